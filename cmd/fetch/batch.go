@@ -31,8 +31,8 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 	return f.forEach(ctx, s, args, o, (*job).download)
 }
 
-// forEach calls do for each URL of the arguments and the input file. An error of
-// one URL does not stop the others. forEach returns the combined exit code.
+// forEach calls do for each URL of the arguments and the input file. An error
+// of one URL does not stop the others. forEach returns the combined exit code.
 func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
 	do func(*job) error) error {
 	if len(args) == 0 && f.input.file == "" {
@@ -85,8 +85,8 @@ const (
 )
 
 // workers returns the number of jobs that run at a time. A job that waits for
-// its turn to write to standard output keeps its place at a host. With more jobs
-// than places, the next job in order could find no place and never run.
+// its turn to write to standard output keeps its place at a host. With more
+// jobs than places, the next job in order could find no place and never run.
 func (r *retrieval) workers() int {
 	f := r.flags
 	if !f.input.parallel {

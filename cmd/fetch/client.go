@@ -134,8 +134,8 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	return c, nil
 }
 
-// replay returns schemes that read responses from the WARC files names instead of
-// the network. If names is empty, replay returns the schemes in all.
+// replay returns schemes that read responses from the WARC files names instead
+// of the network. If names is empty, replay returns the schemes in all.
 func (c *openClient) replay(all []fetch.Scheme, names []string) ([]fetch.Scheme, error) {
 	if len(names) == 0 {
 		return all, nil

@@ -78,8 +78,8 @@ func validateFirst(check validator, args cobra.PositionalArgs) cobra.PositionalA
 	}
 }
 
-// registerWriting registers the flags of curl that write to servers. They return
-// an error, because fetch only reads.
+// registerWriting registers the flags of curl that write to servers. They
+// return an error, because fetch only reads.
 func registerWriting(s *options.Set) {
 	var writing options.Set
 	p := writing.Section("Writing")

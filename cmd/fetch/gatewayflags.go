@@ -61,8 +61,8 @@ func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetc
 	return all, nil
 }
 
-// requestByProxy returns s with requests sent to the HTTP proxy, which retrieves
-// the URL itself. Such a proxy sees the password and the file.
+// requestByProxy returns s with requests sent to the HTTP proxy, which
+// retrieves the URL itself. Such a proxy sees the password and the file.
 func requestByProxy(s fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
 	p, err := proxy(fetch.Target{Scheme: s.Name, Port: s.Port})
 	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {

@@ -199,8 +199,8 @@ func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
 	return nil
 }
 
-// write writes jar to the file of --cookie-jar. The file appears only when it is
-// complete.
+// write writes jar to the file of --cookie-jar. The file appears only when it
+// is complete.
 func (f *cookieFlags) write(s *streams, jar *http.Jar) error {
 	if f.jarFile == "" || jar == nil {
 		return nil

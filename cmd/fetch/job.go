@@ -32,7 +32,8 @@ type job struct {
 	headers  bytes.Buffer // headers of the responses of the last call
 }
 
-// requestCount returns the number of requests for the object, without redirects.
+// requestCount returns the number of requests for the object, without
+// redirects.
 func (j *job) requestCount() int { return max(j.calls, 1) + int(j.attempts.retries.Load()) }
 
 // errorSource describes the URL of the job for an error message.

@@ -42,7 +42,8 @@ type logins struct {
 	mu sync.Mutex // serializes prompts
 }
 
-// open reads the netrc file and prompts for the password of --user if necessary.
+// open reads the netrc file and prompts for the password of --user if
+// necessary.
 func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 	l := &logins{streams: s, optional: f.netrcOptional}
 	if f.user != "" {

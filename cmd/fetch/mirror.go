@@ -201,8 +201,8 @@ func (c *mirrorCommand) noteRetry(ctx context.Context, t wrap.Attempt) {
 	}
 }
 
-// noteTrustFlags returns a middleware that prints a note with trustFlags for the
-// first server whose certificate cannot be verified.
+// noteTrustFlags returns a middleware that prints a note with trustFlags for
+// the first server whose certificate cannot be verified.
 func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 	var once sync.Once
 	return func(next fetch.Driver) fetch.Driver {
@@ -216,8 +216,8 @@ func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 	}
 }
 
-// seeds returns the URLs of the arguments and of the input file. A malformed URL
-// is an error, because the archive would be incomplete without the URL.
+// seeds returns the URLs of the arguments and of the input file. A malformed
+// URL is an error, because the archive would be incomplete without the URL.
 func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
 	list := urlReader{args: args, name: c.inputFile, stdin: c.stdin}
 	defer list.close()

@@ -9,8 +9,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// seedCredentials adds credentials, cookies and header fields to requests to the
-// servers of the seeds. Requests to other servers get only the User-Agent field.
+// seedCredentials adds credentials, cookies and header fields to requests to
+// the servers of the seeds. Requests to other servers get only the User-Agent
+// field.
 type seedCredentials struct {
 	logins  *logins
 	seeds   []fetch.Origin // servers of the seeds

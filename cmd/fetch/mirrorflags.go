@@ -219,8 +219,8 @@ func (f *crawlLimits) options() (o mirror.Limits, err error) {
 	}, nil
 }
 
-// unlimitedIfZero returns n, or -1 for zero. In mirror.Limits, a negative number
-// means no limit.
+// unlimitedIfZero returns n, or -1 for zero. In mirror.Limits, a negative
+// number means no limit.
 func unlimitedIfZero(n int64) int64 {
 	if n == 0 {
 		return -1

@@ -177,7 +177,8 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 }
 
-// failure returns an error if URLs of the archive have failed in a complete run.
+// failure returns an error if URLs of the archive have failed in a complete
+// run.
 func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summary) error {
 	s, err := mirror.Status(ctx, dir)
 	dead := s.States[mirror.Dead] + r.rejectedSeeds

@@ -46,7 +46,8 @@ func (f *objectFlags) register(s *options.Set) {
 }
 
 // schemes returns the options of all schemes. If listing is true, articles are
-// retrieved as entries. If native is true, listings keep the form of the server.
+// retrieved as entries. If native is true, listings keep the form of the
+// server.
 func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Options, err error) {
 	if o, err = f.client.schemes(); err != nil {
 		return o, err

@@ -78,8 +78,8 @@ func (f *proxyFlags) proxyFunc(getenv func(string) string) (fetch.ProxyFunc, err
 }
 
 // environment returns a function that looks up proxy variables. The flags
-// override the variables: --proxy applies to every scheme. Hosts in no_proxy are
-// exempt unless --noproxy is set. An empty list exempts no host.
+// override the variables: --proxy applies to every scheme. Hosts in no_proxy
+// are exempt unless --noproxy is set. An empty list exempts no host.
 func (f *proxyFlags) environment(getenv func(string) string) func(string) string {
 	return func(name string) string {
 		switch lower := strings.ToLower(name); {

@@ -60,8 +60,8 @@ func setRange(req *fetch.Request, text string, web bool) (err error) {
 	return err
 }
 
-// parseRange parses one range in the syntax of curl: 0-99 (both bytes included),
-// 100- or -10 (the last ten bytes).
+// parseRange parses one range in the syntax of curl: 0-99 (both bytes
+// included), 100- or -10 (the last ten bytes).
 func parseRange(text string) (fetch.Range, error) {
 	malformed := fetch.Usage.Errorf("range %q is not FIRST-LAST, FIRST- or -COUNT", text)
 	first, last, _ := strings.Cut(text, "-") // as in curl, 4 means 4-

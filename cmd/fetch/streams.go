@@ -64,8 +64,8 @@ func writeLine(w io.Writer, text string) error {
 	return local(err)
 }
 
-// encode writes v to w as one line of JSON. It does not escape the characters <,
-// > and & of URLs. It escapes control characters.
+// encode writes v to w as one line of JSON. It does not escape the characters
+// <, > and & of URLs. It escapes control characters.
 func encode(w io.Writer, v any) error {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)
@@ -102,7 +102,8 @@ func maskLogin(text string) string {
 var errPipe = syscall.EPIPE
 
 // local assigns the class Local to an error without a class. Such an error
-// occurs when a file is written. Errors of a response body already have a class.
+// occurs when a file is written. Errors of a response body already have a
+// class.
 func local(err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal && !errors.Is(err, errPipe) {
 		return err

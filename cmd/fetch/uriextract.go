@@ -17,7 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A uriExtractCommand finds URIs in a text, in the form that --input-file reads.
+// A uriExtractCommand finds URIs in a text, in the form that --input-file
+// reads.
 type uriExtractCommand struct {
 	*streams
 	json bool
@@ -95,8 +96,8 @@ func (c *uriExtractCommand) run(ctx context.Context, args []string) error {
 // An extractWriter prints a URI, as a JSON record or as text.
 type extractWriter func(record any, u uri.URI) error
 
-// extractURIs finds the URIs in a text. Hosts are converted to their DNS form if
-// possible.
+// extractURIs finds the URIs in a text. Hosts are converted to their DNS form
+// if possible.
 func extractURIs(in io.Reader, write extractWriter) error {
 	for f, err := range uri.ExtractFrom(in) {
 		if err != nil {

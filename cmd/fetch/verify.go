@@ -58,8 +58,8 @@ func (c *verifyCommand) run(ctx context.Context, args []string) error {
 	return c.incomplete
 }
 
-// verify checks one archive or file. A note reports that the archive or file has
-// no damage.
+// verify checks one archive or file. A note reports that the archive or file
+// has no damage.
 func (c *verifyCommand) verify(ctx context.Context, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {

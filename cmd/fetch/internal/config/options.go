@@ -89,8 +89,8 @@ func cutOption(line string) (key, value string) {
 	return key, value
 }
 
-// unquote returns s up to the closing quote. It replaces the escape sequences of
-// curl.
+// unquote returns s up to the closing quote. It replaces the escape sequences
+// of curl.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && s[i] != '"'; i++ {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Console is the terminal on standard input. A session changes the mode of the
-// terminal. The end of the session restores the mode. The methods of a Console
-// may be called concurrently.
+// A Console is the terminal on standard input. A session changes the mode of
+// the terminal. The end of the session restores the mode. The methods of a
+// Console may be called concurrently.
 type Console struct {
 	in *os.File
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Copy sends in to the server and writes the output of the server to w until
-// the server closes the session. The end of in does not end the session, because
-// most servers would then close the session before they have answered.
+// the server closes the session. The end of in does not end the session,
+// because most servers would then close the session before they have answered.
 func Copy(w io.Writer, in io.Reader, resp *fetch.Response) error {
 	sent := make(chan error, 1)
 	go func() {

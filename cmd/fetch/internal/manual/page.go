@@ -80,8 +80,8 @@ func (p *Pages) writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	writeTerms(b, "COMMANDS", commands)
 }
 
-// writeOptions writes the options in their groups. Pages of subcommands describe
-// only the own options of the command.
+// writeOptions writes the options in their groups. Pages of subcommands
+// describe only the own options of the command.
 func (p *Pages) writeOptions(b *strings.Builder, cmd *cobra.Command) {
 	set := p.Sets[cmd]
 	if set == nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestOrdered writes 500 slots in a random interleaving. The stream must contain
-// each slot in one piece and in order.
+// TestOrdered writes 500 slots in a random interleaving. The stream must
+// contain each slot in one piece and in order.
 func TestOrdered(t *testing.T) {
 	var got bytes.Buffer
 	o := New(t.Context(), &got)

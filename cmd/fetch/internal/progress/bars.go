@@ -17,8 +17,8 @@ import (
 // maxWidth limits the width of progress bars, in columns.
 const maxWidth = 120
 
-// Bars shows one progress bar for each body in transfer. Text that is written to
-// the Bars appears above them.
+// Bars shows one progress bar for each body in transfer. Text that is written
+// to the Bars appears above them.
 type Bars struct {
 	output *mpb.Progress
 
