@@ -124,7 +124,6 @@ type Mirroring struct {
 	References bool      // listings name objects on any server, not only below their own URL
 	Repeats    bool      // paths may contain the same segment many times
 	Record     Recording // the part of an exchange to archive
-	Talk       string    // TALK in the media type text/x-TALK-conversation; "" means Name
 
 	// Place returns u without the parts that do not affect the location of the
 	// object. Nil means that all parts affect it.

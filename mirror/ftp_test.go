@@ -60,7 +60,7 @@ func (f *oldFTP) answer(c *faultnet.Conn, verb, name string) string {
 	case verb == "TYPE", verb == "CWD" && (name == "pub" || name == "/"):
 		return "200 fine\r\n"
 	case verb == "PWD":
-		return "257 \"/\"\r\n"
+		return "257 \"/\" is\xff\rthe\tfolder\r\n"
 	case verb == "PASV":
 		return "227 Entering Passive Mode (10,9,8,7,156,64)\r\n"
 	case verb == "SIZE" && there:
@@ -108,6 +108,10 @@ func TestOldFTP(t *testing.T) {
 		}
 		if f.asked["one.txt"] != 1 || f.asked["grown.log"] != 2 {
 			t.Errorf("requests %v: a growing file is retrieved twice", f.asked)
+		}
+		_, blocks := records(t, o.Dir)
+		if text := strings.Join(blocks, ""); !strings.Contains(text, "received: 257 \"/\" is\xff the\tfolder\r\n") {
+			t.Errorf("a line break within a reply is not a space in the metadata records: %q", text)
 		}
 		noted := ""
 		for _, e := range events(t, o.Dir) {
@@ -188,7 +192,8 @@ func TestFTPSecondRun(t *testing.T) {
 			}
 			name := path.Base(h.Target())
 			talk := strings.ReplaceAll(blocks[i], name, "NAME")
-			if strings.Count(talk, "> RETR NAME\r\n") != 1 || strings.Count(talk, "> EPSV") != 1 || strings.Count(talk, "< 2") < 4 || !strings.Contains(talk, "< 226") {
+			if strings.Count(talk, "sent: RETR NAME\r\n") != 1 || strings.Count(talk, "sent: EPSV") != 1 ||
+				strings.Count(talk, "received: 2") < 4 || !strings.Contains(talk, "received: 226") || h.Get("Content-Type") != warc.FieldsMedia {
 				t.Errorf("%s: %q", h.Target(), talk)
 			}
 			names = append(names, name)

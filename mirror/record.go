@@ -48,27 +48,24 @@ func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Cap
 	return []*warc.Record{of.NotModified(reference(first), first.Proof, nil)}
 }
 
-// withConversation returns the main record followed by a metadata record of the
-// conversation with the server, or of its plan.
+// withConversation returns the main record followed by a metadata record. The
+// metadata record has the fields of the conversation with the server, or the
+// steps of the plan if there is no conversation, and the field via. Its media
+// type is FieldsMedia, because indexers skip this type.
 func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
-	kind := "text/x-" + cmp.Or(v.scheme.Mirror.Talk, v.scheme.Name) + "-conversation"
+	fields := viaFields(v)
 	if v.recorder.conversation.Len() > 0 {
 		block.Write(v.recorder.conversation.Bytes())
-	} else {
-		kind = warc.FieldsMedia
-		var fields fetch.Header
-		if steps, err := c.o.Client.Plan(&fetch.Request{URL: v.url}); err == nil {
-			for _, s := range steps {
-				fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
-			}
+	} else if steps, err := c.o.Client.Plan(&fetch.Request{URL: v.url}); err == nil {
+		for _, s := range steps {
+			fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
 		}
-		fields = append(fields, viaFields(v)...)
-		io.Copy(&block, warc.FieldList(fields)) // cannot fail, because block is in memory
 	}
+	io.Copy(&block, warc.FieldList(fields)) // cannot fail, because block is in memory
 	records := []*warc.Record{first}
 	if block.Len() > 0 {
-		records = append(records, of.Metadata(kind, bytes.NewReader(block.Bytes())))
+		records = append(records, of.Metadata(warc.FieldsMedia, bytes.NewReader(block.Bytes())))
 	}
 	if at, err := uri.Parse(v.meta.ArticleName); err == nil { // the URL of the article in its newsgroup
 		number := *of

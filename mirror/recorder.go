@@ -36,8 +36,8 @@ func (r *recorder) trace() *fetch.Trace {
 		}
 	}
 	return &fetch.Trace{
-		Sent:     func(p []byte) { r.writeLines("> ", p) },
-		Received: func(p []byte) { r.writeLines("< ", p) },
+		Sent:     func(p []byte) { r.writeLines("sent", p) },
+		Received: func(p []byte) { r.writeLines("received", p) },
 	}
 }
 
@@ -49,12 +49,12 @@ func (r *recorder) write(s *archive.Spool, p []byte) {
 	}
 }
 
-// writeLines appends lines to the conversation. The prefix is "> " for lines of
-// the client and "< " for lines of the server.
-func (r *recorder) writeLines(prefix string, p []byte) {
+// writeLines appends lines to the conversation. Each line becomes a field with
+// the name "sent" or "received".
+func (r *recorder) writeLines(field string, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	answer := prefix == "< "
+	answer := field == "received"
 	if answer && (r.mode == fetch.RecordSent || r.mode == fetch.RecordReplies && !r.replyExpected) || r.full {
 		return
 	}
@@ -64,13 +64,20 @@ func (r *recorder) writeLines(prefix string, p []byte) {
 			r.full = true
 			return
 		}
-		r.conversation.WriteString(prefix)
-		r.conversation.Write(bytes.TrimRight(line, "\r\n"))
+		r.conversation.WriteString(field + ": ")
+		r.conversation.Write(fieldValue(line))
 		r.conversation.WriteString("\r\n")
 		if answer && r.mode == fetch.RecordReplies {
 			return
 		}
 	}
+}
+
+// fieldValue returns a line without its line break. CR and NUL within the line,
+// which a field of a record cannot contain, become spaces.
+func fieldValue(line []byte) []byte {
+	line = bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte{'\r'}, []byte{' '})
+	return bytes.ReplaceAll(line, []byte{0}, []byte{' '})
 }
 
 // writeError returns the first error of writing the exchange to disk.

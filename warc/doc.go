@@ -10,7 +10,7 @@
 //	c := warc.Capture{URL: u, Date: time.Now()}
 //	places, err := w.Write(
 //		c.Resource("text/plain", body),
-//		c.Metadata("text/x-gopher-conversation", conversation))
+//		c.Metadata(warc.FieldsMedia, fields))
 //
 // A group of records is written completely or not at all. It is durable after
 // [Writer.Sync] returns. Each record is compressed as a separate gzip member.

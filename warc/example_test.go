@@ -40,7 +40,7 @@ func Example() {
 	c := warc.Capture{URL: uri.MustParse("gopher://gopher.example/1/"), Date: time.Now(), Protocols: []string{"gopher"}}
 	places, err := w.Write(
 		c.Resource("application/gopher-menu", strings.NewReader("0About\t/about.txt\tgopher.example\t70\r\n.\r\n")),
-		c.Metadata("text/x-gopher-conversation", strings.NewReader("> \r\n")))
+		c.Metadata(warc.FieldsMedia, strings.NewReader("sent: \r\n")))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -131,8 +131,8 @@ func (c Capture) Resource(media string, object io.Reader) *Record {
 }
 
 // Metadata returns a metadata record, which describes the first record of its
-// group. The block is a conversation with the server or a list of fields, for
-// example.
+// group. The block is a list of fields, for example. Most indexing software skips
+// a metadata record only if its media type is [FieldsMedia].
 func (c Capture) Metadata(media string, block io.Reader) *Record {
 	return &Record{Capture: c, Type: Metadata, Media: media, Body: block}
 }

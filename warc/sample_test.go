@@ -122,7 +122,7 @@ func writeSample(t testing.TB, w *Writer) (all []Place) {
 	gopher := at("gopher://h.example/1/", 5)
 	gopher.Protocols = []string{"gopher"}
 	menu := write(gopher.Resource("application/gopher-menu", text(menuText)),
-		gopher.Metadata("text/x-gopher-conversation", text("> /\r\n")))[0]
+		gopher.Metadata(FieldsMedia, text("sent: /\r\n")))[0]
 	later := at("gopher://h.example/1/", 105)
 	write(later.Revisit(Reference{menu.ID, gopher.URL, menu.Date}, menu.PayloadDigest, nil))
 	ftp := at("ftp://me:secret@h.example/pub/;type=d", 6)

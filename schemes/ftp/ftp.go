@@ -68,7 +68,7 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		Links:  fetch.Links{To: []string{"ftp", "ftps", "http", "https"}},
 		Traits: fetch.Traits{ControlConn: true, WeakValidators: true, ListsExactSizes: true, ReportsSize: true},
 		Proxy:  fetch.ByRequest,
-		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Talk: "ftp-control", Subtree: below},
+		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Subtree: below},
 		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{

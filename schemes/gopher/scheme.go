@@ -51,7 +51,7 @@ func (o Options) scheme(name string) fetch.Scheme {
 		Links:  fetch.Links{To: []string{"http", "https", "gopher", "gophers"}},
 		Secure: name == "gophers",
 		Traits: fetch.Traits{ReportsSize: true},
-		Mirror: fetch.Mirroring{Record: fetch.RecordSent, Talk: "gopher", Place: mirrorPlace},
+		Mirror: fetch.Mirroring{Record: fetch.RecordSent, Place: mirrorPlace},
 		Robots: fetch.Robots{File: "/0/robots.txt", Caps: "/0/caps.txt", Path: robotsPath},
 		Plan:   o.plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env, o} },

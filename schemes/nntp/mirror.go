@@ -10,7 +10,7 @@ import (
 // mirrorRules returns the mirror rules for the scheme name. Articles in news
 // and snews URLs are immutable, because these URLs contain a message-id.
 func mirrorRules(name string) fetch.Mirroring {
-	m := fetch.Mirroring{Record: fetch.RecordReplies, Talk: "nntp", Article: articleURLs}
+	m := fetch.Mirroring{Record: fetch.RecordReplies, Article: articleURLs}
 	if name == "news" || name == "snews" {
 		m.Immutable = isPermanent
 	}
