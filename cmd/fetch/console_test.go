@@ -235,7 +235,7 @@ func TestConsoleLines(t *testing.T) {
 		s.press("C-]")
 		s.waitForExit(0)
 		if got := string(f.Conns()[0].All()); got != "ada\r\n" {
-			t.Errorf("sent %q", got)
+			t.Errorf("fetch sent %q", got)
 		}
 	})
 	t.Run("password", func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestConsoleLines(t *testing.T) {
 		s.waitForText("name? ada")
 		s.waitForExit(0)
 		if got := string(f.Conns()[0].All()); got != "\xff\xfd\x01s3cret\r\n\xff\xfe\x01ada\r\n" {
-			t.Errorf("sent %q", got)
+			t.Errorf("fetch sent %q", got)
 		}
 		if screen := s.run("capture-pane", "-p"); strings.Contains(screen, "s3cret") {
 			t.Errorf("the screen shows the password:\n%s", screen)

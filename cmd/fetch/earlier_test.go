@@ -139,7 +139,7 @@ func TestTreeNames(t *testing.T) {
 			}
 			for part := range strings.SplitSeq(file, "/") {
 				if strings.ContainsAny(part[:1], ".-") && !isListingFile(part) {
-					t.Errorf("%s: %s", name, file)
+					t.Errorf("%s: unsafe name %s", name, file)
 				}
 			}
 		}
@@ -176,7 +176,7 @@ func TestEarlierReplay(t *testing.T) {
 		for _, u := range []string{"http://http.test/pub/-rf", "ftp://ftp.test/pub/-rf",
 			"gopher://gopher.test/0/pub/-rf"} {
 			if got := strings.TrimRight(runFetch(t, 0, "--archive", from, u), "\r\n."); got != "contents of -rf" {
-				t.Errorf("%s: %s: %q", from, u, got)
+				t.Errorf("%s: %s: unexpected contents %q", from, u, got)
 			}
 		}
 		contains(t, runFetch(t, 0, "--archive", from, "news://news.test/1@test.example"), "Number 1\r\n")

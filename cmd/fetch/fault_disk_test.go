@@ -169,7 +169,7 @@ func callOrder(t *testing.T, l *lab) {
 			{"write state", `write\(\d+<DIR/.out.part.new>`},
 			{"sync", `fsync\(\d+<DIR/.out.part>\) += 0`},
 			{"sync folder", `fsync\(\d+<DIR>\) += 0`},
-			{"keep state", `renameat\(.*"DIR/.out.part.new".*"DIR/.out.part.state"\) += 0`},
+			{"rename state", `renameat\(.*"DIR/.out.part.new".*"DIR/.out.part.state"\) += 0`},
 			{"publish", `renameat2\(.*"DIR/.out.part".*"DIR/out", RENAME_NOREPLACE\) += 0`},
 		} {
 			if regexp.MustCompile(step.pattern).MatchString(line) &&
@@ -178,7 +178,7 @@ func callOrder(t *testing.T, l *lab) {
 			}
 		}
 	}
-	want := "write, sync, write state, keep state, write, sync, publish, sync folder"
+	want := "write, sync, write state, rename state, write, sync, publish, sync folder"
 	if got := strings.Join(order, ", "); e.code != 0 || got != want {
 		t.Errorf("%v: got %s\nwant %s\n%s", e, got, want, strings.Join(log, "\n"))
 	}

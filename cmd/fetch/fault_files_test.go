@@ -60,7 +60,7 @@ func outputOrder(t *testing.T, l *lab) {
 	}
 	for range 4 {
 		if e := l.run(t, args...); e.code != 0 || e.stdout != want {
-			t.Errorf("%v, %d bytes, want %d", e, len(e.stdout), len(want))
+			t.Errorf("%v, got %d bytes, want %d in order", e, len(e.stdout), len(want))
 		}
 	}
 }

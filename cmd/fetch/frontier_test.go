@@ -45,7 +45,7 @@ func TestFrontierStatus(t *testing.T) {
 			sum += n
 		}
 		if sum != s.URLs || s.Earlier < 0 {
-			t.Errorf("%s: %+v", c.name, s)
+			t.Errorf("%s: the counts do not add up: %+v", c.name, s)
 		}
 		for field, want := range c.want {
 			got := map[string]int64{"urls": s.URLs, "earlier": s.Earlier}
@@ -53,7 +53,7 @@ func TestFrontierStatus(t *testing.T) {
 				got[field] = n
 			}
 			if got[field] != want {
-				t.Errorf("%s: %s: %+v", c.name, field, s)
+				t.Errorf("%s: want %s %d: %+v", c.name, field, want, s)
 			}
 		}
 	}

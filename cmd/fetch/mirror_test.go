@@ -111,7 +111,7 @@ func TestMirrorNews(t *testing.T) {
 		"--connect-to", "news.example:119:"+first.Addr, "nntp://news.example/local.test")
 	delivered, err := filepath.Glob(filepath.Join(boxes, "mail/news.example/local.test/*/*"))
 	if err != nil || len(delivered) != 6 {
-		t.Errorf("delivered %q, %v", delivered, err)
+		t.Errorf("the Maildir has %q, %v, want 6 messages", delivered, err)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestMirrorPersonal(t *testing.T) {
 		}
 	}
 	if n := len(archived(t, dir)); n != 3 {
-		t.Errorf("%d files", n)
+		t.Errorf("got %d files, want 3", n)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestProspero(t *testing.T) {
 	fetchIt(12, "--socks5", "127.0.0.1:9", url+"docs") // a proxy cannot forward datagrams
 	for _, b := range l.Requests() {
 		if p, err := ardp.Parse(b); err != nil || !strings.HasPrefix(string(p.Data), "VERSION 5 fetch\n") {
-			t.Errorf("sent %q, %v", b, err)
+			t.Errorf("fetch sent %q, %v", b, err)
 		}
 	}
 	contains(t, runFetch(t, 0, "plan", "prospero://h/docs"),
@@ -112,7 +112,7 @@ func TestMirrorProspero(t *testing.T) {
 		}
 	}
 	if n := states(t, dir, 1); n["excluded"] != 1 {
-		t.Errorf("%v", n)
+		t.Errorf("states %v, want 1 excluded", n)
 	}
 	if stderr := mirror("--exclude", "alpha.txt;type"); !strings.Contains(stderr, ", 1 excluded") ||
 		!strings.Contains(stderr, ": 0 new") {

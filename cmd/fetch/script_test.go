@@ -91,7 +91,7 @@ func randomBytes(n int) []byte {
 func closedPort(t peer.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("listen: %v", err)
 	}
 	defer l.Close()
 	return l.Addr().String()

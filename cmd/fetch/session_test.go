@@ -43,7 +43,7 @@ func TestSessionEnds(t *testing.T) {
 					test.want, &stderr)
 			}
 			if n := len(s.Conns()); n > 1 {
-				t.Errorf("%d connections", n)
+				t.Errorf("got %d connections, want at most 1", n)
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func TestSessionEnds(t *testing.T) {
 	defer page.Close()
 	runFetch(t, 9, page.URL)
 	if n := len(s.Conns()); n > 0 {
-		t.Errorf("%d connections", n)
+		t.Errorf("got %d connections, want none", n)
 	}
 	for url, want := range map[string]int{"telnet://a%0d%0ab@127.0.0.1:2323/": 2, "telnet://127.0.0.1:2323/path": 2,
 		"telnet://127.0.0.1:25": 9, "rlogin://127.0.0.1:5513": 2} {

@@ -33,7 +33,7 @@ func TestVerboseSession(t *testing.T) {
 			var out, stderr bytes.Buffer
 			args := append([]string{"--no-config", "-v", url}, test.args...)
 			if code := run(args, strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "mine\n" {
-				t.Errorf("exit code %d, %q", code, &out)
+				t.Errorf("got exit code %d and output %q", code, &out)
 			}
 			contains(t, stderr.String(), test.want...)
 			for _, forbidden := range append(test.forbidden, peer.Password) {

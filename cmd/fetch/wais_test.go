@@ -80,7 +80,7 @@ func TestWAISMany(t *testing.T) {
 	runFetch(t, 0, "mirror", "--output-dir", dir, "--delay", "0", "--per-host", "1", url+"?whale")
 	log, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
 	if n := strings.Count(string(log), `"media":"text/plain"`); err != nil || n != 50 {
-		t.Errorf("%d documents, %v", n, err)
+		t.Errorf("got %d documents, %v, want 50", n, err)
 	}
 }
 

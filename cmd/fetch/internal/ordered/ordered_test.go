@@ -60,6 +60,6 @@ func TestOrderedCanceled(t *testing.T) {
 	waiting := o.Slot()
 	cancel()
 	if _, err := waiting.Write(make([]byte, maxSlotBuffer+1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

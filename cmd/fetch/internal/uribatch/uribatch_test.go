@@ -121,13 +121,13 @@ func TestResponseBeforeNextRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if line, err := in.ReadString('\n'); err != nil || line != `{"id":1,"result":true}`+"\n" {
-			t.Fatalf("%q, %v", line, err)
+			t.Fatalf("got %q, %v", line, err)
 		}
 	}
 	io.WriteString(send, "}")
 	send.Close()
 	if line, err := in.ReadString('\n'); err != nil || line != `{"id":null,"unsupported":true}`+"\n" {
-		t.Errorf("%q, %v", line, err)
+		t.Errorf("got %q, %v", line, err)
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
