@@ -105,7 +105,7 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 		if flag := remedy(err); flag != "" {
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
 		}
-		io.WriteString(s.stderr, text) // one write, so that messages do not mix
+		io.WriteString(s.stderr, text) // a single write keeps concurrent messages apart
 	}
 	return code
 }

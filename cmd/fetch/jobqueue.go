@@ -18,7 +18,7 @@ type jobQueue struct {
 
 	mu    sync.Mutex
 	urls  urlReader
-	index int   // index of the next job
+	index int   // number of jobs so far
 	err   error // io.EOF after the last URL
 }
 

@@ -96,7 +96,7 @@ func tempFolder(t *testing.T) string {
 // to standard error =>
 type result struct {
 	code     int
-	stderr   string // to standard error
+	stderr   string
 	stdout   string
 	duration time.Duration
 }

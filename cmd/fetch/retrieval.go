@@ -22,7 +22,7 @@ type retrieval struct {
 	native  bool // if true, listings keep the form of the server
 	client  *openClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
-	console *interactive.Console // or nil if there is no terminal
+	console *interactive.Console // terminal for sessions, or nil
 	meta    *metaFile            // file of --meta, or nil
 	buffers sync.Pool            // buffers of type *[]byte
 

@@ -34,7 +34,7 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 // next, unless next is nil.
 func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
-		var all strings.Builder // one write, so that messages do not mix
+		var all strings.Builder // a single write keeps concurrent messages apart
 		for line := range bytes.Lines(p) {
 			all.WriteString(prefix + terminal.Plain(string(bytes.TrimRight(line, "\r\n"))) + "\n")
 		}

@@ -96,7 +96,7 @@ func (s *Set) Hide() {
 func Error(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
-		return invalid.Unwrap() // without the value, which may be secret
+		return invalid.Unwrap() // does not contain the value, which may be secret
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {

@@ -23,15 +23,15 @@ type Stream struct {
 	slots   int            // number of slots so far
 	current int            // number of the slot that may write to w
 	ended   map[int][]byte // contents of slots that ended early
-	size    int            // bytes in ended
+	size    int            // total bytes in ended
 	free    [][]byte       // buffers for the next slots
 	err     error          // first error of w
 }
 
 // Limits of the buffers.
 const (
-	maxSlotBuffer = 256 << 10 // bytes of one slot
-	maxEndedBytes = 8 << 20   // bytes of slots that ended early
+	maxSlotBuffer = 256 << 10 // buffered bytes of one slot
+	maxEndedBytes = 8 << 20   // buffered bytes of slots that ended early
 	maxEndedSlots = 4096
 	maxFree       = 16 // buffers for the next slots
 )
