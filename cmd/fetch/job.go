@@ -177,7 +177,8 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	return errors.Join(fault, r.Commit())
 }
 
-// copyBufferSize is large enough that system calls do not limit the speed.
+// copyBufferSize is the size of a copy buffer in bytes. With this size, system
+// calls do not limit the speed.
 const copyBufferSize = 256 << 10
 
 // buffer returns a buffer of copyBufferSize bytes.

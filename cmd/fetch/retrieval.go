@@ -33,7 +33,7 @@ type retrieval struct {
 	tally tally
 }
 
-// retrievalOptions differ between the commands that retrieve objects.
+// retrievalOptions configure a retrieval for a command.
 type retrievalOptions struct {
 	listing  bool // if true, retrieve listings and articles as entries, and cache listings
 	native   bool // if true, listings keep the form of the server

@@ -61,8 +61,8 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// A promptedReader reads standard input of a session after the server has sent
-// prompt, because some servers discard earlier input.
+// A promptedReader is the standard input of a session. It waits until the
+// server has sent prompt, because some servers discard earlier input.
 type promptedReader struct {
 	bytes.Buffer
 	ready  chan struct{}

@@ -32,7 +32,7 @@ type sink interface {
 	Terminal() bool // reports whether the sink is a terminal
 }
 
-// A fileSink is a file.
+// A fileSink is a sink that writes to a file.
 type fileSink struct{ *save.File }
 
 func (f fileSink) Terminal() bool { return false }

@@ -144,7 +144,7 @@ func (r *commandTree) uriResolve() *cobra.Command {
 	}})
 }
 
-// A levelFlag is the flag --level.
+// A levelFlag is the value of the flag --level.
 type levelFlag string
 
 func (f *levelFlag) register(p *pflag.FlagSet) {

@@ -34,7 +34,7 @@ func newCommand() (*cobra.Command, *options.Set) {
 	return c, &set
 }
 
-// TestPage compares a page with the requirements of man(7).
+// TestPage checks the text of a manual page.
 func TestPage(t *testing.T) {
 	c, set := newCommand()
 	const want = `.TH "FETCH\-COPY" 1 "" "fetch dev" "User Commands"

@@ -151,8 +151,8 @@ func (s *Slot) End() error {
 	return o.err
 }
 
-// advance ends the current slot and all slots after it that have ended early.
-// It writes their contents by one call of Write.
+// advance writes the contents of the current slot, if the slot has ended, and
+// of all ended slots that follow. It calls Write once for all of them.
 func (o *Stream) advance() {
 	var all []byte
 	for {
