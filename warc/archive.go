@@ -17,10 +17,10 @@ import (
 // An Archive replays the captures of WARC and WACZ files. It is safe for
 // concurrent use. The caller must close it.
 type Archive struct {
-	// Time selects one of several captures of a URL. The latest capture at or
-	// before Time is preferred, then the earliest capture after it. If Time is
-	// zero, the latest capture is preferred. Time must not change while the
-	// Archive is in use.
+	// Time selects a capture if the archive has several captures of a URL.
+	// Replay uses the latest capture at or before Time, or else the earliest
+	// capture after it. If Time is zero, replay uses the latest capture. Time
+	// must not change while the Archive is in use.
 	Time time.Time
 
 	// Damaged lists the damage that Open found. The other records can still be
@@ -34,16 +34,17 @@ type Archive struct {
 	sections  map[string]section // sections by the base name of the WARC file
 }
 
-// A section is the part of a file that contains one WARC file.
+// A section is a byte range of a file that contains one WARC file. A WACZ file
+// can have several sections.
 type section struct {
 	path         string
 	offset, size int64
 }
 
-// completeFile returns the section for a file that is not part of a WACZ file.
+// completeFile returns a section for all bytes of the WARC file at path.
 func completeFile(path string) section { return section{path, 0, 1 << 62} }
 
-// open opens the section. The caller must close the file.
+// open opens the section for reading. The caller must close the returned file.
 func (s section) open() (*io.SectionReader, *os.File, error) {
 	f, err := regularfile.Open(s.path)
 	if err != nil {
@@ -52,8 +53,8 @@ func (s section) open() (*io.SectionReader, *os.File, error) {
 	return io.NewSectionReader(f, s.offset, s.size), f, nil
 }
 
-// Close releases the index. Response bodies that are still open remain
-// readable.
+// Close closes the index and removes temporary files. Response bodies that are
+// still open remain readable.
 func (a *Archive) Close() error {
 	if a.file == nil {
 		return nil
@@ -66,7 +67,8 @@ func (a *Archive) Close() error {
 	return localError(err)
 }
 
-// Lines returns the index lines in sorted order. An error ends the sequence.
+// Lines returns the lines of the index, sorted by key and time. The sequence
+// ends after the first error.
 func (a *Archive) Lines() iter.Seq2[Line, error] {
 	return parseLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
 }
@@ -109,9 +111,8 @@ func (a *Archive) lookup(key string) iter.Seq2[Line, error] {
 	}
 }
 
-// searchLines returns the offset of the first line that is not less than key,
-// in sorted lines. Invariant: lines before low are less than key, and lines
-// from high on are not.
+// searchLines performs a binary search in the sorted lines of index. It returns
+// the offset of the first line that is not less than key.
 func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
 	low, high := int64(0), size
 	for low < high {
@@ -131,11 +132,11 @@ func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
 	return low, nil
 }
 
-// lineAt reads the first line that starts at offset at or later. A line must
-// start at offset low.
-func lineAt(index io.ReaderAt, size, low, at int64) (int64, string, error) {
-	from := max(at-1, low) // the line break before at
-	skip := at > low
+// lineAt returns the first line that starts at or after offset, and its
+// position. The line at offset low must be at or before that line.
+func lineAt(index io.ReaderAt, size, low, offset int64) (int64, string, error) {
+	from := max(offset-1, low) // the line break before offset
+	skip := offset > low
 	for text, err := range linesort.Read(io.NewSectionReader(index, from, size-from)) {
 		if err != nil {
 			return 0, "", err
@@ -148,7 +149,8 @@ func lineAt(index io.ReaderAt, size, low, at int64) (int64, string, error) {
 	return size, "", nil
 }
 
-// sortByTime sorts lines by the preference that Time describes.
+// sortByTime sorts the lines of one URL, so that the capture selected by
+// Archive.Time comes first.
 func (a *Archive) sortByTime(list []Line) []Line {
 	slices.SortStableFunc(list, func(x, y Line) int { return cmp.Compare(y.Timestamp, x.Timestamp) })
 	wanted := a.Time.UTC().Format("20060102150405")

@@ -16,13 +16,13 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A Line is a line of a CDXJ index. It describes one capture. Empty fields are
-// omitted in the file.
+// A Line is a line of a CDXJ index, which describes one capture. Empty fields
+// are omitted in the file.
 type Line struct {
 	Key       string // sort key of the URL, as returned by the function Key
 	Timestamp string // date of the capture, as YYYYMMDDhhmmss
 	URL       string
-	Media     string // media type; of an HTTP response, without parameters; "warc/revisit" for a revisit
+	Media     string // media type without parameters, or "warc/revisit" for a revisit record
 	Status    string // HTTP status code, or ""
 	Digest    string // digest of the payload without its label, or ""
 	Length    int64  // bytes of the gzip member or the uncompressed record
@@ -30,9 +30,9 @@ type Line struct {
 	File      string
 }
 
-// String formats the line without a line break. It consists of the key, the
-// timestamp and a JSON object. The object has the strings url, mime, status,
-// digest, length, offset and filename.
+// String formats the line as it is stored in a CDXJ file, without a line break.
+// The line consists of the key, the timestamp and a JSON object with the keys
+// url, mime, status, digest, length, offset and filename.
 func (l Line) String() string { return string(l.append(nil)) }
 
 func (l Line) append(b []byte) []byte {
@@ -58,9 +58,9 @@ func (l Line) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendJSON appends a JSON string, escaped like JSON.stringify of JavaScript.
-// The package encoding/json escapes more characters, and then the index would
-// differ from the index that warcio writes.
+// appendJSON appends s as a JSON string. It escapes the same characters as
+// JSON.stringify in JavaScript. The package encoding/json escapes more
+// characters, so its output would differ from an index written by warcio.
 func appendJSON(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -88,11 +88,12 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Lines returns the index lines of a WARC file in the order of its records.
-// Records of the types warcinfo and request, and lists of fields, have no line.
-// File is the file name in the lines. After an [*Error], the sequence continues
-// with the next readable record, unless the file is truncated. Any other error
-// ends the sequence.
+// Lines returns the index lines of the WARC file in r, in the order of its
+// records. Records of the types warcinfo and request have no line. Records with
+// the media type [FieldsMedia] have no line either. The parameter file is the
+// file name in the lines. After an [*Error], the sequence continues with the
+// next readable record, unless the file is truncated. Any other error ends the
+// sequence.
 func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := NewReader(r)
@@ -117,7 +118,7 @@ func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// hasLine reports whether the record has an index line.
+// hasLine reports whether a record with this header has a line in the index.
 func (h *Header) hasLine() bool { return hasLine(h.Type(), h.Get("Content-Type")) }
 
 func hasLine(t Type, media string) bool {
@@ -130,14 +131,15 @@ func hasLine(t Type, media string) bool {
 	return true
 }
 
-// newLine returns the index line of a record without its position. It reads the
-// HTTP header from block, if there is one.
+// newLine returns the index line of a record. It does not set Offset, Length
+// and File. For a record of an HTTP response, it reads the HTTP header from
+// block.
 func newLine(t Type, url, date, media, digest string, size int64, block io.Reader) (Line, error) {
 	l := Line{Key: escape(Key(url), " "), Timestamp: timestamp(date), URL: url, Media: media}
 	if _, sum, ok := strings.Cut(digest, ":"); ok {
 		l.Digest = sum
 	}
-	if (t == Response || t == Revisit) && isHTTP(media) { // other responses, such as DNS, have no HTTP header
+	if (t == Response || t == Revisit) && isHTTP(media) { // responses of other protocols, such as DNS, have no HTTP header
 		l.Media = ""
 		if size > 0 {
 			var err error
@@ -152,8 +154,9 @@ func newLine(t Type, url, date, media, digest string, size int64, block io.Reade
 	return l, nil
 }
 
-// indexLine returns the index line of a record to be written. It is zero if the
-// record has no line or its block can be read only once.
+// indexLine returns the index line of a record before the record is written. It
+// returns the zero Line if the record has no index line or if its body is not
+// an io.ReadSeeker.
 func (r *Record) indexLine() (Line, error) {
 	body, seekable := r.Body.(io.ReadSeeker)
 	if !hasLine(r.Type, r.Media) || r.Body != nil && !seekable {
@@ -183,7 +186,7 @@ func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return l, err
 	}
-	l.Length = r.src.offset() - h.Offset // like warcio, without the line breaks after an uncompressed record
+	l.Length = r.src.offset() - h.Offset // excludes the line breaks after an uncompressed record, as in warcio
 	compressed := r.src.compressed
 	length, err := r.Finish()
 	if compressed {
@@ -203,22 +206,22 @@ func statusOf(block io.Reader) (status, media string, err error) {
 	return status, strings.TrimSpace(media), err
 }
 
-// isHTTP reports whether a block with this content type is an HTTP message.
+// isHTTP reports whether contentType is the media type of an HTTP message.
 func isHTTP(contentType string) bool {
 	return strings.HasPrefix(strings.ToLower(contentType), "application/http")
 }
 
-// timestamp returns the date as YYYYMMDDhhmmss, or shorter if date has fewer
-// digits.
+// timestamp converts a WARC-Date to the format YYYYMMDDhhmmss. The result is
+// shorter if date has fewer digits.
 func timestamp(date string) string {
 	digits := strings.NewReplacer("-", "", ":", "", "T", "").Replace(date)
 	return escape(digits[:min(len(digits), 14)], " ")
 }
 
-// Index writes the sorted index lines of WARC files. The lines contain the base
-// names of the paths. Index skips damaged records and writes the lines of all
-// other records. It returns an [*Error] for each damaged position, combined
-// with [errors.Join].
+// Index writes a sorted CDXJ index of the WARC files at paths to w. The lines
+// contain the base names of the files. Index skips damaged records and writes
+// the lines of all other records. It returns an [*Error] for each damaged
+// position, combined with [errors.Join].
 func Index(w io.Writer, paths ...string) error {
 	var s linesort.Sorter
 	defer s.Close()
@@ -246,8 +249,8 @@ func Index(w io.Writer, paths ...string) error {
 	return errors.Join(linesort.Write(w, s.Sorted()), errors.Join(damage...))
 }
 
-// ParseLine parses a CDXJ index line. The values of the JSON object can be
-// strings or numbers, because some software writes numbers.
+// ParseLine parses a line of a CDXJ index. It accepts JSON strings and JSON
+// numbers as values, because some software writes numbers.
 func ParseLine(line string) (Line, error) {
 	key, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	stamp, object, ok2 := strings.Cut(rest, " ")
@@ -265,10 +268,11 @@ func ParseLine(line string) (Line, error) {
 	return l, err
 }
 
-// stringOrNumber is a JSON string or number.
+// A stringOrNumber is a value that is encoded as a JSON string or a JSON
+// number.
 type stringOrNumber string
 
-// UnmarshalJSON decodes a JSON string or number.
+// UnmarshalJSON decodes a JSON string or a JSON number.
 func (w *stringOrNumber) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
 		return json.Unmarshal(text, (*string)(w))

@@ -11,12 +11,12 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// An Algorithm is a digest algorithm for blocks and payloads.
+// An Algorithm is a hash algorithm for the digests of blocks and payloads.
 type Algorithm uint8
 
 const (
-	SHA1   Algorithm = iota // label "sha1:" and base32, as in most archives
-	SHA256                  // label "sha256:" and hexadecimal digits
+	SHA1   Algorithm = iota // written as "sha1:" and base32, as in most archives
+	SHA256                  // written as "sha256:" and hexadecimal digits
 )
 
 func (a Algorithm) hash() hash.Hash {
@@ -35,21 +35,21 @@ func (a Algorithm) label(h hash.Hash) string {
 	return "sha1:" + base32.StdEncoding.EncodeToString(sum)
 }
 
-// A Digester computes the digests of a block and its payload in one pass.
-// Callers need it for a [Record] with a Body that can be read only once. A
-// Digester is not safe for concurrent use.
+// A Digester computes the digests of the block and the payload of a record in
+// one pass. A [Record] with a Body that can be read only once requires these
+// digests before it is written. A Digester is not safe for concurrent use.
 type Digester struct {
 	algorithm Algorithm
 	block     hash.Hash
 	payload   hash.Hash      // digest of the payload; nil if the block is not an HTTP message
 	message   *http1.Message // parser of the HTTP message, or nil
-	raw       hash.Hash      // digest of the HTTP body with its transfer coding, or nil if not needed
+	raw       hash.Hash      // digest of the HTTP body before its transfer coding is removed, or nil
 	noPayload bool           // records of this type have no payload
 	size      int64
 }
 
-// NewDigester returns a Digester for the block of a record of type t. For
-// requests and responses, the block must be an HTTP message.
+// NewDigester returns a Digester for the block of a record of type t. If t is
+// Request or Response, the block must be an HTTP message.
 func NewDigester(a Algorithm, t Type) *Digester {
 	d := &Digester{algorithm: a, block: a.hash()}
 	switch t {
@@ -62,7 +62,7 @@ func NewDigester(a Algorithm, t Type) *Digester {
 	return d
 }
 
-// Write adds p to the block. It never returns an error.
+// Write adds p to the block. The error is always nil.
 func (d *Digester) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.block.Write(p)
@@ -81,16 +81,17 @@ func (d *Digester) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size returns the number of bytes written.
+// Size returns the number of bytes written to the Digester.
 func (d *Digester) Size() int64 { return d.size }
 
-// Block returns the labelled digest of all bytes written.
+// Block returns the digest of all bytes written, in the form "sha1:DIGEST".
 func (d *Digester) Block() string { return d.algorithm.label(d.block) }
 
-// Payload returns the labelled digest of the payload. The payload of an HTTP
-// message is its body with the transfer coding removed and the content coding
-// kept. Payload returns "" if records of this type have no payload, or if the
-// HTTP message is invalid. The caller must not call Write after Payload.
+// Payload returns the digest of the payload, in the form "sha1:DIGEST". The
+// payload of an HTTP message is its body after the transfer coding is removed.
+// The content coding is kept. Payload returns "" if records of this type have
+// no payload, or if the HTTP message is invalid. Write must not be called after
+// Payload.
 func (d *Digester) Payload() string {
 	switch {
 	case d.noPayload:
@@ -105,17 +106,18 @@ func (d *Digester) Payload() string {
 	return d.algorithm.label(d.payload)
 }
 
-// sameDigest reports whether two labelled digests are equal, regardless of base
-// and letter case. Ok is false if the digests cannot be compared, because they
-// are invalid or their algorithms differ.
+// sameDigest reports whether two digests such as "sha1:DIGEST" are equal. It
+// accepts base16 and base32, in upper and lower case. The result ok is false if
+// a digest is invalid or if the algorithms differ.
 func sameDigest(a, b string) (same, ok bool) {
 	nameA, sumA, okA := splitDigest(a)
 	nameB, sumB, okB := splitDigest(b)
 	return string(sumA) == string(sumB), okA && okB && nameA == nameB
 }
 
-// splitDigest decodes a labelled digest in base16 or base32. Ok is false if the
-// digest is invalid or its algorithm is not supported.
+// splitDigest decodes a digest such as "sha1:DIGEST" in base16 or base32. The
+// result ok is false if the digest is invalid or its algorithm is not
+// supported.
 func splitDigest(s string) (name string, sum []byte, ok bool) {
 	name, value, ok := strings.Cut(s, ":")
 	if !ok {

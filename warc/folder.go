@@ -12,8 +12,9 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A folder is the part of a file system that a Writer uses. Methods with the
-// name of an [os.Root] method have its behavior.
+// A folder is the directory in which a Writer creates its files. Tests replace
+// it with a directory whose operations fail. Each method except Sync behaves
+// like the method of [os.Root] with the same name.
 type folder interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (file, error)
 	Lstat(name string) (fs.FileInfo, error)
@@ -41,7 +42,8 @@ func (r rootFolder) OpenFile(name string, flag int, perm fs.FileMode) (file, err
 	return f, nil
 }
 
-// Sync has no effect on systems that cannot sync a directory.
+// Sync commits the directory to stable storage. It has no effect on systems
+// that cannot sync a directory.
 func (r rootFolder) Sync() error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -58,8 +60,7 @@ func (r rootFolder) Sync() error {
 	return err
 }
 
-// localError wraps an error of the file system in fetch.DiskFull or
-// fetch.Local.
+// localError wraps a file system error in fetch.DiskFull or fetch.Local.
 func localError(err error) error {
 	var fault fetch.Fault
 	switch {

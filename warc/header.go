@@ -8,13 +8,14 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// storedRules returns the parsing rules for stored HTTP headers.
+// storedRules returns the rules for parsing HTTP headers that are stored in
+// archives.
 func storedRules() *http1.Rules { return &http1.Rules{Mode: http1.Stored} }
 
-// HTTPHead reads the header of an HTTP response, including the blank line after
-// it. A revisit record of an HTTP response has this header as its block.
-// Interim responses (1xx) are skipped. If the response ends early, HTTPHead
-// returns the truncated header without an error.
+// HTTPHead reads the header of an HTTP response, up to and including the blank
+// line. This header is the block of a revisit record. HTTPHead skips interim
+// responses (1xx). If the response is truncated within the header, HTTPHead
+// returns the truncated header and a nil error.
 func HTTPHead(response io.Reader) ([]byte, error) { return http1.NewReader(response, 4<<10).ReadHead() }
 
 // httpHead reads and parses the header of an HTTP response.
@@ -27,22 +28,23 @@ func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {
 	return status, fields, nil
 }
 
-// parseHead parses the header of an HTTP message. The status is zero if the
-// message is not a response.
+// parseHead parses the header of an HTTP message and returns its fields. The
+// status is zero if the message is a request.
 func parseHead(head []byte) (status int, fields fetch.Header) {
 	s, fields, _ := http1.ParseHead[fetch.Field](storedRules(), string(head))
 	return s.Code, fields
 }
 
-// parseFields parses the header fields of a record, which have the syntax of
-// HTTP header fields (WARC 1.1 section 4).
+// parseFields parses the header fields of a WARC record. They have the syntax
+// of HTTP header fields (WARC 1.1 section 4).
 func parseFields(text string) fetch.Header {
 	text, _ = http1.Unfold(text)
 	fields, _ := http1.ParseFields[fetch.Field](storedRules(), text)
 	return fields
 }
 
-// appendField appends a header field to b, unless value is empty.
+// appendField appends the header field to b. It appends no field if value is
+// empty.
 func appendField(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
@@ -50,8 +52,8 @@ func appendField(b []byte, name, value string) []byte {
 	return http1.AppendField(b, name, value)
 }
 
-// appendID appends a header field with a record ID in angle brackets, unless id
-// is empty.
+// appendID appends a header field with a record ID in angle brackets to b. It
+// appends no field if id is empty.
 func appendID(b []byte, name, id string) []byte {
 	if id == "" {
 		return b
@@ -59,6 +61,6 @@ func appendID(b []byte, name, id string) []byte {
 	return appendField(b, name, "<"+id+">")
 }
 
-// singleLine reports whether text has no line breaks or NUL, and so can be the
-// value of a header field.
+// singleLine reports whether text has no line breaks and no NUL bytes. Other
+// text is invalid as the value of a header field.
 func singleLine(text string) bool { return !strings.ContainsAny(text, "\r\n\x00") }

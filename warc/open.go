@@ -16,13 +16,14 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// Open opens WARC and WACZ files for replay. A path can also be a directory
-// with WARC files in it or in its subdirectories "warc" and "archive".
+// Open opens WARC and WACZ files for replay. A path can also be a directory.
+// Open then uses the WARC files in the directory and in its subdirectories
+// "warc" and "archive".
 //
-// Open first indexes the files, which takes about as long as decompressing
-// them. Memory use is constant. The index of a WACZ file is used if it has one.
-// If the only path is a directory with a file index/all.cdxj newer than its
-// WARC files, Open uses this index.
+// Open reads all WARC files to build an index, unless an index exists. Memory
+// use is constant. Open uses the index in a WACZ file. If the only path is a
+// directory, Open uses the file index/all.cdxj in it, provided that this index
+// is newer than all WARC files.
 func Open(paths ...string) (*Archive, error) {
 	o := opener{archive: &Archive{sections: map[string]section{}}}
 	defer o.lines.Close()
@@ -34,7 +35,7 @@ func Open(paths ...string) (*Archive, error) {
 	return o.archive, nil
 }
 
-// An opener collects the index and the sections of an Archive.
+// An opener builds the index and the sections of an Archive.
 type opener struct {
 	archive *Archive
 	lines   linesort.Sorter
@@ -63,8 +64,8 @@ func (o *opener) open(paths []string) error {
 	return o.storeIndex()
 }
 
-// filesIn returns the WARC files in a directory, or the name if it is not a
-// directory.
+// filesIn returns the paths of the WARC files in the directory name. If name is
+// not a directory, filesIn returns only name.
 func filesIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
@@ -88,8 +89,8 @@ func filesIn(name string) ([]string, error) {
 	return files, nil
 }
 
-// isCurrent reports whether index is newer than all files and no file is
-// unfinished.
+// isCurrent reports whether index is newer than all WARC files and no WARC file
+// is unfinished.
 func isCurrent(index string, files []string) bool {
 	indexInfo, err := os.Lstat(index)
 	if err != nil || !indexInfo.Mode().IsRegular() {
@@ -104,7 +105,8 @@ func isCurrent(index string, files []string) bool {
 	return true
 }
 
-// useIndex uses an existing index without reading the files.
+// useIndex opens an existing index file, so that the WARC files need not be
+// read.
 func (o *opener) useIndex(index string, files []string) (err error) {
 	for _, file := range files {
 		if err := o.addSection(filepath.Base(file), completeFile(file)); err != nil {
@@ -120,7 +122,7 @@ func (o *opener) useIndex(index string, files []string) (err error) {
 	return err
 }
 
-// addSection records the section of a WARC file.
+// addSection stores the location of a WARC file under its base name.
 func (o *opener) addSection(name string, where section) error {
 	if other, ok := o.archive.sections[name]; ok && other.path != where.path {
 		return fetch.Usage.Errorf("%s and %s both contain %q: open them separately", other.path, where.path, name)
@@ -137,7 +139,7 @@ func (o *opener) addFile(file string) error {
 	return o.index(name)
 }
 
-// index reads a WARC file and adds its index lines.
+// index reads a WARC file and adds a line for each capture to the index.
 func (o *opener) index(name string) error {
 	where := o.archive.sections[name]
 	in, f, err := where.open()
@@ -162,8 +164,9 @@ func (o *opener) index(name string) error {
 	return nil
 }
 
-// addPackage adds the WARC files of a WACZ file. They must be stored without
-// compression by the zip format.
+// addPackage adds the WARC files in a WACZ file. It returns an error for a WARC
+// file that the zip format compresses, because records in it cannot be read
+// directly.
 func (o *opener) addPackage(file string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -215,8 +218,9 @@ func (o *opener) addPackage(file string) error {
 	return nil
 }
 
-// checkOverlap returns an error if parts of a WACZ file of this size overlap.
-// Overlapping parts would let a small file expand to a large amount of data.
+// checkOverlap returns an error if parts of a WACZ file overlap. A small file
+// with overlapping parts could expand to a large amount of data. The parameter
+// size is the size of the WACZ file in bytes.
 func checkOverlap(parts []*zip.File, size int64) error {
 	remaining := uint64(size)
 	for _, part := range parts {
@@ -228,12 +232,12 @@ func checkOverlap(parts []*zip.File, size int64) error {
 	return nil
 }
 
-// maxRatio is the maximum ratio between the decompressed indexes of a WACZ file
-// and the file size.
+// maxRatio limits the decompressed size of the indexes in a WACZ file. The
+// limit is maxRatio times the size of the WACZ file.
 const maxRatio = 100
 
-// addIndex adds the lines of an index in a WACZ file. It subtracts their size
-// from limit.
+// addIndex adds the lines of an index file in a WACZ file. It subtracts the
+// size of the lines from limit, and returns an error if the limit is exceeded.
 func (o *opener) addIndex(part *zip.File, limit *int64) error {
 	f, err := part.Open()
 	if err != nil {
@@ -264,8 +268,8 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 	return nil
 }
 
-// storeIndex stores a small index in memory and a large one in a temporary
-// file.
+// storeIndex stores the sorted index. A small index is stored in memory and a
+// large index in a temporary file.
 func (o *opener) storeIndex() (err error) {
 	a := o.archive
 	if o.lines.InMemory() {

@@ -13,42 +13,42 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxRecordHead is the maximum size of a record header, in bytes.
+// maxRecordHead is the maximum size of the header of a record, in bytes.
 const maxRecordHead = 1 << 20
 
-// maxStray is the maximum number of bytes between two records that the Reader
-// skips or decompresses while it looks for a record.
+// maxStray is the maximum number of bytes that the Reader skips between two
+// records in search of the next record.
 const maxStray = 64 << 20
 
-// A Header is the header of a record that was read.
+// A Header is the header of a WARC record, as returned by [Reader.Next].
 type Header struct {
 	Version string       // version of the format, such as "1.1"
 	Fields  fetch.Header // in the order of the file
 	Length  int64        // bytes in the block
 
 	// Offset is the position of the record in the file, in bytes. In a
-	// compressed file, it is the start of the gzip member.
+	// compressed file, Offset is the start of the gzip member.
 	Offset int64
 
-	sameMember bool // the gzip member starts with an earlier record
+	sameMember bool // if true, the record is not the first one in its gzip member
 }
 
-// Type returns the value of WARC-Type in lower case.
+// Type returns the value of the field WARC-Type in lower case.
 func (h *Header) Type() Type { return Type(strings.ToLower(h.Get("WARC-Type"))) }
 
-// ID returns the value of WARC-Record-ID without angle brackets.
+// ID returns the value of the field WARC-Record-ID without angle brackets.
 func (h *Header) ID() string { return trimBrackets(h.Get("WARC-Record-ID")) }
 
-// Target returns the value of WARC-Target-URI, without the angle brackets that
-// wget writes. The value may be an invalid URI.
+// Target returns the value of the field WARC-Target-URI. It removes the angle
+// brackets that wget writes. The value may be an invalid URI.
 func (h *Header) Target() string { return trimBrackets(h.Get("WARC-Target-URI")) }
 
-// Date returns the value of WARC-Date, or the zero Time if it is missing or
-// invalid.
+// Date returns the value of the field WARC-Date. If the field is missing or
+// invalid, Date returns the zero Time.
 func (h *Header) Date() time.Time { return parseDate(h.Get("WARC-Date")) }
 
-// Get returns the first value of a header field, or "" if there is no such
-// field.
+// Get returns the first value of the header field, or "" if the field is
+// missing.
 func (h *Header) Get(name string) string { return h.Fields.Get(name) }
 
 func trimBrackets(s string) string {
@@ -58,9 +58,9 @@ func trimBrackets(s string) string {
 	return s
 }
 
-// parseDate parses a WARC-Date, from a year to a timestamp with a fraction of a
-// second (WARC 1.1 section 5.4). It returns the zero Time if the date is
-// invalid.
+// parseDate parses the value of a WARC-Date field. The precision ranges from a
+// year to a fraction of a second (WARC 1.1 section 5.4). parseDate returns the
+// zero Time if the date is invalid.
 func parseDate(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z", "2006-01-02", "2006-01", "2006"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -70,12 +70,12 @@ func parseDate(s string) time.Time {
 	return time.Time{}
 }
 
-// An Error reports a position where an archive is damaged. It wraps
-// fetch.Truncated or fetch.Mismatch.
+// An Error reports damage at a position of a WARC file. Its underlying error
+// wraps fetch.Truncated or fetch.Mismatch.
 type Error struct {
 	File      string // path of the file, or "" if unknown
 	Offset    int64  // end of the last complete record before the damage
-	Truncated bool   // the file ends within a record, for example after a crash
+	Truncated bool   // if true, the file ends within a record, for example after a crash
 	Err       error
 }
 
@@ -90,9 +90,9 @@ func (e *Error) Error() string {
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Reader reads the records of a WARC file in order. It accepts compressed and
-// uncompressed files of versions 0.17 to 1.1, and many deviations of other
-// software from the format. A Reader is not safe for concurrent use.
+// A Reader reads the records of a WARC file in sequence. It accepts compressed
+// and uncompressed files of the versions 0.17 to 1.1. It tolerates many format
+// errors of other software. A Reader is not safe for concurrent use.
 type Reader struct {
 	src        *source
 	head       *Header // header of the current record, or nil between records
@@ -106,7 +106,7 @@ type Reader struct {
 	missingEnd bool    // two line breaks did not follow the block
 }
 
-// Causes of an Error that the verifier distinguishes.
+// Errors that the verifier distinguishes when it classifies an Error.
 var (
 	errNoRecord   = fetch.Mismatch.Errorf("no record starts here")
 	errNoLength   = fetch.Mismatch.Errorf("record has no valid Content-Length")
@@ -114,22 +114,21 @@ var (
 	errShortBlock = fetch.Mismatch.Errorf("block is shorter than its Content-Length")
 )
 
-// NewReader returns a Reader for the file in r, starting at the current
-// position of r. If r is an io.Seeker, the Reader finds more records after
-// damage.
+// NewReader returns a Reader that reads a WARC file from r. If r is an
+// io.Seeker, the Reader can continue after damage, because it can search for
+// the next record.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r, 0)} }
 
-// NewReaderAt returns a Reader that starts at the given offset of a file. The
-// offset must be the start of a record, such as [Header].Offset or
-// [Line].Offset.
+// NewReaderAt returns a Reader that starts at the given offset of r. A record
+// must start at this offset, which can be [Header].Offset or [Line].Offset.
 func NewReaderAt(r io.ReaderAt, offset int64) *Reader {
 	return &Reader{src: newSource(io.NewSectionReader(r, offset, 1<<62-offset), offset), end: offset}
 }
 
-// Next skips the unread part of the current block and returns the header of the
-// next record. At the end of the file, it returns io.EOF. For damage, it
-// returns an [*Error]. Unless the Error has Truncated set, the next call of
-// Next searches for the next readable record.
+// Next advances to the next record and returns its header. It skips the unread
+// part of the current block. At the end of the file, Next returns io.EOF. If
+// the file is damaged, Next returns an [*Error]. The next call of Next then
+// searches for the next readable record, unless the Error has Truncated set.
 func (r *Reader) Next() (*Header, error) {
 	if _, err := r.Finish(); err != nil {
 		return nil, err
@@ -160,8 +159,8 @@ func (r *Reader) Next() (*Header, error) {
 	return h, nil
 }
 
-// Read reads from the block of the current record. It returns io.EOF at the end
-// of the block.
+// Read reads from the block of the current record. At the end of the block,
+// Read returns io.EOF.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.head == nil || r.remaining == 0 {
 		return 0, io.EOF
@@ -183,8 +182,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// nextMember continues the block in the next gzip member, if the current member
-// ends within the block.
+// nextMember opens the next gzip member if the current block continues in it.
 func (r *Reader) nextMember() error {
 	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.remaining)
 	if !r.src.compressed {
@@ -204,9 +202,9 @@ func (r *Reader) nextMember() error {
 }
 
 // Finish skips the unread part of the current record and returns the length of
-// the record in the file. In a compressed file, this is the length of the gzip
-// member. In an uncompressed file, it includes the line breaks after the block.
-// Next calls Finish.
+// the record in the file. In a compressed file, the length includes the
+// complete gzip member. In an uncompressed file, the length includes the line
+// breaks after the block. Next calls Finish.
 func (r *Reader) Finish() (length int64, err error) {
 	if r.head == nil {
 		return 0, nil
@@ -222,8 +220,8 @@ func (r *Reader) Finish() (length int64, err error) {
 	return length, nil
 }
 
-// skipSeparator skips the bytes between the block and the next record or the
-// end of the gzip member.
+// skipSeparator skips the bytes between the current block and the next record.
+// In a compressed file, it stops at the end of the gzip member.
 func (r *Reader) skipSeparator() error {
 	ends := 0
 	text := r.src.text
@@ -260,8 +258,7 @@ func (r *Reader) skipSeparator() error {
 	}
 }
 
-// fail converts err to an Error and determines whether a record follows the
-// damage.
+// fail converts err to an Error and searches for a record after the damage.
 func (r *Reader) fail(err error) error {
 	if err == io.EOF {
 		return r.stop(io.EOF)
@@ -287,13 +284,13 @@ func (r *Reader) fail(err error) error {
 	return &Error{Offset: r.end, Truncated: truncated && !follows, Err: err}
 }
 
-// stop ends the sequence of records with err.
+// stop makes all further calls of Next return err.
 func (r *Reader) stop(err error) error {
 	r.head, r.final = nil, err
 	return err
 }
 
-// readHead reads the version and the header fields of a record.
+// readHead reads the version line and the header fields of a record.
 func (r *Reader) readHead(h *Header) error {
 	first, size, err := r.firstLine(h)
 	if err != nil {
@@ -324,8 +321,9 @@ func (r *Reader) readHead(h *Header) error {
 	return nil
 }
 
-// firstLine reads the first line of a record header. Some software writes extra
-// line breaks before it, even in separate gzip members.
+// firstLine reads the first line of a record header. It skips line breaks
+// before this line, because some software writes them, even in separate gzip
+// members.
 func (r *Reader) firstLine(h *Header) (first string, size int, err error) {
 	for {
 		if _, err := r.src.text.Peek(1); err == io.EOF && r.src.compressed {
@@ -341,8 +339,8 @@ func (r *Reader) firstLine(h *Header) (first string, size int, err error) {
 }
 
 // readLine reads a line and removes its line break. The parameter size is the
-// number of bytes already read from the header. readLine returns the updated
-// number.
+// number of header bytes read before this line, and the result includes this
+// line.
 func (r *Reader) readLine(size int) (string, int, error) {
 	var line []byte
 	for {

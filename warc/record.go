@@ -13,8 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Type is the type of a record, as in the field WARC-Type (WARC 1.1 section
-// 6).
+// A Type is the type of a WARC record, such as "response" (WARC 1.1 section 6).
 type Type string
 
 const (
@@ -24,18 +23,18 @@ const (
 	Request      Type = "request"
 	Metadata     Type = "metadata"
 	Revisit      Type = "revisit"
-	Conversion   Type = "conversion"   // read; no method of Capture returns it
-	Continuation Type = "continuation" // read; rejected by Writer
+	Conversion   Type = "conversion"   // can be read and written, but no method of Capture returns this type
+	Continuation Type = "continuation" // can be read; Writer rejects this type
 )
 
-// Profiles of revisit records (WARC 1.1 section 6.7).
+// Values of the field WARC-Profile in revisit records (WARC 1.1 section 6.7).
 const (
 	IdenticalPayload  = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	ServerNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
-// FieldsMedia is the media type of a list of fields, as FieldList returns it
-// (WARC 1.1 section 6).
+// FieldsMedia is the media type of a block that contains a list of fields, such
+// as the result of FieldList (WARC 1.1 section 6).
 const FieldsMedia = "application/warc-fields"
 
 const (
@@ -43,7 +42,7 @@ const (
 	responseMedia = "application/http;msgtype=response"
 )
 
-// Reasons for the field WARC-Truncated (WARC 1.1 section 5.15).
+// Values of the field WARC-Truncated (WARC 1.1 section 5.15).
 const (
 	TruncatedByLength     = "length"
 	TruncatedByTime       = "time"
@@ -51,16 +50,16 @@ const (
 	TruncatedUnspecified  = "unspecified"
 )
 
-// A Capture describes one exchange with a server. All records of the exchange
-// share its fields.
+// A Capture describes one exchange with a server, such as an HTTP request and
+// its response. All records of the exchange share the fields of the Capture.
 type Capture struct {
-	// URL is the captured URL. It is written as WARC-Target-URI without its
-	// fragment and password. Only a metadata record may have a zero URL.
+	// URL is the captured URL. The field WARC-Target-URI contains it without
+	// its fragment and password. Only a metadata record may have a zero URL.
 	URL uri.URI
 
-	// Date is the start time of the exchange. It is written in UTC with all its
-	// digits, so the caller rounds it to its actual precision. If zero, the
-	// Writer uses the current time in microseconds.
+	// Date is the start time of the exchange. It is written in UTC with its
+	// full precision. If Date is zero, the Writer uses the current time,
+	// rounded to microseconds.
 	Date time.Time
 
 	IP        netip.Addr // address of the server, or zero if unknown, for example with a proxy
@@ -68,8 +67,8 @@ type Capture struct {
 	Cipher    string     // name of the TLS cipher suite in the IANA registry
 }
 
-// A Record is one record to be written. Callers usually start with a method of
-// [Capture] and set more fields before [Writer.Write]. Write does not modify
+// A Record is a WARC record for [Writer.Write]. Callers usually create it with
+// a method of [Capture] and then set additional fields. Write does not modify
 // the Record.
 type Record struct {
 	Capture
@@ -77,32 +76,33 @@ type Record struct {
 	ID    string // WARC-Record-ID without brackets; if empty, Write calls Options.NewID
 	Media string // Content-Type of the block, or ""
 
-	// Body is the block, from its current position to its end, or nil if the
-	// block is empty. If Body is an io.Seeker, the Writer reads it twice and
-	// computes Size and the digests that are empty.
+	// Body is the block, or nil if the block is empty. The block begins at the
+	// current position of Body. If Body is an io.Seeker, the Writer reads it
+	// twice. It computes Size and the digests that are empty.
 	//
-	// A Body that is not an io.Seeker requires Size, BlockDigest and, for a
-	// resource record, PayloadDigest. A [Digester] computes them. Write fails
-	// if Body is shorter than Size or has a different block digest.
+	// If Body is not an io.Seeker, the fields Size and BlockDigest are
+	// required. A resource record also requires PayloadDigest. A [Digester]
+	// computes these values. Write fails if Body is shorter than Size or if the
+	// block digest does not match.
 	Body io.Reader
 	Size int64 // bytes in Body; ignored if Body is an io.Seeker
 
-	BlockDigest   string // labelled digest of the block; if empty, computed
-	PayloadDigest string // labelled digest of the payload; in a revisit, digest of the original payload
+	BlockDigest   string // digest of the block, such as "sha1:DIGEST"; if empty, the Writer computes it
+	PayloadDigest string // digest of the payload; in a revisit record, digest of the original payload
 
 	Truncated  string // reason why the block is incomplete, such as TruncatedByLength, or ""
 	Identified string // media type detected from the payload, or ""
 	Profile    string // profile of a revisit record: IdenticalPayload or ServerNotModified
 
-	// RefersTo identifies the original record of a revisit, or the record that
-	// a metadata record describes.
+	// RefersTo identifies the original record of a revisit record, or the
+	// record that a metadata record describes.
 	RefersTo Reference
 
 	Fields fetch.Header // additional header fields
 }
 
-// A Reference identifies a record for replay. Fields with unknown values are
-// zero.
+// A Reference identifies another record by its ID, URL and date. Fields with
+// unknown values are zero.
 type Reference struct {
 	ID   string // WARC-Record-ID without brackets
 	URL  uri.URI
@@ -110,44 +110,47 @@ type Reference struct {
 }
 
 // Request returns a request record for an HTTP exchange. The block contains the
-// request as sent over the network. For HTTP/2, it contains the equivalent
-// HTTP/1.1 request.
+// bytes of the request. An HTTP/2 request is stored as the equivalent HTTP/1.1
+// request.
 func (c Capture) Request(block io.Reader) *Record {
 	return &Record{Capture: c, Type: Request, Media: requestMedia, Body: block}
 }
 
 // Response returns a response record for an HTTP exchange. The block contains
-// the response, starting with its status line. If block is an io.Seeker, the
-// Writer omits interim responses (1xx), because other software expects the
-// final response first.
+// the bytes of the response, starting with the status line. If block is an
+// io.Seeker, the Writer omits interim responses (1xx), because other software
+// expects the final response first.
 func (c Capture) Response(block io.Reader) *Record {
 	return &Record{Capture: c, Type: Response, Media: responseMedia, Body: block}
 }
 
 // Resource returns a resource record for an object of a scheme other than HTTP.
-// Its media type may be empty.
+// The media type may be empty.
 func (c Capture) Resource(media string, object io.Reader) *Record {
 	return &Record{Capture: c, Type: Resource, Media: media, Body: object}
 }
 
 // Metadata returns a metadata record, which describes the first record of its
-// group. The block is a list of fields, for example. Most indexing software skips
-// a metadata record only if its media type is [FieldsMedia].
+// group. The block is often a list of fields with the media type [FieldsMedia].
+// Most indexing software skips metadata records only if they have this media
+// type.
 func (c Capture) Metadata(media string, block io.Reader) *Record {
 	return &Record{Capture: c, Type: Metadata, Media: media, Body: block}
 }
 
 // Revisit returns a revisit record with the profile [IdenticalPayload]. The
-// record states that the payload equals the payload of first and has that
-// digest. Head is the header of the HTTP response, or nil for other schemes.
+// record replaces a payload that equals the payload of the record first. The
+// digest is the digest of this payload. The parameter head is the header of the
+// HTTP response, or nil for other schemes.
 func (c Capture) Revisit(first Reference, digest string, head io.Reader) *Record {
 	return c.revisit(IdenticalPayload, first, digest, head)
 }
 
 // NotModified returns a revisit record with the profile [ServerNotModified].
-// The record states that the server reported the object as unchanged since
-// first. Digest is the payload digest of first, or "" if unknown. Head is the
-// header of the HTTP response, or nil for other schemes.
+// The record means that the object has not changed since the record first,
+// according to the server. The digest is the payload digest of first, or "" if
+// unknown. The parameter head is the header of the HTTP response, or nil for
+// other schemes.
 func (c Capture) NotModified(first Reference, digest string, head io.Reader) *Record {
 	return c.revisit(ServerNotModified, first, digest, head)
 }
@@ -160,8 +163,8 @@ func (c Capture) revisit(profile string, first Reference, digest string, head io
 	return r
 }
 
-// FieldList returns the block of a metadata record with the media type
-// [FieldsMedia]. Line breaks in values become spaces.
+// FieldList encodes fields as the block of a metadata record with the media
+// type [FieldsMedia]. It replaces line breaks in values with spaces.
 func FieldList(fields fetch.Header) io.Reader {
 	var b []byte
 	for _, f := range fields {
@@ -171,10 +174,10 @@ func FieldList(fields fetch.Header) io.Reader {
 	return bytes.NewReader(b)
 }
 
-// Failure returns a metadata record for an exchange that failed with err. WARC
-// 1.1 defines no record type for failures. The block lists the fields fault and
-// error, the field code if the server sent a numeric code, and the fields in
-// more.
+// Failure returns a metadata record for an exchange that failed with err,
+// because WARC 1.1 defines no record type for failures. The block contains the
+// fields fault and error. If the server sent a numeric code, the block contains
+// it in the field code. The fields in more follow.
 func (c Capture) Failure(err error, more ...fetch.Field) *Record {
 	fields := fetch.Header{
 		{Name: "fault", Value: fetch.FaultOf(err).String()},

@@ -14,9 +14,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Schemes returns copies of the given schemes with drivers that replay captures
-// from the archive. A fetch.Client with these schemes follows redirects and
-// parses listings as usual, but never connects to a network.
+// Schemes returns copies of the schemes that replay captures from the archive.
+// A fetch.Client with these schemes follows redirects and parses listings as
+// usual, but never connects to a network.
 func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 	replayed := make([]fetch.Scheme, len(schemes))
 	for i, s := range schemes {
@@ -27,12 +27,12 @@ func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 	return replayed
 }
 
-// A driver replays the captures of an archive.
+// A driver is a fetch.Driver that replays the captures of an archive.
 type driver struct{ *Archive }
 
-// Do replays a capture of the URL. If there is no capture, the error wraps
-// fetch.NotFound. The Body verifies the payload digest. At the end of a
-// truncated capture, it returns an error.
+// Do returns the capture of the requested URL as a response. If there is no
+// capture, the error wraps fetch.NotFound. Reading the Body verifies the
+// payload digest. The Body of a truncated capture returns an error at its end.
 func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	found, err := a.captures(req.URL)
 	if err != nil {
@@ -50,12 +50,12 @@ func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 		case Response, Resource, Revisit, Conversion:
 			return a.followRevisits(ctx, req, rec)
 		}
-		rec.Close() // a metadata record, for example
+		rec.Close() // this record cannot be replayed, for example a metadata record
 	}
 	return nil, fetch.NotFound.Errorf("the archive has no capture of this URL")
 }
 
-// maxOpened is the maximum number of records opened for one request. An index
+// maxOpened is the maximum number of records that one request opens. An index
 // can contain many lines for records that cannot be replayed.
 const maxOpened = 1000
 
@@ -67,8 +67,7 @@ func checkOpened(opened int) error {
 	return fetch.Mismatch.Errorf("more than %d records of this URL cannot be replayed", maxOpened)
 }
 
-// captures returns the index lines of u, including lines with an equivalent
-// spelling of u.
+// captures returns the index lines of u and of equivalent URLs.
 func (a *Archive) captures(u uri.URI) (found []Line, err error) {
 	target := targetURI(u)
 	same, err := uri.ParseZone(target)
@@ -91,7 +90,7 @@ func (a *Archive) captures(u uri.URI) (found []Line, err error) {
 	return found, nil
 }
 
-// A record is an open record of a WARC file.
+// A record is a WARC record that is open for reading.
 type record struct {
 	*Reader
 	head *Header
@@ -134,8 +133,9 @@ func unexpectedEOF(err error) error {
 // maxRevisits is the maximum length of a chain of revisit records.
 const maxRevisits = 5
 
-// followRevisits follows a chain of revisit records and returns the response of
-// the original record. It closes rec or passes it to the response.
+// followRevisits follows a chain of revisit records and returns a response with
+// the payload of the original record. It closes rec or passes it to the
+// response.
 func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *record) (*fetch.Response, error) {
 	var head []byte // HTTP header in the first revisit that describes the object
 	first := rec.head
@@ -159,8 +159,9 @@ func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *r
 	return nil, fetch.Loop.Errorf("chain of more than %d revisit records", maxRevisits)
 }
 
-// openOriginal opens the record to which a revisit refers by URL and date (WARC
-// 1.1 section 6.7).
+// openOriginal opens the original record of a revisit record. It searches for
+// the URL and date in the fields WARC-Refers-To-Target-URI and
+// WARC-Refers-To-Date.
 func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) {
 	url := trimBrackets(h.Get("WARC-Refers-To-Target-URI"))
 	date := parseDate(h.Get("WARC-Refers-To-Date"))
@@ -192,9 +193,9 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) 
 		url, h.Get("WARC-Refers-To-Date"))
 }
 
-// peerOf returns the server address in the record, if it is a public address.
-// Private addresses are ignored, because a page from a private address could
-// link to other private addresses, and the archive may be untrusted.
+// peerOf returns the server address in the record if the address is public. It
+// ignores private addresses, because the archive may be untrusted. A page from
+// a private address could link to other private addresses.
 func peerOf(h *Header) netip.Addr {
 	a, err := netip.ParseAddr(h.Get("WARC-IP-Address"))
 	if err != nil || !fetch.IsPublic(a) {
@@ -203,9 +204,9 @@ func peerOf(h *Header) netip.Addr {
 	return a
 }
 
-// respond returns the response for a record. First is the header of the
-// requested record, which can be a revisit. Head replaces the HTTP header in
-// the block unless it is nil.
+// respond returns the response for a record. The parameter first is the header
+// of the requested record, which can be a revisit record. If head is not nil,
+// it replaces the HTTP header in the block.
 func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head []byte) (*fetch.Response, error) {
 	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: rec.head.Get("Content-Type"), Size: rec.head.Length}
 	resp.Peer = peerOf(first)

@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/entries"
 )
 
-// A replayBody is the payload of a record. Read verifies the payload digest.
+// A replayBody is the response body of a replayed capture. Read verifies the
+// payload digest at the end.
 type replayBody struct {
 	io.Reader
 	rec       *record
@@ -20,7 +21,8 @@ type replayBody struct {
 	algorithm Algorithm
 }
 
-// verify sets the digest to verify, if its algorithm is supported.
+// verify sets the expected digest of the payload. It has no effect if the
+// digest algorithm is not supported.
 func (b *replayBody) verify(digest string) {
 	if name, _, ok := splitDigest(digest); ok {
 		b.digest, b.algorithm = digest, algorithmOf(name+":")
@@ -54,8 +56,8 @@ func (b *replayBody) Read(p []byte) (int, error) {
 // Close closes the file of the record.
 func (b *replayBody) Close() error { return b.rec.Close() }
 
-// kindOf returns Menu for the media types of listings that the schemes of this
-// module write, and Document for all others.
+// kindOf returns Menu for the media types that the schemes of this module use
+// for listings. It returns Document for all other media types.
 func kindOf(media string) fetch.Kind {
 	if entries.IsMedia(media) {
 		return fetch.Menu
@@ -70,7 +72,8 @@ func kindOf(media string) fetch.Kind {
 	return fetch.Document
 }
 
-// applyRequest applies the operation, conditions and range of req to resp.
+// applyRequest applies the conditions and the range of req to a replayed
+// response.
 func applyRequest(req *fetch.Request, resp *fetch.Response) error {
 	if resp.Fault != nil || !resp.Location.IsZero() {
 		return nil
@@ -83,7 +86,7 @@ func applyRequest(req *fetch.Request, resp *fetch.Response) error {
 	}
 	first, end, ok := req.Range.Bounds(resp.Size)
 	if resp.Size < 0 || req.Range.IsZero() || !ok || req.IfSame != "" && req.IfSame != resp.Validator {
-		return nil // the complete object
+		return nil // return the complete object
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, first); err != nil {
 		return unexpectedEOF(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// respondHTTP completes resp from the HTTP response in body. If head is not
-// nil, it replaces the header in body.
+// respondHTTP parses the HTTP response in body and sets the fields of resp. If
+// head is not nil, it replaces the header in body.
 func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, head []byte) error {
 	m := http1.NewReader(body.Reader, 32<<10)
 	stored, err := m.ReadHead()
@@ -48,8 +48,8 @@ func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, hea
 	return decode(req, resp)
 }
 
-// statusFault returns the fault for a status code (RFC 9110 sections 15.5 and
-// 15.6).
+// statusFault returns the fault for an HTTP status code (RFC 9110 sections 15.5
+// and 15.6).
 func statusFault(code int) fetch.Fault {
 	switch {
 	case code == 404 || code == 410:
@@ -62,8 +62,8 @@ func statusFault(code int) fetch.Fault {
 	return fetch.Denied
 }
 
-// location resolves a Location field. It returns the zero URI if the field is
-// empty or invalid.
+// location resolves the value of a Location field against the URL from. It
+// returns the zero URI if the field is empty or invalid.
 func location(from uri.URI, text string) uri.URI {
 	if text == "" {
 		return uri.URI{}
@@ -75,8 +75,8 @@ func location(from uri.URI, text string) uri.URI {
 	return u
 }
 
-// decode removes the content codings. A body with an unknown coding is passed
-// through unchanged.
+// decode removes the content codings of a replayed body. It does not change a
+// body with an unknown content coding.
 func decode(req *fetch.Request, resp *fetch.Response) error {
 	list, err := coding.Parse(resp.Header.Values("Content-Encoding"))
 	switch {
@@ -100,11 +100,11 @@ type readCloser struct {
 	io.Closer
 }
 
-// maxPeek is the maximum number of bytes examined to detect a listing.
+// maxPeek is the maximum number of bytes that isIndex examines.
 const maxPeek = 64 << 10
 
-// isIndex reports whether the body is a listing: a directory index of a server,
-// or a sitemap.
+// isIndex reports whether the body is a listing, which is a directory index of
+// a web server or a sitemap.
 func isIndex(u uri.URI, resp *fetch.Response, r *bufio.Reader) bool {
 	media, _, _ := mime.ParseMediaType(resp.Media)
 	switch {

@@ -16,9 +16,9 @@ const (
 	minReadSize = 4 << 10
 )
 
-// A source decompresses an archive, or passes its bytes through if it is not
-// compressed. The text ends with io.EOF after each gzip member, so the buffer
-// never contains text of two members.
+// A source reads an archive file and decompresses it if necessary. Read returns
+// io.EOF at the end of each gzip member, so that the buffer never contains text
+// of two members.
 type source struct {
 	raw   io.Reader
 	base  int64 // file offset of the first byte read from raw
@@ -28,8 +28,8 @@ type source struct {
 	compressed bool // the file starts with a gzip member
 	gzip       *gzip.Reader
 	start      int64 // file offset of the current member
-	inMember   bool  // the end of the current member was not reached
-	truncated  bool  // the file ended within a record
+	inMember   bool  // if true, the current member has not ended
+	truncated  bool  // if true, the file ended within a record
 	err        error // error within the current member, which bufio discards after Peek
 
 	text *bufio.Reader
@@ -41,16 +41,16 @@ type source struct {
 	exhausted bool  // the limit for reading again is reached
 }
 
-// Limits for reading bytes again after damage. The source reads again at most
-// minReread bytes, plus rereadFactor times the bytes read once. Without a
+// Limits for bytes that are read again after damage. The source reads at most
+// minReread bytes again, plus rereadFactor times the bytes read once. Without a
 // limit, forged record lengths could cause quadratic time.
 const (
 	minReread    = 16 << 20
 	rereadFactor = 4
 )
 
-// newSource returns a source that starts at the current position of raw, which
-// has the file offset base.
+// newSource returns a source that reads from raw. The current position of raw
+// is the offset base in the file.
 func newSource(raw io.Reader, base int64) *source {
 	s := &source{raw: raw, base: base, readSize: bufferSize}
 	s.in = bufio.NewReaderSize(countingReader{s}, bufferSize)
@@ -64,8 +64,8 @@ var gzipMagic = []byte{0x1f, 0x8b}
 
 type countingReader struct{ s *source }
 
-// Read reads small blocks after a seek and then larger ones. If damage follows
-// damage, few buffered bytes are discarded.
+// Read reads small blocks after a seek and then larger blocks. If the file has
+// damage at many positions, few buffered bytes are discarded.
 func (c countingReader) Read(p []byte) (int, error) {
 	s := c.s
 	n, err := s.raw.Read(p[:min(len(p), s.readSize)])
@@ -75,8 +75,8 @@ func (c countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// offset returns the file offset after the bytes consumed so far: after a gzip
-// member, or after the text of an uncompressed file.
+// offset returns the file offset after the bytes consumed so far. In a
+// compressed file, the gzip member must be consumed completely.
 func (s *source) offset() int64 {
 	at := s.base + s.count - int64(s.in.Buffered())
 	if !s.compressed {
@@ -87,7 +87,8 @@ func (s *source) offset() int64 {
 
 var errNoMember = fetch.Mismatch.Errorf("the following bytes are not a gzip member")
 
-// nextMember opens the next member. It returns io.EOF at the end of the file.
+// nextMember opens the next gzip member. It returns io.EOF at the end of the
+// file.
 func (s *source) nextMember() error {
 	if !s.compressed {
 		_, err := s.text.Peek(1)
@@ -115,7 +116,8 @@ func (s *source) nextMember() error {
 	return nil
 }
 
-// Read decompresses the current member. It fills the buffer s.text.
+// Read reads decompressed bytes of the current gzip member. It returns io.EOF
+// at the end of the member.
 func (s *source) Read(p []byte) (int, error) {
 	if !s.compressed {
 		return s.in.Read(p)
@@ -138,8 +140,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// memberError converts an error of the gzip package and sets s.truncated if the
-// file ended.
+// memberError converts an error of the gzip package. It sets s.truncated if the
+// file ended within the gzip member.
 func (s *source) memberError(err error) error {
 	s.inMember = false
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -153,8 +155,8 @@ func (s *source) memberError(err error) error {
 	return err
 }
 
-// allowReread counts n bytes as read again and reports whether the limit allows
-// it.
+// allowReread adds n to the number of bytes read again. It reports whether this
+// number is within the limit.
 func (s *source) allowReread(n int64) bool {
 	s.exhausted = s.exhausted || s.reread > minReread+rereadFactor*(s.processed-s.reread)
 	if !s.exhausted {
@@ -163,29 +165,29 @@ func (s *source) allowReread(n int64) bool {
 	return !s.exhausted
 }
 
-// seek moves back to file offset at. It returns false if raw cannot seek or the
-// limit for reading again is reached.
-func (s *source) seek(at int64) bool {
+// seek moves back to an earlier file offset. It returns false if raw cannot
+// seek or if the limit for reading again is reached.
+func (s *source) seek(offset int64) bool {
 	seeker, ok := s.raw.(io.Seeker)
-	if !ok || !s.allowReread(s.base+s.count-at+s.expanded) {
+	if !ok || !s.allowReread(s.base+s.count-offset+s.expanded) {
 		return false
 	}
 	position, err := seeker.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return false
 	}
-	if _, err = seeker.Seek(position+at-s.base-s.count, io.SeekStart); err != nil {
+	if _, err = seeker.Seek(position+offset-s.base-s.count, io.SeekStart); err != nil {
 		return false
 	}
-	s.count = at - s.base
+	s.count = offset - s.base
 	s.in.Reset(countingReader{s})
 	s.text.Reset(s)
 	s.inMember, s.truncated, s.err, s.readSize = false, false, nil, minReadSize
 	return true
 }
 
-// findRecord skips to the next start of a record and reports whether there is
-// one.
+// findRecord skips bytes until the start of the next record. It returns false
+// if the file ends first.
 func (s *source) findRecord() bool {
 	if s.compressed {
 		return s.findMember()
@@ -205,8 +207,7 @@ func (s *source) findRecord() bool {
 	}
 }
 
-// magic is the start of each record in all versions of the format (WARC 1.1
-// section 4).
+// magic is the text at the start of each WARC record (WARC 1.1 section 4).
 const magic = "WARC/"
 
 func (s *source) findMember() bool {

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Key returns the key of a URL in an index. For http and https, it is the
-// Sort-friendly URI Reordering Transform (SURT) as warcio and pywb compute it,
-// such as "org,example)/path?a=1&b=2". It is in lower case, without a leading
-// "www." and with sorted query parameters. The key of any other URL is the URL
-// itself.
+// Key returns the sort key of a URL in an index. For http and https, the key is
+// the Sort-friendly URI Reordering Transform (SURT) of warcio and pywb, such as
+// "org,example)/path?a=1&b=2". The key is in lower case, has no leading "www."
+// and has sorted query parameters. For other schemes, the key is the URL.
 func Key(url string) string {
 	scheme, rest, ok := strings.Cut(url, ":")
 	if !ok || scheme != "http" && scheme != "https" {
@@ -27,7 +26,8 @@ func Key(url string) string {
 	return key
 }
 
-// trimWWW removes "www.", "www2." and similar labels from the host.
+// trimWWW removes "www." from the start of the host, as well as "www2." and
+// similar labels.
 func trimWWW(rest string) string {
 	host, ok := strings.CutPrefix(rest, "//www")
 	if !ok {
@@ -39,8 +39,8 @@ func trimWWW(rest string) string {
 	return "//" + host
 }
 
-// surt parses the part of an http or https URL after the scheme, following the
-// WHATWG URL standard for special schemes.
+// surt returns the SURT key of an http or https URL. The parameter rest is the
+// URL after the scheme. It is parsed according to the WHATWG URL standard.
 func surt(scheme, rest string) (string, bool) {
 	rest = strings.TrimRightFunc(rest, func(r rune) bool { return r <= ' ' })
 	rest = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(rest)
@@ -64,8 +64,8 @@ func surt(scheme, rest string) (string, bool) {
 	return key, true
 }
 
-// hostPort returns the normalized host, and ":port" unless it is the default
-// port of the scheme.
+// hostPort returns the normalized host and port of an authority. The port is
+// ":port", or "" if it is the default port of the scheme.
 func hostPort(scheme, authority string) (host, port string, ok bool) {
 	host = authority
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
@@ -104,7 +104,7 @@ func ipv6(s string) (string, bool) {
 }
 
 // maxHost is the maximum length of a host name in bytes. It prevents quadratic
-// time in IDNA processing. Valid names have at most 255 bytes.
+// time in IDNA processing. A valid host name has at most 255 bytes.
 const maxHost = 4 << 10
 
 func normalizeDomain(host string) (string, bool) {
@@ -127,8 +127,8 @@ func normalizeDomain(host string) (string, bool) {
 	return ipv4(host)
 }
 
-// ipv4 normalizes a host with a numeric last label to an IPv4 address. For
-// example, "0x7f.1" becomes "127.0.0.1".
+// ipv4 returns the IPv4 address in a host name with a numeric last label. For
+// example, it converts "0x7f.1" to "127.0.0.1".
 func ipv4(host string) (string, bool) {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	if _, ok := parseNumber(labels[len(labels)-1]); !ok && strings.Trim(labels[len(labels)-1], "0123456789") != "" {
@@ -170,8 +170,8 @@ func parseNumber(label string) (uint64, bool) {
 	return n, err == nil
 }
 
-// surtPath removes dot segments, including percent-encoded ones, and escapes
-// the path.
+// surtPath removes dot segments from a path and escapes the path. A dot segment
+// can be percent-encoded.
 func surtPath(path string) string {
 	var out []string
 	segments := strings.Split(path, "/")
@@ -196,8 +196,8 @@ func surtPath(path string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// escape percent-encodes control characters, non-ASCII bytes and the bytes in
-// set.
+// escape percent-encodes control characters, non-ASCII bytes and all bytes that
+// occur in set.
 func escape(s, set string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -211,7 +211,7 @@ func escape(s, set string) string {
 	return b.String()
 }
 
-// unescape decodes percent-encoded bytes and keeps invalid escapes.
+// unescape decodes percent-encoded bytes. It does not change invalid escapes.
 func unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A Problem is the kind of a [Finding].
+// A Problem is a kind of damage or format violation, such as BadGzip.
 type Problem uint8
 
 const (
@@ -40,7 +40,7 @@ var problemNames = [...]string{
 // String returns the name of the problem, such as "bad-gzip".
 func (p Problem) String() string { return problemNames[min(int(p), len(problemNames)-1)] }
 
-// MarshalText returns the bytes of String. The error is always nil.
+// MarshalText returns the name of the problem. The error is always nil.
 func (p Problem) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // A Finding describes a problem at one position of a file.
@@ -53,7 +53,8 @@ type Finding struct {
 	Text    string  `json:"text"`
 }
 
-// String formats the finding as one line. Text from the archive is quoted.
+// String formats the finding as one line of text. Strings from the archive are
+// quoted.
 func (f Finding) String() string {
 	kind := ""
 	if f.Note {
@@ -62,10 +63,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s%s: %s", f.File, f.Offset, kind, f.Problem, f.Text)
 }
 
-// Verify reads WARC and WACZ files completely and returns their problems. It
-// first checks each record against WARC 1.1 and its digests, and then the
-// references between all records. Without findings, all blocks and payloads match
-// the digests in their records. An error of the file system ends the sequence.
+// Verify reads all bytes of WARC and WACZ files and returns the problems found.
+// It checks each record against WARC 1.1 and verifies its digests. It then
+// checks the references between all records. If there are no findings, all
+// blocks and payloads match their digests. A file system error ends the
+// sequence.
 func Verify(paths ...string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var v verifier
@@ -96,9 +98,9 @@ func (v *verifier) path(path string) iter.Seq2[Finding, error] {
 	}
 }
 
-// A verifier verifies an archive of several files. Call file or wacz for each
-// file, and then references. The zero value is ready to use. The caller must
-// close it. Memory use is constant.
+// A verifier verifies an archive that consists of several files. The caller
+// calls file or wacz for each file, then references, and finally close. The
+// zero value is ready to use. Memory use is constant.
 type verifier struct {
 	refs   linesort.Sorter
 	buffer []byte
@@ -107,8 +109,8 @@ type verifier struct {
 // close removes temporary files.
 func (v *verifier) close() error { return localError(v.refs.Close()) }
 
-// file verifies the records of one file. If r is an io.Seeker, it also verifies
-// records after damage.
+// file verifies the records of one WARC file. If r is an io.Seeker, file
+// continues after damage.
 func (v *verifier) file(name string, r io.Reader) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		in := NewReader(r)
@@ -155,7 +157,7 @@ func (c *recordCheck) add(problem Problem, format string, args ...any) *Finding 
 	return &c.findings[len(c.findings)-1]
 }
 
-// addError adds a finding for an Error and returns any other error.
+// addError adds a finding if err is an *Error. It returns any other error.
 func (c *recordCheck) addError(err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -179,11 +181,11 @@ func (c *recordCheck) addError(err error) error {
 	return nil
 }
 
-// mandatory lists the header fields that every record must have, in addition to
-// Content-Length (WARC 1.1 section 5.1).
+// mandatory lists the header fields that every WARC record must have, in
+// addition to Content-Length (WARC 1.1 section 5.1).
 var mandatory = [...]string{"WARC-Type", "WARC-Record-ID", "WARC-Date"}
 
-// repeatable lists the header fields that a record can have more than once.
+// repeatable lists the header fields that may occur more than once in a record.
 var repeatable = [...]string{"warc-concurrent-to", "warc-protocol"}
 
 func (c *recordCheck) checkHead(h *Header) {
@@ -228,8 +230,8 @@ func (c *recordCheck) checkRepeated(fields fetch.Header) {
 	}
 }
 
-// checkBlock reads the rest of the record and verifies the digests of block and
-// payload.
+// checkBlock reads the block of a record and verifies its block digest and
+// payload digest.
 func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) error {
 	block := c.digester(h, "WARC-Block-Digest")
 	payload := c.digester(h, "WARC-Payload-Digest")
@@ -266,8 +268,9 @@ func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) error {
 	return nil
 }
 
-// digester returns a Digester that verifies the given field, or nil if the
-// field is missing or its digest is not supported.
+// digester returns a Digester with the algorithm of the digest in the header
+// field. It returns nil if the field is missing or its algorithm is not
+// supported.
 func (c *recordCheck) digester(h *Header, field string) *Digester {
 	want := h.Get(field)
 	if want == "" {
@@ -296,9 +299,9 @@ func (c *recordCheck) compare(problem Problem, want, got string) {
 	}
 }
 
-// checkPayload verifies the payload digest. Several tools compute it over the
-// HTTP body with its chunked transfer coding. A match with such a digest is
-// only a note.
+// checkPayload verifies the payload digest. Some tools compute the digest over
+// the HTTP body before the transfer coding is removed. If only this digest
+// matches, the finding is a note.
 func (c *recordCheck) checkPayload(want string, d *Digester) {
 	got := d.Payload()
 	if same, _ := sameDigest(want, got); same {

@@ -7,27 +7,29 @@ import (
 	"strings"
 )
 
-// The verifier stores references between records as lines and sorts them, so
-// that all lines with the same key are adjacent. A line consists of the key,
-// kind, file, offset, record ID and payload digest, separated by NUL.
+// The verifier stores each reference between records as a line and sorts the
+// lines, so that lines with the same key are adjacent. A line consists of the
+// key, kind, file, offset, record ID and payload digest, separated by NUL. The
+// kind is one of these constants.
 const (
 	refDefined  = "0" // the key identifies this record
 	refRequired = "1" // the key identifies another record, which must exist in these files
 	refExternal = "2" // the key identifies another record, which can be in other files
 )
 
-// referenceFields are the header fields that contain IDs of other records (WARC
-// 1.1 section 5).
+// referenceFields lists the header fields that contain IDs of other records
+// (WARC 1.1 section 5).
 var referenceFields = [...]string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To", "WARC-Segment-Origin-ID"}
 
-// Limits for the references of one record. Each reference repeats the ID and
-// digest of the record, so both are shortened.
+// Limits for the references of one record. The ID and digest of the record are
+// shortened, because each reference contains them.
 const (
 	maxReferences = 1000
 	maxShown      = 1 << 10 // bytes of the ID and of the digest
 )
 
-// addReferences stores the keys of a record and the keys to which it refers.
+// addReferences stores the keys of a record and the keys of the records to
+// which it refers.
 func (v *verifier) addReferences(file string, h *Header) error {
 	var err error
 	sanitizer := strings.NewReplacer("\x00", "", "\n", "")
@@ -61,12 +63,12 @@ func (v *verifier) addReferences(file string, h *Header) error {
 	return err
 }
 
-// visitKey returns the key that replay uses for the original record of a
-// revisit. It cannot equal an ID, because IDs contain no spaces.
+// visitKey returns a key for the capture of url at the given date. It differs
+// from all record IDs, because IDs contain no spaces.
 func visitKey(url, date string) string { return url + " " + date }
 
-// references reports duplicate IDs and references to missing records. It must
-// be called once, after all files are verified.
+// references reports duplicate record IDs and references to missing records. It
+// must be called once, after all files are verified.
 func (v *verifier) references() iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var key string

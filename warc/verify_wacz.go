@@ -20,9 +20,8 @@ import (
 // maxDescription is the maximum size of datapackage.json, in bytes.
 const maxDescription = 16 << 20
 
-// wacz verifies all parts of a WACZ file by their digests in datapackage.json
-// (section "datapackage.json" of the WACZ specification). It also verifies the
-// records of its WARC files.
+// wacz verifies a WACZ file. It checks all parts against their digests in
+// datapackage.json, and verifies the records of the WARC files.
 func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		p := &waczCheck{v, name, yield}
@@ -42,7 +41,7 @@ func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
 	}
 }
 
-// errStopped reports that the consumer of the findings stopped the iteration.
+// errStopped means that the caller stopped the iteration over the findings.
 var errStopped = errors.New("iteration stopped")
 
 // A waczCheck verifies one WACZ file.
@@ -63,7 +62,8 @@ func (p *waczCheck) yieldFinding(f Finding) error {
 	return nil
 }
 
-// verify checks all parts of the zip file. It stops early if parts overlap.
+// verify checks all parts of the zip file. If parts overlap, it reports this
+// and does not read them.
 func (p *waczCheck) verify(z *zip.Reader) error {
 	info, err := os.Stat(p.name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *waczCheck) verifyArchive(part *zip.File) error {
 	return nil
 }
 
-// resources returns the entries of datapackage.json by path.
+// resources returns the entries in datapackage.json, with their paths as keys.
 func resources(z *zip.Reader) (map[string]fileJSON, error) {
 	listed := map[string]fileJSON{}
 	text, err := description(z, "datapackage.json")
@@ -182,8 +182,9 @@ func description(z *zip.Reader, name string) ([]byte, error) {
 	return text, err
 }
 
-// mismatch returns a description of the difference between part and r, or "" if
-// they match or r is zero. It reads at most one byte more than the size in r.
+// mismatch compares the size and digest of part with the entry r. It returns a
+// description of the difference, or "" if they match or r is zero. It reads at
+// most one byte more than the size in r.
 func (r fileJSON) mismatch(part *zip.File) string {
 	if r.Path == "" {
 		return ""

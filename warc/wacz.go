@@ -17,20 +17,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Package contains the metadata of a WACZ file. The zero value is ready to
-// use.
+// A Package contains the metadata of a WACZ file, such as its title. The zero
+// value is ready to use.
 type Package struct {
 	Title, Description string
 	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
 	Created            time.Time // if zero, the current time
 	Home               Page      // the start page, or zero
 
-	// Pages are the entry points for readers. If nil, Pack lists all HTML pages
-	// with the HTTP status 200 and all listings of other schemes.
+	// Pages lists the pages that a viewer shows first. If Pages is nil, Pack
+	// lists all HTML pages with the HTTP status 200 and all listings of other
+	// schemes.
 	Pages iter.Seq[Page]
 }
 
-// A Page is a capture that serves as an entry point.
+// A Page is a capture in the list of pages that a viewer shows first.
 type Page struct {
 	URL   string
 	Date  time.Time
@@ -65,9 +66,9 @@ type packageJSON struct {
 	Resources   []fileJSON `json:"resources"`
 }
 
-// Pack writes a WACZ file, version 1.2, with the WARC files of the archive and
-// their index. The zip format does not compress the WARC files again, so that
-// records can be read directly from the WACZ file. If a WARC file is
+// Pack writes a WACZ file, version 1.2, to w. The file contains the WARC files
+// of the archive and their index. The zip format does not compress the WARC
+// files again, so that records can be read directly. If a WARC file is
 // unfinished, the error wraps fetch.InUse.
 func (a *Archive) Pack(w io.Writer, p Package) error {
 	names := slices.Sorted(maps.Keys(a.sections))
@@ -101,7 +102,7 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 	return z.zip.Close()
 }
 
-// A packer writes the parts of a WACZ file and records their digests.
+// A packer writes the parts of a WACZ file and computes their digests.
 type packer struct {
 	zip   *zip.Writer
 	time  time.Time

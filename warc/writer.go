@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// DefaultMaxSize is the default of [Options].MaxSize, in bytes.
+// DefaultMaxSize is the default value of [Options].MaxSize, in bytes.
 const DefaultMaxSize = 1_000_000_000
 
 // Options configures a [Writer]. The zero value is ready to use.
@@ -25,20 +25,19 @@ type Options struct {
 	Uncompressed bool      // if true, files are written without compression
 	Digest       Algorithm // digest algorithm for blocks and payloads
 
-	// Info contains fields for the warcinfo record of each file, such as
-	// operator, hostname, robots and http-header-user-agent (WARC 1.1 section
-	// 6.2). The fields software, format and conformsTo override the defaults of
-	// the Writer.
+	// Info contains additional fields for the warcinfo record of each file,
+	// such as operator, hostname and robots (WARC 1.1 section 6.2). The fields
+	// software, format and conformsTo override the defaults of the Writer.
 	Info fetch.Header
 
 	Now   func() time.Time // returns the current time; if nil, time.Now
 	NewID func() string    // returns a record ID; if nil, a random urn:uuid
 }
 
-// A Writer writes records to WARC files in a directory. The files are named
-// PREFIX-YYYYMMDDhhmmss-SSSSS-WORKER.warc.gz, where SSSSS is a serial number.
-// The suffix [OpenSuffix] follows this name until the file is finished. The
-// first Write creates the first file.
+// A Writer writes records to WARC files in a directory. The file names have the
+// form PREFIX-YYYYMMDDhhmmss-SSSSS-WORKER.warc.gz, where SSSSS is a serial
+// number. The name of an unfinished file ends in [OpenSuffix]. The first call
+// of Write creates the first file.
 //
 // A Writer is safe for concurrent use. The caller must close it.
 type Writer struct {
@@ -59,8 +58,8 @@ type Writer struct {
 	head []byte
 }
 
-// A Place is the position of a record that was written, with the values that a
-// revisit of the record needs.
+// A Place describes a record that was written. It contains the position of the
+// record and the values that are needed for a revisit record.
 type Place struct {
 	File   string // name of the finished file; until then, the name has the suffix OpenSuffix
 	Offset int64  // start of the record or its gzip member, in bytes
@@ -71,18 +70,19 @@ type Place struct {
 	BlockDigest   string
 	PayloadDigest string // "" if the record has no payload digest
 
-	// Line is the index line of the record, as [Lines] returns it. It is zero
-	// if records of this type have no line, or if the block could be read only
-	// once.
+	// Line is the index line of the record, as returned by [Lines]. Line is
+	// zero if records of this type have no index line, or if the block could be
+	// read only once.
 	Line Line
 }
 
-// End returns the offset after the record, which [Writer.Resume] accepts.
+// End returns the file offset after the record, for use with [Writer.Resume].
 func (p Place) End() int64 { return p.Offset + p.Length }
 
-// NewWriter returns a Writer for files in dir, which must stay open as long as
-// the Writer. NewWriter creates no files. An error wraps fetch.Usage and
-// reports a prefix, worker or info field that contains invalid characters.
+// NewWriter returns a Writer for files in the directory dir. The caller must
+// keep dir open while the Writer is in use. NewWriter creates no files. If the
+// prefix, the worker name or an info field contains invalid characters, the
+// error wraps fetch.Usage.
 func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	if opts.Prefix == "" {
 		opts.Prefix = "fetch"
@@ -118,12 +118,13 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	return w, nil
 }
 
-// Write appends a group of records, usually the records of one exchange, and
-// returns their places in the same order. Records with a zero Date share the
-// current time. The first record refers to each other record in a field
-// WARC-Concurrent-To, and each other record refers to the first (WARC 1.1
-// section 5.7). Write adds no such field to a record that already has one in
-// Fields.
+// Write appends a group of records and returns their places in the same order.
+// A group usually contains the records of one exchange. Records with a zero
+// Date share the current time.
+//
+// Write links the records with the field WARC-Concurrent-To (WARC 1.1 section
+// 5.7). The first record refers to all other records, and they refer to the
+// first. If a record already has this field in Fields, Write adds no more.
 //
 // If Write fails, the file contains no record of the group. The caller can
 // continue to use the Writer, for example after freeing disk space.
@@ -144,7 +145,8 @@ func (w *Writer) Write(group ...*Record) (places []Place, err error) {
 	return w.appendGroup(w.setDefaults(group))
 }
 
-// setDefaults returns copies of the records with ID and Date set.
+// setDefaults returns copies of the records. It sets the ID and the Date of
+// each copy if they are empty.
 func (w *Writer) setDefaults(group []*Record) []*Record {
 	now := w.opts.Now().Truncate(time.Microsecond)
 	records := make([]*Record, len(group))
@@ -162,8 +164,8 @@ func (w *Writer) setDefaults(group []*Record) []*Record {
 	return records
 }
 
-// appendGroup writes the records. After an error, it removes the records
-// already written.
+// appendGroup writes the records. If an error occurs, it removes the records
+// that it has already written.
 func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
 	end := w.size
 	for i, r := range group {
@@ -181,7 +183,7 @@ func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
 	return places, nil
 }
 
-// writeRecord writes one record at offset.
+// writeRecord writes one record at the given offset of the current file.
 func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Place, error) {
 	if err := r.setDigests(w.opts.Digest); err != nil {
 		return Place{}, err
@@ -222,7 +224,8 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pla
 	return p, nil
 }
 
-// rollback truncates the file to the last complete group and returns cause.
+// rollback truncates the file after the last complete group of records. It
+// returns cause.
 func (w *Writer) rollback(cause error) error {
 	w.out.Reset(w.file)
 	err := w.file.Truncate(w.size)
@@ -245,17 +248,17 @@ func (w *Writer) Sync() error {
 	return localError(w.file.Sync())
 }
 
-// Close syncs and closes the current file, and removes OpenSuffix from its
-// name. A file without captures is removed. After Close, Write starts a new
-// file. Further calls of Close have no effect.
+// Close syncs and closes the current file and removes the suffix OpenSuffix
+// from its name. If the file contains no captures, Close removes the file.
+// After Close, Write starts a new file. Further calls of Close have no effect.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.finish()
 }
 
-// Abandon closes the current file but keeps OpenSuffix in its name. A later
-// Writer can continue the file with [Writer.Resume].
+// Abandon closes the current file and leaves the suffix OpenSuffix in its name.
+// Another Writer can later continue the file with [Writer.Resume].
 func (w *Writer) Abandon() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -284,8 +287,8 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 var errShortBody = errors.New("body is shorter than its size")
 
-// writeBlock writes the block of r. The method setDigests must have been
-// called.
+// writeBlock writes the block of the record. The caller must have called
+// setDigests.
 func (r *Record) writeBlock(out io.Writer) error {
 	if r.Body == nil || r.Size == 0 {
 		return nil

@@ -15,13 +15,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// software is the default software name in warcinfo records and WACZ files.
+// software is the default name of the program in warcinfo records and WACZ
+// files.
 const software = "fetch (github.com/anyurl/fetch)"
 
-// OpenSuffix is the suffix of the name of an unfinished file.
+// OpenSuffix is the suffix in the name of a file that a Writer has not
+// finished.
 const OpenSuffix = ".open"
 
-// openFile ensures that a file below the maximum size is open.
+// openFile creates a new file if no file is open or the current file has
+// reached the maximum size.
 func (w *Writer) openFile() error {
 	if w.rollbackErr != nil {
 		return w.rollbackErr
@@ -58,7 +61,7 @@ func (w *Writer) createFile() error {
 	return nil
 }
 
-// createUnique creates an empty file with an unused name.
+// createUnique creates an empty file with a name that is not in use.
 func (w *Writer) createUnique() (file, error) {
 	extension := ".warc.gz"
 	if w.opts.Uncompressed {
@@ -107,7 +110,8 @@ func (w *Writer) writeInfo() error {
 	return nil
 }
 
-// finish closes the current file and removes OpenSuffix from its name.
+// finish closes the current file and removes the suffix OpenSuffix from its
+// name.
 func (w *Writer) finish() error {
 	if w.file == nil {
 		return nil
@@ -133,17 +137,17 @@ func (w *Writer) finish() error {
 	return localError(err)
 }
 
-// Resume continues a file of an earlier Writer at the offset end, usually
-// [Place.End] of the last record that the caller committed. All later bytes are
-// removed. If end is 0, the file is removed.
+// Resume continues a file of an earlier Writer at the offset end and removes
+// all later bytes. The offset is usually [Place.End] of the last record that
+// the caller committed. If end is 0, Resume removes the file.
 //
 // If the file was finished and ends at this offset, Resume leaves the file
 // unchanged, and Write starts a new file. If the finished file is longer,
 // Resume makes it the current file again.
 //
-// If the file is shorter than end, Resume returns an error that wraps
-// fetch.Mismatch and leaves the file unchanged. Resume first finishes the
-// current file, unless name is that file.
+// If the file is shorter than end, Resume leaves the file unchanged and returns
+// an error that wraps fetch.Mismatch. If another file is open, Resume first
+// finishes that file.
 func (w *Writer) Resume(name string, end int64) error {
 	name = strings.TrimSuffix(name, OpenSuffix)
 	w.mu.Lock()
@@ -180,8 +184,8 @@ func (w *Writer) Resume(name string, end int64) error {
 	return localError(w.reopen(name, end))
 }
 
-// reopen truncates the unfinished file name at end and makes it the current
-// file.
+// reopen truncates an unfinished file at the offset end and makes it the
+// current file.
 func (w *Writer) reopen(name string, end int64) error {
 	f, err := w.folder.OpenFile(name+OpenSuffix, os.O_RDWR, 0)
 	if err != nil {
@@ -210,7 +214,8 @@ func (w *Writer) reopen(name string, end int64) error {
 	return nil
 }
 
-// serialOf returns the serial number in a file name of a Writer, or 0.
+// serialOf returns the serial number in the name of a WARC file, or 0 if there
+// is no serial number.
 func serialOf(name string) int {
 	part := strings.Split(name, "-")
 	for i := len(part) - 1; i > 0; i-- {
@@ -222,7 +227,8 @@ func serialOf(name string) int {
 	return 0
 }
 
-// safeName replaces characters that are not allowed in a prefix or worker name.
+// safeName replaces characters that are not allowed in the prefix and the
+// worker name of a file name.
 func safeName(s string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r < 0x80 && uri.Unreserved.Has(byte(r)) {

@@ -13,8 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// validate rejects a record that is invalid or that would break the format of
-// the file.
+// validate returns an error if the record is invalid or would damage the file.
 func (r *Record) validate() error {
 	switch r.Type {
 	case Response, Resource, Request, Metadata, Revisit, Conversion:
@@ -52,8 +51,8 @@ func checkFields(fields fetch.Header) error {
 	return nil
 }
 
-// setDigests computes the size and the missing digests of a body that can be
-// read twice.
+// setDigests sets Size and the missing digests of a record. It requires a body
+// that can be read twice.
 func (r *Record) setDigests(a Algorithm) error {
 	d := NewDigester(a, r.Type)
 	switch body := r.Body.(type) {
@@ -76,7 +75,7 @@ func (r *Record) setDigests(a Algorithm) error {
 }
 
 // digestBody writes the block to d, sets r.Size and restores the position of
-// body. For a response, it first skips the interim responses.
+// body. It skips the interim responses (1xx) at the start of a response.
 func (r *Record) digestBody(body io.ReadSeeker, d *Digester) error {
 	start, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -104,7 +103,7 @@ func (r *Record) digestBody(body io.ReadSeeker, d *Digester) error {
 	return err
 }
 
-// appendHead appends the header of r, including the blank line after it.
+// appendHead appends the header of the record and a blank line to b.
 func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte {
 	b = append(b, "WARC/1.1\r\n"...)
 	b = appendField(b, "WARC-Type", string(r.Type))
@@ -143,8 +142,8 @@ func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte 
 	return append(b, "\r\n\r\n"...)
 }
 
-// concurrentTo returns the records to which record i of a group refers in
-// WARC-Concurrent-To.
+// concurrentTo returns the records of the group that record i lists in its
+// WARC-Concurrent-To fields.
 func concurrentTo(group []*Record, i int) []*Record {
 	if len(group) == 1 || group[i].Fields.Get("WARC-Concurrent-To") != "" {
 		return nil
@@ -155,11 +154,12 @@ func concurrentTo(group []*Record, i int) []*Record {
 	return group[:1]
 }
 
-// formatDate formats a date with the precision of t (WARC 1.1 section 5.4).
+// formatDate formats t as a WARC-Date in UTC (WARC 1.1 section 5.4). It omits
+// trailing zeros of the fraction.
 func formatDate(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z") }
 
-// targetURI returns the WARC-Target-URI of u, which has no fragment and no
-// password.
+// targetURI returns the value of WARC-Target-URI for u. It removes the fragment
+// and the password.
 func targetURI(u uri.URI) string {
 	u = u.WithoutFragment()
 	name, _, secret := u.User()
@@ -175,7 +175,8 @@ func targetURI(u uri.URI) string {
 	return v.Unredacted()
 }
 
-// newID returns a random urn:uuid (RFC 9562 section 5.4).
+// newID returns a random UUID as a URN, such as "urn:uuid:..." (RFC 9562
+// section 5.4).
 func newID() string {
 	var u [16]byte
 	rand.Read(u[:]) // never returns an error
