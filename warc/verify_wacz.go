@@ -2,6 +2,7 @@ package warc
 
 import (
 	"archive/zip"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -147,12 +148,12 @@ func resources(z *zip.Reader) (map[string]fileJSON, error) {
 	if err != nil {
 		return listed, err
 	}
-	var d packageJSON
+	var d struct{ Resources []resourceJSON }
 	if err := json.Unmarshal(text, &d); err != nil {
 		return listed, fmt.Errorf("datapackage.json: %w", err)
 	}
 	for _, r := range d.Resources {
-		listed[r.Path] = r
+		listed[r.Path] = r.file()
 	}
 	sum, err := description(z, "datapackage-digest.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,10 +164,38 @@ func resources(z *zip.Reader) (map[string]fileJSON, error) {
 		err = json.Unmarshal(sum, &listing)
 	}
 	digest := sha256.Sum256(text)
-	if err == nil && listing.Hash != "sha256:"+hex.EncodeToString(digest[:]) {
+	if err == nil && strings.TrimPrefix(listing.Hash, "sha256:") != hex.EncodeToString(digest[:]) {
 		err = errors.New("datapackage.json does not match its digest")
 	}
 	return listed, err
+}
+
+// resourceJSON is an entry of datapackage.json in the versions that
+// resources reads.
+type resourceJSON struct {
+	Path  string
+	Hash  string
+	Bytes *int64
+
+	// Old files of py-wacz have these fields instead.
+	Hashing string // algorithm, if Hash has no label
+	Stats   struct {
+		Hash  string
+		Bytes *int64
+	}
+}
+
+// file returns the entry in the form of the current version. Bytes is -1 if the
+// entry has no size.
+func (r resourceJSON) file() fileJSON {
+	f := fileJSON{Path: r.Path, Hash: cmp.Or(r.Hash, r.Stats.Hash), Bytes: -1}
+	if f.Hash != "" && !strings.Contains(f.Hash, ":") {
+		f.Hash = cmp.Or(r.Hashing, "sha256") + ":" + f.Hash
+	}
+	if size := cmp.Or(r.Bytes, r.Stats.Bytes); size != nil && *size >= 0 {
+		f.Bytes = *size
+	}
+	return f
 }
 
 func description(z *zip.Reader, name string) ([]byte, error) {
@@ -184,7 +213,8 @@ func description(z *zip.Reader, name string) ([]byte, error) {
 
 // mismatch compares the size and digest of part with the entry r. It returns a
 // description of the difference, or "" if they match or r is zero. It reads at
-// most one byte more than the size in r.
+// most one byte more than the size in r, or than the size in the zip file if r
+// has no size.
 func (r fileJSON) mismatch(part *zip.File) string {
 	if r.Path == "" {
 		return ""
@@ -194,14 +224,18 @@ func (r fileJSON) mismatch(part *zip.File) string {
 		return err.Error()
 	}
 	defer in.Close()
+	size := r.Bytes
+	if size < 0 {
+		size = int64(min(part.UncompressedSize64, 1<<62))
+	}
 	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(in, r.Bytes+1))
+	n, err := io.Copy(sum, io.LimitReader(in, size+1))
 	algorithm, hash, _ := strings.Cut(r.Hash, ":")
 	switch {
 	case err != nil:
 		return err.Error()
-	case n != r.Bytes:
-		return fmt.Sprintf("the size differs from the listed %d bytes", r.Bytes)
+	case n != size:
+		return fmt.Sprintf("the size differs from the listed %d bytes", size)
 	case algorithm != "sha256":
 		return "" // the zip package has verified the CRC-32 checksum
 	case hash != hex.EncodeToString(sum.Sum(nil)):

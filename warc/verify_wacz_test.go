@@ -3,10 +3,13 @@ package warc
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -49,7 +52,7 @@ func TestVerifyPackage(t *testing.T) {
 		"missing pages":     {changed("pages/", removed), "missing part"},
 		"changed datapackage.json": {changed("datapackage.json",
 			func(b []byte) []byte {
-				return bytes.Replace(b, []byte("wacz"), []byte("WACZ"),
+				return bytes.Replace(b, []byte("wacz_version"), []byte("WACZ_version"),
 					1)
 			}), "datapackage.json does not match its digest"},
 		"invalid datapackage.json": {changed("datapackage.json", func([]byte) []byte { return []byte("{") }),
@@ -85,6 +88,51 @@ func TestVerifyPackage(t *testing.T) {
 				t.Errorf("got findings %s\nwant %q", text, test.want)
 			}
 		})
+	}
+}
+
+// TestVerifyOldPackage verifies a WACZ file with the datapackage.json of an old
+// version of py-wacz, which has the digests in the object stats.
+func TestVerifyOldPackage(t *testing.T) {
+	text := members(res(1, ""))
+	sum := sha256.Sum256(text)
+	hash := hex.EncodeToString(sum[:])
+	for name, tc := range map[string]struct{ entry, want string }{
+		"hash and size in stats": {`"stats":{"hash":"` + hash + `","bytes":` + strconv.Itoa(len(text)) + `},"hashing":"sha256"`, ""},
+		"hash without size":      {`"stats":{"hash":"sha256:` + hash + `"}`, ""},
+		"hash without label":     {`"hash":"` + hash + `"`, ""},
+		"wrong hash in stats":    {`"stats":{"hash":"` + hash[1:] + `0"}`, "the digest does not match"},
+		"wrong size in stats":    {`"stats":{"hash":"` + hash + `","bytes":1}`, "the size differs from"},
+		"unknown algorithm":      {`"stats":{"hash":"00"},"hashing":"md5"`, ""},
+		"neither hash nor size":  {`"stats":{}`, ""},
+	} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for part, content := range map[string][]byte{
+			"archive/a.warc.gz": text,
+			"datapackage.json":  []byte(`{"profile":"data-package","resources":[{"path":"archive/a.warc.gz",` + tc.entry + `}]}`),
+		} {
+			w, err := z.CreateHeader(&zip.FileHeader{Name: part, Method: zip.Store})
+			if err == nil {
+				_, err = w.Write(content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := filepath.Join(t.TempDir(), "x.wacz")
+		if err := errors.Join(z.Close(), os.WriteFile(path, b.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for f, err := range Verify(path) {
+			if got += f.Text; err != nil {
+				t.Error(err)
+			}
+		}
+		if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+			t.Errorf("%s: got findings %q, want %q", name, got, tc.want)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ type Package struct {
 	Title, Description string
 	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
 	Created            time.Time // if zero, the current time
-	Home               Page      // the start page, or zero
+	Main               Page      // start page for replay, or zero
 
 	// Pages lists the pages that a viewer shows first. If Pages is nil, Pack
 	// lists all HTML pages with the HTTP status 200 and all listings of other
@@ -57,16 +57,18 @@ type fileJSON struct {
 }
 
 type packageJSON struct {
-	Profile     string     `json:"profile"`
-	Title       string     `json:"title,omitempty"`
-	Description string     `json:"description,omitempty"`
-	Created     string     `json:"created"`
-	Software    string     `json:"software"`
-	Home        *pageJSON  `json:"home,omitempty"`
-	Resources   []fileJSON `json:"resources"`
+	Profile      string     `json:"profile"`
+	Version      string     `json:"wacz_version"`
+	Title        string     `json:"title,omitempty"`
+	Description  string     `json:"description,omitempty"`
+	Created      string     `json:"created"`
+	Software     string     `json:"software"`
+	MainPageURL  string     `json:"mainPageUrl,omitempty"`
+	MainPageDate string     `json:"mainPageDate,omitempty"`
+	Resources    []fileJSON `json:"resources"`
 }
 
-// Pack writes a WACZ file, version 1.2, to w. The file contains the WARC files
+// Pack writes a WACZ file, version 1.1.1, to w. The file contains the WARC files
 // of the archive and their index. The zip format does not compress the WARC
 // files again, so that records can be read directly. If a WARC file is
 // unfinished, the error wraps fetch.InUse.
@@ -86,7 +88,7 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 			return err
 		}
 	}
-	if err := z.add("indexes/index.cdx", zip.Deflate, io.NewSectionReader(a.index, 0, a.size)); err != nil {
+	if err := z.addIndex(a); err != nil {
 		return err
 	}
 	if p.Pages == nil {
@@ -136,22 +138,32 @@ func (z *packer) create(name string, method uint16, write func(io.Writer) error)
 		return localError(err)
 	}
 	hash := "sha256:" + hex.EncodeToString(h.Sum(nil))
-	z.files = append(z.files, fileJSON{Name: path.Base(name), Path: name, Hash: hash, Bytes: n.n})
+	z.files = append(z.files, fileJSON{Name: resourceName(path.Base(name)), Path: name, Hash: hash, Bytes: n.n})
 	return nil
+}
+
+// resourceName returns the name of a resource in datapackage.json. It has only
+// the characters that the Frictionless Data Package specification allows.
+func resourceName(file string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("-._", r) {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(file))
 }
 
 // describe writes datapackage.json and datapackage-digest.json.
 func (z *packer) describe(p Package) error {
 	d := packageJSON{
-		Profile: "wacz", Title: p.Title, Description: p.Description, Software: p.Software,
-		Created: z.time.UTC().Format(time.RFC3339), Resources: z.files,
+		Profile: "data-package", Version: "1.1.1", Title: p.Title, Description: p.Description, Software: p.Software,
+		Created: z.time.UTC().Format(time.RFC3339), MainPageURL: p.Main.URL, Resources: z.files,
 	}
 	if d.Software == "" {
 		d.Software = software
 	}
-	if p.Home.URL != "" {
-		home := p.Home.json("")
-		d.Home = &home
+	if p.Main.URL != "" && !p.Main.Date.IsZero() {
+		d.MainPageDate = p.Main.json("").Date
 	}
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {

@@ -1,0 +1,124 @@
+package warc
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"mime"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/anyurl/fetch/internal/linesort"
+)
+
+const (
+	// largeIndex is the size in bytes from which the index of a WACZ file is
+	// compressed. Replay software then reads one block for each URL instead of
+	// the entire index.
+	largeIndex = 1 << 20
+
+	indexBlockLines = 1024 // lines in a block of a compressed index
+)
+
+// addIndex adds the index of the archive. A large index consists of gzip
+// members in index.cdx.gz, and of index.idx, which has a line for each member.
+func (z *packer) addIndex(a *Archive) error {
+	lines := packedLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
+	if a.size < largeIndex {
+		return z.create("indexes/index.cdx", zip.Deflate, func(w io.Writer) error { return linesort.Write(w, lines) })
+	}
+	blocks := &indexBlocks{}
+	blocks.list.WriteString("!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n")
+	err := z.create("indexes/index.cdx.gz", zip.Store, func(w io.Writer) error { return blocks.write(w, lines) })
+	if err != nil {
+		return err
+	}
+	return z.add("indexes/index.idx", zip.Deflate, &blocks.list)
+}
+
+// packedLines returns the lines without the lines of conversations. Records of
+// earlier versions have such lines. Replay software would find the conversation
+// instead of the object, because both have the same URL and date.
+func packedLines(in linesort.Lines) linesort.Lines {
+	return func(yield func([]byte, error) bool) {
+		for text, err := range in {
+			if err == nil {
+				if l, err := ParseLine(string(text)); err == nil && isConversation(l.Media) {
+					continue
+				}
+			}
+			if !yield(text, err) {
+				return
+			}
+		}
+	}
+}
+
+// isConversation reports whether media is the type that earlier versions of this
+// package and Heritrix use for the conversation with a server.
+func isConversation(media string) bool {
+	t, _, _ := mime.ParseMediaType(media)
+	return strings.HasPrefix(t, "text/x-") && strings.HasSuffix(t, "-conversation")
+}
+
+// indexBlocks compresses an index in blocks.
+type indexBlocks struct {
+	text   bytes.Buffer // lines of the current block
+	lines  int          // number of lines in text
+	prefix string       // key and timestamp of the first line in text
+	offset int64        // bytes of the previous blocks
+
+	list bytes.Buffer // the lines of index.idx
+}
+
+func (b *indexBlocks) write(w io.Writer, lines linesort.Lines) error {
+	for line, err := range lines {
+		if err != nil {
+			return err
+		}
+		if b.lines == 0 {
+			prefix, _, _ := strings.Cut(string(line), " {")
+			b.prefix = prefix
+		}
+		b.text.Write(line)
+		if b.lines++; b.lines == indexBlockLines {
+			if err := b.flush(w); err != nil {
+				return err
+			}
+		}
+	}
+	return b.flush(w)
+}
+
+// flush writes the current block as a gzip member.
+func (b *indexBlocks) flush(w io.Writer) error {
+	if b.lines == 0 {
+		return nil
+	}
+	var member bytes.Buffer
+	out := gzip.NewWriter(&member)
+	out.Write(b.text.Bytes()) // cannot fail, because member is in memory
+	out.Close()
+	sum := sha256.Sum256(member.Bytes())
+	place, err := json.Marshal(blockJSON{b.offset, int64(member.Len()), "sha256:" + hex.EncodeToString(sum[:])})
+	if err != nil {
+		return err
+	}
+	b.list.WriteString(b.prefix + " " + string(place) + "\n")
+	b.offset += int64(member.Len())
+	b.text.Reset()
+	b.lines = 0
+	_, err = w.Write(member.Bytes())
+	return err
+}
+
+// blockJSON is the JSON object in a line of index.idx.
+type blockJSON struct {
+	Offset int64  `json:"offset"`
+	Length int64  `json:"length"`
+	Digest string `json:"digest"` // digest of the gzip member
+}
