@@ -2,9 +2,10 @@ package uri
 
 import "strings"
 
-// Parts holds the components of a URI, still percent-encoded. A component is
-// defined if it is not empty or if its Has field is true. The path is always
-// defined.
+// Parts holds the components of a URI without decoding their
+// percent-encodings. An optional component is present if it is not empty or if
+// its Has field, such as HasQuery, is true. The path is always present but may
+// be empty.
 type Parts struct {
 	Scheme   string // as written, or "" for a relative reference
 	Userinfo string // without "@"; may contain a password
@@ -35,14 +36,14 @@ func (u URI) Parts() (p Parts) {
 	return p
 }
 
-// Build composes a URI or relative reference from its components (RFC 3986
-// section 5.3). It returns an error if parsing the result would yield other
-// components. Examples are a path "//x" without an authority, and a host that
-// contains "/".
+// Build composes a URI or a relative reference from its components (RFC 3986
+// section 5.3). It returns an error if the resulting string would not parse
+// into the same components. For example, a path "//x" without an authority
+// would be parsed as the host "x".
 //
-// A non-empty Userinfo, Host or Port implies an authority. Build rejects a zone
-// identifier unless p is the Parts of a URI with the same host. The error is an
-// [*Error] with an offset in the composed string.
+// A non-empty Userinfo, Host or Port implies an authority. Build accepts a zone
+// identifier only if p was returned by [URI.Parts] and its Host is unchanged.
+// The error is an [*Error] with an offset in the composed string.
 func Build(p Parts) (URI, error) {
 	p = p.setHasFields()
 	u, err := p.compose(p.zonedHost != "" && p.zonedHost == p.Host)
@@ -55,8 +56,8 @@ func Build(p Parts) (URI, error) {
 	return u, nil
 }
 
-// String returns the composed URI with the password hidden. If p does not make
-// a valid URI, String returns the text of the error.
+// String returns the composed URI with the password hidden. If p is not a valid
+// URI, String returns the error text of [Build].
 func (p Parts) String() string {
 	u, err := Build(p)
 	if err != nil {
@@ -65,7 +66,8 @@ func (p Parts) String() string {
 	return u.String()
 }
 
-// setHasFields returns p with the Has field of every non-empty component set.
+// setHasFields returns a copy of p in which the Has field of every non-empty
+// component is true.
 func (p Parts) setHasFields() Parts {
 	p.HasUserinfo = p.HasUserinfo || p.Userinfo != ""
 	p.HasPort = p.HasPort || p.Port != ""
@@ -76,7 +78,7 @@ func (p Parts) setHasFields() Parts {
 }
 
 // compose joins the components of p into a string (RFC 3986 section 5.3) and
-// parses it. The Has fields of p must be set.
+// parses the string. The caller must call setHasFields first.
 func (p Parts) compose(zones bool) (URI, error) {
 	size := len("://@:?#")
 	for _, part := range []string{p.Scheme, p.Userinfo, p.Host, p.Port, p.Path, p.Query, p.Fragment} {
@@ -114,8 +116,9 @@ func (p Parts) compose(zones bool) (URI, error) {
 	return parse(b.String(), zones)
 }
 
-// mismatch returns the name and offset of the first component of u that differs
-// from p, or "" if all components match.
+// mismatch compares the components of u and p. It returns the name and the
+// offset of the first component that differs, or "" if all components are
+// equal.
 func (u URI) mismatch(p Parts) (part string, at int) {
 	q := u.Parts()
 	switch {
@@ -139,7 +142,7 @@ func (u URI) mismatch(p Parts) (part string, at int) {
 	return "", 0
 }
 
-// hasZone reports whether the host has a zone identifier.
+// hasZone reports whether the host of u has an IPv6 zone identifier.
 func (u URI) hasZone() bool {
 	return u.kind == IPv6 && strings.IndexByte(u.Host(), '%') >= 0
 }

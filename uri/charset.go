@@ -1,13 +1,14 @@
 package uri
 
-// A Set is a set of ASCII characters. The predefined sets have the names used
-// by RFC 3986 and can be combined with "|". No set contains "%" or a non-ASCII
-// byte.
+// A Set is a set of ASCII characters. Sets can be combined with "|". The
+// predefined sets are named after the character classes of RFC 3986. No set
+// contains "%" or a non-ASCII byte.
 type Set uint16
 
-// The first ten constants divide the ASCII characters into disjoint groups. The
-// exported sets are the character classes of RFC 3986 section 2 and the
-// characters that each component may contain unencoded.
+// The unexported constants divide the ASCII characters into small groups. The
+// exported sets are combinations of these groups. They are the character
+// classes of RFC 3986 section 2, and the unencoded characters that a component
+// may contain.
 const (
 	alpha Set = 1 << iota
 	digit
@@ -39,7 +40,7 @@ const (
 // Has reports whether c is in the set.
 func (s Set) Has(c byte) bool { return class[c]&s != 0 }
 
-// class maps each byte to the single-character groups that contain it.
+// class[c] is the set of all groups that contain the byte c.
 var class = func() (t [256]Set) {
 	for c := 'a'; c <= 'z'; c++ {
 		t[c], t[c-'a'+'A'] = alpha, alpha
@@ -58,8 +59,8 @@ var class = func() (t [256]Set) {
 	return
 }()
 
-// spanEncoded returns the offset of the first byte at or after s[i] that is
-// neither in set nor part of a valid percent-encoding.
+// spanEncoded returns the end of the longest run of text at s[i] that consists
+// of characters in set and valid percent-encodings.
 func spanEncoded(s string, i int, set Set) int {
 	for i < len(s) {
 		if class[s[i]]&set != 0 {
@@ -73,8 +74,8 @@ func spanEncoded(s string, i int, set Set) int {
 	return i
 }
 
-// spanRaw returns the offset of the first byte at or after s[i] that is not in
-// set.
+// spanRaw returns the end of the longest run of text at s[i] that consists of
+// characters in set.
 func spanRaw(s string, i int, set Set) int {
 	for i < len(s) && class[s[i]]&set != 0 {
 		i++
@@ -82,7 +83,7 @@ func spanRaw(s string, i int, set Set) int {
 	return i
 }
 
-// isEncoded reports whether a percent-encoding starts at s[i].
+// isEncoded reports whether s[i] is the "%" of a valid percent-encoding.
 func isEncoded(s string, i int) bool {
 	return s[i] == '%' && i+2 < len(s) && hexDigit.Has(s[i+1]) && hexDigit.Has(s[i+2])
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// appendWithoutDots appends path to dst and removes its dot segments (RFC 3986
-// section 5.2.4). It runs in linear time.
+// appendWithoutDots removes the dot segments from path (RFC 3986 section 5.2.4)
+// and appends the result to dst. It runs in linear time.
 func appendWithoutDots(dst []byte, path string) []byte {
 	floor := len(dst)
 	for { // step A: only the first segment can lack a leading slash
@@ -44,9 +44,10 @@ func appendWithoutDots(dst []byte, path string) []byte {
 	return dst
 }
 
-// draftWithoutDots removes "." segments and each segment followed by "..", as
-// the RFC 3986 drafts define. It works in place and in linear time. A ".."
-// without a preceding segment is kept.
+// draftWithoutDots removes dot segments by the rules of the RFC 3986 drafts. It
+// removes each "." segment, and each ".." together with the segment before it.
+// A ".." without a preceding segment is kept. The function works in place and
+// in linear time.
 func draftWithoutDots(b []byte) []byte {
 	out := b[:0]
 	for rest, more := b, true; more; {
@@ -69,9 +70,9 @@ func draftWithoutDots(b []byte) []byte {
 	return out
 }
 
-// parentLength returns the length of b without its last segment, and whether
-// that segment may be removed. Each segment of b ends with a slash. A ".."
-// segment and the root cannot be removed.
+// parentLength returns the length of the path b without its last segment. It
+// returns false if the last segment is ".." or the root, which cannot be
+// removed. Each segment of b must end with a slash.
 func parentLength(b []byte) (int, bool) {
 	if len(b) == 0 || len(b) == 1 && b[0] == '/' {
 		return 0, false

@@ -2,8 +2,9 @@ package uri
 
 import "strconv"
 
-// An Error describes the position and the cause of a syntax error in a URI. It
-// does not contain text of the input, because the input may contain a password.
+// An Error is a syntax error in a URI. It holds the offset of the invalid byte
+// and a message. The message does not quote the input, because the input may
+// contain a password.
 type Error struct {
 	Offset int    // byte offset in the input of the first invalid byte
 	Reason string // short description of the error
@@ -13,8 +14,8 @@ func (e *Error) Error() string {
 	return "invalid URI at byte " + strconv.Itoa(e.Offset) + ": " + e.Reason
 }
 
-// errorAt returns an error for the byte s[i], which is invalid in the named
-// component.
+// errorAt returns an error that reports an invalid byte s[i]. The parameter
+// where names the component, such as "host".
 func errorAt(s string, i int, where string) *Error {
 	return &Error{i, reason(s, i) + " in " + where}
 }

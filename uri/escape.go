@@ -4,10 +4,9 @@ import "strings"
 
 const upperHex = "0123456789ABCDEF"
 
-// Escape returns s with every byte that is not in keep percent-encoded. It
-// always encodes "%". Use [Segment] as keep for one path segment and [Path] for
-// a path that contains slashes. Use [RegNameChars] for a user name or a
-// password.
+// Escape percent-encodes every byte of s that is not in the set keep. It always
+// encodes "%". Use the set [Segment] for one path segment and [Path] for a path
+// with slashes. Use [RegNameChars] for a user name or a password.
 func Escape(s string, keep Set) string {
 	i := spanRaw(s, 0, keep)
 	if i == len(s) {
@@ -23,7 +22,8 @@ func Escape(s string, keep Set) string {
 	return string(AppendEscape(append(b, s[:i]...), s[i:], keep))
 }
 
-// AppendEscape appends Escape(s, keep) to dst and returns the extended slice.
+// AppendEscape appends s to dst and returns the extended slice. It
+// percent-encodes every byte of s that is not in the set keep.
 func AppendEscape(dst []byte, s string, keep Set) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; keep.Has(c) {
@@ -35,9 +35,10 @@ func AppendEscape(dst []byte, s string, keep Set) []byte {
 	return dst
 }
 
-// EscapeNonASCII returns s with every non-ASCII byte percent-encoded. It
-// converts an IRI in UTF-8 to a URI (RFC 3987 section 3.1). The host is then in
-// the form of RFC 3986 section 3.2.2, which package iri converts to IDNA.
+// EscapeNonASCII percent-encodes every non-ASCII byte of s. It converts an
+// internationalized URI (IRI) in UTF-8 to a URI (RFC 3987 section 3.1). It also
+// percent-encodes the host. The package iri converts such a host to its IDNA
+// form.
 func EscapeNonASCII(s string) string {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -59,10 +60,10 @@ func EscapeNonASCII(s string) string {
 	return string(b)
 }
 
-// Unescape returns s with its percent-encodings decoded. The error for a
-// malformed percent-encoding is an [*Error]. A "+" is not changed. The result
-// may contain any byte, including CR, LF and NUL, so check it before sending it
-// to a server.
+// Unescape decodes the percent-encodings in s. The error for a malformed
+// percent-encoding is an [*Error]. Unescape does not change "+". The result may
+// contain any byte, including CR, LF and NUL, so check it before sending it to
+// a server.
 func Unescape(s string) (string, error) {
 	i := strings.IndexByte(s, '%')
 	if i < 0 {

@@ -7,15 +7,15 @@ import (
 
 // A Match is a URI found in a text.
 type Match struct {
-	// URI is the parsed URI. White space inserted by line breaks is removed,
-	// and non-ASCII characters are percent-encoded.
+	// URI is the parsed URI. White space inside it has been removed, and
+	// non-ASCII characters have been percent-encoded.
 	URI URI
-	// Alternative is a second reading, or the zero URI. A line that ends in a
-	// hyphen is ambiguous, because a typesetter may have inserted the hyphen.
-	// Alternative is the URI without such hyphens.
+	// Alternative is another possible URI, or the zero URI. If a line break
+	// inside the URI follows a hyphen, a typesetter may have inserted the
+	// hyphen. URI keeps the hyphen, and Alternative omits it.
 	Alternative URI
-	// Start and End are byte offsets. text[Start:End] is the URI as written,
-	// without its wrapper but with its line breaks.
+	// Start and End are byte offsets, so that text[Start:End] is the URI as
+	// written. They exclude the surrounding brackets or quotes.
 	Start, End int
 }
 
@@ -25,28 +25,30 @@ const (
 	maxWrapperGap = 64       // maximum distance between an opening wrapper and its URI, in bytes
 )
 
-// Extract returns an iterator over the URIs in running text, in order and
-// without overlap. It follows RFC 3986 appendix C and recognizes three forms:
+// Extract returns an iterator over the URIs in running text, such as an email or
+// a manual page. It follows RFC 3986 appendix C and recognizes three forms:
 //
-//   - A URI in angle brackets, "<…>" or "<URL:…>". White space inside is
-//     removed. The brackets are ignored if they contain a blank line or a
-//     second URI. After "URL:" any scheme is accepted.
+//   - A URI in angle brackets, "<…>" or "<URL:…>". White space inside the
+//     brackets is removed. The brackets are ignored if they contain a blank
+//     line or a second URI. After "URL:" any scheme is accepted.
 //   - A URI in double quotes. Line breaks and the white space around them are
 //     removed.
-//   - A bare URI. It ends before the first character that a URI cannot contain.
-//     Trailing punctuation and unbalanced closing parentheses are not included.
+//   - A URI without brackets or quotes. It ends before the first character
+//     that a URI cannot contain. Trailing punctuation and unbalanced closing
+//     parentheses are not included.
 //
-// Except after "URL:", Extract accepts only text that is very likely a URI: a
-// URI with "//" and a host, and well-formed mailto, news, mid, cid, urn and
-// file URIs. References without a scheme, such as "www.w3.org", are skipped.
-// [Guess] parses those.
+// Except after "URL:", Extract accepts only text that is very likely a URI. It
+// accepts URIs with "//" and a host, and well-formed mailto, news, mid, cid, urn
+// and file URIs. It skips references without a scheme, such as "www.w3.org".
+// [Guess] parses such references.
 //
-// Non-ASCII letters are part of a URI (RFC 3987). In a bare URI, letters of
-// scripts written without spaces, such as Chinese, may not directly follow
-// ASCII letters, because there a sentence continues without a space.
+// Non-ASCII letters are part of a URI (RFC 3987). However, some scripts, such as
+// Chinese, are written without spaces. In a URI without brackets or quotes, a
+// letter of such a script may not directly follow an ASCII letter, because it
+// may belong to the sentence.
 //
-// Extract takes time linear in the length of text. It ignores URIs longer than
-// 64 KiB.
+// The matches are in order and do not overlap. Extract takes time linear in the
+// length of text. It ignores URIs longer than 64 KiB.
 func Extract(text string) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		x := extractor{text: text}
@@ -59,16 +61,17 @@ func Extract(text string) iter.Seq[Match] {
 	}
 }
 
-// An extractor examines each colon in a text and decides whether the colon ends
-// a scheme. The decision depends only on the text from maxScheme+maxWrapperGap
-// bytes before the URI to maxMatch bytes after its start.
+// An extractor finds URIs in a text. It examines each colon and decides whether
+// the colon ends a scheme. The decision depends only on the text from
+// maxScheme+maxWrapperGap bytes before the URI to maxMatch bytes after its
+// start.
 type extractor struct {
 	text  string
 	floor int // end of the last match; later matches start at or after it
 	at    int // all colons before this offset have been examined
 }
 
-// next returns the next URI with its first colon before limit.
+// next returns the next URI in the text. It examines only colons before limit.
 func (x *extractor) next(limit int) (Match, bool) {
 	for x.at < limit {
 		n := strings.IndexByte(x.text[x.at:limit], ':')
@@ -85,7 +88,7 @@ func (x *extractor) next(limit int) (Match, bool) {
 	return Match{}, false
 }
 
-// matchAt returns the URI with a scheme that ends at colon.
+// matchAt returns the URI whose scheme ends at x.text[colon], if there is one.
 func (x *extractor) matchAt(colon int) (Match, bool) {
 	start := x.schemeStart(colon)
 	if start == colon {
@@ -127,9 +130,9 @@ func (x *extractor) matchAt(colon int) (Match, bool) {
 	return Match{URI: u, Start: start, End: end}, true
 }
 
-// schemeStart returns the start of the scheme that ends at colon, or colon if
-// there is no scheme. In "this.http:" only the part after the dot is the
-// scheme, because a sentence ended there.
+// schemeStart returns the start of the scheme that ends at x.text[colon]. It
+// returns colon if there is no scheme. In "end of sentence.http:", the scheme
+// starts after the dot.
 func (x *extractor) schemeStart(colon int) int {
 	floor := max(x.floor, colon-maxScheme)
 	i := colon
@@ -149,9 +152,9 @@ func (x *extractor) schemeStart(colon int) int {
 	return i
 }
 
-// wrapperOpening returns the wrapper that opens before text[start]: '<', '"' or
-// 0. It also reports whether "URL:" or, as in RFC 1630, "URI:" precedes
-// text[start].
+// wrapperOpening returns the opening '<' or '"' before the URI at
+// x.text[start], or 0. It also reports whether the label "URL:" or "URI:" (RFC
+// 1630) precedes the URI.
 func (x *extractor) wrapperOpening(start int) (open byte, labelled bool) {
 	lead := x.text[max(x.floor, start-maxWrapperGap):start]
 	before, labelled := cutLabel(lead)
@@ -164,9 +167,8 @@ func (x *extractor) wrapperOpening(start int) (open byte, labelled bool) {
 	return 0, false
 }
 
-// isPlausible reports whether u is very likely meant as a URI. Words such as
-// "note:this" and "std::vector" match the URI grammar but are not plausible
-// URIs.
+// isPlausible reports whether the author of the text very likely meant u as a
+// URI. Text such as "note:this" and "std::vector" also matches the URI grammar.
 func isPlausible(u URI) bool {
 	path := u.Path()
 	switch u.Scheme() {

@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// bareURI returns the start of the path and the end of a URI that has no
-// wrapper. text[start:colon] is its scheme. The end is -1 if the text is not a
-// URI. A failed attempt reads at most up to the next "/" or second colon, so
-// all attempts together take linear time.
+// bareURI finds the end of a URI without brackets or quotes. The scheme of the
+// URI is text[start:colon]. bareURI returns the start of the path and the end
+// of the URI. The end is -1 if the text is not a URI. A failed attempt reads at
+// most up to the next "/" or second colon, so all attempts together take linear
+// time.
 func bareURI(text string, start, colon int) (path, end int) {
 	path = colon + 1
 	scheme := strings.ToLower(text[start:colon])
@@ -36,10 +37,10 @@ func bareURI(text string, start, colon int) (path, end int) {
 	return path, -1
 }
 
-// bareAuthority returns the end of the authority at text[i], or -1. It is
-// stricter than RFC 3986. The host must be a DNS name or an IP literal, and the
-// port must be a number. For example, "http://host:port/" and
-// "http://*.example/" are not accepted.
+// bareAuthority returns the end of the authority that starts at text[i], or -1
+// if the authority is invalid. The host must be a DNS name or an IP literal,
+// and the port must be a number. RFC 3986 also allows hosts such as
+// "*.example".
 func bareAuthority(text string, i int) int {
 	if at := bareSpan(text, i, UserinfoChars, new(int)); at > i && at < len(text) && text[at] == '@' {
 		i = at + 1
@@ -71,9 +72,9 @@ func bareAuthority(text string, i int) int {
 	return -1
 }
 
-// bareHost returns the end of the host name at text[i]. If the last label
-// changes from ASCII to a script without spaces, the host ends at the change,
-// because the sentence continues there.
+// bareHost returns the end of the host name that starts at text[i]. A script
+// without spaces, such as Chinese, may directly follow an ASCII name. In this
+// case the host ends where the script changes.
 func bareHost(text string, i int) int {
 	turn := -1
 	for start := i; i < len(text); {
@@ -106,8 +107,9 @@ func bareHost(text string, i int) int {
 	return bareHostEnd(i, turn)
 }
 
-// bareHostEnd returns turn, the offset of the change of script, or end if turn
-// is -1.
+// bareHostEnd returns the smaller of two possible ends of a host name. The
+// offset turn, at which the script changes, is -1 if the script does not
+// change.
 func bareHostEnd(end, turn int) int {
 	if turn >= 0 {
 		return turn
@@ -115,7 +117,8 @@ func bareHostEnd(end, turn int) int {
 	return end
 }
 
-// bareTail returns the end of the path, query and fragment at text[i].
+// bareTail returns the end of the path, query and fragment that start at
+// text[i].
 func bareTail(text string, i int) int {
 	open := 0
 	if i < len(text) && text[i] == '/' {
@@ -130,10 +133,11 @@ func bareTail(text string, i int) int {
 	return i
 }
 
-// bareSpan is like spanEncoded but also accepts non-ASCII letters. A letter of
-// a script without spaces is accepted only if it does not follow an ASCII word.
-// The span ends at a closing parenthesis that has no opening one in the URI.
-// open counts the open parentheses.
+// bareSpan returns the end of the longest run of text at text[i] that may
+// belong to a URI. The run consists of characters in set, percent-encodings and
+// non-ASCII letters. A letter of a script without spaces must not follow an
+// ASCII word. The run ends before an unbalanced closing parenthesis. *open is
+// the number of unclosed parentheses.
 func bareSpan(text string, i int, set Set, open *int) int {
 	for i < len(text) {
 		switch c := text[i]; {
@@ -161,7 +165,8 @@ func bareSpan(text string, i int, set Set, open *int) int {
 	return i
 }
 
-// isLetterAt reports whether text[i] starts a non-ASCII letter, mark or digit.
+// isLetterAt reports whether a non-ASCII letter, combining mark or digit starts
+// at text[i].
 func isLetterAt(text string, i int) bool {
 	if i >= len(text) || text[i] < 0x80 {
 		return false
@@ -170,8 +175,8 @@ func isLetterAt(text string, i int) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
-// isSpaceless reports whether r belongs to a script that does not always
-// separate words by spaces.
+// isSpaceless reports whether r belongs to a script that is often written
+// without spaces between words, such as Chinese, Japanese or Thai.
 func isSpaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
@@ -179,9 +184,9 @@ func isSpaceless(r rune) bool {
 }
 
 // trimPunctuation returns the end of the URI text[:end] without the punctuation
-// of the surrounding sentence. The path of the URI starts at text[path]. before
-// is the character before the URI. If before is an emphasis mark ("*", "_" or
-// "~"), the same marks are trimmed from the end.
+// of the surrounding sentence. The path of the URI starts at text[path]. The
+// character before the URI is before. If it is "*", "_" or "~", as in "_URI_",
+// the same characters are trimmed from the end.
 func trimPunctuation(text string, path, end int, before byte) int {
 	for end > path && strings.IndexByte(".,;:!?'(", text[end-1]) >= 0 {
 		end--

@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// window is the size of the buffer in which a stream is searched, in bytes.
+// window is the number of bytes of a stream that ExtractFrom searches at once.
 const window = 512 << 10
 
-// ExtractFrom is like [Extract] but searches a stream in constant memory. Start
-// and End are offsets from the start of the stream. If r returns an error other
-// than io.EOF, the iterator ends with a zero Match and that error.
+// ExtractFrom returns an iterator over the URIs in the text that r returns. It
+// finds the same URIs as [Extract] but needs only constant memory. Start and
+// End are offsets from the start of the stream. If r returns an error other
+// than io.EOF, the last pair is a zero Match and this error.
 func ExtractFrom(r io.Reader) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		var x extractor
 		passed := 0 // bytes of the stream before x.text
 		buf := make([]byte, window)
 		for {
-			// Keep the bytes that may belong to a URI at or after x.at.
+			// Keep the bytes that the next match may contain.
 			keep := max(x.floor, x.at-maxScheme-maxWrapperGap-1)
 			n := copy(buf, x.text[keep:])
 			m, err := io.ReadFull(r, buf[n:])
@@ -51,8 +52,8 @@ func ExtractFrom(r io.Reader) iter.Seq2[Match, error] {
 	}
 }
 
-// clone returns u with a copy of its string, so that u does not keep the buffer
-// in memory.
+// clone returns u with a copy of its string. The copy allows the garbage
+// collector to free the buffer from which u was parsed.
 func (u URI) clone() URI {
 	u.s = strings.Clone(u.s)
 	return u

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// Unwrap returns a URI without the wrapper that running text may add:
-// surrounding white space, angle brackets or double quotes, and "URL:". White
-// space inside angle brackets is removed. Other inner white space is kept, so
-// parsing the result then fails.
+// Unwrap removes the brackets, quotes or label that running text may add to a
+// URI. These are surrounding white space, angle brackets or double quotes, and
+// "URL:". White space inside angle brackets is also removed. Other inner white
+// space is kept and makes the URI invalid.
 func Unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	if n := len(text) - 1; n > 0 {
@@ -31,8 +31,8 @@ func isLabel(s string) bool {
 	return strings.EqualFold(s, label) || strings.EqualFold(s, "URI:")
 }
 
-// cutLabel returns lead without a trailing label and the white space around it,
-// and whether the label was found.
+// cutLabel removes a trailing "URL:" or "URI:" and the white space around it
+// from lead. It also reports whether there was such a label.
 func cutLabel(lead string) (before string, found bool) {
 	lead = strings.TrimRightFunc(lead, unicode.IsSpace)
 	if n := len(lead) - len(label); n >= 0 && isLabel(lead[n:]) {
@@ -41,8 +41,8 @@ func cutLabel(lead string) (before string, found bool) {
 	return lead, false
 }
 
-// parseWrapped returns the URI that starts at text[start] and ends at the
-// closing mark of its wrapper. It also returns the end of the wrapper.
+// parseWrapped parses the URI in brackets or quotes that starts at text[start].
+// It also returns the offset after the closing bracket or quote.
 func parseWrapped(text string, start, colon int, open byte, labelled bool) (f Match, end int, ok bool) {
 	marks := "<>"
 	if open == '"' {
@@ -73,17 +73,17 @@ func parseWrapped(text string, start, colon int, open byte, labelled bool) (f Ma
 	return f, colon + n + 1, true
 }
 
-// isVisible reports whether r is white space or a printable character. Control
-// characters, bidirectional formatting characters and invalid UTF-8 are not
-// visible.
+// isVisible reports whether r is white space or a printable character. It
+// returns false for control characters, bidirectional formatting characters and
+// invalid UTF-8.
 func isVisible(r rune) bool {
 	return (unicode.IsGraphic(r) || unicode.IsSpace(r)) && r != unicode.ReplacementChar
 }
 
-// joinLines returns s without its white space. In joined, hyphens before line
-// breaks are removed as well. ok is false if the white space cannot come from
-// breaking one URI: it contains a blank line, precedes another URI, or is in
-// quotes without a line break.
+// joinLines removes the white space from s and returns the result as clean. In
+// joined, hyphens before line breaks are removed as well. ok is false if s is
+// not one URI that was broken into lines. For example, s may contain a blank
+// line or the start of another URI.
 func joinLines(s string, quoted bool) (clean, joined string, ok bool) {
 	if !strings.ContainsFunc(s, unicode.IsSpace) {
 		return s, s, true

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// FromURL returns the URI that u.String() writes, without decoding any
-// component. It returns an [*Error] if that string is invalid in RFC 3986, for
-// example because RawQuery contains a space. It also returns an error if a
-// component would be parsed as another component. Examples are a Path "//host"
-// without a Host, a "#" in RawQuery, and an Opaque that starts with "//". Zone
-// identifiers are rejected, as by [ParseReference].
+// FromURL converts a URL of package net/url to a URI. It parses u.String() and
+// decodes no component. FromURL returns an [*Error] if this string is not a
+// valid URI, for example because RawQuery contains a space. It also returns an
+// error if a component would be parsed as another component. For example, a
+// Path "//host" without a Host would be parsed as a host. Zone identifiers are
+// rejected.
 func FromURL(u *url.URL) (URI, error) {
 	if u == nil {
 		return URI{}, &Error{0, "nil URL"}

@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// Guess parses a reference typed by a user, who may omit the scheme, as in
-// "www.w3.org/Addressing/", "localhost:8080/x" and "[::1]/". Do not use Guess
-// for links in documents; parse them with [ParseReference] and resolve them.
-// Guess first removes a wrapper as [Unwrap] does.
+// Guess parses a reference entered by a user, in which the scheme may be
+// missing. Examples are "www.w3.org/Addressing/", "localhost:8080/x" and
+// "[::1]/". Do not use Guess for links in documents. Use [ParseReference] and
+// [URI.Resolve] for them. Guess first removes brackets, quotes and labels with
+// [Unwrap].
 //
 // If text has a scheme, Guess parses it with [ParseZone] and guessed is false.
-// Otherwise guessed is true, and the caller should show the resulting URI to
-// the user. An absolute path becomes a file URI. For other text, Guess adds the
+// Otherwise guessed is true, and the caller should show the resulting URI to the
+// user. An absolute path becomes a file URI. Other text is parsed after the
 // given scheme and "://". If scheme is "", Guess uses the first label of the
-// host if that is ftp, gopher, imap, nntp, telnet or wais, and otherwise
-// "http".
+// host if the label is ftp, gopher, imap, nntp, telnet or wais. Otherwise it
+// uses "http".
 //
-// Guess resolves or rejects ambiguous text as follows:
+// Guess resolves or rejects ambiguous text by these rules:
 //
 //   - "word:80/x" is a host and a port, unless the word is a well-known scheme,
 //     as in "tel:555".
 //   - "a:b@c" is an error, unless a is a well-known scheme, as in "mailto:b@c".
-//     Either a or c would become a host that the user may not have meant
+//     Otherwise Guess could connect to a host that the user did not mean
 //     (CVE-2024-10524).
 //   - Text without a scheme that contains "@" before the path is an error.
 //   - Text that starts with "//" is an error.
 //
 // A caller that supports additional schemes should try [ParseZone] before
-// Guess.
+// calling Guess.
 func Guess(text, scheme string) (u URI, guessed bool, err error) {
 	bare := Unwrap(text)
 	u, guessed, err = guess(bare, scheme)
@@ -59,7 +60,8 @@ func guess(text, scheme string) (u URI, guessed bool, err error) {
 	return guessHost(text, scheme)
 }
 
-// guessHost parses text, which starts with a host, with a scheme added.
+// guessHost adds a scheme to text, which starts with a host, and parses the
+// result.
 func guessHost(text, scheme string) (u URI, guessed bool, err error) {
 	if n := missingColon(text); n > 0 {
 		return URI{}, false, &Error{n, "missing colon between scheme and slash"}
@@ -84,9 +86,9 @@ func guessHost(text, scheme string) (u URI, guessed bool, err error) {
 	return u, true, nil
 }
 
-// hasScheme reports whether text starts with a scheme, as opposed to a host and
-// a port. text must not be empty. The error reports text that may also be a
-// user name and a password.
+// hasScheme reports whether text starts with a scheme. In "localhost:8080" it
+// recognizes a host and a port. It returns an error for text such as "a:b@c",
+// which may also be a user name and a password. text must not be empty.
 func hasScheme(text string) (bool, error) {
 	n := spanRaw(text, 0, schemeChars)
 	if n == 0 || n == len(text) || text[n] != ':' || !alpha.Has(text[0]) {
@@ -104,9 +106,9 @@ func hasScheme(text string) (bool, error) {
 	return err != nil || port == 0 || len(front) > len("65535"), nil
 }
 
-// missingColon returns the offset of the first slash in text such as
-// "http//user:password@host", or 0 if no colon is missing. Otherwise Guess
-// would send the password to a host named "http" as part of the path.
+// missingColon detects text such as "http//user:password@host" and returns the
+// offset of its first slash. It returns 0 if no colon is missing. Without this
+// check, Guess would send the password to a host named "http".
 func missingColon(text string) int {
 	word := authorityOf(text)
 	rest := strings.TrimLeft(text[len(word):], "/")
@@ -120,7 +122,7 @@ func missingColon(text string) int {
 	return 0
 }
 
-// authorityOf returns the part of text before the path, query and fragment.
+// authorityOf returns the part of text before the first "/", "?" or "#".
 func authorityOf(text string) string {
 	if n := strings.IndexAny(text, "/?#"); n >= 0 {
 		return text[:n]
@@ -128,8 +130,8 @@ func authorityOf(text string) string {
 	return text
 }
 
-// hostLabelScheme returns the scheme that matches the first label of the host
-// in text, or "http".
+// hostLabelScheme derives a scheme from the first label of the host in text.
+// For example, it returns "ftp" for "ftp.example.org". The default is "http".
 func hostLabelScheme(text string) string {
 	switch first, _, dotted := strings.Cut(authorityOf(text), "."); strings.ToLower(first) {
 	case "ftp", "gopher", "imap", "nntp", "telnet", "wais":
@@ -140,8 +142,8 @@ func hostLabelScheme(text string) string {
 	return "http"
 }
 
-// isHostName reports whether the host of u is an IP address or a DNS name.
-// Percent-encoded non-ASCII bytes are allowed in the name.
+// isHostName reports whether the host of u is an IP address or a DNS name. A
+// DNS name may contain percent-encoded non-ASCII characters.
 func isHostName(u URI) bool {
 	if u.kind != RegName {
 		return u.kind == IPv4 || u.kind == IPv6

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A HostKind is the syntactic form of a host (RFC 3986 section 3.2.2).
+// A HostKind describes the syntax of a host, such as an IPv4 address or a
+// registered name (RFC 3986 section 3.2.2).
 type HostKind uint8
 
 const (
@@ -35,9 +36,9 @@ func (k HostKind) String() string {
 // HostKind returns the form of the host.
 func (u URI) HostKind() HostKind { return u.kind }
 
-// Addr returns the IP address in the host, including its decoded zone, and
-// whether the host is an IP address. Addr returns false if the zone contains a
-// control character.
+// Addr returns the IP address in the host, and whether the host is an IP
+// address. The zone of the address is decoded. Addr returns false if the zone
+// contains a control character.
 func (u URI) Addr() (netip.Addr, bool) {
 	host := u.Host()
 	switch u.kind {
@@ -67,8 +68,8 @@ func (u URI) Addr() (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// parseLiteral parses the IP literal whose "[" is at s[i]. It returns the kind
-// of the host and the end of the literal.
+// parseLiteral parses the IP literal, such as "[::1]", that starts at s[i]. It
+// returns the kind of the host and the end of the literal.
 func parseLiteral(s string, i int, zones bool) (HostKind, int, error) {
 	n := strings.IndexByte(s[i:], ']')
 	if n < 0 {
@@ -98,8 +99,8 @@ func parseLiteral(s string, i int, zones bool) (HostKind, int, error) {
 	return IPv6, end, nil
 }
 
-// isIPv4 reports whether s is an IPv4address: four octets without leading
-// zeros.
+// isIPv4 reports whether s is an IPv4 address of four decimal octets without
+// leading zeros.
 func isIPv4(s string) bool {
 	octets, i := 0, 0
 	for {
@@ -119,15 +120,14 @@ func isIPv4(s string) bool {
 	}
 }
 
-// isIPv6 reports whether s is an IPv6address, which is the syntax of package
-// netip without zones.
+// isIPv6 reports whether s is an IPv6 address without a zone identifier.
 func isIPv6(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Is6() && a.Zone() == ""
 }
 
-// isIPvFuture reports whether s matches "v" 1*HEXDIG "." 1*( unreserved /
-// sub-delims / ":" ).
+// isIPvFuture reports whether s matches the IPvFuture production of RFC 3986,
+// as in "v1.abc".
 func isIPvFuture(s string) bool {
 	dot := spanRaw(s, 1, hexDigit)
 	return dot > 1 && dot+1 < len(s) && s[dot] == '.' &&

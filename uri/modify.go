@@ -1,12 +1,12 @@
 package uri
 
-// WithoutFragment returns u without its fragment. It does not allocate.
+// WithoutFragment returns u without "#" and the fragment. It does not allocate.
 func (u URI) WithoutFragment() URI {
 	u.s = u.s[:u.fragment]
 	return u
 }
 
-// WithoutQuery returns u without its query. It keeps the fragment.
+// WithoutQuery returns u without "?" and the query. The fragment is kept.
 func (u URI) WithoutQuery() URI {
 	p := u.Parts()
 	if !p.HasQuery {
@@ -26,8 +26,8 @@ func (u URI) WithoutUserinfo() URI {
 	return u.rebuild(p)
 }
 
-// rebuild composes p, a valid variation of the components of u. It returns the
-// zero URI if u is zero or the result is too long.
+// rebuild composes a URI from p, which is a modified copy of the components of
+// u. It returns the zero URI if u is zero or the result is too long.
 func (u URI) rebuild(p Parts) URI {
 	if u.IsZero() {
 		return u
@@ -39,24 +39,25 @@ func (u URI) rebuild(p Parts) URI {
 	return v
 }
 
-// WithPath returns u with its path replaced. The path must be percent-encoded,
-// for example by [Escape].
+// WithPath returns a copy of u with the given path. The path must be
+// percent-encoded, for example by [Escape].
 func (u URI) WithPath(path string) (URI, error) {
 	p := u.Parts()
 	p.Path = path
 	return Build(p)
 }
 
-// WithQuery returns u with its query replaced. The query must be
-// percent-encoded. The result has a query even if query is empty.
+// WithQuery returns a copy of u with the given query. The query must be
+// percent-encoded. If query is empty, the result ends in "?" before any
+// fragment.
 func (u URI) WithQuery(query string) (URI, error) {
 	p := u.Parts()
 	p.Query, p.HasQuery = query, true
 	return Build(p)
 }
 
-// WithFragment returns u with its fragment replaced. The fragment must be
-// percent-encoded. The result has a fragment even if fragment is empty.
+// WithFragment returns a copy of u with the given fragment. The fragment must
+// be percent-encoded. If fragment is empty, the result ends in "#".
 func (u URI) WithFragment(fragment string) (URI, error) {
 	p := u.Parts()
 	p.Fragment, p.HasFragment = fragment, true

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A Level selects the normalization rules of RFC 3986 section 6.2 to apply.
+// A Level selects the rules that [URI.Normalize] applies (RFC 3986 section
+// 6.2).
 type Level uint8
 
 const (
@@ -24,9 +25,9 @@ func (l Level) String() string {
 	return "unknown"
 }
 
-// Normalize returns the normal form of u at level l. Dot segments are removed
-// from absolute paths of URIs that have a scheme or an authority. A zone
-// identifier keeps its case.
+// Normalize returns the normal form of u at level l. It removes dot segments
+// from absolute paths of URIs that have a scheme or an authority. The letter
+// case of a zone identifier is kept.
 //
 // At level ByScheme, Normalize also removes an empty port and the [DefaultPort]
 // of the scheme. In http, https, ws, wss, ftp and gopher URIs with an
@@ -60,8 +61,8 @@ func Equivalent(a, b URI, l Level) bool {
 	return a == b || a.Normalize(l) == b.Normalize(l)
 }
 
-// normalizeFileHost changes the three spellings of the local machine in a file
-// URI to the empty host (RFC 3986 section 3.2.2, RFC 8089 section 2).
+// normalizeFileHost removes the host "localhost" from a file URI and adds an
+// empty authority to a file URI without one (RFC 8089 section 2).
 func (p Parts) normalizeFileHost() Parts {
 	switch {
 	case p.Scheme != "file" || p.HasUserinfo || p.Port != "":
@@ -98,7 +99,7 @@ func normalizePath(p Parts) string {
 	return string(b)
 }
 
-// normalizeHost converts a host to lower case, except for a zone identifier.
+// normalizeHost converts host to lower case. A zone identifier keeps its case.
 func normalizeHost(host string) string {
 	host, zone := normalizeEncoding(host), ""
 	if strings.HasPrefix(host, "[") {
@@ -117,9 +118,9 @@ func normalizeHost(host string) string {
 	return string(b) + zone
 }
 
-// normalizeEncoding decodes percent-encoded unreserved characters. It writes
-// other percent-encodings with upper-case digits (RFC 3986 sections 6.2.2.1 and
-// 6.2.2.2).
+// normalizeEncoding normalizes the percent-encodings in s (RFC 3986 section
+// 6.2.2). It decodes unreserved characters and writes the hexadecimal digits of
+// the other percent-encodings in upper case.
 func normalizeEncoding(s string) string {
 	i := strings.IndexByte(s, '%')
 	if i < 0 {

@@ -1,6 +1,6 @@
 package uri
 
-// maxLen is the length at which strings are rejected, because offsets have 32
+// maxLen is the maximum length of a URI in bytes. Offsets in a URI have 32
 // bits.
 const maxLen = 1<<32 - 1
 
@@ -18,10 +18,10 @@ func Parse(s string) (URI, error) {
 // production of RFC 3986). The error is an [*Error].
 func ParseReference(s string) (URI, error) { return parse(s, false) }
 
-// ParseZone is like [ParseReference] but also accepts IPv6 zone identifiers
-// (RFC 6874), as in "[fe80::1%25eth0]". A zone is meaningful only on the local
-// machine. Use ParseZone only for text typed by a local user, not for text from
-// other sources.
+// ParseZone parses a URI reference that may contain an IPv6 zone identifier
+// (RFC 6874), as in "[fe80::1%25eth0]". It is otherwise like [ParseReference].
+// A zone identifies a network interface of the local machine. Use ParseZone
+// only for text entered by a local user.
 func ParseZone(s string) (URI, error) { return parse(s, true) }
 
 // MustParse is like [ParseReference] but panics if s is invalid. It is intended
@@ -79,13 +79,12 @@ func parse(s string, zones bool) (URI, error) {
 	return u, nil
 }
 
-// parseAuthority parses [ userinfo "@" ] host [ ":" port ] (RFC 3986 section
-// 3.2). The authority starts at s[i], after "//". parseAuthority returns the
-// end offset of the authority.
+// parseAuthority parses the authority that starts at s[i], after "//" (RFC 3986
+// section 3.2). It returns the end offset of the authority.
 func (u *URI) parseAuthority(i int, zones bool) (int, error) {
 	s, start := u.s, i
-	// A name followed by an optional port is a host only if the authority ends
-	// there. Otherwise the text is the start of a userinfo.
+	// A name and an optional port are the host only if the authority ends after
+	// them. Otherwise they are the start of the user name and the password.
 	name, end := hostPortEnds(s, start)
 	if !authorityEnds(s, end) && s[start] != '[' {
 		i = spanEncoded(s, end, UserinfoChars)
@@ -119,14 +118,15 @@ func (u *URI) parseAuthority(i int, zones bool) (int, error) {
 	return end, nil
 }
 
-// hostPortEnds returns the end of the registered name at s[i] and the end of
-// the port that may follow it.
+// hostPortEnds returns two offsets: the end of the registered name that starts
+// at s[i], and the end of the port after the name. The port is optional.
 func hostPortEnds(s string, i int) (name, end int) {
 	name = spanEncoded(s, i, RegNameChars)
 	return name, portEnd(s, name)
 }
 
-// portEnd returns the end of the optional ":" and port at s[i].
+// portEnd returns the end of the port that starts with ":" at s[i]. It returns
+// i if there is no ":" at s[i].
 func portEnd(s string, i int) int {
 	if i < len(s) && s[i] == ':' {
 		return spanRaw(s, i+1, digit)
@@ -134,7 +134,8 @@ func portEnd(s string, i int) int {
 	return i
 }
 
-// authorityEnds reports whether an authority ends at s[i].
+// authorityEnds reports whether s[i] is the end of s or a "/", "?" or "#",
+// which ends an authority.
 func authorityEnds(s string, i int) bool {
 	return i == len(s) || s[i] == '/' || s[i] == '?' || s[i] == '#'
 }

@@ -2,8 +2,9 @@ package uri
 
 import "strings"
 
-// DefaultPort returns the default port of a scheme, and whether it has one. The
-// scheme must be in lower case.
+// DefaultPort returns the default port of a scheme, such as 80 for "http". It
+// returns false if the scheme has no default port. The scheme must be in lower
+// case.
 func DefaultPort(scheme string) (uint16, bool) {
 	switch scheme {
 	case "http", "ws":
@@ -40,9 +41,9 @@ func DefaultPort(scheme string) (uint16, bool) {
 	return 0, false
 }
 
-// isCommonScheme reports whether scheme, in any case, is a well-known URI
-// scheme. Before ":", such a name is a scheme and not a host name or a word of
-// a sentence.
+// isCommonScheme reports whether scheme is the name of a well-known URI scheme,
+// such as "mailto", in upper or lower case. Such a word before ":" is not a
+// host name or the end of a sentence.
 func isCommonScheme(scheme string) bool {
 	if len(scheme) > maxCommonScheme {
 		return false

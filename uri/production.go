@@ -1,6 +1,6 @@
 package uri
 
-// A Production is a grammar rule of RFC 3986, appendix A.
+// A Production is a rule of the URI grammar in RFC 3986 appendix A.
 type Production uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	IPv6Address                    // IPv6address, without brackets
 )
 
-// productions lists the RFC names of the productions.
+// productions lists the names of the grammar rules in RFC 3986.
 var productions = [...]string{
 	"URI", "URI-reference", "absolute-URI", "relative-ref", "IPv4address", "IPv6address",
 }
@@ -24,8 +24,8 @@ func (p Production) String() string {
 	return "unknown"
 }
 
-// ParseProduction returns the production with the given RFC 3986 name, and
-// whether the name is defined.
+// ParseProduction returns the production with the given name, such as
+// "relative-ref". It returns false if RFC 3986 has no such production.
 func ParseProduction(name string) (Production, bool) {
 	for i, n := range productions {
 		if n == name {
@@ -35,7 +35,8 @@ func ParseProduction(name string) (Production, bool) {
 	return 0, false
 }
 
-// Valid reports whether s matches p. IPv6 zone identifiers are not allowed.
+// Valid reports whether s matches the grammar rule p. IPv6 zone identifiers are
+// not allowed.
 func Valid(s string, p Production) bool {
 	switch p {
 	case IPv4Address:

@@ -5,11 +5,10 @@ import "strings"
 // mask replaces a secret.
 const mask = "***"
 
-// Redact returns text with secrets replaced by "***", for output to a terminal
-// or a log. Secrets are the password of every URI in text, and the value of
-// every query or fragment parameter with a name such as "token" or
-// "X-Amz-Signature". The URIs in the result may be invalid. Redact returns text
-// without secrets unchanged.
+// Redact replaces the secrets in text by "***", for output to a terminal or a
+// log. Secrets are the passwords of URIs and the values of query or fragment
+// parameters with names such as "token" or "X-Amz-Signature". The resulting
+// URIs may be invalid. Redact returns text without secrets unchanged.
 func Redact(text string) string {
 	var b strings.Builder
 	var t token
@@ -40,14 +39,15 @@ func Redact(text string) string {
 	return b.String()
 }
 
-// A token caches the extent of the text up to the next blank or quotation mark.
-// The cache makes Redact linear.
+// A token is a part of the text that ends before white space or a quotation
+// mark. The type caches the end of the current token, so that Redact takes
+// linear time.
 type token struct {
 	end int
 	at  int // offset of the last at sign before end, or -1
 }
 
-// matchAt updates t for the text at offset i.
+// update finds the token that contains text[i].
 func (t *token) update(text string, i int) {
 	if i < t.end {
 		return
@@ -61,10 +61,9 @@ func (t *token) update(text string, i int) {
 	}
 }
 
-// password returns the bounds of the password in a URI, or an empty range. The
-// scheme of the URI is text[start:i-1]. A URI that lacks a required host is
-// treated as a mistyped login, as in "http:user:secret@host/" and
-// "http:///user:secret@host/".
+// password returns the start and the end of the password in a URI, or two
+// zeros. The scheme of the URI is text[start:i-1]. password also recognizes a
+// password in a mistyped URI without a host, such as "http:user:secret@host/".
 func (t *token) password(text string, start, i int) (from, to int) {
 	scheme, front := text[start:i-1], i
 	for i < len(text) && (text[i] == '/' || text[i] == '\\') {
@@ -90,22 +89,23 @@ func (t *token) password(text string, start, i int) (from, to int) {
 	return i + colon + 1, to
 }
 
-// schemeHasHost reports whether URIs of scheme name a host. The news schemes do
-// not count, because their URIs may contain a message ID with colons and an at
-// sign.
+// schemeHasHost reports whether a URI with the given scheme contains a host. It
+// returns false for news, because the message ID in a news URI may contain
+// colons and an at sign.
 func schemeHasHost(scheme string) bool {
 	scheme = strings.ToLower(scheme)
 	_, ok := DefaultPort(scheme)
 	return ok && scheme != "news" && scheme != "snews"
 }
 
-// maxParameter is the maximum length of a parameter name in bytes. The limit
-// makes Redact linear.
+// maxParameter is the maximum length in bytes of a parameter name that Redact
+// recognizes. The limit ensures that Redact takes linear time.
 const maxParameter = 100
 
-// secretValue returns the bounds of the value of the parameter at text[i]. The
-// range is empty if the parameter is not a secret. Trailing punctuation, such
-// as the ": " after a URL in a message, is not part of the value.
+// secretValue returns the start and the end of the parameter value if the name
+// of the parameter at text[i] indicates a secret. Otherwise it returns two
+// zeros. Trailing punctuation, such as ": " after a URL in a message, is not
+// part of the value.
 func secretValue(text string, i int) (from, to int) {
 	name := text[i:min(len(text), i+maxParameter)]
 	n := strings.IndexAny(name, "=?&;# \t\r\n\"<>")
@@ -123,8 +123,9 @@ func secretValue(text string, i int) (from, to int) {
 	return from, to
 }
 
-// isSecret reports whether the parameter name indicates a secret. Short words
-// such as "auth" must match a complete word, so that "author" is not a secret.
+// isSecret reports whether a parameter with the given name usually contains a
+// secret. Short names such as "auth" must match a complete word, because
+// "author" is not a secret.
 func isSecret(name string) bool {
 	if plain, err := Unescape(name); err == nil {
 		name = plain

@@ -7,9 +7,9 @@ import (
 )
 
 // Relativize returns the shortest relative reference that resolves against base
-// to exactly target. It returns target itself if there is no such reference:
-// the schemes differ in their spelling, base has no scheme, or the path of
-// target has dot segments, which [URI.Resolve] would remove.
+// to target. It returns target itself if there is no such reference. Examples
+// are URIs with different schemes, and a path with dot segments, which
+// [URI.Resolve] would remove.
 func Relativize(base, target URI) URI {
 	if base.scheme == 0 || base.s[:base.scheme] != target.s[:target.scheme] {
 		return target
@@ -28,8 +28,8 @@ func Relativize(base, target URI) URI {
 	return target
 }
 
-// relativeCandidates returns possible relative references to target, simplest
-// first. Some of them may not resolve to target.
+// relativeCandidates returns relative references that may resolve against base
+// to target. The caller must check each one.
 func relativeCandidates(base, target URI) []string {
 	fragment := target.s[target.fragment:]
 	query := target.s[target.query:]
@@ -50,8 +50,8 @@ func sameAuthority(a string, ok bool, u URI) bool {
 	return a == b && ok == has
 }
 
-// relativePath returns the number of levels to go up from the path base, and
-// the path to go down from there to reach target.
+// relativePath returns the relative path from base to target. up is the number
+// of "../" segments, and down is the path after them.
 func relativePath(base, target string) (up int, down string) {
 	common := 0
 	for i := 0; i < len(base) && i < len(target) && base[i] == target[i]; i++ {

@@ -3,11 +3,12 @@ package uri
 import "bytes"
 
 // Resolve resolves the reference ref against the base URI u (RFC 3986 section
-// 5.2, strict). A ref with a scheme is already absolute, even if its scheme
-// equals the scheme of u. u must have a scheme. The fragment of u is ignored.
+// 5.2). If ref has a scheme, it is absolute, even if u has the same scheme. u
+// must have a scheme. The fragment of u is ignored.
 func (u URI) Resolve(ref URI) (URI, error) { return RFC3986.Resolve(u, ref) }
 
-// A Mode selects the edition of the rules for resolving references.
+// A Mode selects the specification by which references are resolved, either RFC
+// 3986 or one of its drafts.
 type Mode uint8
 
 const (
@@ -28,18 +29,19 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// Resolve resolves ref against base by the rules of m.
+// Resolve resolves the reference ref against the base URI base by the rules of
+// m.
 //
-// Both drafts process dot segments only in relative paths. They keep "/../g"
-// unchanged, and ".." above the root stays in the result. In Draft1997 a
-// reference "?y" removes the last segment of the base path, and dot segments
-// are also removed from the query of a relative path. A reference to the
+// Both drafts process dot segments only in relative paths. They do not change
+// "/../g", and they keep a ".." above the root in the result. In Draft1997 a
+// reference "?y" removes the last segment of the base path. Draft1997 also
+// removes dot segments from the query of a relative path. A reference to the
 // current document resolves to base with the fragment of ref.
 //
-// In every mode, a path never becomes an authority or a part of one. A result
-// "//x" without an authority is written "/.//x". The reference "g" against
-// "http://a" resolves to "http://a/g", although Draft1997 specifies
-// "http://ag".
+// In every mode, a path never becomes an authority or a part of an authority. A
+// resulting path "//x" without an authority is written as "/.//x". The
+// reference "g" against "http://a" resolves to "http://a/g", although Draft1997
+// specifies "http://ag".
 func (m Mode) Resolve(base, ref URI) (URI, error) {
 	if base.scheme == 0 {
 		return URI{}, &Error{0, "base has no scheme"}
@@ -54,8 +56,8 @@ func (m Mode) Resolve(base, ref URI) (URI, error) {
 	return p.compose(true) // a zone can only come from base or ref
 }
 
-// transform returns the components of the target of reference r (RFC 3986
-// section 5.2.2).
+// transform resolves the reference r against base and returns the resulting
+// components (RFC 3986 section 5.2.2).
 func (m Mode) transform(base, r Parts) Parts {
 	switch {
 	case r.Scheme != "":
@@ -81,8 +83,8 @@ func (m Mode) transform(base, r Parts) Parts {
 	return r
 }
 
-// removeDots removes dot segments from the path of a reference that is not
-// merged with the base path.
+// removeDots removes dot segments from a path if m is RFC3986. The drafts
+// process dot segments only in paths that are merged with the base path.
 func (m Mode) removeDots(path string) string {
 	if m == RFC3986 {
 		return string(appendWithoutDots(nil, path))
@@ -90,8 +92,9 @@ func (m Mode) removeDots(path string) string {
 	return path
 }
 
-// merge joins the relative path of r to the path of base. It follows RFC 3986
-// sections 5.2.3 and 5.2.4, or step 6 of section 5.2 in the drafts.
+// merge appends the relative path of r to the directory of the base path and
+// removes dot segments. It follows RFC 3986 sections 5.2.3 and 5.2.4, or step 6
+// of section 5.2 in the drafts.
 func (m Mode) merge(base, r Parts) Parts {
 	b := make([]byte, 0, len(base.Path)+len(r.Path)+len(r.Query)+2)
 	if base.Path == "" && (base.HasAuthority || m == Draft2003) {

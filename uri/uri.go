@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// A URI is an immutable URI or relative reference (RFC 3986 section 4.1). It
-// holds the original string and the offsets of its components. Accessors return
-// substrings of that string without decoding them.
+// A URI is an immutable URI or relative reference (RFC 3986 section 4.1). Its
+// methods return components as substrings of the original string, without
+// decoding them.
 //
 // The zero value is not a valid URI. It differs from the empty reference, which
-// ParseReference("") returns. URIs are comparable with ==, which compares their
-// bytes. A URI is safe for concurrent use.
+// ParseReference("") returns. The operator == compares the strings of two URIs.
+// A URI is safe for concurrent use.
 //
-// String, GoString, MarshalText and LogValue hide the password, so packages
-// fmt, log, log/slog and encoding/json hide it too. [URI.Unredacted] and the
-// accessors return the password. Do not print a struct with an unexported URI
-// field using %v, because fmt does not call methods of unexported fields.
+// String, GoString, MarshalText and LogValue hide the password. Therefore
+// packages fmt, log, log/slog and encoding/json hide the password too.
+// [URI.Unredacted] and [URI.User] return the password. Do not print a struct
+// with an unexported URI field using %v, because fmt does not call methods of
+// unexported fields.
 type URI struct {
 	s        string
 	scheme   uint32 // length of the scheme, or 0 for a relative reference
@@ -31,7 +32,7 @@ type URI struct {
 	parsed   bool // false only for the zero URI
 }
 
-// IsZero reports whether u is the zero URI.
+// IsZero reports whether u is the zero value, which is not a valid URI.
 func (u URI) IsZero() bool { return !u.parsed }
 
 // Unredacted returns the exact string that was parsed, including any password.
@@ -67,18 +68,20 @@ func (u URI) GoString() string {
 	return "uri.MustParse(" + strconv.Quote(u.String()) + ")"
 }
 
-// MarshalText returns the same text as [URI.String], with the password hidden.
-// There is no UnmarshalText, because it could not restore the password.
+// MarshalText returns the text of [URI.String], which hides the password. The
+// type has no UnmarshalText, because the password could not be restored.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// LogValue implements [slog.LogValuer] and returns the text of [URI.String].
+// LogValue implements [slog.LogValuer]. It returns the text of [URI.String],
+// which hides the password.
 func (u URI) LogValue() slog.Value { return slog.StringValue(u.String()) }
 
 // Scheme returns the scheme in lower case, or "" for a relative reference.
 // [URI.Parts] returns the scheme as written.
 func (u URI) Scheme() string { return strings.ToLower(u.s[:u.scheme]) }
 
-// HasAuthority reports whether u has an authority, which may be empty.
+// HasAuthority reports whether u contains "//" and an authority. The authority
+// may be empty.
 func (u URI) HasAuthority() bool { return u.auth }
 
 // Authority returns the text between "//" and the path, and whether u has an
@@ -90,8 +93,9 @@ func (u URI) Authority() (string, bool) {
 	return u.s[u.authority():u.path], true
 }
 
-// Userinfo returns the part of the authority before "@", and whether it is
-// defined. It may contain a password. [URI.User] splits it.
+// Userinfo returns the part of the authority before "@", and whether the
+// authority contains "@". The userinfo may contain a password, which [URI.User]
+// separates.
 func (u URI) Userinfo() (string, bool) {
 	if !u.auth || u.host == u.authority() {
 		return "", false
@@ -99,21 +103,22 @@ func (u URI) Userinfo() (string, bool) {
 	return u.s[u.authority() : u.host-1], true
 }
 
-// User returns the user name and the password, split at the first ":" of the
-// userinfo and still percent-encoded. All results are zero if u has no
-// userinfo.
+// User returns the user name and the password from u. It splits the userinfo at
+// the first ":" and does not decode percent-encodings. All results are zero if
+// u has no userinfo.
 func (u URI) User() (name, password string, hasPassword bool) {
 	info, _ := u.Userinfo()
 	return strings.Cut(info, ":")
 }
 
-// Host returns the host as written, including brackets: "example.com",
-// "192.0.2.1" or "[2001:db8::1]". Host returns "" if the host is empty or u has
-// no authority. [URI.HasAuthority] distinguishes the two cases.
+// Host returns the host without decoding it. An IP literal keeps its brackets,
+// as in "[2001:db8::1]". Host returns "" if the host is empty or u has no
+// authority. [URI.HasAuthority] distinguishes the two cases.
 func (u URI) Host() string { return u.s[u.host:u.port] }
 
-// Port returns the digits of the port, and whether the port is defined. "//h:"
-// has an empty port. RFC 3986 does not limit the number of digits.
+// Port returns the digits of the port, and whether there is a ":" before a
+// port. The port of "//h:" is present but empty. RFC 3986 does not limit the
+// number of digits.
 func (u URI) Port() (string, bool) {
 	if u.port == u.path {
 		return "", false
@@ -121,12 +126,11 @@ func (u URI) Port() (string, bool) {
 	return u.s[u.port+1 : u.path], true
 }
 
-// Path returns the path, still percent-encoded. The path is always defined but
-// may be empty.
+// Path returns the path without decoding it. The path may be empty.
 func (u URI) Path() string { return u.s[u.path:u.query] }
 
-// Query returns the text between "?" and any fragment, and whether the query is
-// defined.
+// Query returns the text between "?" and the fragment, and whether u has a
+// query.
 func (u URI) Query() (string, bool) {
 	if u.query == u.fragment {
 		return "", false
@@ -134,7 +138,7 @@ func (u URI) Query() (string, bool) {
 	return u.s[u.query+1 : u.fragment], true
 }
 
-// Fragment returns the text after "#", and whether the fragment is defined.
+// Fragment returns the text after "#", and whether u has a fragment.
 func (u URI) Fragment() (string, bool) {
 	if int(u.fragment) == len(u.s) {
 		return "", false
@@ -142,7 +146,7 @@ func (u URI) Fragment() (string, bool) {
 	return u.s[u.fragment+1:], true
 }
 
-// authority returns the offset of the authority. u must have an authority.
+// authority returns the offset of the authority in u. u must have an authority.
 func (u URI) authority() uint32 {
 	if u.scheme == 0 {
 		return 2
