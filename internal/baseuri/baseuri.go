@@ -1,11 +1,11 @@
-// Package baseuri determines the base URI of a document, against which its
-// relative references are resolved.
+// Package baseuri determines the base URI of a document. Relative references in
+// the document are resolved against the base URI.
 //
-// [Of] follows the order of RFC 3986 section 5.1: the base stated in the
-// document, the base of the enclosing entity, the URI from which the document
-// was retrieved, and a default. It performs no I/O and examines at most
-// [MaxHead] bytes of the document. [ResolveLocation] and [ParseAbsolute] parse
-// references sent by a server.
+// [Of] returns the base URI (RFC 3986 section 5.1). A base stated in the
+// document comes first. Next are the base of the enclosing entity, the URI from
+// which the document was retrieved, and a default. Of performs no I/O and
+// examines at most [MaxHead] bytes of the document. [ResolveLocation] and
+// [ParseAbsolute] parse references sent by a server.
 package baseuri
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// A Document holds the properties of a document that determine its base URI.
-// Any field may be zero.
+// A Document holds the properties of a document from which [Of] determines the
+// base URI. Any field may be zero.
 type Document struct {
 	Media  string // media type, parameters ignored
 	Head   []byte // the first bytes of its decoded body, used only for HTML
 	Header Header // header of the MIME entity, the message or the response
-	// If HTTP is true, Header is the header of an HTTP response. Its
-	// Content-Location identifies the negotiated variant and is not a base (RFC
+	// If HTTP is true, Header is the header of an HTTP response. In HTTP, Of
+	// ignores the Content-Location field, because it is not a base URI (RFC
 	// 9110 section 8.7).
 	HTTP      bool
 	Enclosing uri.URI // base URI of the enclosing entity, such as a message or a multipart
@@ -30,8 +30,9 @@ type Document struct {
 	Default   uri.URI // fallback of the application
 }
 
-// A Header returns the first value of a header field, or "". The types
-// fetch.Header and textproto.MIMEHeader implement it.
+// A Header gives access to the header fields of a document. Get returns the
+// first value of a field, or "". The types fetch.Header and
+// textproto.MIMEHeader implement Header.
 type Header interface{ Get(name string) string }
 
 // An Origin is the source of a base URI.
@@ -59,12 +60,13 @@ func (o Origin) String() string {
 	return "unknown"
 }
 
-// Of returns the base URI of d without fragment and userinfo, and its origin.
-// If d does not state a valid base URI, Of uses the context of d.
+// Of returns the base URI of the document d, and the source of the base URI.
+// The result has no fragment and no userinfo. If d does not state a valid base
+// URI, Of uses the enclosing entity, the retrieved URI or the default.
 //
-// Of ignores a stated base URI with a scheme that has no hierarchy, such as
-// data. It also ignores a file URI unless the context of d is a file URI, so
-// that a web page cannot refer to local files.
+// Of ignores a stated base URI with a scheme such as data, whose URIs have no
+// hierarchical path. It ignores a stated file URI unless the document itself is
+// local. Therefore, a web page cannot refer to local files.
 func Of(d Document) (uri.URI, Origin) {
 	b, from := d.contextBase()
 	b = b.WithoutFragment().WithoutUserinfo()
@@ -91,7 +93,9 @@ func (d Document) field(name string) string {
 	return d.Header.Get(name)
 }
 
-// contextBase returns the base URI that d has if it does not state one.
+// contextBase returns the base URI for a document that does not state a base
+// URI. It is the first valid URI of the enclosing entity, the retrieved URI and
+// the default.
 func (d Document) contextBase() (uri.URI, Origin) {
 	for _, o := range []struct {
 		base   uri.URI
@@ -104,9 +108,8 @@ func (d Document) contextBase() (uri.URI, Origin) {
 	return uri.URI{}, None
 }
 
-// statedBase returns the base URI for the reference ref in a document. A
-// relative reference is resolved against b. A file URI is accepted only if
-// local is true.
+// statedBase parses ref, the base URI that is stated in a document. It resolves
+// a relative reference against b. It accepts a file URI only if local is true.
 func statedBase(b uri.URI, ref string, local bool) (uri.URI, bool) {
 	if ref == "" {
 		return uri.URI{}, false
@@ -129,8 +132,9 @@ func statedBase(b uri.URI, ref string, local bool) (uri.URI, bool) {
 	return u.WithoutFragment().WithoutUserinfo(), true
 }
 
-// unfold removes the white space and the wrapper (RFC 1808) from the value of a
-// header field. A long URI may be folded over several lines.
+// unfold returns the URI in the value of a header field. It removes white
+// space, as a long URI may be folded over several lines. It also removes
+// brackets and quotes (RFC 1808).
 func unfold(value string) string {
 	return uri.Unwrap(strings.Join(strings.Fields(value), ""))
 }

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxHead is the number of bytes of a document that are searched for a base
+// MaxHead is the maximum number of bytes that Of searches for an HTML base
 // element.
 const MaxHead = 64 << 10
 
-// baseElement returns the href of the first base element that has an href
-// attribute. As in browsers, the element may occur anywhere in the document.
-// Surrounding white space and all line breaks are removed, and other spaces are
-// percent-encoded.
+// baseElement returns the base URI that an HTML document states. It is the href
+// attribute of the first base element that has this attribute. Like browsers,
+// baseElement accepts the element anywhere in the document. It removes
+// surrounding white space and line breaks, and percent-encodes other spaces.
 func baseElement(media string, head []byte) (href string, ok bool) {
 	if !isHTML(media) {
 		return "", false
@@ -48,8 +48,8 @@ func isHTML(media string) bool {
 	return (err == nil || err == mime.ErrInvalidMediaParameter) && (name == "text/html" || name == "application/xhtml+xml")
 }
 
-// cleanURL normalizes the white space of an attribute value as browsers do
-// before they parse a URL.
+// cleanURL normalizes the white space in a URL attribute. It follows the rules
+// that browsers apply before they parse a URL.
 func cleanURL(value string) string {
 	value = strings.Trim(value, " \t\r\n\f")
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "", " ", "%20").Replace(value)

@@ -7,12 +7,12 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// ResolveLocation resolves a reference sent by a server, such as a Location
-// field (RFC 9110 section 10.2.2). It resolves the reference against base
-// without its userinfo.
+// ResolveLocation resolves a reference sent by a server, such as the value of a
+// Location field (RFC 9110 section 10.2.2). It resolves the reference against
+// base without the userinfo of base.
 //
-// ResolveLocation repairs a reference that is not a valid URI and then returns
-// true for repaired. It converts a host in UTF-8 to ASCII (IDNA) and
+// If the reference is not a valid URI, ResolveLocation repairs the reference
+// and sets repaired to true. It converts a host in UTF-8 to ASCII (IDNA) and
 // percent-encodes other invalid bytes. It does not treat a backslash as a
 // slash.
 func ResolveLocation(base uri.URI, text string) (u uri.URI, repaired bool, err error) {
@@ -26,8 +26,8 @@ func ResolveLocation(base uri.URI, text string) (u uri.URI, repaired bool, err e
 	return u, repaired, nil
 }
 
-// ParseAbsolute parses a URL sent by a server and repairs it as ResolveLocation
-// does. It returns an error for a relative reference.
+// ParseAbsolute parses a URL sent by a server. It repairs an invalid URL by the
+// rules of [ResolveLocation]. It returns an error for a relative reference.
 func ParseAbsolute(text string) (uri.URI, error) {
 	u, _, err := parseReference(text)
 	if err == nil && u.Scheme() == "" {
@@ -39,7 +39,8 @@ func ParseAbsolute(text string) (uri.URI, error) {
 	return u, nil
 }
 
-// parseReference parses and repairs a reference.
+// parseReference parses a reference. If the reference is invalid,
+// parseReference repairs it and returns true for repaired.
 func parseReference(text string) (ref uri.URI, repaired bool, err error) {
 	text = strings.Trim(text, " \t")
 	if ref, err = uri.ParseReference(text); err != nil {
@@ -55,9 +56,9 @@ func parseReference(text string) (ref uri.URI, repaired bool, err error) {
 	return ref, repaired, nil
 }
 
-// repair percent-encodes invalid bytes in the path, query and fragment. It does
-// not change the scheme and the authority, because a repair could produce a
-// different host.
+// repair percent-encodes the invalid bytes in the path, query and fragment of a
+// reference. It does not change the scheme and the authority, because the
+// result could name a different host.
 func repair(text string) string {
 	rest, fragment, hasFragment := strings.Cut(text, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
@@ -79,9 +80,9 @@ func repair(text string) string {
 	return text
 }
 
-// encode percent-encodes the bytes of s that are not in keep. Valid
-// percent-encodings are kept. Control characters are kept too, so that parsing
-// the result fails.
+// encode percent-encodes the bytes of s that are not in the set keep. It does
+// not change valid percent-encodings. It does not change control characters, so
+// that parsing the result fails.
 func encode(s string, keep uri.Set) string {
 	var b []byte
 	for i := range len(s) {

@@ -1,5 +1,6 @@
-// Package coding decodes the content codings of HTTP bodies (RFC 9110 section
-// 8.4). Parse parses Content-Encoding fields, and NewReader decodes a body.
+// Package coding decodes the content codings of HTTP bodies, such as gzip (RFC
+// 9110 section 8.4). Parse parses Content-Encoding fields, and NewReader
+// decodes a body.
 package coding
 
 import (
@@ -17,24 +18,25 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Supported lists the supported content codings in the syntax of
-// Accept-Encoding.
+// Supported is the value of an Accept-Encoding field that lists all supported
+// content codings.
 const Supported = "gzip, deflate, br, zstd"
 
-// MaxCodings is the maximum number of codings of a body.
+// MaxCodings is the maximum number of content codings that may be applied to a
+// body.
 const MaxCodings = 2
 
-// Limits for decoding. A body that expands by more than maxRatio after the
-// first freeRatio bytes is rejected as a decompression bomb.
+// These limits detect decompression bombs. A body is rejected if it expands by
+// more than maxRatio after the first freeRatio bytes.
 const (
 	maxRatio   = 100
 	freeRatio  = 10 << 20
 	zstdMemory = 16 << 20 // RFC 9659 allows windows of 8 MiB
 )
 
-// Parse returns the codings named by the values of Content-Encoding fields, in
-// the order in which they were applied. It returns fetch.Unsupported for an
-// unsupported coding and fetch.Bomb for more than MaxCodings codings.
+// Parse parses the values of Content-Encoding fields and returns the codings in
+// the order in which they were applied. The fault is fetch.Unsupported for an
+// unsupported coding, and fetch.Bomb for more than MaxCodings codings.
 func Parse(values []string) (list []string, err error) {
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
@@ -55,14 +57,15 @@ func Parse(values []string) (list []string, err error) {
 	return list, nil
 }
 
-// A reader returns the decoded bytes of a body.
+// A reader decodes a body and implements io.ReadCloser.
 type reader struct {
 	wire *meter
 	top  io.Reader
 	err  error
 }
 
-// A meter counts the bytes read from a body and keeps its last error.
+// A meter counts the bytes that are read from an encoded body. It also stores
+// the last read error.
 type meter struct {
 	io.ReadCloser
 	n   int64
@@ -78,13 +81,13 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader returns a reader that decodes the codings in list. It returns
-// io.EOF only if the last coding is complete and body has also returned io.EOF.
-// Close closes body. NewReader reads nothing before the first Read. t may be
-// nil.
+// NewReader returns a reader that decodes body. The codings in list are in the
+// order in which they were applied. The reader returns io.EOF only after body
+// has returned io.EOF and the content is complete. NewReader does not read from
+// body before the first Read. Close closes body. t may be nil.
 //
-// Errors are fetch.Protocol for corrupt data, fetch.Truncated for truncated
-// data, and fetch.Bomb for data that expands beyond the limit.
+// The fault of an error is fetch.Protocol for corrupt data, fetch.Truncated for
+// truncated data, and fetch.Bomb for data that expands beyond the limit.
 func NewReader(body io.ReadCloser, list []string, t *fetch.Trace) io.ReadCloser {
 	d := &reader{wire: &meter{ReadCloser: body}}
 	d.top = d.wire
@@ -109,7 +112,8 @@ func (d *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads body to io.EOF, which proves that the body is complete.
+// finish reads the encoded body to io.EOF. A body without io.EOF may be
+// incomplete.
 func (d *reader) finish() error {
 	if _, err := io.CopyN(io.Discard, d.wire, freeRatio); err != io.EOF {
 		if err == nil {
@@ -120,8 +124,9 @@ func (d *reader) finish() error {
 	return io.EOF
 }
 
-// fault returns the read error of the body if reading it failed, because the
-// error of a decoder may be only a consequence.
+// fault selects the error that Read returns after decoding failed. If the body
+// returned a read error, fault returns the read error, because it may have
+// caused the error of the decoder.
 func (d *reader) fault(err error) error {
 	switch {
 	case d.wire.err != nil && d.wire.err != io.EOF:
@@ -134,11 +139,11 @@ func (d *reader) fault(err error) error {
 	return fetch.Protocol.Errorf("corrupt content coding: %w", err)
 }
 
-// Close closes the body. The decoders hold only memory.
+// Close closes the encoded body. The decoders need not be closed.
 func (d *reader) Close() error { return d.wire.Close() }
 
-// A layer decodes one coding. It reads the header of the coding at the first
-// Read.
+// A layer decodes one content coding of a body. It reads the header of the
+// coding at the first Read.
 type layer struct {
 	name  string
 	wire  *meter
@@ -186,8 +191,8 @@ func (l *layer) open() (err error) {
 		l.from = brotli.NewReader(l.below)
 	case "zstd":
 		var z *zstd.Decoder
-		// With a concurrency of 1 the decoder starts no goroutines and need not
-		// be closed.
+		// A zstd decoder with a concurrency of 1 starts no goroutines. It need
+		// not be closed.
 		z, err = zstd.NewReader(l.below, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxMemory(zstdMemory), zstd.WithDecoderMaxWindow(8<<20))
 		if err == nil {
@@ -197,9 +202,10 @@ func (l *layer) open() (err error) {
 	return err
 }
 
-// inflate returns a decoder for zlib data (RFC 9110 section 8.4.1.2) or for raw
-// deflate data, which many servers send. It distinguishes them by the header
-// check of RFC 1950 section 2.2.
+// inflate returns a decoder for a body with the content coding deflate. Such a
+// body is zlib data (RFC 9110 section 8.4.1.2), but many servers send raw
+// deflate data. inflate recognizes zlib data by its header checksum (RFC 1950
+// section 2.2).
 func (l *layer) inflate() (io.Reader, error) {
 	head, _ := l.below.Peek(2)
 	if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
@@ -209,8 +215,9 @@ func (l *layer) inflate() (io.Reader, error) {
 	return flate.NewReader(l.below), nil
 }
 
-// nextMember starts the next gzip member (RFC 1952 section 2.2). Other data
-// after the last member is ignored, as in browsers.
+// nextMember starts to decode the next gzip member (RFC 1952 section 2.2). If
+// other data follows the last member, nextMember ignores the data, as browsers
+// do.
 func (l *layer) nextMember() error {
 	head, err := l.below.Peek(2)
 	switch {
@@ -223,8 +230,8 @@ func (l *layer) nextMember() error {
 	return err
 }
 
-// noEOF converts io.EOF to io.ErrUnexpectedEOF, because the input ended inside
-// the coding.
+// noEOF replaces io.EOF by io.ErrUnexpectedEOF. It is called where the input of
+// a decoder must not end.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -11,10 +11,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A member decodes a gzip stream (RFC 1952) member by member. It skips the
-// name, the comment and the extra field of a header without a buffer, up to
-// freeRatio bytes. The reader of compress/gzip rejects headers with more than
-// 512 bytes of text.
+// A member decodes the members of a gzip stream (RFC 1952), one at a time. It
+// skips the name, the comment and the extra field of a header, up to freeRatio
+// bytes. Package compress/gzip is not used, because it rejects headers with
+// more than 512 bytes of text.
 type member struct {
 	in           *bufio.Reader
 	inflated     io.ReadCloser
@@ -35,8 +35,8 @@ const (
 	hasComment
 )
 
-// next reads the header of the next member. Read returns io.EOF at the end of
-// the member.
+// next reads the header of the next gzip member. After next, Read returns the
+// contents of this member and then io.EOF.
 func (z *member) next() error {
 	h := header{in: z.in}
 	fixed := h.read(10)
@@ -57,7 +57,7 @@ func (z *member) next() error {
 	return z.inflated.(flate.Resetter).Reset(z.in, nil)
 }
 
-// A header parses a gzip header and keeps the first error.
+// A header reads a gzip header and stores the first error.
 type header struct {
 	in     *bufio.Reader
 	digest uint32
@@ -74,7 +74,8 @@ func (h *header) read(n int) (p [10]byte) {
 	return p
 }
 
-// skipFields skips the optional fields that flags indicates.
+// skipFields skips the optional fields of a gzip header. The bits of flags
+// indicate which fields are present.
 func (h *header) skipFields(flags byte) {
 	if flags&hasExtra != 0 {
 		size := h.read(2)
@@ -119,8 +120,8 @@ func (z *member) Read(p []byte) (n int, err error) {
 	return n, z.err
 }
 
-// trailer verifies the checksum and the size of the member. It returns io.EOF
-// if they match.
+// trailer verifies the checksum and the size at the end of a gzip member. It
+// returns io.EOF if both match.
 func (z *member) trailer() error {
 	var p [8]byte
 	if _, err := io.ReadFull(z.in, p[:]); err != nil {

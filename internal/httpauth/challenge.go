@@ -6,19 +6,20 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A Challenge is an authentication method that a server offers (RFC 9110 11.3).
-// Its text comes from the server and may contain control characters.
+// A Challenge is an authentication method offered by a server, with its
+// parameters (RFC 9110 11.3). The strings may contain control characters sent
+// by the server.
 type Challenge struct {
 	Scheme string            // in lower case, for example "basic"
 	Params map[string]string // unquoted values, keyed by the name in lower case
 }
 
-// maxChallenges limits the challenges of one response.
+// maxChallenges is the maximum number of challenges that Parse returns.
 const maxChallenges = 16
 
-// Parse parses the values of all WWW-Authenticate or Proxy-Authenticate fields.
-// It returns the challenges in the order of the fields and skips malformed
-// ones.
+// Parse parses the values of all WWW-Authenticate or Proxy-Authenticate fields
+// of a response. It returns the challenges in their original order and skips
+// malformed challenges.
 func Parse(fields []string) (list []Challenge) {
 	for _, field := range fields {
 		open := false // the last challenge belongs to this field
@@ -42,7 +43,8 @@ func Parse(fields []string) (list []Challenge) {
 	return list
 }
 
-// set sets a parameter unless it was set before.
+// set stores a parameter of the challenge. If the parameter occurs more than
+// once, the first value is kept.
 func (c Challenge) set(name, value string) {
 	name = strings.ToLower(name)
 	if _, ok := c.Params[name]; !ok && name != "" {
@@ -50,8 +52,8 @@ func (c Challenge) set(name, value string) {
 	}
 }
 
-// splitList yields the items of s, which are separated by commas outside
-// quotes.
+// splitList returns an iterator over the items of a comma-separated list. A
+// comma inside a quoted string does not separate items.
 func splitList(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start, quoted := 0, false
@@ -71,8 +73,8 @@ func splitList(s string) func(yield func(string) bool) {
 	}
 }
 
-// cutToken returns the token at the start of s, and s after the token and the
-// following blanks.
+// cutToken splits s after the token at its start. It returns the token, and the
+// text after the token without leading spaces and tabs.
 func cutToken(s string) (token, rest string) {
 	n := 0
 	for n < len(s) && http1.ValidName(s[n:n+1]) {

@@ -13,8 +13,9 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// hashOf returns the hash function of a Digest algorithm (RFC 7616 3.3), or nil
-// if the algorithm is unknown. The function returns hexadecimal digits.
+// hashOf returns the hash function for a Digest algorithm such as SHA-256 (RFC
+// 7616 3.3). The hash function returns hexadecimal digits. hashOf returns nil
+// for an unknown algorithm.
 func hashOf(algorithm string) func(string) string {
 	switch strings.TrimSuffix(strings.ToUpper(algorithm), "-SESS") {
 	case "", "MD5":
@@ -27,21 +28,23 @@ func hashOf(algorithm string) func(string) string {
 	return nil
 }
 
-// usable reports whether c has a nonce and a supported algorithm and qop.
+// usable reports whether the Digest challenge c has a nonce, a supported
+// algorithm and a supported quality of protection (qop).
 func (c Challenge) usable() bool {
 	_, legacy := c.qop()
 	return hashOf(c.Params["algorithm"]) != nil && c.Params["nonce"] != "" &&
 		(legacy || c.offers("auth") || c.offers("auth-int"))
 }
 
-// Lasting reports whether c may be answered more than once. The session
-// algorithms such as MD5-sess do not allow a second answer (RFC 7616 3.4.2).
+// Lasting reports whether several requests may use the Digest challenge c. It
+// returns false for session algorithms such as MD5-sess (RFC 7616 3.4.2).
 func (c Challenge) Lasting() bool {
 	return !strings.HasSuffix(strings.ToUpper(c.Params["algorithm"]), "-SESS")
 }
 
-// qop returns the value of the parameter qop, a list of qualities of
-// protection. legacy is true if the parameter is missing, as in RFC 2069.
+// qop returns the parameter qop, which lists the qualities of protection that
+// the server offers. legacy is true if the parameter is missing, as in RFC
+// 2069.
 func (c Challenge) qop() (offered string, legacy bool) {
 	offered, ok := c.Params["qop"]
 	return offered, !ok
@@ -57,13 +60,14 @@ func (c Challenge) offers(qop string) bool {
 	return false
 }
 
-// Stale reports whether the server accepted the credentials but rejected the
-// nonce, because it has expired.
+// Stale reports whether the server rejected a request only because the nonce
+// has expired. The credentials were correct.
 func (c Challenge) Stale() bool { return strings.EqualFold(c.Params["stale"], "true") }
 
-// digest returns the value of an Authorization field for Digest (RFC 7616 3.4).
-// use counts the requests with this nonce, from 1. digest selects the qop auth
-// unless the server offers only auth-int.
+// digest returns the value of an Authorization field for Digest authentication
+// (RFC 7616 3.4). use is the number of requests with this nonce, including this
+// request. digest uses the qop value auth, unless the server offers only
+// auth-int.
 func (c Challenge) digest(l Login, method, target, cnonce string, use int) (string, error) {
 	count := fmt.Sprintf("%08x", use)
 	if http1.HasControl(l.User) || http1.HasControl(target) || !c.usable() {

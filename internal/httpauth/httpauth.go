@@ -1,5 +1,6 @@
-// Package httpauth computes responses to the authentication challenges of HTTP
-// servers and proxies. It supports Basic (RFC 7617) and Digest (RFC 7616).
+// Package httpauth implements Basic (RFC 7617) and Digest (RFC 7616)
+// authentication for HTTP clients. It parses the challenges of servers and
+// proxies and computes the response header fields.
 package httpauth
 
 import (
@@ -12,17 +13,19 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A Login is a user name and a password. An empty User means no credentials.
+// A Login is a user name and a password. An empty User means that there are no
+// credentials.
 type Login struct{ User, Password string }
 
-// Format prints the user name and masks the password, for every verb.
+// Format implements [fmt.Formatter]. It prints the user name and "***" in place
+// of the password.
 func (l Login) Format(f fmt.State, _ rune) {
 	if l != (Login{}) {
 		io.WriteString(f, l.User+":***")
 	}
 }
 
-// A Method selects the challenges that may be answered.
+// A Method selects the authentication methods that a client may use.
 type Method uint8
 
 const (
@@ -31,8 +34,8 @@ const (
 	Any                  // Digest if it is offered, otherwise Basic
 )
 
-// Choose returns the preferred challenge in list. It returns a Challenge
-// without a Scheme if m allows none of them.
+// Choose returns the preferred challenge in list. It returns an empty Challenge
+// if m allows no challenge in list.
 func (m Method) Choose(list []Challenge) (best Challenge) {
 	for _, c := range list {
 		switch {
@@ -45,8 +48,9 @@ func (m Method) Choose(list []Challenge) (best Challenge) {
 	return best
 }
 
-// OnlyDigest reports whether list has Digest but not Basic. The user must then
-// select Digest, because Basic is the default method.
+// OnlyDigest reports whether list contains a Digest challenge but no Basic
+// challenge. In this case the user must select Digest, because Basic is the
+// default.
 func OnlyDigest(list []Challenge) (digest bool) {
 	for _, c := range list {
 		if c.Scheme == "basic" {
@@ -58,9 +62,9 @@ func OnlyDigest(list []Challenge) (digest bool) {
 }
 
 // Answer returns the value of the Authorization or Proxy-Authorization field
-// that authenticates l for a request with this method and target and without a
-// body. The scheme must be basic or digest. use counts, from 1, the answers to
-// c.
+// for a request with the credentials l. The request has the given method and
+// target and no body. The scheme of c must be basic or digest. use is the
+// number of requests that have used c, including this request.
 func (c Challenge) Answer(l Login, method, target string, use int) (string, error) {
 	switch c.Scheme {
 	case "basic":
@@ -74,8 +78,8 @@ func (c Challenge) Answer(l Login, method, target string, use int) (string, erro
 	return "", errors.New("unknown authentication scheme")
 }
 
-// BasicField returns the value of an Authorization field for Basic. It does not
-// validate the login.
+// BasicField returns the value of an Authorization field for Basic
+// authentication. It does not validate the user name and the password.
 func BasicField(l Login) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(l.User+":"+l.Password))
 }

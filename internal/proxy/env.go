@@ -2,8 +2,8 @@ package proxy
 
 import "strings"
 
-// An Env has the proxy settings of environment variables, with the same rules
-// as in curl. The zero Env has no proxies.
+// An Env holds the proxy settings from environment variables such as http_proxy
+// and no_proxy. It follows the rules of curl. The zero Env selects no proxies.
 type Env struct {
 	getenv     func(string) string
 	http       string // proxy for http URLs
@@ -11,10 +11,10 @@ type Env struct {
 	exemptions []exemption
 }
 
-// ParseEnv returns the proxy settings of the environment. getenv is os.Getenv
-// or a similar function. An empty variable counts as unset. A variable in lower
-// case, such as no_proxy, overrides the variable in upper case. The method For
-// calls getenv for schemes other than http.
+// ParseEnv parses the proxy settings from environment variables. The caller
+// usually passes os.Getenv as getenv. An empty variable counts as unset. A
+// variable in lower case, such as no_proxy, overrides the variable in upper
+// case. [Env.For] calls getenv again for schemes other than http.
 func ParseEnv(getenv func(string) string) Env {
 	e := Env{getenv: getenv}
 	e.http = e.httpProxy()
@@ -23,12 +23,12 @@ func ParseEnv(getenv func(string) string) Env {
 	return e
 }
 
-// For returns the proxy for URLs with this scheme, host and port, in the form
-// [SCHEME://][USER:PASSWORD@]HOST[:PORT]. It is the value of SCHEME_proxy or,
-// if that is unset, of all_proxy. For returns false if there is no proxy or
-// no_proxy matches the host. It ignores HTTP_PROXY in upper case, because CGI
-// programs receive the Proxy field of the client in this variable
-// (CVE-2016-5386).
+// For returns the proxy for URLs with the given scheme, host and port. The
+// proxy has the form [SCHEME://][USER:PASSWORD@]HOST[:PORT]. It is the value of
+// SCHEME_proxy, or of all_proxy if SCHEME_proxy is unset. For returns false if
+// no proxy is set or no_proxy matches the host. It ignores HTTP_PROXY in upper
+// case, because a client of a CGI program can set this variable with the Proxy
+// header field (CVE-2016-5386).
 func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	switch scheme = strings.ToLower(scheme); {
 	case e.getenv == nil, scheme == "file":
@@ -47,8 +47,9 @@ func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	return proxy, true
 }
 
-// httpProxy returns the value of http_proxy. It returns "" in a CGI program if
-// variable names are not case-sensitive, as on Windows.
+// httpProxy returns the value of http_proxy. On Windows, http_proxy and
+// HTTP_PROXY are the same variable. There httpProxy returns "" in a CGI
+// program.
 func (e Env) httpProxy() string {
 	proxy := e.getenv("http_proxy")
 	if e.getenv("REQUEST_METHOD") != "" && proxy == e.getenv("HTTP_PROXY") {

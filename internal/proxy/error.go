@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// Errors of a handshake. Errors of this package contain no text from the proxy.
+// These errors are returned by Connect. They contain no text from the proxy.
 var (
 	ErrMalformed = errors.New("malformed reply from the proxy")
 	ErrTooLong   = errors.New("reply from the proxy is too long")
@@ -24,7 +24,7 @@ type RefusedError struct {
 	Code  int    // HTTP status or SOCKS reply code
 }
 
-// Error returns a text with the code and, for SOCKS, its meaning.
+// Error returns a message with the reply code and, for SOCKS, its meaning.
 func (e *RefusedError) Error() string {
 	s := fmt.Sprintf("proxy rejected the request: %s %d", e.Proto, e.Code)
 	if text := replyText(e.Proto, e.Code); text != "" {
@@ -33,8 +33,9 @@ func (e *RefusedError) Error() string {
 	return s
 }
 
-// Unsupported reports whether the proxy does not implement the request, so that
-// a retry cannot succeed (RFC 9110 15.5.6, 15.6.2 and 15.6.6, RFC 1928 6).
+// Unsupported reports whether the proxy does not support the request. A retry
+// cannot succeed. The codes are defined in RFC 9110 15.5.6, 15.6.2 and 15.6.6,
+// and in RFC 1928 6.
 func (e *RefusedError) Unsupported() bool {
 	switch e.Proto {
 	case "http":
@@ -72,19 +73,19 @@ var socks5Replies = map[int]string{ // RFC 1928 6
 	8: "address type not supported",
 }
 
-// An AuthRequiredError reports that the proxy requires credentials or rejected
-// the ones in Options.
+// An AuthRequiredError reports that the proxy requires credentials, or that it
+// rejected the credentials in Options.
 type AuthRequiredError struct {
 	Challenges []httpauth.Challenge // challenges of an HTTP proxy
 	Tried      bool                 // the proxy rejected Options.Login
 
-	// Redial is true if the proxy closes the connection before the challenges
-	// can be answered. The caller should retry once on a new connection, with
-	// Challenges in the Options.
+	// If Redial is true, the proxy closes the connection after its reply. The
+	// caller should retry once on a new connection and copy Challenges to the
+	// Options.
 	Redial bool
 }
 
-// Error returns whether the credentials are missing or rejected.
+// Error returns a message that the credentials are missing or were rejected.
 func (e *AuthRequiredError) Error() string {
 	if e.Tried {
 		return "proxy rejected the credentials"
@@ -92,7 +93,8 @@ func (e *AuthRequiredError) Error() string {
 	return "proxy requires a login"
 }
 
-// closedError returns ErrClosed in place of io.EOF and io.ErrUnexpectedEOF.
+// closedError replaces io.EOF and io.ErrUnexpectedEOF by ErrClosed. It returns
+// other errors unchanged.
 func closedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrClosed

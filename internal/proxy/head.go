@@ -9,18 +9,20 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// maxDrain limits the size in bytes of a body that is read to keep the
-// connection. A new connection is cheaper than a longer body.
+// maxDrain is the maximum size in bytes of a response body that is read so that
+// the connection can be reused. For a longer body, a new connection is cheaper.
 const maxDrain = 64 << 10
 
-// A head is the status line and the header fields of a reply.
+// A head holds the status line and the header fields of a response from the
+// proxy.
 type head struct {
 	http1.Status
 	fields []Field
 }
 
-// readHead reads the head of a reply and skips interim responses. It reads
-// single bytes, because the bytes after the head belong to the caller.
+// readHead reads the status line and the header of a response from the proxy.
+// It skips interim (1xx) responses. It reads one byte at a time, because the
+// bytes after the header belong to the tunnel.
 func readHead(r io.Reader) (*head, error) {
 	rules := &http1.Rules{Mode: http1.Strict}
 	lines := http1.Lines{Rules: rules}
@@ -74,8 +76,8 @@ func (h *head) values(name string) (list []string) {
 	return list
 }
 
-// drain reads the body and reports whether the connection can carry another
-// request.
+// drain reads the response body and reports whether the connection can be used
+// for another request.
 func (h *head) drain(r io.Reader) bool {
 	f, err := http1.Frame(&http1.Rules{}, h.Status, h.fields, false)
 	if err != nil || !f.KeepAlive || f.End != http1.AtHead && f.End != http1.AtLength || f.Length > maxDrain {

@@ -14,10 +14,10 @@ type exemption struct {
 	port   uint16       // zero for any port
 }
 
-// parseNoProxy parses a list of entries separated by commas or blanks. An entry
-// is a host name, an address, an address prefix such as 10.0.0.0/8, or an
-// asterisk for all hosts. A host name also matches its subdomains. A name or an
-// address may have a port. parseNoProxy skips invalid entries.
+// parseNoProxy parses the value of no_proxy, a list separated by commas or
+// spaces. An entry is a host name, an IP address, a CIDR prefix such as
+// 10.0.0.0/8, or "*" for all hosts. A host name also matches its subdomains. A
+// name or an address may have a port. parseNoProxy skips invalid entries.
 func parseNoProxy(list string) (exemptions []exemption) {
 	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if e, ok := parseExemption(entry); ok {
@@ -60,8 +60,8 @@ func parseExemption(entry string) (e exemption, ok bool) {
 	return e, e.suffix != ""
 }
 
-// exempt reports whether an exemption matches host and port. It resolves no
-// names, so an address matches only addresses and prefixes.
+// exempt reports whether one of the exemptions matches host and port. It does
+// not resolve names, so an IP address matches only addresses and CIDR prefixes.
 func exempt(exemptions []exemption, host string, port uint16) bool {
 	if len(exemptions) == 0 {
 		return false
@@ -86,9 +86,9 @@ func exempt(exemptions []exemption, host string, port uint16) bool {
 	return false
 }
 
-// parseLiteral parses an address, with or without brackets. It drops the zone
-// of the address, which must not be compared as part of a name
-// (CVE-2025-22870).
+// parseLiteral parses an IP address, with or without brackets. It removes the
+// IPv6 zone from the address. A zone must not be compared as the end of a host
+// name (CVE-2025-22870).
 func parseLiteral(s string) (netip.Addr, bool) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		if s, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(s, ":") {
@@ -103,7 +103,7 @@ func parseLiteral(s string) (netip.Addr, bool) {
 }
 
 // lowerASCII converts ASCII letters to lower case. Unlike strings.ToLower, it
-// does not map the Kelvin sign (U+212A) to k.
+// does not convert the Kelvin sign (U+212A) to the letter k.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

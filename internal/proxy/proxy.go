@@ -1,8 +1,9 @@
-// Package proxy implements the client side of HTTP CONNECT (RFC 9110 9.3.6),
-// SOCKS4, SOCKS4a and SOCKS5 (RFC 1928, RFC 1929). It opens no connections and
-// resolves no names. [Connect] performs a handshake on a connection to the
-// proxy that the caller has opened. [ParseEnv] reads the proxy settings in
-// environment variables.
+// Package proxy establishes connections through HTTP and SOCKS proxies. It
+// implements the client side of HTTP CONNECT (RFC 9110 9.3.6), SOCKS4, SOCKS4a
+// and SOCKS5 (RFC 1928, RFC 1929). [Connect] performs the handshake on a
+// connection that the caller has opened. [ParseEnv] parses the proxy settings
+// from environment variables. The package opens no connections and resolves no
+// names.
 //
 // The package does not use golang.org/x/net/proxy for SOCKS5, because the
 // errors of that package do not contain the reply code.
@@ -20,36 +21,39 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// Options configure a handshake. The zero value sends no credentials.
+// Options holds the credentials and header fields for [Connect]. The zero value
+// sends no credentials.
 type Options struct {
 	Login httpauth.Login
 	Auth  httpauth.Method // for an HTTP proxy
 
-	// Challenges are copied from an AuthRequiredError with Redial set. The
-	// first request answers one of them.
+	// Challenges are the challenges of an AuthRequiredError whose Redial is
+	// true. The first request contains credentials for one of them.
 	Challenges []httpauth.Challenge
 
 	Agent  string  // User-Agent for an HTTP proxy, or "" to omit the field
 	Header []Field // additional fields for an HTTP proxy
 }
 
-// A Field is a header field of a CONNECT request.
+// A Field is a header field of a CONNECT request or its response.
 type Field struct{ Name, Value string }
 
-// Resolves reports whether a proxy with this URL scheme resolves host names.
-// For socks4 and socks5 the target of Connect must be an address. The schemes
-// are the same as in curl: http, https, socks4, socks4a, socks5 and socks5h.
+// Resolves reports whether a proxy with the given URL scheme resolves host
+// names. It returns false for socks4 and socks5, which require an IP address as
+// the target of [Connect]. The schemes are the same as in curl: http, https,
+// socks4, socks4a, socks5 and socks5h.
 func Resolves(scheme string) bool { return scheme != "socks4" && scheme != "socks5" }
 
-// Connect requests a tunnel to target from the proxy that conn is connected to.
-// target is a host and port such as "example.org:70" or "[2001:db8::1]:70". For
-// the scheme https, conn must be a TLS connection. After Connect returns nil,
-// conn is connected to target. Connect does not read bytes after the handshake.
+// Connect establishes a tunnel to target through a proxy. The caller has
+// connected conn to the proxy. For the proxy scheme https, conn must be a TLS
+// connection. The target is a host and port such as "example.org:70" or
+// "[2001:db8::1]:70". After Connect returns nil, conn carries the data of the
+// tunnel. Connect does not read bytes after the handshake.
 //
-// If ctx is done, Connect returns the cause of ctx. After an error the caller
-// must close conn. The error is a [RefusedError] or an [AuthRequiredError],
-// wraps [ErrMalformed], [ErrTooLong], [ErrClosed], [ErrTarget] or [ErrOption],
-// or is an error of conn.
+// If ctx is canceled, Connect returns the cause of ctx. After an error the
+// caller must close conn. The error is a [RefusedError] or an
+// [AuthRequiredError], wraps [ErrMalformed], [ErrTooLong], [ErrClosed],
+// [ErrTarget] or [ErrOption], or is an error of conn.
 func Connect(ctx context.Context, conn net.Conn, scheme, target string, opts Options) error {
 	t, err := parseTarget(target)
 	if err != nil {
@@ -72,7 +76,8 @@ func Connect(ctx context.Context, conn net.Conn, scheme, target string, opts Opt
 	return interruptible(ctx, conn, func() error { return handshake(conn, t, opts) })
 }
 
-// interruptible calls f and interrupts its operations on conn when ctx is done.
+// interruptible calls f. If ctx is canceled, it interrupts reads and writes on
+// conn and returns the cause of ctx.
 func interruptible(ctx context.Context, conn net.Conn, f func() error) error {
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -87,14 +92,14 @@ func interruptible(ctx context.Context, conn net.Conn, f func() error) error {
 	return err
 }
 
-// A destination is a parsed target. If addr is valid, name is empty.
+// A destination is the parsed target of a tunnel. Either name or addr is set.
 type destination struct {
 	name string
 	addr netip.Addr
 	port uint16
 }
 
-// String returns host:port, with brackets around an IPv6 address.
+// String returns the host and port, with brackets around an IPv6 address.
 func (d destination) String() string {
 	host := d.name
 	if d.addr.IsValid() {
@@ -103,8 +108,8 @@ func (d destination) String() string {
 	return net.JoinHostPort(host, strconv.Itoa(int(d.port)))
 }
 
-// parseTarget parses a host and port. It rejects hosts with characters that
-// have a special meaning in one of the protocols.
+// parseTarget parses the host and port of a target. It rejects a host that
+// contains a character with a special meaning in HTTP or SOCKS.
 func parseTarget(target string) (d destination, err error) {
 	host, port, err := net.SplitHostPort(target)
 	if err != nil {

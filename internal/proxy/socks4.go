@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// connectSOCKS4 performs a SOCKS4 handshake. It sends a host name with the
-// SOCKS4a extension, which uses the address 0.0.0.1 and appends the name after
-// the user.
+// connectSOCKS4 performs a SOCKS4 handshake. For a host name it uses the
+// SOCKS4a extension, which sends the address 0.0.0.1 and the name after the
+// user ID.
 func connectSOCKS4(conn net.Conn, to destination, opts Options) error {
 	ip := [4]byte{0, 0, 0, 1}
 	if to.addr.IsValid() {

@@ -25,7 +25,8 @@ const (
 	typeIPv6 = 4
 )
 
-// connectSOCKS5 performs a SOCKS5 handshake. The proxy resolves host names.
+// connectSOCKS5 performs a SOCKS5 handshake. It sends host names to the proxy
+// without resolving them.
 func connectSOCKS5(conn net.Conn, to destination, opts Options) error {
 	user, password := opts.Login.User, opts.Login.Password
 	if len(user) > 255 || len(password) > 255 {
@@ -82,8 +83,8 @@ func socks5Request(to destination) []byte {
 	return binary.BigEndian.AppendUint16(request, to.port)
 }
 
-// exchange sends a message and reads the first two bytes of the reply. It
-// checks the version in the first byte and returns the second byte.
+// exchange sends a SOCKS5 message and reads the first two bytes of the reply.
+// It checks that the first byte is version and returns the second byte.
 func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 	if _, err := conn.Write(message); err != nil {
 		return 0, err
@@ -98,8 +99,8 @@ func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 	return reply[1], nil
 }
 
-// skipBoundAddress reads the address and port at the end of the last reply.
-// They are not used.
+// skipBoundAddress reads and discards the address and port at the end of the
+// reply to the CONNECT command.
 func skipBoundAddress(conn net.Conn) error {
 	var b [255 + 2]byte
 	if _, err := io.ReadFull(conn, b[:2]); err != nil { // reserved byte and address type

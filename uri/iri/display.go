@@ -6,7 +6,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Role describes a segment of a displayed URI.
+// A Role is the kind of a [Segment], such as Host. It determines the style in
+// which the segment is displayed.
 type Role uint8
 
 const (
@@ -36,8 +37,8 @@ type Segment struct {
 	Role Role
 }
 
-// Display returns u as one line of text for display: the segments of [Segments]
-// without styles. The result is not a valid URI in general.
+// Display formats u as one line of text for display. It joins the text of all
+// [Segments]. The result is usually not a valid URI.
 func Display(u uri.URI) string {
 	var b strings.Builder
 	for _, s := range Segments(u) {
@@ -46,20 +47,20 @@ func Display(u uri.URI) string {
 	return b.String()
 }
 
-// Segments returns u for display, split into segments that can be styled. No
-// segment is empty. Misleading parts of u are shortened or explained (RFC 3986
-// section 7.6):
+// Segments formats u for display and splits the text into segments with
+// different roles. A terminal can show each role in a different style. No
+// segment is empty. Segments shortens or explains misleading parts of u (RFC
+// 3986 section 7.6):
 //
-//   - The user name is cut to 20 characters, and the password is replaced by
-//     "***".
-//   - The note " (host: 10.0.0.1)" is added if the userinfo was cut or looks
-//     like a host, as in "http://www.example.com&story=news@10.0.0.1/".
-//   - For a host "xn--…", a note with its decoded letters is added if [Unicode]
-//     decodes the host.
+//   - The user name is cut to 20 bytes, and the password is replaced by "***".
+//   - The note " (host: 10.0.0.1)" is added if the user name was cut or the
+//     userinfo looks like a host, as in
+//     "http://www.example.com&story=news@10.0.0.1/".
+//   - If [Unicode] decodes the host, a note with the decoded host is added.
 //
 // The result is ASCII without control characters, except for the notes and the
-// "…" of a shortened user name. Percent-encodings are not decoded. Notes
-// contain letters, marks and digits of any script.
+// "…" of a shortened user name. Notes may contain letters, combining marks and
+// digits of any script. Percent-encodings are not decoded.
 func Segments(u uri.URI) []Segment {
 	var list []Segment
 	add := func(text string, role Role) {
@@ -85,8 +86,8 @@ func Segments(u uri.URI) []Segment {
 	return list
 }
 
-// Notes returns the notes that [Segments] adds to u, in parentheses, or "" if
-// there are no notes.
+// Notes returns the warnings that [Segments] appends to u, such as " (host:
+// 10.0.0.1)". It returns "" if there are no warnings.
 func Notes(u uri.URI) string {
 	var notes []string
 	host := u.Host()
@@ -102,7 +103,8 @@ func Notes(u uri.URI) string {
 	return " (" + strings.Join(notes, ", ") + ")"
 }
 
-// lenPort returns the length of the ":" and the port of u.
+// lenPort returns the length of the port of u, including the ":" before the
+// port.
 func lenPort(u uri.URI) int {
 	port, ok := u.Port()
 	if !ok {
@@ -111,11 +113,12 @@ func lenPort(u uri.URI) int {
 	return len(port) + 1
 }
 
-// maxUserName is the number of bytes of a user name that are displayed.
+// maxUserName is the maximum number of bytes of a user name that Display shows.
 const maxUserName = 20
 
-// userinfo returns the userinfo of u for display, including the "@". It also
-// reports whether the userinfo could be mistaken for another part of the URI.
+// userinfo returns the user name, masked password and "@" of u for display. It
+// also reports whether a user could mistake the userinfo for another part of
+// the URI.
 func userinfo(u uri.URI) (shown string, misleading bool) {
 	info, ok := u.Userinfo()
 	if !ok {

@@ -9,23 +9,23 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// profile is idna.Lookup with two changes: it accepts "_", which occurs in DNS
-// names, and it enforces the length limits of RFC 1035.
+// profile is the profile idna.Lookup with two changes. It accepts "_", which
+// occurs in DNS names, and it enforces the length limits of RFC 1035.
 var profile = idna.New(
 	idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(),
 	idna.StrictDomainName(false), idna.VerifyDNSLength(true),
 )
 
-// maxName is the maximum length of a host name that is converted, in bytes. DNS
-// names are shorter. The limit is needed because punycode takes quadratic time.
+// maxName is the maximum length in bytes of a host name that ToASCII converts.
+// The limit is necessary because encoding a name takes quadratic time.
 const maxName = 1 << 10
 
-// ToASCII returns u with its host in the ASCII form used by DNS ("xn--…"). The
-// host of u contains percent-encoded non-ASCII letters (RFC 3986 section
-// 3.2.2). Full-width letters and digits become ASCII, so the host of the result
-// may be an IP address. ToASCII returns other URIs unchanged. It returns an
-// [*uri.Error] if the host is not a valid IDNA name or the result is not a
-// valid DNS name.
+// ToASCII converts the host of u to the ASCII form used by DNS ("xn--…"). In u,
+// the non-ASCII letters of the host are percent-encoded (RFC 3986 section
+// 3.2.2). Full-width letters and digits become ASCII, so the resulting host may
+// be an IP address. ToASCII returns URIs with an ASCII host unchanged. It
+// returns an [*uri.Error] if the host is not a valid IDNA name or the result is
+// not a valid DNS name.
 func ToASCII(u uri.URI) (uri.URI, error) {
 	host := u.Host()
 	if u.HostKind() != uri.RegName || strings.IndexByte(host, '%') < 0 {
@@ -52,7 +52,7 @@ func ToASCII(u uri.URI) (uri.URI, error) {
 	return uri.Build(p)
 }
 
-// hostOffset returns the offset of the host in u.
+// hostOffset returns the byte offset at which the host starts in u.
 func hostOffset(u uri.URI) int {
 	info, ok := u.Userinfo()
 	n := len(u.Scheme()) + len("://") + len(info)
@@ -68,12 +68,12 @@ func isDNSName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unicode returns host with its "xn--" labels decoded. A label is decoded only
-// if a reader cannot easily confuse it with another name. Its letters must
-// belong to one script, or to scripts that Chinese, Japanese or Korean text
-// combines. They must not all be Cyrillic or Greek letters that look like Latin
-// ones, and encoding the result must yield the same label. Use the result for
-// display only.
+// Unicode decodes the "xn--" labels of a host name for display. It decodes a
+// label only if a reader cannot easily confuse the decoded label with another
+// name. The letters must belong to one script, or to scripts that Chinese,
+// Japanese or Korean text combines. A label is not decoded if all its letters
+// are Cyrillic or Greek letters that look like Latin letters. Encoding the
+// decoded label must yield the same "xn--" label.
 func Unicode(host string) string {
 	if !strings.Contains(strings.ToLower(host), "xn--") || len(host) > maxName {
 		return host
@@ -95,9 +95,9 @@ func Unicode(host string) string {
 	return strings.Join(labels, ".")
 }
 
-// scripts lists the scripts of modern languages (UAX 31, table 5). Languages
-// with the first three scripts use precomposed letters, so their letters carry
-// no combining marks.
+// scripts lists the scripts of modern languages (UAX 31, table 5). The first
+// three scripts have precomposed letters, so a combining mark after one of
+// their letters is suspicious.
 var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic,
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
@@ -107,16 +107,16 @@ var scripts = []*unicode.RangeTable{
 	unicode.Sinhala, unicode.Tamil, unicode.Telugu, unicode.Thaana, unicode.Thai, unicode.Tibetan,
 }
 
-// combinedScripts lists the sets of scripts that one text may combine. Bit n is
-// scripts[n].
+// combinedScripts lists combinations of scripts that may occur in one name.
+// Each combination is a bit set in which bit n means scripts[n].
 var combinedScripts = []uint32{1<<3 | 1<<4 | 1<<5, 1<<3 | 1<<6, 1<<3 | 1<<7}
 
-// latinLookalikes are the lower-case Cyrillic and Greek letters that look like
-// Latin letters.
+// latinLookalikes contains the lower-case Cyrillic and Greek letters that look
+// like Latin letters.
 const latinLookalikes = "асԁеһіјӏорԛѕԝхуъьҽпгѵѡ" + "αηικνορτυω"
 
-// isUnambiguous reports whether a reader cannot easily confuse label with
-// another name.
+// isUnambiguous reports whether a reader can distinguish the decoded label from
+// other names.
 func isUnambiguous(label string) bool {
 	var seen uint32
 	likeLatin, marked := true, false

@@ -7,10 +7,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Parse parses an IRI typed by a user, which must have a scheme. Like
-// [uri.ParseZone], it accepts zone identifiers. Parse returns a URI unchanged,
-// unless its host contains percent-encoded non-ASCII letters. The error is an
-// [*uri.Error].
+// Parse parses an IRI entered by a user. The IRI must have a scheme and may
+// contain an IPv6 zone identifier, as in [uri.ParseZone]. Parse returns a URI
+// unchanged, unless its host contains percent-encoded non-ASCII letters. The
+// error is an [*uri.Error].
 func Parse(text string) (uri.URI, error) {
 	u, err := parseEscaped(text, uri.ParseZone)
 	if err == nil && u.Scheme() == "" {
@@ -19,12 +19,13 @@ func Parse(text string) (uri.URI, error) {
 	return u, err
 }
 
-// ParseReference parses an IRI or a relative reference from a document. It is
-// like [uri.ParseReference] but accepts non-ASCII letters. The error is an
+// ParseReference parses an IRI or a relative reference from a document. Unlike
+// [uri.ParseReference], it accepts non-ASCII letters. The error is an
 // [*uri.Error].
 func ParseReference(text string) (uri.URI, error) { return parseEscaped(text, uri.ParseReference) }
 
-// Guess is like [uri.Guess] but accepts non-ASCII letters.
+// Guess parses a reference entered by a user, in which the scheme may be
+// missing. Unlike [uri.Guess], it accepts non-ASCII letters.
 func Guess(text, scheme string) (u uri.URI, guessed bool, err error) {
 	if u, err := uri.ParseZone(text); err == nil && isCompleteURI(u) {
 		return u, false, nil
@@ -32,9 +33,9 @@ func Guess(text, scheme string) (u uri.URI, guessed bool, err error) {
 	return guess(text, scheme)
 }
 
-// isCompleteURI reports whether u is a URI that needs no guess. Such a URI has
-// "//", a host without percent-encodings, and a scheme that is not the label of
-// a wrapper. For these URIs Guess avoids the slower function guess.
+// isCompleteURI reports whether u has a scheme, "//" and a host without
+// percent-encodings. Guess returns such a URI unchanged. The label "URL:" is
+// not accepted as a scheme.
 func isCompleteURI(u uri.URI) bool {
 	if !u.HasAuthority() || strings.IndexByte(u.Host(), '%') >= 0 {
 		return false
@@ -54,8 +55,8 @@ func guess(text, scheme string) (u uri.URI, guessed bool, err error) {
 	return u, guessed && err == nil, err
 }
 
-// parseEscaped escapes the non-ASCII bytes of text and parses the result with
-// the given function. It converts the host to ASCII.
+// parseEscaped percent-encodes the non-ASCII bytes of text and calls parse. It
+// then converts the host of the parsed URI to ASCII.
 func parseEscaped(text string, parse func(string) (uri.URI, error)) (uri.URI, error) {
 	if err := checkChars(text); err != nil {
 		return uri.URI{}, err
@@ -77,8 +78,8 @@ func parseEscaped(text string, parse func(string) (uri.URI, error)) (uri.URI, er
 	return v, err
 }
 
-// unescapedOffset converts an offset in the escaped form of text to an offset
-// in text.
+// unescapedOffset converts an offset in the percent-encoded form of text to an
+// offset in text.
 func unescapedOffset(text string, offset int) int {
 	i := 0
 	for ; i < len(text) && offset > 0; i++ {
@@ -117,15 +118,16 @@ func isBidiControl(r rune) bool {
 	return r == 0x61c || r == 0x200e || r == 0x200f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
 }
 
-// ucschar reports whether r matches the ucschar production of RFC 3987 section
-// 2.2.
+// ucschar reports whether r is a non-ASCII character that an IRI may contain.
+// It implements the ucschar production of RFC 3987 section 2.2.
 func ucschar(r rune) bool {
 	return 0xa0 <= r && r <= 0xd7ff || 0xf900 <= r && r <= 0xfdcf || 0xfdf0 <= r && r <= 0xffef ||
 		0x10000 <= r && r <= 0xefffd && r&0xffff <= 0xfffd && !(0xe0000 <= r && r <= 0xe0fff)
 }
 
-// iprivate reports whether r matches the iprivate production of RFC 3987
-// section 2.2.
+// iprivate reports whether r is a private-use character that the query of an
+// IRI may contain. It implements the iprivate production of RFC 3987 section
+// 2.2.
 func iprivate(r rune) bool {
 	return 0xe000 <= r && r <= 0xf8ff || 0xf0000 <= r && r <= 0x10fffd && r&0xffff <= 0xfffd
 }
