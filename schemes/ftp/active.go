@@ -40,7 +40,7 @@ func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, 
 	}
 	a := at.Addr().WithZone("").Unmap()
 	if d.Active != "-" && d.Active != a.String() {
-		// With any other address, the server would connect to a third party.
+		// A server that got another address would connect to a third party.
 		s.Trace().Notef("%s is not the local address of this connection: %s is used", d.Active, a)
 	}
 	if verb == "PORT" {

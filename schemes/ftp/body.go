@@ -17,9 +17,9 @@ const (
 	lateReply = time.Second      // the same after Close
 )
 
-// A body is the Body of one transfer. It returns io.EOF only after the server
-// confirmed on the control connection that all data was sent. The end of the
-// request's context closes both connections.
+// A body reads the data of one transfer. It returns io.EOF only after the
+// server has confirmed on the control connection that it sent all data. When
+// the context of the request ends, both connections are closed.
 type body struct {
 	lease   *lease
 	session *session
@@ -51,8 +51,8 @@ func (b *body) abort() {
 	b.session.Abort()
 }
 
-// netConn returns the connection below TLS. Closing this connection does not
-// send close_notify, which could block.
+// netConn returns the TCP connection of a TLS connection. Closing the TCP
+// connection does not send close_notify, which could block.
 func netConn(c net.Conn) net.Conn {
 	if t, ok := c.(*tls.Conn); ok {
 		return t.NetConn()
@@ -104,7 +104,8 @@ func (b *body) skip() error {
 	return err
 }
 
-// end returns the result of the transfer after err from the data connection.
+// end returns the final error of the transfer. The argument err is the error of
+// the data connection.
 func (b *body) end(err error, limit time.Duration) error {
 	s := b.session
 	b.data.Close() // proftpd waits for this close before it sends the final reply
@@ -126,8 +127,9 @@ func (b *body) end(err error, limit time.Duration) error {
 	return b.err
 }
 
-// isEnd reports whether the server closed the data connection. Many servers
-// omit close_notify. The final reply, which is encrypted, confirms the end.
+// isEnd reports whether err means that the server closed the data connection.
+// Many servers omit close_notify under TLS. The final reply on the control
+// connection confirms the end in that case.
 func isEnd(err error, s *session) bool {
 	return err == io.EOF || s.data != nil && err == io.ErrUnexpectedEOF
 }
@@ -199,7 +201,7 @@ func (b *body) finish() {
 	b.end(err, lateReply)
 }
 
-// rest waits briefly for the end of the data.
+// rest waits briefly for the end of the data connection.
 func (b *body) rest() error {
 	if b.due != 0 {
 		return errEnough

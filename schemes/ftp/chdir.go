@@ -7,8 +7,9 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// chdir changes to the directory of dirs, relative to the login directory. If
-// the server rejects a CWD, the error contains its code.
+// chdir changes the working directory to dirs, a path relative to the login
+// directory. If the server rejects a CWD command, the error contains the reply
+// code.
 func (s *session) chdir(dirs []string) error {
 	if s.lost || len(dirs) < len(s.dirs) || !slices.Equal(dirs[:len(s.dirs)], s.dirs) {
 		if err := s.goHome(); err != nil {
@@ -22,8 +23,9 @@ func (s *session) chdir(dirs []string) error {
 	for _, dir := range rest {
 		r, err := s.command("CWD", dir)
 		if err == nil && dir == "" && isNo(r) {
-			// Many servers reject the CWD without argument that RFC 1738 3.2.2
-			// defines for "//". Users mean the root directory by it.
+			// Many servers reject the CWD command without an argument that RFC
+			// 1738 3.2.2 defines for "//". Users who type "//" mean the root
+			// directory.
 			s.Trace().Notef("the server rejected CWD without a name: using CWD /")
 			r, err = s.command("CWD", "/")
 		}
@@ -76,8 +78,8 @@ func (s *session) walkAtOnce(dirs []string) error {
 	return nil
 }
 
-// goHome returns to the login directory with the name that PWD reported, and
-// verifies the result with PWD.
+// goHome changes back to the login directory, whose name PWD reported after the
+// login. A second PWD verifies the result.
 func (s *session) goHome() error {
 	if s.home == "" {
 		return sessions.ErrStale

@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// Old servers run ls for LIST and NLST and send its standard error over the
-// data connection too. They reply 226 even if ls fails. Without a check, an
-// unreadable directory would look like an empty one:
+// Old servers run the program ls for LIST and NLST, and send its error messages
+// as part of the listing. The servers reply 226 even if ls fails. Without a
+// check, an unreadable directory would look like an empty one:
 //
 //	.: Permission denied
 //	/bin/ls: cannot open directory '.': Permission denied
@@ -29,8 +29,8 @@ var errnos = map[string]fetch.Fault{
 	"stale file handle":         fetch.TryLater,
 }
 
-// complaint returns the error that listing contains. It returns nil if any line
-// of listing is not an error message of ls.
+// complaint returns the error of ls that a listing consists of. It returns nil
+// if the listing has any other line.
 func complaint(listing []byte) (err error) {
 	if len(listing) > maxComplaint {
 		return nil

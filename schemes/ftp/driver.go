@@ -19,8 +19,8 @@ type driver struct {
 	found    sync.Map // maps the key of a typed request to the login that Env.Login returned
 }
 
-// Do executes the plan of req, on an idle session of the same user if there is
-// one.
+// Do retrieves the file or directory of an ftp URL. It uses an idle session of
+// the same user if there is one.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	p, err := d.parsePath(req.URL)
 	if err != nil {
@@ -60,10 +60,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// carry returns the response to a request. Its Body ends the lease.
+// carry sends a request and returns its response. The end of the response body
+// ends the lease.
 func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {
 	resp, t, err := d.answer(ctx, l.Session, req, p)
 	if err != nil {
@@ -80,8 +81,8 @@ func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path
 	return resp, nil
 }
 
-// answer sends the commands of a request. If it returns no transfer, the
-// response is complete.
+// answer sends the commands of a request. If the returned transfer is nil, the
+// response has no data to read.
 func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p path) (*fetch.Response, *transfer, error) {
 	resp := &fetch.Response{
 		URL:   req.URL,

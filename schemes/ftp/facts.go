@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// facts are the properties of a file that the control connection reports.
+// facts are the size, time and type of a file, as far as the server reports
+// them.
 type facts struct {
 	size int64      // -1: unknown
 	time time.Time  // zero: unknown
@@ -19,8 +20,9 @@ type facts struct {
 	some bool       // the file or directory exists
 }
 
-// validator returns a text that identifies the version of the file by its size
-// and time. It returns "" if one of them is unknown.
+// validator returns a string made from the size and time of a file, which
+// changes when the file changes. It returns "" if the size or the time is
+// unknown.
 func (f facts) validator() string {
 	if f.size < 0 || f.time.IsZero() {
 		return ""
@@ -28,12 +30,12 @@ func (f facts) validator() string {
 	return strconv.FormatInt(f.size, 10) + "-" + f.time.Format(dirlist.TimeVal)
 }
 
-// copyTo copies the known properties to resp.
+// copyTo copies the size and time of the file to resp.
 func (f facts) copyTo(resp *fetch.Response) {
 	resp.Size, resp.Time, resp.Validator = f.size, f.time, f.validator()
 }
 
-// facts requests the properties of a file for the TYPE of its transfer.
+// facts requests the size, time and type of a file from the server.
 func (d *driver) facts(s *session, p path) (facts, error) {
 	f := facts{size: -1}
 	commands := s.typeCommands(p.kind)
@@ -55,9 +57,9 @@ func (d *driver) facts(s *session, p path) (facts, error) {
 	return f, nil
 }
 
-// factCommands returns the commands that request the properties of a file. MLST
-// is avoided for size and time, because proftpd reports those of a symbolic
-// link instead of those of its target.
+// factCommands returns the commands that request the size, time and type of a
+// file. SIZE and MDTM are preferred to MLST, because proftpd's MLST reports the
+// size and time of a symbolic link instead of its target.
 func (d *driver) factCommands(s *session, p path) (q [][]string) {
 	if f := s.features; f.has("MLST") && !(f.has("SIZE") && f.has("MDTM")) {
 		return [][]string{{"MLST", p.name}}
@@ -71,12 +73,12 @@ func (d *driver) factCommands(s *session, p path) (q [][]string) {
 	return q
 }
 
-// unsized reports whether SIZE does not tell the number of transferred bytes.
-// SIZE counts the bytes of image transfers only (RFC 3659 4).
+// unsized reports whether SIZE differs from the number of transferred bytes.
+// The reply to SIZE is exact only for image transfers (RFC 3659 4).
 func (d *driver) unsized(p path) bool { return p.kind != "I" || d.IgnoreSize }
 
-// knows reports whether the server supports a command according to FEAT. A
-// server without FEAT may support any command.
+// knows reports whether the server supports a command according to its FEAT
+// reply. A server without FEAT may support any command.
 func (s *session) knows(command string) bool {
 	return len(s.features) == 0 || s.features.has(command)
 }
@@ -100,7 +102,7 @@ func (f *facts) parseReply(verb string, r line.Reply) {
 	}
 }
 
-// readFacts reads the replies to the commands in questions.
+// readFacts reads the replies to MLST, SIZE and MDTM commands.
 func (s *session) readFacts(f *facts, questions [][]string, next func() (line.Reply, error)) error {
 	for _, q := range questions {
 		r, err := next()
@@ -118,7 +120,7 @@ func (s *session) readFacts(f *facts, questions [][]string, next func() (line.Re
 	return nil
 }
 
-// addFact processes the reply to the command q.
+// addFact processes the reply to one MLST, SIZE or MDTM command.
 func (s *session) addFact(f *facts, q []string, r line.Reply) error {
 	if q[0] == "TYPE" {
 		return s.setType(q[1], []line.Reply{r})
@@ -127,8 +129,9 @@ func (s *session) addFact(f *facts, q []string, r line.Reply) error {
 	return nil
 }
 
-// parseSize parses a size. It returns -1 for other text. Some servers put words
-// before the number. Servers with 32-bit counters send negative numbers.
+// parseSize parses a file size. It returns -1 if there is no valid size. Some
+// servers put words before the number, and servers with 32-bit counters may
+// send a negative number.
 func parseSize(text string) int64 {
 	text = strings.TrimSpace(text)
 	before := strings.TrimRight(text, "0123456789")
@@ -139,7 +142,8 @@ func parseSize(text string) int64 {
 	return n
 }
 
-// typeCommands returns the TYPE command, or none if the type is already set.
+// typeCommands returns the TYPE command for a transfer, or no command if the
+// session already uses that type.
 func (s *session) typeCommands(kind string) [][]string {
 	if s.kind == kind {
 		return nil

@@ -43,14 +43,15 @@ func faultOf(r line.Reply) fetch.Fault {
 }
 
 // crowded reports whether a 530 reply means that too many users are logged in.
-// wu-ftpd and its descendants have no other code for this.
+// Servers based on wu-ftpd have no other code for this condition.
 func crowded(r line.Reply) bool {
 	text := strings.ToLower(strings.Join(r.Lines, " "))
 	return strings.Contains(text, "too many") || strings.Contains(text, "maximum") ||
 		strings.Contains(text, "limit") || strings.Contains(text, "try again")
 }
 
-// sentence returns a reply as one escaped line.
+// sentence returns the text of a reply in one line, with control characters
+// escaped.
 func sentence(r line.Reply) string {
 	const enough = 300
 	text := strings.Join(strings.Fields(strings.Join(r.Lines[:min(len(r.Lines), 5)], " ")), " ")
@@ -71,12 +72,12 @@ func controlFault(err error) error {
 	return err
 }
 
-// isNo reports whether r is a permanent negative reply, so that the driver may
-// try another command.
+// isNo reports whether a reply is a permanent error (5xx), after which the
+// driver may try another command.
 func isNo(r line.Reply) bool { return r.Code/100 == 5 }
 
-// isUnknown reports whether code means that the server does not support a
-// command.
+// isUnknown reports whether a reply code means that the server does not support
+// the command.
 func isUnknown(code int) bool {
 	switch code {
 	case 202, 500, 501, 502, 504:
@@ -85,7 +86,7 @@ func isUnknown(code int) bool {
 	return false
 }
 
-// codeOf returns the reply code in err, or zero.
+// codeOf returns the FTP reply code that an error contains, or zero.
 func codeOf(err error) int {
 	var e *fetch.Error
 	if errors.As(err, &e) {

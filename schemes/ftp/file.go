@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// file retrieves a file, or only its properties.
+// file retrieves a file. For a request without a body, it returns only the size
+// and time of the file.
 func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
 	err := s.chdir(p.dirs)
 	if err == nil && d.unconditional(req) && d.canPipeline(s) {
@@ -64,8 +65,8 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	return t, nil
 }
 
-// retrieveAtOnce sends all commands for a file together. It is used if no
-// property of the file can prevent the transfer.
+// retrieveAtOnce sends all commands for a file without waiting for replies. It
+// is used for requests without conditions, which always transfer the file.
 func (d *driver) retrieveAtOnce(ctx context.Context, s *session, req *fetch.Request, p path, resp *fetch.Response) (*transfer, error) {
 	f := facts{size: -1}
 	questions := append(s.typeCommands(p.kind), d.factCommands(s, p)...)
@@ -83,8 +84,8 @@ func (d *driver) retrieveAtOnce(ctx context.Context, s *session, req *fetch.Requ
 	return t, nil
 }
 
-// orDirectory lists a directory that was requested like a file. It returns the
-// error no if the name is not a directory.
+// orDirectory lists a directory whose URL lacks the final slash. If the name is
+// not a directory, it returns the error of the failed file request.
 func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response, no error) (*transfer, error) {
 	if (f.dir || f.no.Code == 550) && fetch.FaultOf(no) == fetch.NotFound {
 		if r, err := s.enter(p); err == nil && r.Code/100 == 2 {
@@ -94,24 +95,28 @@ func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request
 	return nil, no
 }
 
-// unconditional reports whether the file is requested without conditions.
+// unconditional reports whether a request has no conditions, such as IfNot or
+// Since.
 func (d *driver) unconditional(req *fetch.Request) bool {
 	return req.Op == fetch.Get && req.Range.IsZero() && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
 		d.env.MaxBody == 0
 }
 
-// canPipeline reports whether s accepts several commands at once now.
+// canPipeline reports whether the server accepts several commands at once in
+// the current state of the session.
 func (d *driver) canPipeline(s *session) bool {
 	return s.eager && s.opened > 0 && d.Active == "" && !d.PRET
 }
 
-// openEnded reports whether r extends to the end of the file. Such a range must
-// agree with the size of the file. A range with an end is cut at its length.
+// openEnded reports whether a range extends to the end of the file. The length
+// of such a transfer must agree with the size of the file. A range with an end
+// is truncated at its length instead.
 func openEnded(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
 
-// find requests the properties of a file after chdir returned err. If the
-// server rejected a CWD, find tries the complete path from the login directory,
-// because readable files can be in a directory that cannot be entered.
+// find requests the size and time of a file whose directory may be unreadable.
+// If the server rejected CWD, find tries the complete path from the login
+// directory, because a readable file can be in a directory that cannot be
+// entered.
 func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	if err == nil {
 		f, err := d.facts(s, p)
@@ -129,7 +134,8 @@ func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	return whole, f, nil
 }
 
-// enter sends CWD for the last segment, which may be a directory.
+// enter sends CWD with the last path segment, which may be a file or a
+// directory.
 func (s *session) enter(p path) (line.Reply, error) {
 	r, err := s.command("CWD", p.name)
 	if err == nil && r.Code/100 == 2 {
@@ -138,8 +144,8 @@ func (s *session) enter(p path) (line.Reply, error) {
 	return r, err
 }
 
-// directory lists the current directory in place of a file. The URL of the
-// response gets a final slash, so that relative references resolve correctly.
+// directory lists the directory that a URL without a final slash names. The
+// response URL gets the slash, so that relative references resolve correctly.
 func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, resp *fetch.Response) (t *transfer, err error) {
 	if query, ok := req.URL.Query(); ok {
 		resp.URL, err = req.URL.WithQuery(query + "/")
@@ -154,7 +160,8 @@ func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, 
 	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
 }
 
-// unchanged reports whether a condition of req prevents the transfer.
+// unchanged reports whether the file has not changed according to the
+// conditions of the request (IfNot, Since).
 func unchanged(req *fetch.Request, f facts) bool {
 	switch {
 	case req.IfNot != "" && req.IfNot == f.validator():
@@ -167,8 +174,9 @@ func unchanged(req *fetch.Request, f facts) bool {
 	return !req.Before.IsZero() && f.time.After(req.Before)
 }
 
-// wanted returns the byte range that req requests. End is -1 if it is unknown.
-// If the object is another version than req expects, the range starts at zero.
+// wanted returns the byte range to transfer. The end is -1 if the size of the
+// file is unknown. If the file has changed since the last attempt, the range
+// starts at zero.
 func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 	r := req.Range
 	if req.IfSame != "" && req.IfSame != f.validator() {
@@ -189,8 +197,8 @@ func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 	return r.First, -1, nil
 }
 
-// stat returns the properties of a file without its data. A name with a time
-// and without a size may be a directory.
+// stat returns the size and time of a file without its data. If the server
+// reports a time but no size, the name may be a directory.
 func (d *driver) stat(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response) (*transfer, error) {
 	if f.some && f.no.Code == 0 {
 		resp.Header = header(f)
@@ -211,8 +219,8 @@ func (d *driver) stat(ctx context.Context, s *session, req *fetch.Request, p pat
 	return nil, fetch.Unsupported.Errorf("the server does not report properties of files")
 }
 
-// header returns the properties as header fields with curl's names, because FTP
-// defines no such form.
+// header returns the size and time of a file as HTTP-like header fields, with
+// the names that curl prints. FTP itself has no header.
 func header(f facts) (h fetch.Header) {
 	if !f.time.IsZero() {
 		h = append(h, fetch.Field{Name: "Last-Modified", Value: f.time.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")})

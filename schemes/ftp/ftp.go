@@ -31,7 +31,8 @@ type Options struct {
 	IgnoreSize bool // do not send SIZE, for files that grow
 }
 
-// A Method selects the commands for the segments of a path.
+// A Method is a way to reach a file with CWD commands, as in curl's
+// --ftp-method.
 type Method uint8
 
 const (
@@ -40,7 +41,7 @@ const (
 	NoCWD                   // no CWD; the last command contains the complete path
 )
 
-// ParseMethod parses the name of a Method: multicwd, singlecwd or nocwd.
+// ParseMethod returns the Method with the name multicwd, singlecwd or nocwd.
 func ParseMethod(name string) (Method, error) {
 	switch name {
 	case "multicwd":
@@ -53,7 +54,7 @@ func ParseMethod(name string) (Method, error) {
 	return 0, fetch.Usage.Errorf("unknown ftp method %q: want multicwd, singlecwd or nocwd", name)
 }
 
-// Schemes returns the schemes ftp and ftps.
+// Schemes returns the schemes ftp and ftps for [fetch.New].
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{opts.scheme("ftp", 21, false), opts.scheme("ftps", 990, true)}
 }

@@ -58,7 +58,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 	return nil, fetch.Internal.Errorf("no command lists a directory")
 }
 
-// dialects maps listing commands to the dialects of their output.
+// dialects maps each listing command to the format of its listings.
 var dialects = map[string]dirlist.Dialect{"MLSD": dirlist.MLSD, "LIST": dirlist.List, "NLST": dirlist.Names}
 
 func (d *driver) listVerbs(s *session) []string {

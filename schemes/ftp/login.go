@@ -10,15 +10,16 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// anonymous is the default login. RFC 1738 3.2.1 suggests the mail address of
-// the user as the password, which would reveal the address to every server.
+// The anonymous user and the default password. RFC 1738 3.2.1 suggests the mail
+// address of the user as the password, but that address would then be known to
+// every server.
 const (
 	anonymous        = "anonymous"
 	anonymousAddress = "fetch@"
 )
 
-// knownServers are servers that are identified by their greeting. They accept
-// commands before they have replied to earlier ones. Other servers get one
+// knownServers are servers that accept a new command before they have replied
+// to earlier ones. They are identified by their greeting. Other servers get one
 // command at a time, as RFC 959 5.4 requires.
 var knownServers = []struct {
 	name   string
@@ -35,8 +36,8 @@ type login struct {
 	origin fetch.Origin
 }
 
-// loginFor returns the login for the credential of a request, or the anonymous
-// login.
+// loginFor returns the user name and password for a request. Without a
+// credential, it returns the anonymous user.
 func (d *driver) loginFor(auth *fetch.Credential, origin fetch.Origin) (login, error) {
 	l := login{origin: origin}
 	if auth != nil {
@@ -52,12 +53,12 @@ func (d *driver) loginFor(auth *fetch.Credential, origin fetch.Origin) (login, e
 	return l, l.safe()
 }
 
-// safe rejects a login that contains line breaks.
+// safe returns an error if the user name or password contains a line break.
 func (l *login) safe() error {
 	return safe(l.User, l.Password.Reveal(), l.Account.Reveal())
 }
 
-// open returns a new session that is logged in.
+// open connects to the server, logs in, and returns the new session.
 func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fetch.Trace) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
@@ -170,15 +171,15 @@ func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential,
 	return d.env.Login(ctx, c)
 }
 
-// tryLogin returns the reply that decides whether the login succeeded.
+// tryLogin sends USER, PASS and ACCT as needed, and returns the last reply.
 func (d *driver) tryLogin(ctx context.Context, s *session, who *login, encrypted bool) (line.Reply, error) {
 	r, err := s.command("USER", who.User)
 	if err == nil && d.Alternative != "" && r.Code/100 >= 4 {
 		r, err = s.command(d.Alternative)
 	}
 	if err == nil && r.Code == 430 {
-		// The server has not requested a password yet, so a 4yz reply is
-		// transient and does not reject the password (RFC 959 4.2.1).
+		// A 4yz reply before the password was requested is a transient error.
+		// It does not reject the password (RFC 959 4.2.1).
 		return r, &fetch.Error{Code: r.Code, Err: fetch.TryLater.Errorf("login: %s", sentence(r))}
 	}
 	if err == nil && r.Code == 331 {
@@ -217,7 +218,8 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 // isControl reports whether c is an ASCII control character.
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// discover requests the features of the server and the login directory.
+// discover requests the features of the server (FEAT) and the name of the login
+// directory (PWD).
 func (s *session) discover() error {
 	replies, err := s.exchange([]string{"FEAT"}, []string{"PWD"})
 	if err != nil {

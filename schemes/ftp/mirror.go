@@ -6,7 +6,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// below returns the directory that u lists with ";type=d".
+// below returns the URL of the directory that a URL with ";type=d" lists.
 func below(u uri.URI) (uri.URI, bool) {
 	i := strings.LastIndex(u.Path(), ";type=d")
 	if i < 0 {

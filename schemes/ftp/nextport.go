@@ -17,10 +17,10 @@ const (
 	aheadTime = 2 * time.Second // the port is not used later, because the server may have closed it
 )
 
-// askAhead requests the next data port before the final reply of a transfer is
-// read. It reports whether it did. The data must have ended before, because
-// some servers abort a transfer when a command arrives. A failed write is
-// ignored, because the final reply may have arrived already.
+// askAhead requests the next data port before it reads the final reply of the
+// current transfer, and reports whether it sent the request. The data must have
+// ended before, because some servers abort a transfer when a command arrives. A
+// write error is ignored, because the final reply may have arrived already.
 func (s *session) askAhead() bool {
 	if s.opened < manyFiles || s.queue(s.ways[0]) != nil {
 		return false
@@ -30,15 +30,16 @@ func (s *session) askAhead() bool {
 	return s.Flush() == nil
 }
 
-// usesAhead reports whether the first command of a request is the command that
-// was sent ahead.
+// usesAhead reports whether a request can use the data port that was requested
+// ahead.
 func (d *driver) usesAhead(s *session, req *fetch.Request, p path) bool {
 	here := !s.lost && slices.Equal(p.dirs, s.dirs)
 	return !p.list && d.unconditional(req) && d.canPipeline(s) && here && time.Since(s.asked) < aheadTime
 }
 
-// discardAhead reads the reply to an unused command. The session then needs
-// several transfers before it sends a command ahead again.
+// discardAhead reads the reply to a data port request that no transfer uses.
+// The session then needs several more transfers before it requests a port ahead
+// again.
 func (s *session) discardAhead() error {
 	s.opened = 1
 	s.TraceCommand(s.ways[0])

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// connect opens the data connection to the port in the reply to verb.
+// connect opens a data connection to the port in an EPSV or PASV reply.
 func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Reply) (net.Conn, error) {
 	port, err := parsePassive(r)
 	if err != nil {
@@ -25,9 +25,9 @@ func (d *driver) connect(ctx context.Context, s *session, verb string, r line.Re
 	return d.env.Net.DialPeer(ctx, s.NetConn, port)
 }
 
-// parsePassive parses the port in a reply to EPSV or PASV. It returns zero if
-// the reply is negative. The address of a 227 reply is ignored, because data is
-// accepted only from the peer of the control connection.
+// parsePassive returns the port in an EPSV or PASV reply, or zero if the reply
+// is negative. It ignores the address in a 227 reply, because data is accepted
+// only from the host of the control connection.
 func parsePassive(r line.Reply) (uint16, error) {
 	text := r.Lines[len(r.Lines)-1]
 	switch r.Code {
@@ -39,7 +39,8 @@ func parsePassive(r line.Reply) (uint16, error) {
 	return 0, nil
 }
 
-// parseEPSV parses "(<d><d><d>port<d>)" (RFC 2428 3).
+// parseEPSV parses the port in "(|||port|)", where "|" may be any character
+// (RFC 2428 3).
 func parseEPSV(text string) (uint16, error) {
 	for i := range len(text) {
 		if text[i] != '(' {
@@ -58,8 +59,8 @@ func parseEPSV(text string) (uint16, error) {
 	return 0, fetch.Protocol.Errorf("EPSV: no port in 229 %s", sentence(line.Reply{Lines: []string{text}}))
 }
 
-// parsePASV parses six numbers of one byte each at any position (RFC 1123
-// 4.1.2.6).
+// parsePASV parses the six decimal numbers h1,h2,h3,h4,p1,p2 at any position in
+// a reply (RFC 1123 4.1.2.6).
 func parsePASV(text string) (uint16, error) {
 	for i := 0; i < len(text); i++ {
 		if !isDigit(text[i]) {

@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A path is the parsed path of a URL (RFC 1738 3.2.2).
+// A path holds the directories and the file name of an ftp URL (RFC 1738
+// 3.2.2).
 type path struct {
 	dirs []string // decoded arguments of CWD
 	name string   // decoded argument of the last command; often "" for a listing
@@ -17,7 +18,7 @@ type path struct {
 	kind string   // argument of TYPE: A or I
 }
 
-// parsePath parses the path of u for the Method of o.
+// parsePath parses the path of an ftp URL.
 func (o *Options) parsePath(u uri.URI) (path, error) {
 	if u.Host() == "" {
 		return path{}, fetch.BadURL.Errorf("no host")
@@ -45,16 +46,16 @@ func (o *Options) parsePath(u uri.URI) (path, error) {
 		p.kind = "A"
 	}
 	if p.list && p.name != "" {
-		// The name is not an argument of the listing command, because servers
-		// interpret options and patterns there.
+		// LIST gets no argument, because servers interpret options and patterns
+		// in the argument.
 		p.dirs, p.name = segments, ""
 	}
 	p = p.by(o.Method).literal()
 	return p, safe(append(slices.Clip(p.dirs), p.name)...)
 }
 
-// cutType removes ";type=X" from the end of a path. Code is X in lower case, or
-// zero.
+// cutType removes ";type=X" from the end of a path. It returns X in lower case,
+// or zero if the path has no type.
 func cutType(text string) (rest string, code byte, err error) {
 	i := strings.LastIndexByte(text, ';')
 	if i < 0 || len(text) < i+6 || !strings.EqualFold(text[i:i+6], ";type=") {
@@ -70,9 +71,9 @@ func cutType(text string) (rest string, code byte, err error) {
 	return "", 0, fetch.BadURL.Errorf("invalid ftp type: want a, i or d")
 }
 
-// safe rejects words with line breaks, and words that make a command longer
-// than every server accepts. A server may execute the end of such a line as a
-// command.
+// safe returns an error if a word contains a line break, or makes a command
+// longer than all servers accept. A server may execute the end of a long line
+// as another command.
 func safe(words ...string) error {
 	for _, word := range words {
 		if strings.ContainsAny(word, "\r\n\x00") {
@@ -85,7 +86,8 @@ func safe(words ...string) error {
 	return nil
 }
 
-// by returns p with its directories in the form of Method m.
+// by returns the path with its directories arranged for a Method. For example,
+// SingleCWD joins all directories into one.
 func (p path) by(m Method) path {
 	if m == MultiCWD || len(p.dirs) == 0 {
 		return p
@@ -101,9 +103,9 @@ func (p path) by(m Method) path {
 	return path{name: under(dir, p.name), list: p.list, kind: p.kind}
 }
 
-// literal prevents that a server expands "~" inside a path to a home directory.
-// A directory named ~ would otherwise contain the complete server again. At the
-// beginning of a path, ~user keeps its meaning.
+// literal makes "~" inside a path an ordinary name, because servers may replace
+// "~" by a home directory. At the beginning of a path, ~user still names a home
+// directory.
 func (p path) literal() path {
 	p.dirs = slices.Clone(p.dirs)
 	for i, dir := range p.dirs {
@@ -117,7 +119,8 @@ func (p path) literal() path {
 	return p
 }
 
-// under joins a directory and a name. The name may be "".
+// under joins a directory and a file name with a slash. The file name may be
+// "".
 func under(dir, name string) string {
 	if name == "" || strings.HasSuffix(dir, "/") {
 		return dir + name
@@ -125,12 +128,13 @@ func under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// joined returns p with the complete path in its name, relative to the login
-// directory.
+// joined returns a path without separate directories. Its name is the complete
+// path relative to the login directory.
 func (p path) joined() path { return p.by(NoCWD) }
 
-// argument returns the name in a form that is safe for servers that pass it to
-// a program.
+// argument returns the file name as a command argument. It adds "./" before a
+// leading "-", because some servers pass the name to ls, which would read an
+// option.
 func (p path) argument() string {
 	if p.list && strings.HasPrefix(p.name, "-") {
 		return "./" + p.name

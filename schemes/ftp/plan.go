@@ -7,9 +7,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan returns the commands for req on a new control connection. The driver
-// skips commands that an existing session does not need, and uses SIZE and MDTM
-// only without other sources.
+// plan returns the commands for a request on a new control connection. An
+// existing session needs fewer commands.
 func (o *Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 	p, err := o.parsePath(req.URL)
 	if err != nil {

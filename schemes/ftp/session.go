@@ -20,8 +20,8 @@ const waitTime = 2 * time.Minute
 // request. Many servers accept only a few sessions of one address.
 const waitForTurn = time.Minute
 
-// A session is a control connection that is logged in, and the state of its
-// server. One request uses it at a time.
+// A session is a control connection to an FTP server that is logged in. Only
+// one request at a time uses a session.
 type session struct {
 	*sessions.Text
 	host string // host name of the server, for TLS
@@ -52,7 +52,7 @@ func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
 	return s
 }
 
-// Read reads the connection for s.Lines and records the bytes for the trace.
+// Read reads from the control connection and records the bytes for the trace.
 func (s *session) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
 	if t := s.Trace(); t != nil && t.Received != nil {
@@ -61,16 +61,16 @@ func (s *session) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// traceReceived reports the received bytes to the Trace, except for the last but bytes,
-// which belong to a later reply.
+// traceReceived reports received bytes to the trace. It leaves out the last
+// bytes, up to the given number, because these bytes belong to a later reply.
 func (s *session) traceReceived(but int) {
 	n := max(len(s.got)-but, 0)
 	s.ReportRead(s.got[:n])
 	s.got = append(s.got[:0], s.got[n:]...)
 }
 
-// queue adds a command to the next write. An empty argument is sent with its
-// space, as in the "CWD " of RFC 1738 3.2.2.
+// queue adds a command to the next write. It keeps the space before an empty
+// argument, as in the "CWD " command of RFC 1738 3.2.2.
 func (s *session) queue(verb string, args ...string) error {
 	words := append([]string{verb}, args...)
 	if s.telnet {
@@ -84,10 +84,12 @@ func (s *session) queue(verb string, args ...string) error {
 	return s.AddCommand(words...)
 }
 
-// secret reports whether the argument of a command must not be traced.
+// secret reports whether the argument of a command is hidden in traces, as for
+// PASS.
 func secret(verb string) bool { return verb == "PASS" || verb == "ACCT" }
 
-// reply sends the queued commands and reads one reply within limit.
+// reply sends the queued commands and reads one reply. It fails if the reply
+// does not arrive within the time limit.
 func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	err := s.Flush()
 	if err == nil {
@@ -103,7 +105,8 @@ func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	return line.Reply{}, controlFault(err)
 }
 
-// read reads one reply, or returns the reply that quiet has read.
+// read reads one reply from the server. A reply that was read during the check
+// of an idle session is returned first.
 func (s *session) read() (line.Reply, error) {
 	if s.early == nil {
 		return s.Lines.ReadReply()
@@ -113,7 +116,8 @@ func (s *session) read() (line.Reply, error) {
 	return r, nil
 }
 
-// check rejects malformed and late replies.
+// check returns an error for a malformed reply, and for a late reply to an
+// earlier request.
 func (s *session) check(r line.Reply) error {
 	for _, text := range r.Lines {
 		if strings.IndexByte(text, 0) >= 0 {
@@ -136,7 +140,7 @@ func (s *session) check(r line.Reply) error {
 	return nil
 }
 
-// opens reports whether code is possible for the first reply of a request. Any
+// opens reports whether a code can be the first reply to a new request. Any
 // other code is a late reply to the previous request.
 func opens(code int) bool {
 	switch code {
@@ -158,8 +162,8 @@ func (s *session) command(verb string, args ...string) (line.Reply, error) {
 	return r, err
 }
 
-// exchange sends commands and reads a reply for each. The commands are sent
-// together if the server accepts that.
+// exchange sends commands and returns one reply for each command. If the server
+// supports it, all commands are sent before the first reply is read.
 func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	replies := make([]line.Reply, len(commands))
 	next := s.next(s.eager, commands)
@@ -178,8 +182,8 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	return replies, nil
 }
 
-// next returns a function that returns the replies to commands in order. If
-// atOnce is true, all commands are sent before the first reply is read.
+// next returns a function that returns the next reply on each call. With
+// atOnce, all commands are sent before the first reply is read.
 func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
 	var failed error
 	if atOnce {
@@ -200,7 +204,7 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 	}
 }
 
-// inStep returns an error if the server has sent more replies than it got
+// inStep returns an error if the server sent more replies than it received
 // commands.
 func (s *session) inStep() error {
 	if s.Lines.Buffered() > 0 && !s.ahead {
@@ -210,9 +214,9 @@ func (s *session) inStep() error {
 	return nil
 }
 
-// quiet reports whether no unexpected bytes arrived on an idle session. Only
-// the reply to a command that was sent ahead is expected. Other replies would
-// be read as replies to the next command.
+// quiet reports whether an idle session received no unexpected bytes. Such
+// bytes would be read as the reply to the next command. Only the reply to a
+// command that was sent ahead is expected.
 func (s *session) quiet() bool {
 	if !s.ahead {
 		return s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
@@ -226,7 +230,7 @@ func (s *session) quiet() bool {
 	return err == nil && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
-// features maps the first word of each FEAT line, in upper case, to the line
+// features holds the lines of a FEAT reply by their first word in upper case
 // (RFC 2389 3.2).
 type features map[string]string
 
@@ -244,8 +248,8 @@ func parseFeatures(r line.Reply) features {
 	return f
 }
 
-// parseQuoted parses the quoted directory name of a 257 reply. Doubled quotes
-// are part of the name (RFC 959 appendix II).
+// parseQuoted parses the directory name in quotes in a 257 reply. Two quotes
+// stand for one quote in the name (RFC 959 appendix II).
 func parseQuoted(text string) (string, bool) {
 	_, rest, ok := strings.Cut(text, `"`)
 	if !ok {

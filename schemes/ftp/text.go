@@ -7,15 +7,16 @@ import (
 
 const textBuffer = 32 << 10
 
-// readText makes t convert line ends if it is a text and Options.LF is set.
+// readText enables the conversion of CR LF to LF for a text transfer, if
+// Options.LF is set.
 func (d *driver) readText(t *transfer, p path) {
 	if d.LF && p.kind == "A" {
 		t.text = bufio.NewReaderSize(t.Conn, textBuffer)
 	}
 }
 
-// Read reads the data. In a text, CR LF becomes LF (RFC 959 3.1.1.1), and other
-// CR bytes are kept.
+// Read reads the data of a transfer. In a text it replaces CR LF by LF (RFC 959
+// 3.1.1.1) and keeps other CR bytes.
 func (t *transfer) Read(p []byte) (n int, err error) {
 	if t.text == nil {
 		return t.Conn.Read(p)

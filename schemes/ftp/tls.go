@@ -7,10 +7,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// tlsConfig returns the configuration for one control connection and its data
-// connections. They share a session cache, because servers such as vsftpd
-// accept only data connections that resume the TLS session of the control
-// connection.
+// tlsConfig returns a TLS configuration for one control connection and its data
+// connections. These connections share a session cache, because servers such as
+// vsftpd accept a data connection only if it resumes the TLS session of the
+// control connection.
 func (d *driver) tlsConfig() *tls.Config {
 	config := d.env.TLS.Clone()
 	if config == nil {
@@ -20,8 +20,8 @@ func (d *driver) tlsConfig() *tls.Config {
 	return config
 }
 
-// startTLS requests encryption (RFC 4217 4). If the server agreed and the
-// handshake fails, the connection never continues in plaintext.
+// startTLS requests encryption with AUTH TLS (RFC 4217 4). If the server agrees
+// and the handshake fails, the connection never continues in plaintext.
 func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (bool, error) {
 	r, err := s.command("AUTH", "TLS")
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 	return false, nil
 }
 
-// wantsTLS reports whether the driver sends AUTH TLS in the scheme ftp.
+// wantsTLS reports whether the driver sends AUTH TLS for ftp URLs.
 func (o *Options) wantsTLS() bool { return o.TLS == fetch.TLSWanted || o.TLS == fetch.TLSRequired }
 
 func (o *Options) protection() string {

@@ -19,7 +19,7 @@ import (
 // connection in active mode.
 const acceptTime = 15 * time.Second
 
-// unknown is the error for a rejected command that opens a data connection.
+// unknown is the error for a rejected EPSV, PASV, EPRT or PORT command.
 type unknown struct {
 	verb  string
 	reply line.Reply
@@ -27,13 +27,14 @@ type unknown struct {
 
 func (e *unknown) Error() string { return e.verb + ": " + sentence(e.reply) }
 
-// ways are the commands that may open a data connection, in order of
-// preference. A command that failed is not used again in a session.
+// ways lists the commands that can open a data connection (EPSV, PASV, EPRT,
+// PORT) in order of preference. A command that failed is not used again in the
+// session.
 type ways []string
 
-// waysFor returns the commands for a session. PASV and PORT cannot express IPv6
-// addresses (RFC 2428). Behind a proxy the address family is unknown, so the
-// server decides whether it accepts PASV.
+// waysFor returns the commands that can open a data connection in a session.
+// PASV and PORT do not support IPv6 addresses (RFC 2428). Behind a proxy the
+// address family is unknown, so PASV is tried anyway.
 func (d *driver) waysFor(s *session) ways {
 	six := fetch.PeerOf(s.NetConn).Unmap().Is6()
 	switch {
@@ -51,7 +52,8 @@ func (d *driver) waysFor(s *session) ways {
 	return ways{"EPSV", "PASV"}
 }
 
-// A transfer is an open data connection on which the server sends.
+// A transfer is an open data connection on which the server sends a file or a
+// listing.
 type transfer struct {
 	net.Conn
 	reply line.Reply    // reply to the command: 1xx, or 2xx if all data was sent already
@@ -62,7 +64,7 @@ type transfer struct {
 	list  bool          // the data is a listing
 }
 
-// An order describes the data that the server must send.
+// An order is a request for one transfer: its command, first byte and type.
 type order struct {
 	command []string
 	first   int64 // first byte of the requested range
@@ -72,8 +74,8 @@ type order struct {
 	facts     *facts     // receive the replies
 }
 
-// transfer makes the server execute o. The error for a rejected command
-// contains the reply code.
+// transfer opens a data connection and sends the transfer command. If the
+// server rejects the command, the error contains the reply code.
 func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, error) {
 	if s.ways == nil {
 		s.ways = d.waysFor(s)
@@ -121,7 +123,8 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 	}
 }
 
-// failed reports whether another command may open a data connection after err.
+// failed reports whether err is a reason to open the data connection with
+// another command.
 func failed(err error) bool {
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -134,9 +137,9 @@ func failed(err error) bool {
 	return false
 }
 
-// tryPassive connects to a port of the server. A server that gets all commands
-// together waits for the connection at the last one. Other commands cost no
-// time, because they run during the connect.
+// tryPassive opens a data connection to a port of the server. If all commands
+// were sent together, the server waits for the connection at the last command,
+// and executes the others during the connect.
 func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer, error) {
 	way := s.ways[0]
 	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
@@ -168,7 +171,8 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	return t, nil
 }
 
-// sending returns the commands that make the server send o.
+// sending returns the commands of a transfer: TYPE, REST and the transfer
+// command.
 func (s *session) sending(o order) [][]string {
 	if o.first > 0 && !s.noREST {
 		return [][]string{{"REST", strconv.FormatInt(o.first, 10)}, o.command}
@@ -176,9 +180,10 @@ func (s *session) sending(o order) [][]string {
 	return [][]string{o.command}
 }
 
-// notOpened returns the error for a failed data connection after the commands
-// were sent. A server that rejected the transfer may have closed the port, and
-// its reply says so. Other servers still wait for the connection.
+// notOpened returns the error for a data connection that failed after the
+// transfer command was sent. A server that rejected the command may have closed
+// the port. The reply then contains the reason. Other servers still wait for
+// the connection.
 func (s *session) notOpened(err error, o order, commands [][]string) error {
 	if !s.IsBroken() && fetch.FaultOf(err) == fetch.Connect {
 		for i, c := range commands {
@@ -199,9 +204,9 @@ func (s *session) notOpened(err error, o order, commands [][]string) error {
 	return err
 }
 
-// start reads the replies to REST, if it was sent, and to the transfer command.
-// If the server rejects REST, it sends the complete file, and skip is the
-// number of bytes to discard.
+// start reads the replies to REST and to the transfer command. If the server
+// rejects REST, it sends the complete file, and start returns the number of
+// bytes to discard.
 func (s *session) start(next func() (line.Reply, error), first int64, verb string) (r line.Reply, skip int64, err error) {
 	if first > 0 && !s.noREST {
 		if r, err = next(); err != nil {
@@ -227,7 +232,8 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 	return r, skip, err
 }
 
-// tryActive makes the server connect to the client.
+// tryActive opens a data connection in active mode: the server connects to the
+// client.
 func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer, error) {
 	l, err := d.listen(ctx, s, s.ways[0])
 	if err != nil {
@@ -242,8 +248,9 @@ func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer,
 	return t, err
 }
 
-// accept waits for the connection that a 1xx reply announced. If it fails, the
-// next reply may contain the reason.
+// accept waits for the server to connect, after a 1xx reply has announced the
+// connection. If the server does not connect, its next reply may give the
+// reason.
 func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	if l, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
@@ -260,9 +267,9 @@ func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) 
 	return nil, fmt.Errorf("the server did not connect: %w", err)
 }
 
-// encryptData starts TLS on a data connection. If it fails, the next reply may
-// contain the reason, such as vsftpd's "522 SSL connection failed: session
-// reuse required".
+// encryptData starts TLS on a data connection. If the handshake fails, the next
+// reply may give the reason, such as vsftpd's "522 SSL connection failed:
+// session reuse required".
 func (s *session) encryptData(ctx context.Context, t *transfer) error {
 	if s.data == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// chunks is the Body of a document. It requests one chunk after the other.
+// chunks reads a document in chunks, with one request for each chunk.
 type chunks struct {
 	rest  z3950.Retrieval // the missing part of the document; its End may be unknown
 	lease *lease
@@ -30,12 +30,12 @@ const (
 	lineSize  = 80
 )
 
-// minStep is the smallest chunk that is requested, by unit. A server that
-// cannot encode such a chunk cannot send the document at all.
+// minStep is the minimum size of a requested chunk for each unit. A server that
+// cannot send so small a chunk cannot send the document.
 var minStep = [...]int64{z3950.Bytes: 64, z3950.Lines: 1}
 
-// start requests the first chunk. It leaves a tenth of the negotiated size free
-// for the overhead of freeWAIS.
+// start requests the first chunk. The chunk uses nine tenths of the negotiated
+// message size, because freeWAIS needs space for overhead.
 func (c *chunks) start(l *lease) error {
 	c.lease = l
 	c.step = int64(l.Session.size) - int64(l.Session.size)/10 - int64(len(c.rest.ID)) - chunkHead
@@ -94,7 +94,7 @@ func (c *chunks) request(ask z3950.Retrieval) error {
 	}
 }
 
-// Diagnostic codes with a special meaning for chunks.
+// Diagnostic codes of freeWAIS that concern chunks.
 const (
 	outOfRange      = "SF" // the range is outside the document, or the document does not exist
 	tooLarge        = "SI" // larger than the preferred size
@@ -125,8 +125,8 @@ func (c *chunks) accept(got int64, some bool, refusal string, fault error) error
 	return nil
 }
 
-// count returns the length of text in units. The last line may have no line
-// end.
+// count returns the number of bytes or lines in text. The last line may lack
+// its line end.
 func count(text []byte, unit z3950.Unit) int64 {
 	if unit != z3950.Lines {
 		return int64(len(text))
@@ -158,8 +158,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the transfer. It may be called during a Read. Between two chunks,
-// the session can be reused.
+// Close ends the transfer. Close may be called during a Read. The session can
+// be reused if no chunk is being read.
 func (c *chunks) Close() error {
 	if c.closed.Swap(true) {
 		return nil
@@ -173,8 +173,8 @@ func (c *chunks) Close() error {
 	return nil
 }
 
-// brokenOff classifies an error during a body: a lost connection truncates the
-// body.
+// brokenOff classifies an error in the middle of a body. A lost connection
+// means that the body is truncated.
 func brokenOff(err error) error {
 	if fetch.FaultOf(err) == fetch.Connect {
 		return fetch.Truncated.Errorf("connection lost: %w", err)

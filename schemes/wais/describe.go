@@ -13,8 +13,8 @@ import (
 // maxSource is the maximum size of a database description, in bytes.
 const maxSource = 256 << 10
 
-// describe returns the description of a database. Servers answer a search
-// without words with the id of the document that describes the database.
+// describe returns the description of a database. To find this description, it
+// sends a search without words, which servers answer with the description's id.
 func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
 	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
@@ -48,8 +48,9 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	return resp, nil
 }
 
-// probe searches a database for a word. It returns the diagnostic if the
-// database does not exist or is not accessible, and nil in all other cases.
+// probe searches a database for a common word, to find out whether the database
+// exists. It returns the server's diagnostic if the database does not exist or
+// is not accessible.
 func (d *driver) probe(ctx context.Context, req *fetch.Request, database string) (missing error) {
 	d.exchange(ctx, req, usualSize, func(l *lease) error {
 		missing = nil
@@ -73,8 +74,9 @@ func (d *driver) probe(ctx context.Context, req *fetch.Request, database string)
 	return missing
 }
 
-// description returns the description of a database, or nil. named reports whether
-// the server listed a description.
+// description requests the description of a database. It returns nil if there
+// is no description. The result named is true if the server listed a
+// description.
 func description(lease *lease, database string) (text []byte, named bool, err error) {
 	l, fault, err := lease.Session.describing(database)
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is a parsed URL. It has a search, a document, or neither for an
-// index.
+// A locator holds the parts of a wais URL: the database, and a search or a
+// document if the URL has one.
 type locator struct {
 	database string
 	segment  string // database in the encoding of the URL
@@ -17,8 +17,8 @@ type locator struct {
 	lines    *lines // lines of the document; nil: all lines
 }
 
-// info is the database in which servers list their databases. It is the default
-// database.
+// info is the name of the database that lists the other databases of a server.
+// It is used for URLs without a database.
 const info = "INFO"
 
 func locate(u uri.URI) (l locator, err error) {
@@ -52,13 +52,13 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, err
 }
 
-// maxDatabase is the maximum length of a database name in bytes. The length of
-// the PDU header that contains the name has two bytes.
+// maxDatabase is the maximum length of a database name in bytes. The name must
+// fit into a PDU header with a two-byte length.
 const maxDatabase = 1 << 10
 
-// parseDatabase rejects names that would not select one database of this
-// server. freeWAIS queries another server for a name with "@", and 0x1F
-// separates names.
+// parseDatabase returns an error for a database name that freeWAIS would
+// interpret as several databases (byte 0x1F) or as a database on another server
+// ("@").
 func parseDatabase(segment string) (string, error) {
 	name, err := uri.Unescape(segment)
 	if err != nil {
@@ -91,14 +91,13 @@ func parseDocument(path string) (*document, error) {
 	return d, err
 }
 
-// isType reports whether s is valid as a type, in a request and in a path.
+// isType reports whether s is a valid WAIS document type, such as TEXT.
 func isType(s string) bool {
 	return s != "" && len(s) <= 64 && s != "." && s != ".." &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// appendDocument appends the part of a document's URL that follows the
-// database.
+// appendDocument appends the URL path of a document, after the database.
 func appendDocument(dst []byte, d document) []byte {
 	dst = append(uri.AppendEscape(dst, d.kind, uri.Unreserved), '/')
 	return appendWPath(dst, d)

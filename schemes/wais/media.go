@@ -2,12 +2,12 @@ package wais
 
 import "unicode/utf8"
 
-// sourceType is the type of documents that describe a database.
+// sourceType is the WAIS type of a document that describes a database.
 const sourceType = "WSRC"
 
 const sourceMedia = "application/x-wais-source"
 
-// medias maps WAIS types to media types, as servers used them.
+// medias maps WAIS document types to media types.
 var medias = map[string]string{
 	"TEXT":     "text/plain",
 	"HTML":     "text/html",
@@ -30,8 +30,8 @@ func mediaOf(kind string) string {
 	return "application/octet-stream"
 }
 
-// latin1 converts text to UTF-8. The protocol names no charset, and its servers
-// used ISO 8859-1.
+// latin1 converts ISO 8859-1 text to UTF-8. The protocol does not specify a
+// charset, and its servers used ISO 8859-1.
 func latin1(text []byte) string {
 	if utf8.Valid(text) {
 		return string(text)

@@ -7,18 +7,18 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// The protocol has no paging. A search returns the best documents up to its
-// limit. To retrieve all documents, results repeats the search with larger
-// limits.
+// WAIS has no paging. A search returns the best documents up to a limit. To
+// retrieve all documents, the search is repeated with larger limits.
 
-// maxResults is the largest limit. The limit increases in steps, because a server
-// may allocate memory in proportion to it.
+// maxResults is the largest limit of a search. The limit grows in steps,
+// because a server may allocate memory in proportion to the limit.
 const maxResults = 1 << 14
 
-// pages reports whether to repeat a search until it has returned all documents.
+// pages reports whether a search is repeated with larger limits until all
+// documents are found.
 func (o Options) pages(q *search) bool { return o.All && q.max == 0 }
 
-// answerSize returns the maximum response size to negotiate for a search.
+// answerSize returns the message size to negotiate for a search, in bytes.
 func (o Options) answerSize(q *search) uint32 {
 	if o.pages(q) {
 		return answerSize(maxResults)
@@ -26,7 +26,8 @@ func (o Options) answerSize(q *search) uint32 {
 	return answerSize(q.limit(o.Max))
 }
 
-// isNew counts a result and reports whether it was not in an earlier response.
+// isNew counts a search result. It reports whether no earlier response
+// contained the result.
 func (h *results) isNew(r z3950.Record) bool {
 	h.count++
 	if h.seen == nil || len(r.ID) == 0 {
@@ -38,8 +39,9 @@ func (h *results) isNew(r z3950.Record) bool {
 	return !known
 }
 
-// another prepares the next search and returns true if the current response
-// reached its limit and has more documents than the previous response.
+// another prepares a search with a larger limit. It returns false if the last
+// response stayed below its limit or had no more documents than the response
+// before.
 func (h *results) another() bool {
 	if h.seen == nil || h.count < h.limit || h.count <= h.previous || h.limit >= maxResults {
 		return false
@@ -49,9 +51,8 @@ func (h *results) another() bool {
 	return true
 }
 
-// noteLimit adds a note if results may be missing, because the response reached
-// its limit or fills the negotiated size. Servers silently drop results that
-// exceed the size.
+// noteLimit adds a note if search results may be missing. Servers silently drop
+// results that exceed the limit or the negotiated message size.
 func (h *results) noteLimit() {
 	switch {
 	case h.count == 0:
@@ -62,13 +63,13 @@ func (h *results) noteLimit() {
 	}
 }
 
-// noResult is the beginning of the headline of freeWAIS's pseudo result for a
-// search without results. The pseudo result names the catalogue.
+// noResult begins the headline of the entry that freeWAIS returns for a search
+// without results.
 const noResult = "Search produced no result."
 
-// isPseudo reports whether a result describes the database. freeWAIS sends
-// pseudo results for searches without words or without results. Their ids have
-// no server field.
+// isPseudo reports whether a search result describes the database itself.
+// freeWAIS returns such results for searches without words or without matches.
+// Their ids have no server field.
 func isPseudo(r z3950.Record) bool {
 	headline := strings.TrimSpace(string(r.Headline))
 	if r.Score == z3950.Some(0) && strings.HasPrefix(headline, noResult) {

@@ -16,17 +16,19 @@ type search struct {
 	max   int // 0: the URL has no maximum
 }
 
-// like is a document, or some lines of one, that the results should resemble.
+// A like is a document, or a range of its lines, that search results should
+// resemble.
 type like struct {
 	document
 	lines *lines
 }
 
-// lines is the range from line first up to but not including line end, counted
-// from zero.
+// lines is a range of lines, counted from zero. The end is not part of the
+// range.
 type lines struct{ first, end int64 }
 
-// parseLines parses A,B if ok is true. RFC 5147 calls these numbers positions.
+// parseLines parses a range of lines "A,B" (RFC 5147). It returns nil if ok is
+// false.
 func parseLines(s string, ok bool) (*lines, error) {
 	if !ok {
 		return nil, nil
@@ -44,8 +46,8 @@ func (l lines) String() string {
 	return strconv.FormatInt(l.first, 10) + "," + strconv.FormatInt(l.end, 10)
 }
 
-// parseSearch parses an encoded query. Parameters follow the words. Other text
-// after "&" belongs to the words.
+// parseSearch parses the query of a URL: search words, optionally followed by
+// parameters such as "&max=9".
 func parseSearch(query string) (*search, error) {
 	words, rest, more := strings.Cut(query, "&")
 	q := &search{}
@@ -81,8 +83,8 @@ func checkWords(words string) error {
 // maxLike is the maximum number of documents in a search.
 const maxLike = 32
 
-// parameter parses one parameter of a search. It reports whether part is a
-// parameter.
+// parameter parses one parameter of a search, such as "max=9". It returns false
+// if part is not a parameter.
 func (q *search) parameter(part string) (known bool, err error) {
 	name, value, _ := strings.Cut(part, "=")
 	switch name {
@@ -113,7 +115,7 @@ func (q *search) parameter(part string) (known bool, err error) {
 	return true, nil
 }
 
-// append appends q in the form that parseSearch parses.
+// append appends the search in the syntax of a URL query.
 func (q search) append(dst []byte) []byte {
 	for i, word := range strings.Split(q.words, " ") {
 		if i > 0 {
@@ -133,8 +135,8 @@ func (q search) append(dst []byte) []byte {
 	return dst
 }
 
-// query returns the URL of a search in the database of u. Documents in q.Like
-// must be on the same server.
+// query returns the URL of a search in a database. Documents that the results
+// should resemble must be on the same server.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	if err != nil {
@@ -189,7 +191,7 @@ func resemble(index, u uri.URI) (like, error) {
 	return like{*l.document, l.lines}, nil
 }
 
-// request returns the protocol request for q.
+// request returns the protocol message for a search.
 func (q *search) request(database string, limit int) *z3950.Search {
 	wire := z3950.Query{Words: []byte(q.words), DateFactor: z3950.Some(1), Max: z3950.Some(uint32(q.limit(limit)))}
 	for _, l := range q.like {

@@ -41,8 +41,8 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// results is the Body of a search. It streams the records of one answer, or of
-// several answers to searches with increasing limits.
+// results reads the entries of a search as they arrive. If the search is
+// repeated with larger limits, the entries of all responses are joined.
 type results struct {
 	io.Reader
 	search   *search
@@ -68,9 +68,10 @@ const (
 	maxPseudo = 8  // pseudo results that start reads
 )
 
-// start reads up to the first real result, or returns the error of the search.
-// freeWAIS adds pseudo results to some diagnostics. For example, it replies to
-// "(whale" with the catalogue and a syntax error.
+// start reads the response up to the first search result, or returns the error
+// of the search. freeWAIS may send a diagnostic together with entries that are
+// not results. For example, its reply to "(whale" has the catalogue and a
+// syntax error.
 func (h *results) start(l *lease) error {
 	h.lease, h.first, h.found = l, nil, nil
 	s := l.Session
@@ -108,7 +109,7 @@ func (h *results) start(l *lease) error {
 	}
 }
 
-// withoutResults ends a response without real results.
+// withoutResults returns the outcome of a search whose response has no results.
 func (h *results) withoutResults(faults []error) error {
 	switch {
 	case len(faults) > 0:
@@ -180,7 +181,7 @@ func (h *results) Read(p []byte) (int, error) {
 	return h.Reader.Read(p)
 }
 
-// Close ends the transfer. It may be called during a Read.
+// Close ends the search. Close may be called during a Read.
 func (h *results) Close() error {
 	if !h.closed.Swap(true) {
 		h.lease.End(false)
@@ -188,8 +189,8 @@ func (h *results) Close() error {
 	return nil
 }
 
-// Limits for one result. Otherwise a hostile result with a hundred types and an
-// id of 64 KiB would make the listing hundreds of times as large.
+// Limits for one search result. A hostile result with a hundred types and an id
+// of 64 KiB would otherwise make the listing hundreds of times as large.
 const (
 	maxListed  = 16       // types per result
 	maxEscaped = 32 << 10 // bytes of the escaped id in a URL: half of the limit of a Client
@@ -222,11 +223,11 @@ func (h *results) entries(r z3950.Record) (all []fetch.Entry) {
 	return all
 }
 
-// public contains the schemes that a headline may name. URLs of local files and
-// mailboxes are excluded, because users fetch search results like typed URLs.
+// public lists the schemes of URLs that a search result may name. URLs of local
+// files and mailboxes are excluded, because users trust search results.
 var public = []string{"http", "https", "ftp", "ftps", "gopher", "gophers", "news", "nntp", "snews", "nntps", "wais"}
 
-// entry sets the URL of e to the URL of d.
+// entry returns the entry e with the URL of a document.
 func (h *results) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	if !isType(d.kind) || checkID(d.id) != nil {
 		return e, false
@@ -269,7 +270,8 @@ func extra(r z3950.Record) map[string]string {
 	return m
 }
 
-// dateOf parses yymmdd and yyyymmdd. Servers write "0" for an unknown date.
+// dateOf parses a date in the form yymmdd or yyyymmdd. Servers write "0" for an
+// unknown date.
 func dateOf(s string) time.Time {
 	layout := "20060102"
 	if len(s) == 6 {

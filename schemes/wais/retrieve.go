@@ -14,10 +14,10 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// unknown is the end of a document of unknown length.
+// unknown is the end of a document whose length is not known.
 const unknown = math.MaxInt64
 
-// part returns the part of the document that req requests.
+// part returns the range of the document that a request asks for.
 func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	r = z3950.Retrieval{Database: l.database, ID: []byte(l.document.id), Type: []byte(l.document.kind), Unit: z3950.Bytes, End: unknown}
 	if l.lines != nil {
@@ -49,9 +49,9 @@ func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	return r, nil
 }
 
-// validator returns the same text for equal ids and lengths. It allows a resume
-// after a truncated transfer, but does not prove that the document is
-// unchanged. It returns "" for a document of unknown length.
+// validator returns a string for resuming a transfer, made from the id and
+// length of the document. It does not detect a changed document of equal
+// length. It is "" if the length is unknown.
 func (d *document) validator() string {
 	if d.length < 0 {
 		return ""

@@ -11,9 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// A session is a connection to a server. It sends one request at a time and
-// reads the complete response before the next request. One request uses it at a
-// time.
+// A session is a connection to a WAIS server. It sends the next request only
+// after it has read the complete response to the previous one.
 type session struct {
 	*sessions.Conn
 	in   *z3950.Reader // reader of Conn
@@ -49,13 +48,13 @@ const (
 	replyTime  = 2 * time.Minute
 )
 
-// answerSize returns the response size for a number of results. A server drops
-// results that do not fit.
+// answerSize returns the message size in bytes that a number of search results
+// needs. Servers drop results that do not fit.
 func answerSize(results int) uint32 {
 	return uint32(max(usualSize, min(int64(results)*resultSize, maxSize)))
 }
 
-// init negotiates the maximum response size.
+// init sends an Init message, which negotiates the maximum message size.
 func (s *session) init(size uint32) error {
 	if err := s.send(z3950.NewInit("fetch", size)); err != nil {
 		return err
@@ -78,12 +77,12 @@ func (s *session) init(size uint32) error {
 	return nil
 }
 
-// errTooLarge is the error for an empty message. Servers send it if the
-// response does not fit, or if they did not understand the request.
+// errTooLarge is the error for an empty message. Servers send an empty message
+// if the response does not fit into the negotiated size.
 var errTooLarge = fetch.Protocol.Errorf("server could not encode its response")
 
-// send sends p and reads the header of the response. The response timeout
-// starts here.
+// send sends a message and reads the header of the response. The timeout for
+// the complete response starts here.
 func (s *session) send(p z3950.PDU) error {
 	if s.in.Buffered() > 0 {
 		s.Break()
@@ -115,7 +114,7 @@ func (s *session) send(p z3950.PDU) error {
 	return nil
 }
 
-// search sends p and reads the response up to its records.
+// search sends a search and reads the response up to its first record.
 func (s *session) search(p *z3950.Search) error {
 	if err := s.send(p); err != nil {
 		return err

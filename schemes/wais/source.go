@@ -36,12 +36,12 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// A source is the description of a database: the fields of a WAIS source file
-// in order, without colons. The value of a list is its words. Values hold the
+// A source holds the fields of a WAIS source file, which describes a database.
+// Names have no colon. A list is stored as its words, and other values as the
 // bytes of the file.
 type source []fetch.Field
 
-// header returns s with values as UTF-8 text.
+// header returns the fields with their values converted to UTF-8.
 func (s source) header() (h fetch.Header) {
 	for _, f := range s {
 		h = append(h, fetch.Field{Name: f.Name, Value: latin1([]byte(f.Value))})
@@ -51,8 +51,8 @@ func (s source) header() (h fetch.Header) {
 
 func (s source) get(name string) string { return fetch.Header(s).Get(name) }
 
-// entry returns the entry for the database that s describes. If s has no host,
-// the database is on the server that sent s.
+// entry returns a listing entry for the described database. If the description
+// has no host, the database is on the server that sent the description.
 func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	name := s.get("database-name")
 	if name == "" {
@@ -82,7 +82,7 @@ func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	return e, nil
 }
 
-// Limits for a source file. Known files have about a dozen fields.
+// Limits for a source file, which usually has about a dozen fields.
 const (
 	maxFields = 100
 	maxNested = 16

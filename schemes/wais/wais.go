@@ -27,13 +27,12 @@ import (
 
 // Options configure the wais scheme. The zero value is valid.
 type Options struct {
-	// Max is the maximum number of results if the URL has none. Zero means 40,
-	// the value of historical clients.
+	// Max is the maximum number of search results for a URL without "max=N".
+	// Zero means 40, the value of the original clients.
 	Max int
 
-	// All repeats a search with larger limits until the response stays below
-	// the limit, up to 16,384 documents. A max in the URL disables the
-	// repetition.
+	// All repeats each search with larger limits until all documents are found,
+	// up to 16,384. It has no effect on URLs with "max=N".
 	All bool
 }
 
@@ -50,7 +49,8 @@ func Schemes(o Options) []fetch.Scheme {
 		Links:  fetch.Links{To: []string{"wais"}},
 		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: fetch.Mirroring{
-			// The id of a document contains the file and the database twice.
+			// The id of a document contains the file name and the database name
+			// twice.
 			Repeats: true,
 			Subtree: func(u uri.URI) (uri.URI, bool) { return u, true },
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A document holds the parts of a URL that identify a document.
+// A document identifies a document in a database by type, id and length.
 type document struct {
 	kind   string // WAIS type, such as TEXT
 	id     string // opaque bytes, returned to the server unchanged
@@ -83,12 +83,12 @@ func parseFields(s string) (string, bool) {
 	return string(id.Append(nil)), len(id) > 0
 }
 
-// appendWPath appends d in the form that parseWPath parses: with the length if
-// it is known, and with numbered fields if they result in the same bytes.
+// appendWPath appends the URL form of a document id that parseWPath parses. It
+// uses numbered fields if they reproduce the same bytes.
 func appendWPath(dst []byte, d document) []byte {
 	id, err := z3950.ParseDocumentID([]byte(d.id))
 	if err != nil || string(id.Append(nil)) != d.id {
-		// Escaping "=" and ";" prevents that the id is parsed as fields.
+		// Escaped "=" and ";" prevent that the id is parsed as numbered fields.
 		return uri.AppendEscape(dst, d.id, uri.Unreserved)
 	}
 	if d.length > 0 {
