@@ -1,7 +1,7 @@
 package z3950
 
-// A DocumentID holds the parts of a document's name. Clients return the name to
-// the server byte for byte. Only the printed form in a URL needs the parts.
+// A DocumentID is the name of a document on a WAIS server, split into its
+// parts. Clients must return the complete name to the server unchanged.
 type DocumentID []Part
 
 // A Part is one element of a DocumentID.
@@ -10,8 +10,7 @@ type Part struct {
 	Value []byte
 }
 
-// The tags of the parts of a DocumentID. Requests are sent to the distributor
-// if a DocumentID names one.
+// Tags of the parts of a DocumentID.
 const (
 	OriginalServer      = 1
 	OriginalDatabase    = 2
@@ -22,10 +21,11 @@ const (
 	Copyright           = 7 // 0 free, 1 all rights reserved, 2 restricted
 )
 
-// maxParts limits the parts of one name. Known names have at most seven.
+// maxParts is the maximum number of parts in a DocumentID. Real names have at
+// most seven.
 const maxParts = 64
 
-// ParseDocumentID parses the name of a document.
+// ParseDocumentID decodes the name of a document into its parts.
 func ParseDocumentID(b []byte) (id DocumentID, err error) {
 	err = each(b, func(tag uint32, value []byte) error {
 		if len(id) == maxParts {
@@ -37,7 +37,7 @@ func ParseDocumentID(b []byte) (id DocumentID, err error) {
 	return id, err
 }
 
-// Append appends the name that consists of these parts.
+// Append appends the encoded DocumentID to dst and returns the extended slice.
 func (id DocumentID) Append(dst []byte) []byte {
 	for _, p := range id {
 		dst = appendElement(dst, p.Tag, p.Value)

@@ -58,21 +58,22 @@ const (
 	tagType            = 133
 )
 
-// A Number is a numeric element. The zero value means that it is absent.
+// A Number is an optional number in a message. The zero value is an absent
+// number.
 type Number struct {
 	Value uint32
 	Set   bool
 }
 
-// Some returns a Number that is present and has the value v.
+// Some returns a Number with the value v.
 func Some(v uint32) Number { return Number{v, true} }
 
-// maxVarint is the maximum length of a tag or length with leading zeros. Known
-// writers use four bytes.
+// maxVarint is the maximum length in bytes of an encoded tag or length,
+// including leading zeros.
 const maxVarint = 8
 
-// cutVarint reads a compressed integer: base 128, most significant digit first,
-// with the high bit set on all bytes except the last.
+// cutVarint decodes an integer in base 128, most significant digit first. All
+// bytes except the last have the high bit set.
 func cutVarint(b []byte) (v uint32, rest []byte, err error) {
 	for i, c := range b {
 		switch {
@@ -95,7 +96,7 @@ func appendVarint(dst []byte, v uint32) []byte {
 	return append(dst, byte(v)&0x7f)
 }
 
-// sizeVarint returns the length of v as a compressed integer.
+// sizeVarint returns the number of bytes that cutVarint needs for v.
 func sizeVarint(v uint32) (n int) {
 	for n = 1; v >= 0x80; n++ {
 		v >>= 7
@@ -103,7 +104,7 @@ func sizeVarint(v uint32) (n int) {
 	return n
 }
 
-// cut splits b into its first element and the remaining bytes.
+// cut decodes the first element in b and returns the remaining bytes.
 func cut(b []byte) (tag uint32, value, rest []byte, err error) {
 	tag, b, err = cutVarint(b)
 	if err != nil {
@@ -134,8 +135,7 @@ func each(b []byte, do func(tag uint32, value []byte) error) error {
 	return nil
 }
 
-// parseNumber parses the value of a Number, a binary integer of at most four
-// bytes.
+// parseNumber decodes a big-endian integer of at most four bytes.
 func parseNumber(value []byte) (Number, error) {
 	if len(value) == 0 || len(value) > 4 {
 		return Number{}, malformed("number of %d bytes", len(value))
@@ -147,7 +147,7 @@ func parseNumber(value []byte) (Number, error) {
 	return n, nil
 }
 
-// Binary returns v in the shortest form, as Like.Start and Like.End store it.
+// Binary returns the big-endian form of v without leading zeros.
 func Binary(v uint32) []byte {
 	b := []byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
 	for len(b) > 1 && b[0] == 0 {
@@ -161,7 +161,8 @@ func appendElement(dst []byte, tag uint32, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// appendBytes appends an element unless value is nil.
+// appendBytes appends an element with the given tag. It appends no element if
+// value is nil.
 func appendBytes(dst []byte, tag uint32, value []byte) []byte {
 	if value == nil {
 		return dst
@@ -176,7 +177,8 @@ func appendNumber(dst []byte, tag uint32, n Number) []byte {
 	return appendElement(dst, tag, Binary(n.Value))
 }
 
-// appendGroup appends an element whose value is appended by write.
+// appendGroup appends an element with the given tag. The function write appends
+// the value of the element.
 func appendGroup(dst []byte, tag uint32, write func([]byte) []byte) []byte {
 	dst = appendVarint(dst, tag)
 	start := len(dst)
@@ -189,9 +191,8 @@ func appendGroup(dst []byte, tag uint32, write func([]byte) []byte) []byte {
 	return dst
 }
 
-// elements describes a group of elements in the order in which they are
-// written. The field of each is a *[]byte, a *Number or, for the types of a
-// document, a *[][]byte.
+// elements lists the elements of a group in encoding order. Each has a tag and
+// a pointer to a []byte, a Number or a [][]byte.
 type elements []struct {
 	tag uint32
 	at  any
@@ -213,8 +214,8 @@ func (e elements) append(dst []byte) []byte {
 	return dst
 }
 
-// read reads elements in any order. It skips unknown elements. If an element
-// occurs twice, the last one counts.
+// read decodes elements in any order. It skips unknown elements, and the last
+// one counts if an element occurs twice.
 func (e elements) read(b []byte) error { return each(b, e.put) }
 
 func (e elements) put(tag uint32, value []byte) (err error) {
@@ -234,7 +235,7 @@ func (e elements) put(tag uint32, value []byte) (err error) {
 	return err
 }
 
-// maxTypes limits the types of a document. Known documents have far fewer.
+// maxTypes is the maximum number of types of a document.
 const maxTypes = 100
 
 func parseTypes(b []byte) ([][]byte, error) {
@@ -258,8 +259,8 @@ func appendTypes(dst []byte, types [][]byte) []byte {
 	return dst
 }
 
-// cutUser returns the user information, a single element with the given tag
-// that must fill b. It returns nil if b is empty.
+// cutUser returns the user information at the end of a message, or nil if there
+// is none.
 func cutUser(b []byte, want uint32) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil

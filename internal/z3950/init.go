@@ -1,7 +1,6 @@
 package z3950
 
-// Parameters are the common fields of Init and InitResponse. freeWAIS reads the
-// first four by their position.
+// Parameters contains the fields that Init and InitResponse have in common.
 type Parameters struct {
 	Version   []byte // bitmap, most significant bit first: version 1 is 0x80
 	Options   []byte // bitmap: search, present, delete, access control, resource control
@@ -23,11 +22,12 @@ func (p *Parameters) elements() elements {
 	}
 }
 
-// An Init starts a conversation and negotiates sizes. Clients may omit it.
+// An Init is the first message of a client, which negotiates message sizes. It
+// is optional.
 type Init struct{ Parameters }
 
-// NewInit returns an Init that requests only the search service and responses
-// of at most size bytes. freeWAIS rejects clients that offer Present or Delete.
+// NewInit returns an Init for searches with responses of at most size bytes. It
+// does not offer Present and Delete, because freeWAIS rejects clients that do.
 func NewInit(id string, size uint32) *Init {
 	return &Init{Parameters{
 		Version: []byte{0x80}, Options: []byte{0x80},
@@ -35,7 +35,7 @@ func NewInit(id string, size uint32) *Init {
 	}}
 }
 
-// Append appends the PDU without a Header.
+// Append appends the encoded Init to dst and returns the extended slice.
 func (p *Init) Append(dst []byte) []byte {
 	return appendHead(dst, typeInit, p.elements().append)
 }
@@ -47,7 +47,8 @@ func (p *Init) decode(fields, rest []byte) error {
 	return p.elements().read(fields)
 }
 
-// An InitResponse is the response to an Init. Maximum is the negotiated size.
+// An InitResponse is a server's reply to an Init. Maximum is the negotiated
+// size.
 type InitResponse struct {
 	Accepted bool
 	Parameters
@@ -65,7 +66,8 @@ func (p *InitResponse) user() elements {
 	}
 }
 
-// Append appends the PDU without a Header.
+// Append appends the encoded InitResponse to dst and returns the extended
+// slice.
 func (p *InitResponse) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeInitResponse, func(dst []byte) []byte {
 		return p.elements().append(append(dst, boolByte(p.Accepted)))

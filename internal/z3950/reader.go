@@ -22,11 +22,11 @@ const (
 	minWindow = 16 // room for the bytes that varint peeks
 )
 
-// NewReader returns a Reader for src. It may read more bytes than requested.
+// NewReader returns a Reader with its own buffer, which may read ahead in src.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, window)} }
 
-// Buffered returns the number of buffered bytes. Buffered bytes between two
-// messages mean that the server sent data without a request.
+// Buffered returns the number of bytes that were received but not read. If it
+// is not zero between two messages, the server has sent data without a request.
 func (r *Reader) Buffered() int { return r.src.Buffered() }
 
 // Next reads the Header of the next message. It returns io.EOF at the end of
@@ -44,8 +44,8 @@ func (r *Reader) Next() (Header, error) {
 	return h, err
 }
 
-// read returns the next n bytes of the message. They are valid until the next
-// read.
+// read returns the next n bytes of the message. The slice is valid until the
+// next read.
 func (r *Reader) read(n int) ([]byte, error) {
 	if n > r.left {
 		return nil, malformed("%d bytes where a message has %d left", n, r.left)
@@ -71,8 +71,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// PDU reads the remaining message into memory. The result is valid until the
-// next read.
+// PDU decodes the rest of the message. The result is valid until the next read.
 func (r *Reader) PDU() (PDU, error) {
 	b, err := r.read(r.left)
 	if err != nil {
@@ -81,7 +80,7 @@ func (r *Reader) PDU() (PDU, error) {
 	return Decode(b)
 }
 
-// Response reads a SearchResponse without its records.
+// Response decodes a SearchResponse up to its records, which Record returns.
 func (r *Reader) Response() (*SearchResponse, error) {
 	b, err := r.read(2)
 	if err != nil {
@@ -124,7 +123,7 @@ func (r *Reader) openUser() error {
 	return nil
 }
 
-// varint reads a compressed integer without waiting for a later byte.
+// varint decodes an integer in base 128. It does not read the byte after it.
 func (r *Reader) varint() (uint32, error) {
 	for n := 1; n <= r.left; n++ {
 		w, err := r.src.Peek(n)

@@ -1,6 +1,6 @@
 package z3950
 
-// A Kind is the kind of a Record. Its value is the tag.
+// A Kind is the type of a Record, such as a search result or a text.
 type Kind uint32
 
 const (
@@ -14,9 +14,8 @@ const (
 	CodesHit    Kind = 155
 )
 
-// A Record is one part of a response: a search result, a chunk of a document,
-// or a diagnostic. The server chooses the elements. Absent elements are nil or
-// unset.
+// A Record is one part of a search response: a search result, a chunk of a
+// document, or a diagnostic. Fields that the server omitted are nil or unset.
 type Record struct {
 	Kind Kind
 
@@ -38,14 +37,15 @@ type Record struct {
 	Diagnostic Diagnostic
 }
 
-// A Diagnostic is the reason why a request failed or has an incomplete result.
+// A Diagnostic is a server's reason for a failed request or an incomplete
+// result.
 type Diagnostic struct {
 	Code      string // two characters: "S1"
 	Message   []byte
 	Surrogate bool
 }
 
-// Append appends r in the form of the user information.
+// Append appends the encoded Record to dst and returns the extended slice.
 func (r *Record) Append(dst []byte) []byte {
 	switch r.Kind {
 	case Diagnosis:
@@ -65,7 +65,7 @@ func (r *Record) elements() elements {
 	}
 }
 
-// endOfRecord ends a diagnostic. The length of the diagnostic does not include
+// endOfRecord is the last byte of a diagnostic. The length field does not count
 // it.
 const endOfRecord = 0x1d
 
@@ -76,7 +76,7 @@ func (d *Diagnostic) append(dst []byte) []byte {
 	return append(dst, boolByte(d.Surrogate), endOfRecord)
 }
 
-// readDiagnostic parses b, which ends in endOfRecord.
+// readDiagnostic decodes a diagnostic. The last byte of b must be endOfRecord.
 func (r *Record) readDiagnostic(b []byte) error {
 	end := len(b) - 1
 	if end < 3 || b[end] != endOfRecord {
@@ -87,8 +87,8 @@ func (r *Record) readDiagnostic(b []byte) error {
 	return nil
 }
 
-// read parses the record with the given tag. It reports whether the kind of the
-// record is known. Callers skip unknown records.
+// read decodes a record with the given tag. It returns false for an unknown
+// tag.
 func (r *Record) read(tag uint32, value []byte) (known bool, err error) {
 	switch r.Kind = Kind(tag); r.Kind {
 	case WordsUsed:

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// A SearchResponse is the response to a Search. Only its records show the
-// outcome, because Status 1 means success in freeWAIS and Status 0 in the
-// standard.
+// A SearchResponse is a server's reply to a Search. Use its records to find out
+// whether the search succeeded, because servers disagree on the meaning of
+// Status.
 type SearchResponse struct {
 	Status          byte
 	Results         uint32 // always 0; Results, Returned and Next have 24 bits
@@ -24,7 +24,8 @@ func (p *SearchResponse) elements() elements {
 	return elements{{tagResultSetStatus, &p.ResultSetStatus}, {tagPresentStatus, &p.PresentStatus}, {tagReference, &p.Reference}}
 }
 
-// Append appends the PDU without a Header.
+// Append appends the encoded SearchResponse to dst and returns the extended
+// slice.
 func (p *SearchResponse) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeSearchResponse, func(dst []byte) []byte {
 		return p.elements().append(append24(append24(append24(append(dst, p.Status), p.Results), p.Returned), p.Next))
@@ -46,7 +47,8 @@ func (p *SearchResponse) decodeHead(fields []byte) error {
 	return p.elements().read(fields[10:])
 }
 
-// decode copies every record, because p keeps them.
+// decode copies each record into its own memory, because a response keeps all
+// of them.
 func (p *SearchResponse) decode(fields, rest []byte) error {
 	if err := p.decodeHead(fields); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Unit is the unit of the bounds of a chunk.
+// A Unit is the unit in which a chunk of a document is measured.
 type Unit uint8
 
 const (
@@ -20,11 +20,11 @@ var units = [...]string{"document", "bytes", "lines", "paragraphs"}
 // String returns the name of u.
 func (u Unit) String() string { return units[min(int(u), len(units)-1)] }
 
-// uses maps each Unit to the attributes of its bounds.
+// uses contains the protocol name of each Unit.
 var uses = [...]string{Bytes: "wb", Lines: "wl", Paragraphs: "wp"}
 
-// A Retrieval requests a chunk of a document, from Start up to but not
-// including End, counted from zero.
+// A Retrieval is a request for a chunk of a document. The chunk starts at Start
+// and ends before End. Both are counted from zero.
 type Retrieval struct {
 	Database   string
 	ID, Type   []byte
@@ -32,8 +32,8 @@ type Retrieval struct {
 	Start, End int64
 }
 
-// Search returns r in the only form that does not crash freeWAIS: with a type,
-// both bounds, and the terms in this order.
+// Search returns the protocol message for r. The order of its terms is
+// significant, because other orders crash freeWAIS.
 func (r Retrieval) Search() *Search {
 	and := Term{Operator: []byte("a")}
 	use := uses[r.Unit]
@@ -54,8 +54,8 @@ func term(use, relation string, value []byte) Term {
 	return Term{Attributes: []byte(use + " " + relation + " ig ig ig ig"), Value: value}
 }
 
-// Retrieval returns the chunk that p requests. It returns false if p is not a
-// retrieval.
+// Retrieval returns the chunk that a Search requests. It returns false for a
+// search by words.
 func (p *Search) Retrieval() (r Retrieval, ok bool) {
 	if string(p.Type) != TermQuery {
 		return r, false

@@ -8,9 +8,7 @@ const (
 	TermQuery = "1" // Terms: a document to retrieve
 )
 
-// A Search is a query of a database, or a request for a part of a document,
-// because WAIS does not use Present. Small, Large and Medium have 24 bits, and
-// servers ignore them.
+// A Search is a query of a database, or a request for a chunk of a document.
 type Search struct {
 	Small, Large, Medium uint32
 	Replace              bool
@@ -35,9 +33,8 @@ type Query struct {
 	Max        Number // maximum number of results
 }
 
-// Like names a document that the results should resemble, or the chunk of the
-// document between Start and End. The bounds are numbers, except for
-// paragraphs.
+// Like names a document that search results should resemble. If Chunk is set,
+// only the part between Start and End counts.
 type Like struct {
 	ID, Type   []byte
 	Chunk      Number // a Unit; unset: the complete document
@@ -59,7 +56,7 @@ func (p *Search) elements() elements {
 	}
 }
 
-// Append appends the PDU without a Header.
+// Append appends the encoded Search to dst and returns the extended slice.
 func (p *Search) Append(dst []byte) []byte {
 	dst = appendHead(dst, typeSearch, func(dst []byte) []byte {
 		dst = append24(append24(append24(dst, p.Small), p.Large), p.Medium)
@@ -76,8 +73,8 @@ func (p *Search) Append(dst []byte) []byte {
 
 func append24(dst []byte, v uint32) []byte { return append(dst, byte(v>>16), byte(v>>8), byte(v)) }
 
-// elements returns the elements between the words, which come first, and the
-// documents, which come last.
+// elements lists the elements of a query, except for the words and the
+// documents.
 func (q *Query) elements() elements {
 	return elements{
 		{tagTextList, &q.TextList}, {tagDateFactor, &q.DateFactor}, {tagBeginDate, &q.Begin}, {tagEndDate, &q.End}, {tagMaxDocuments, &q.Max},
@@ -128,7 +125,7 @@ func (p *Search) decode(fields, rest []byte) error {
 
 func read24(b []byte) uint32 { return uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2]) }
 
-// maxLike limits the documents in one query.
+// maxLike is the maximum number of documents in one query.
 const maxLike = 100
 
 func (q *Query) decode(b []byte) error {
@@ -157,8 +154,8 @@ func (q *Query) decode(b []byte) error {
 	})
 }
 
-// A Term of a TermQuery is an operator, or a value and the attributes that
-// define the comparison.
+// A Term is one part of a query in postfix notation: an operator, or a value
+// with its attributes.
 type Term struct {
 	Operator   []byte // "a" and, "o" or, "n" and not; nil: not an operator
 	Attributes []byte // six names of two letters: use, relation, position, structure, truncation, completeness
@@ -177,7 +174,7 @@ func appendTerms(dst []byte, terms []Term) []byte {
 	return dst
 }
 
-// maxTerms limits the terms of a query. A retrieval has seven.
+// maxTerms is the maximum number of terms in a query. A retrieval has seven.
 const maxTerms = 100
 
 func parseTerms(b []byte) ([]Term, error) {

@@ -19,8 +19,8 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is wrapped by every error about bytes that violate the protocol.
-// All other errors come from the source.
+// ErrMalformed is the error for bytes that violate the protocol. Other errors
+// wrap it.
 var ErrMalformed = errors.New("malformed message")
 
 func malformed(format string, args ...any) error {
@@ -30,15 +30,15 @@ func malformed(format string, args ...any) error {
 const (
 	// HeaderSize is the length of a Header in bytes.
 	HeaderSize = 25
-	// MaxMessage limits the bytes after a Header. A Reader does not keep them
-	// in memory.
+	// MaxMessage is the maximum length in bytes of a message after its Header.
 	MaxMessage = 16 << 20
-	// MaxRecord limits one record of a response, and any other PDU, in bytes.
+	// MaxRecord is the maximum length in bytes of a record, and of any other
+	// PDU.
 	MaxRecord = 1 << 20
 )
 
-// A Header precedes each PDU. AppendMessage replaces zero fields by the usual
-// values: 'z', '2', "wais", no compression and no encoding.
+// A Header is the fixed-length beginning of a message. For fields that are
+// zero, AppendMessage writes the usual values.
 type Header struct {
 	Length      int    // length of the PDU in bytes; 0: the server could not encode its response
 	Type        byte   // 'z' PDU, 'a' ACK, 'n' NAK
@@ -49,14 +49,15 @@ type Header struct {
 	Checksum    byte   // '0'; never verified
 }
 
-// A PDU is an Init, InitResponse, Search or SearchResponse.
+// A PDU is the content of a message: an Init, InitResponse, Search or
+// SearchResponse.
 type PDU interface {
-	// Append appends the PDU without a Header.
+	// Append appends the encoded PDU to dst, without a Header.
 	Append(dst []byte) []byte
 }
 
-// AppendMessage appends a Header and p. It computes h.Length. A nil p results
-// in the empty message of a server that could not encode its response.
+// AppendMessage appends a Header and the encoded PDU to dst and returns the
+// extended slice. A nil PDU results in an empty message.
 func AppendMessage(dst []byte, h Header, p PDU) []byte {
 	start := len(dst)
 	dst = append(dst, "0000000000"...)
@@ -87,7 +88,7 @@ func orDefault(c, def byte) byte {
 	return c
 }
 
-// ParseHeader parses the HeaderSize bytes of b. Letters may have either case.
+// ParseHeader decodes a message header of HeaderSize bytes.
 func ParseHeader(b []byte) (h Header, err error) {
 	if len(b) != HeaderSize {
 		return h, malformed("header of %d bytes", len(b))
@@ -129,7 +130,7 @@ const (
 	typeSearchResponse = 23
 )
 
-// Decode decodes the PDU that fills b. The result refers to memory of b.
+// Decode decodes the PDU that b contains. The PDU shares memory with b.
 func Decode(b []byte) (PDU, error) {
 	kind, fields, rest, err := cutHead(b)
 	if err != nil {
@@ -157,8 +158,8 @@ func Decode(b []byte) (PDU, error) {
 	return p, nil
 }
 
-// cutHead splits a PDU into its header, whose length is in the first two bytes,
-// and the user information.
+// cutHead splits a PDU into its type, its header fields and the remaining
+// bytes.
 func cutHead(b []byte) (kind byte, fields, rest []byte, err error) {
 	if len(b) < 3 {
 		return 0, nil, nil, malformed("PDU of %d bytes", len(b))
@@ -170,8 +171,8 @@ func cutHead(b []byte) (kind byte, fields, rest []byte, err error) {
 	return b[2], b[3 : 2+n], b[2+n:], nil
 }
 
-// appendHead appends the header of a PDU: its type and the bytes that write
-// appends.
+// appendHead appends the type and the header of a PDU. The function write
+// appends the fields of the header.
 func appendHead(dst []byte, kind byte, write func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = write(append(dst, 0, 0, kind))

@@ -13,11 +13,9 @@ import (
 	"time"
 )
 
-// The timeouts of a client. A packet without an answer is sent four times, with
-// waits of 4, 8 and 16 seconds. The Call fails after a further wait of 32
-// seconds. Every new packet restarts this schedule. A server may request longer
-// waits, up to a limit.
-// patience; but none is without end.
+// Timeouts of a client. A packet is sent up to four times, with waits of 4, 8
+// and 16 seconds between the attempts, and 32 seconds after the last one. Every
+// packet from the server restarts this schedule.
 const (
 	firstWait = 4 * time.Second
 	retries   = 3
@@ -32,18 +30,19 @@ const (
 )
 
 var (
-	// ErrRefused means that the server rejects requests at the moment.
+	// ErrRefused means that the server temporarily rejects requests.
 	ErrRefused = errors.New("server refuses the connection")
-	// ErrTooLong means that a request exceeds the limit of all servers.
+	// ErrTooLong means that a request has more packets than any server accepts.
 	ErrTooLong = errors.New("request too long")
 )
 
-// A RedirectError names another server that answers the request.
+// A RedirectError is the error for a server that redirects the client to
+// another server.
 type RedirectError struct{ To netip.AddrPort }
 
 func (e *RedirectError) Error() string { return "server redirects to " + e.To.String() }
 
-// Options configure a Call. The zero value is valid.
+// Options contains optional settings of a [Call]. The zero value is valid.
 type Options struct {
 	ID   uint16                           // connection id; 0: a random id
 	Note func(format string, args ...any) // receives notes for the user; may be nil
@@ -82,7 +81,7 @@ type Call struct {
 	err      error
 }
 
-// New sends a request over conn and returns the Call that reads its reply.
+// New sends a request over conn and returns a Call, which reads the reply.
 func New(conn net.Conn, request []byte, o Options) (*Call, error) {
 	c := &Call{conn: conn, note: o.Note, id: o.ID, held: map[uint16][]byte{}, packet: make([]byte, maxPacket)}
 	if c.note == nil {
@@ -102,17 +101,17 @@ func New(conn net.Conn, request []byte, o Options) (*Call, error) {
 	return c, c.send()
 }
 
-// Until limits every wait to the time t, in addition to the timeouts of a Call.
-// The zero time removes the limit.
+// Until sets a deadline for the reply, in addition to the timeouts of the
+// protocol. The zero time removes the deadline.
 func (c *Call) Until(t time.Time) { c.limit = t }
 
-// renew restarts the schedule of retransmissions.
+// renew restarts the timeouts, because the server has sent a packet.
 func (c *Call) renew() {
 	c.timeout, c.tries, c.due = firstWait, 0, time.Now().Add(firstWait)
 }
 
-// send sends the packets that the server has not acknowledged. If there are
-// none, it sends an acknowledgement.
+// send sends all packets that the server has not acknowledged. If there are
+// none, it acknowledges the packets of the reply.
 func (c *Call) send() error {
 	if int(c.acked) >= len(c.out) {
 		return c.ack()
@@ -195,7 +194,7 @@ func (c *Call) step() error {
 	return c.send()
 }
 
-// silence returns the error for a server that stopped answering.
+// silence returns the error for a server that has stopped answering.
 func (c *Call) silence() error {
 	if c.got > 0 {
 		return fmt.Errorf("server fell silent within its reply: %w", io.ErrUnexpectedEOF)
@@ -241,9 +240,9 @@ func (c *Call) handle(b []byte) error {
 	return nil
 }
 
-// isMine reports whether id is the id of this Call. It also accepts the id with
-// swapped bytes: on little-endian machines, dirsrv PreAlpha 5.3 sends this form
-// in every packet after the first acknowledgement.
+// isMine reports whether a packet with the given id belongs to this Call.
+// Servers on little-endian machines (dirsrv PreAlpha 5.3) swap the two bytes of
+// the id, so both orders are accepted.
 func (c *Call) isMine(id uint16) bool { return id == c.id || id == bits.ReverseBytes16(c.id) }
 
 func (c *Call) option(p Packet) error {
@@ -266,7 +265,7 @@ func (c *Call) option(p Packet) error {
 	return nil
 }
 
-// waits applies a server's request for a longer or a normal wait.
+// waits changes the timeout as the server requested in a packet.
 func (c *Call) waits(p Packet) {
 	if !p.HasWait {
 		return

@@ -16,8 +16,8 @@ import (
 	"fmt"
 )
 
-// A Packet is one datagram. A header may omit fields from its end. Zero values
-// have the meaning of omitted fields, except for Number.
+// A Packet is one ARDP datagram. Zero fields stand for fields that the datagram
+// omits, except for Number.
 type Packet struct {
 	Version  uint8  // 0 or 1
 	Size     int    // minimum size of the header in octets, at most 13; version 0 only
@@ -34,7 +34,7 @@ type Packet struct {
 	Data     []byte
 }
 
-// An Option is the control function of a packet.
+// An Option is the control function of a packet, such as a redirect.
 type Option uint8
 
 const (
@@ -45,14 +45,15 @@ const (
 	Queue       Option = 254
 )
 
-// ErrVersion means that the server uses another protocol version.
+// ErrVersion means that the server requires another version of the protocol.
 var ErrVersion = errors.New("server speaks another version of ARDP")
 
-// ErrMalformed is wrapped by errors about bytes that are not a valid packet.
+// ErrMalformed is the error for bytes that are not a valid packet. Other errors
+// wrap it.
 var ErrMalformed = errors.New("malformed packet")
 
-// errNoHeader means that a datagram starts with text, as in Prospero before
-// ARDP.
+// errNoHeader means that a datagram starts with text instead of a header, as in
+// versions of Prospero before ARDP.
 var errNoHeader = malformed("no header")
 
 func malformed(format string, args ...any) error {
@@ -67,7 +68,8 @@ const (
 	first1       = 129
 )
 
-// Parse parses a datagram. Args and Data refer to memory of b.
+// Parse decodes a datagram. The Args and Data of the Packet share memory with
+// b.
 func Parse(b []byte) (Packet, error) {
 	switch {
 	case len(b) == 0:

@@ -25,7 +25,8 @@ const (
 	MaxTokens = 1000      // tokens per line
 )
 
-// AppendToken appends a token. It adds quotes if necessary.
+// AppendToken appends a token to dst, in quotes if necessary, and returns the
+// extended slice.
 func AppendToken(dst []byte, token string) []byte {
 	plain := token != ""
 	for i := range len(token) {
@@ -41,8 +42,8 @@ func AppendToken(dst []byte, token string) []byte {
 	return append(dst, '\'')
 }
 
-// AppendLine appends one line of a request. If a token contains CR, LF or NUL,
-// it returns dst unchanged and ErrUnsafe.
+// AppendLine appends one line of a request to dst and returns the extended
+// slice. If a token contains CR, LF or NUL, AppendLine returns ErrUnsafe.
 func AppendLine(dst []byte, tokens ...string) ([]byte, error) {
 	line := dst
 	for i, t := range tokens {

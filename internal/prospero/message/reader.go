@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// A Reader reads lines. It keeps one line in memory, but no token that Rest
-// reads.
+// A Reader reads lines and splits them into tokens.
 type Reader struct {
 	src    *bufio.Reader
 	quoted bool
 	raw    []byte // bytes of the current line
 }
 
-// NewReader returns a Reader for src. It may read more bytes than requested.
+// NewReader returns a Reader with its own buffer, which may read ahead in src.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, 4<<10)} }
 
 // Line reads one line, or the remaining tokens after Begin. Empty lines are
@@ -28,8 +27,8 @@ func (r *Reader) Line() (Line, error) {
 	return l, err
 }
 
-// Begin reads the first n tokens of a line. It reports whether the line has no
-// further token. Otherwise Rest or Line reads the remaining tokens.
+// Begin reads the first n tokens of a line. The result all is true if the line
+// has no other tokens. Otherwise, Rest or Line reads the remaining tokens.
 func (r *Reader) Begin(n int) (l Line, all bool, err error) {
 	r.raw = r.raw[:0]
 	for len(l.Tokens) < n {
@@ -54,7 +53,8 @@ func (r *Reader) Begin(n int) (l Line, all bool, err error) {
 	return l, false, nil
 }
 
-// A lexeme is the role of a byte in a line.
+// A lexeme is the meaning of a byte in a line: text, a quote, a separator or an
+// end.
 type lexeme uint8
 
 const (
@@ -105,8 +105,8 @@ func (r *Reader) next(keep bool) (byte, lexeme, error) {
 	return c, text, nil
 }
 
-// token reads one token. It returns has = false if the line or the input has no
-// further token, and last = true at the end of the line.
+// token reads one token. The result has is false if the line or the input ends
+// before a token, and last is true at the end of the line.
 func (r *Reader) token() (token string, has, last bool, err error) {
 	var b []byte
 	for {
