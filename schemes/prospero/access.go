@@ -6,15 +6,15 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An access is one access method of an object: the tokens of an ACCESS-METHOD
-// attribute. Empty tokens are replaced by the values of the link.
+// An access is a way to retrieve an object: one ACCESS-METHOD attribute of a
+// link, with a method such as AFTP, a host and a name.
 type access struct {
 	method, host, name string
 	extra              string // TEXT or BINARY for AFTP, the item type for GOPHER
 }
 
-// accessOf parses the tokens after SEQUENCE: method, host type, host, name
-// type, name, and an argument of the method.
+// accessOf parses an ACCESS-METHOD attribute: method, host type, host, name
+// type, name, and an optional argument. Empty parts are taken from the link.
 func accessOf(tokens []string, of link) access {
 	at := func(n int, otherwise string) string {
 		if n < len(tokens) && tokens[n] != "" {
@@ -25,8 +25,9 @@ func accessOf(tokens []string, of link) access {
 	return access{method: at(0, ""), host: at(2, of.host), name: at(4, of.name), extra: at(5, "")}
 }
 
-// methods convert an access to a URL, in order of preference. LOCAL, RCP, NFS
-// and AFS are missing, because they work only on the machine of the server.
+// methods convert an ACCESS-METHOD attribute to a URL, in order of preference.
+// LOCAL, RCP, NFS and AFS are missing, because only the server's own machine
+// can use them.
 var methods = []struct {
 	name string
 	url  func(a access, h host) (uri.URI, bool)
@@ -43,8 +44,8 @@ var methods = []struct {
 	{"TELNET", func(a access, h host) (uri.URI, bool) { return h.url("telnet", 23, "/") }},
 }
 
-// url returns the URL of a and the rank of its method. It returns false if the
-// method has no URL.
+// url returns the URL of an access method and its rank in methods. It returns
+// false if the method has no URL.
 func (a access) url(base uri.URI) (u uri.URI, rank int, ok bool) {
 	h, ok := hostOf(a.host, base)
 	if !ok {
@@ -74,13 +75,14 @@ func anonymousFTP(a access, h host) (uri.URI, bool) {
 	return h.url("ftp", 21, path)
 }
 
-// escapeFTP escapes a path, including ";", so that it contains no ";type=".
+// escapeFTP escapes an ftp path, including ";", so that no name looks like
+// ";type=".
 func escapeFTP(path string) string {
 	return strings.ReplaceAll(uri.Escape(path, uri.Path), ";", "%3B")
 }
 
-// gopher returns a gopher URL. The item type is the argument of the method or
-// the first character of the selector.
+// gopher returns a gopher URL. The item type is a separate argument of the
+// access method, or the first character of the selector.
 func gopher(a access, h host) (uri.URI, bool) {
 	if a.name == "" {
 		return uri.URI{}, false

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// failures maps the words of FAILURE lines to faults.
+// failures maps the keywords of FAILURE lines to classes of errors.
 var failures = map[string]fetch.Fault{
 	"NOT-FOUND":               fetch.NotFound,
 	notADirectory:             fetch.NotFound,
@@ -21,10 +21,12 @@ var failures = map[string]fetch.Fault{
 	"SERVER-FAILED":           fetch.TryLater,
 }
 
-// notADirectory is the failure for files and also for missing objects.
+// notADirectory is the keyword that servers send for files and for missing
+// objects.
 const notADirectory = "NOT-A-DIRECTORY"
 
-// refusal returns the error that a line of a reply reports, or nil.
+// refusal returns the error that a line of a reply reports. It returns nil for
+// other lines.
 func refusal(l message.Line) error {
 	text := tty.Escape(strings.Join(l.Tokens, " "))
 	switch l.Token(0) {
@@ -41,7 +43,7 @@ func refusal(l message.Line) error {
 	return nil
 }
 
-// wireFault classifies an error of the packages ardp and message.
+// wireFault classifies an error of the connection or of a malformed reply.
 func wireFault(err error) error {
 	switch {
 	case err == nil:

@@ -14,8 +14,8 @@ type host struct {
 	port uint16 // 0: the default port
 }
 
-// hostOf parses text relative to the URL base of its document. A server may
-// name itself localhost, which then means the host of base.
+// hostOf parses the host of a link. A server may call itself localhost, which
+// is replaced by the host of the URL of the directory.
 func hostOf(text string, base uri.URI) (host, bool) {
 	name, number, ok := strings.Cut(text, "(")
 	h := host{name: strings.ToLower(strings.TrimSuffix(name, "."))}
@@ -37,10 +37,11 @@ func isLocal(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && (a.IsLoopback() || a.IsUnspecified())
 }
 
-// maxURL is the maximum length of a URL in bytes, the limit of a Client.
+// maxURL is the maximum length of a URL in bytes.
 const maxURL = 64 << 10
 
-// url returns a URL on h. Usual is the default port of scheme.
+// url returns a URL with the given scheme and path on h. It omits the default
+// port.
 func (h host) url(scheme string, usual uint16, path string) (uri.URI, bool) {
 	if len(path) > maxURL {
 		return uri.URI{}, false

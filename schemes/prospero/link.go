@@ -34,7 +34,8 @@ type attribute struct {
 	tokens []string
 }
 
-// linkOf parses a LINK line. It returns false if required tokens are missing.
+// linkOf parses a LINK line of a directory. It returns false if a token is
+// missing.
 func linkOf(l message.Line) (link, bool) {
 	if l.Token(0) != "LINK" || len(l.Tokens) < 8 {
 		return link{}, false
@@ -52,8 +53,8 @@ const (
 	maxAccesses   = 16
 )
 
-// add parses an attribute of l in the format of version 5 or version 1. Old
-// servers omit the word that announces the kind of the value.
+// add parses an attribute of a link. Two versions of the protocol are
+// supported, and old servers omit the keyword before the value.
 func (l *link) add(line message.Line) {
 	var name string
 	var value []string
@@ -77,7 +78,7 @@ func (l *link) add(line message.Line) {
 	}
 }
 
-// get returns the value of an attribute, with its tokens joined.
+// get returns the value of an attribute. Several tokens are joined.
 func (l *link) get(name string) (string, bool) {
 	i := slices.IndexFunc(l.attributes, func(a attribute) bool { return strings.EqualFold(a.name, name) })
 	if i < 0 {
@@ -86,7 +87,7 @@ func (l *link) get(name string) (string, bool) {
 	return strings.Join(l.attributes[i].tokens, " "), true
 }
 
-// size parses "19 bytes". It returns -1 if the size is unknown.
+// size parses a size such as "19 bytes". It returns -1 if there is no size.
 func (l *link) size() int64 {
 	text, _ := l.get("SIZE")
 	number, unit, _ := strings.Cut(text, " ")
@@ -120,12 +121,13 @@ func (l *link) isDirectory() bool {
 	return strings.Contains(l.target, "DIRECTORY") || strings.HasPrefix(modes, "d")
 }
 
-// isDead reports whether l has no target that fetch can use.
+// isDead reports whether a link has no target that fetch can retrieve.
 func (l *link) isDead() bool {
 	return l.target == "NULL" || strings.HasPrefix(l.target, "SYMBOLIC")
 }
 
-// urls returns the URLs of the access methods of l, the preferred one first.
+// urls returns the URLs of all access methods of a link, the preferred one
+// first.
 func (l *link) urls(base uri.URI) (all []uri.URI) {
 	ways := l.accesses
 	if method, extra, ok := l.external(); ok && len(ways) == 0 {
@@ -143,8 +145,7 @@ func (l *link) urls(base uri.URI) (all []uri.URI) {
 	return slices.Concat(ranked...)
 }
 
-// url returns the target of l: an object of a Prospero server, a URL of another
-// protocol, or an archie site.
+// url returns the URL of the target of a link.
 func (l *link) url(base uri.URI) (u uri.URI, ok bool) {
 	if _, _, external := l.external(); external {
 		if all := l.urls(base); len(all) > 0 {
@@ -162,7 +163,8 @@ func (l *link) url(base uri.URI) (u uri.URI, ok bool) {
 	return h.url("prospero", port, locator{name: l.name, version: l.version}.path())
 }
 
-// archieSite parses ARCHIE/HOST/SITE/PATH, a directory of an archie site.
+// archieSite parses a name such as ARCHIE/HOST/SITE/PATH, which is a directory
+// on an ftp site that archie indexes.
 func (l *link) archieSite() (site, path string, ok bool) {
 	rest, ok := strings.CutPrefix(l.name, "ARCHIE/HOST/")
 	if !ok || !l.isDirectory() {
@@ -172,8 +174,8 @@ func (l *link) archieSite() (site, path string, ok bool) {
 	return strings.ToLower(site), strings.Trim(path, "/"), site != ""
 }
 
-// latin1 converts text to UTF-8. The protocol names no charset, and its servers
-// used ISO 8859-1.
+// latin1 converts ISO 8859-1 text to UTF-8. The protocol does not specify a
+// charset, and its servers used ISO 8859-1.
 func latin1(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -185,7 +187,7 @@ func latin1(text string) string {
 	return string(runes)
 }
 
-// entry returns l as an entry of a listing.
+// entry converts a link to an entry of a listing.
 func (l *link) entry(base uri.URI) fetch.Entry {
 	e := fetch.Entry{Name: latin1(l.label), Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
 	if l.union {

@@ -58,8 +58,7 @@ func newResponse(r *reply) *fetch.Response {
 // empty returns an empty Body.
 func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
-// forwarded returns a redirect for a line that reports the new place of an
-// object.
+// forwarded returns a redirect to the new location of an object.
 func forwarded(r *reply, l message.Line, base uri.URI) (*fetch.Response, error) {
 	resp := newResponse(r)
 	moved := link{target: "OBJECT", host: l.Token(2), name: l.Token(4), version: strings.TrimLeft(l.Token(5), "0")}
@@ -70,7 +69,7 @@ func forwarded(r *reply, l message.Line, base uri.URI) (*fetch.Response, error) 
 	return resp, nil
 }
 
-// A listing is the Body of a directory. It reads the links as they arrive.
+// A listing reads the links of a directory as they arrive.
 type listing struct {
 	io.Reader
 	reply *reply
@@ -85,8 +84,8 @@ func newListing(r *reply, base uri.URI, first message.Line) *listing {
 	return l
 }
 
-// next returns the next entry: a link with its attributes, or another line. The
-// time between two calls does not count as response time of the server.
+// next returns the next entry of a directory. Pauses of the caller between two
+// calls do not count as response time of the server.
 func (l *listing) next() (fetch.Entry, error) {
 	l.reply.startTimeout()
 	for !l.ended {
@@ -124,8 +123,8 @@ func (l *listing) advance() (err error) {
 	return err
 }
 
-// aside returns an entry for a line of a directory that is not a link: a
-// filter, or the unresolved part of a path. Such lines are only shown.
+// aside returns an entry for a line that is not a link, such as a filter. fetch
+// shows these lines, but does not interpret them.
 func aside(l message.Line) (e fetch.Entry, shown bool) {
 	switch l.Token(0) {
 	case "FILTER", "UNRESOLVED":
@@ -141,5 +140,5 @@ func (l *listing) Read(p []byte) (int, error) {
 	return l.Reader.Read(p)
 }
 
-// Close ends the transfer. It may be called during a Read.
+// Close ends the transfer. Close may be called during a Read.
 func (l *listing) Close() error { return l.reply.Close() }

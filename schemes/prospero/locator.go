@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is a parsed URL: a name that only the server interprets, an
-// optional version, and fields that the object must have.
+// A locator holds the parts of a prospero URL: the name of an object, an
+// optional version, and fields with required attributes.
 type locator struct {
 	name    string
 	version string // digits without a leading 0; "": any version
@@ -17,9 +17,9 @@ type locator struct {
 
 const versionField = "OBJECT-VERSION"
 
-// locate splits a URL before it decodes any part: "%00" separates a version
-// from the name (RFC 1630), and ";" separates fields (RFC 1738). "?" is part of
-// the name.
+// locate parses a prospero URL. It splits the path before it decodes the parts:
+// "%00" precedes a version (RFC 1630), and ";" precedes a field (RFC 1738). A
+// "?" is part of the name.
 func locate(u uri.URI) (l locator, err error) {
 	path := u.Path()
 	if q, ok := u.Query(); ok {
@@ -80,7 +80,8 @@ func parseVersion(s string) (string, error) {
 	return strings.TrimLeft(s, "0"), nil
 }
 
-// decode decodes s and rejects characters that a request cannot contain.
+// decode decodes percent-encoding. It returns an error for characters that
+// would end a request line.
 func decode(s string) (string, error) {
 	s, err := uri.Unescape(s)
 	if err != nil {
@@ -92,7 +93,7 @@ func decode(s string) (string, error) {
 	return s, nil
 }
 
-// number returns the version in the form of GET-OBJECT-INFO.
+// number returns the version of the object for a GET-OBJECT-INFO request.
 func (l locator) number() string {
 	if l.version == "" {
 		return "0"
@@ -100,7 +101,7 @@ func (l locator) number() string {
 	return l.version
 }
 
-// parent splits a path into its directory and its last name.
+// parent splits a name into its directory and its last component.
 func (l locator) parent() (dir, last string, ok bool) {
 	name := strings.TrimRight(l.name, "/")
 	i := strings.LastIndexByte(name, '/')
@@ -110,8 +111,8 @@ func (l locator) parent() (dir, last string, ok bool) {
 	return name[:max(i, 1)], name[i+1:], true
 }
 
-// path returns the URL path that locate parses as l. It escapes "/" next to "."
-// and "..", because other software removes dot segments.
+// path returns the URL path of an object. It escapes slashes next to "." and
+// "..", because other software would remove these segments.
 func (l locator) path() string {
 	segments := strings.Split(l.name, "/")
 	slash := "/"

@@ -12,12 +12,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// everything requests all attributes of an object. dirsrv PreAlpha 5.3 returns
-// none if the request names only ACCESS-METHOD.
+// everything requests all attributes of an object. The server dirsrv PreAlpha
+// 5.3 returns no attributes if only ACCESS-METHOD is requested.
 const everything = "#ALL"
 
-// object retrieves the object of l from the server, or returns a redirect to an
-// access method.
+// object retrieves an object from the Prospero server. If the server cannot
+// send the object, the response is a redirect to another protocol.
 func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	at, resp, err := d.known(ctx, req, l)
 	switch {
@@ -54,8 +54,8 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// elsewhere returns the URL of the target of the link at if it differs from l.
-// A directory may link to objects of other servers.
+// elsewhere returns the URL of an object that a directory of this server links
+// to, if the object is on another server.
 func (l locator) elsewhere(at *link, here uri.URI) (uri.URI, bool) {
 	if at.raw == "" || at.isDead() { // no link to it
 		return uri.URI{}, false
@@ -69,14 +69,16 @@ func (l locator) elsewhere(at *link, here uri.URI) (uri.URI, bool) {
 	return u, err == nil && err2 == nil && (other != own || at.name != l.name)
 }
 
-// isAlias reports whether the server derives l from another name space. dirsrv
-// PreAlpha 5.3 crashes on a request for the contents of AFTP/...
+// isAlias reports whether the server generates the object from an ftp site. The
+// server dirsrv PreAlpha 5.3 crashes if the contents of such an object are
+// requested.
 func (l locator) isAlias() bool {
 	first, _, ok := strings.Cut(l.name, "/")
 	return ok && slices.Contains([]string{"AFTP", "GOPHER-GW", "WAIS-GW", archie}, first) || strings.HasPrefix(first, "GOPHER(")
 }
 
-// methodNames returns the names of the access methods of an object, for an error.
+// methodNames returns the names of an object's access methods for an error
+// message.
 func (l *link) methodNames() string {
 	var names []string
 	for _, a := range l.accesses {
@@ -88,7 +90,7 @@ func (l *link) methodNames() string {
 	return strings.Join(names, ", ")
 }
 
-// check compares the object with the fields of its URL.
+// check compares the attributes of an object with the fields of its URL.
 func (l locator) check(at *link, t *fetch.Trace) error {
 	for _, f := range l.fields {
 		v, ok := at.get(f.Name)
@@ -102,9 +104,9 @@ func (l locator) check(at *link, t *fetch.Trace) error {
 	return nil
 }
 
-// known returns the attributes of an object. It requests them for the object
-// itself, or else for the link to it in the parent directory. The response has
-// a Location if the object has moved.
+// known requests the attributes of an object. If the server does not know the
+// object, known requests the link to it in the parent directory. If the object
+// has moved, the response is a redirect.
 func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*link, *fetch.Response, error) {
 	at, resp, err := d.read(ctx, req, l.info(everything), &link{target: "OBJECT", host: req.URL.Host(), name: l.name}, "")
 	if fetch.FaultOf(err) != fetch.NotFound {
@@ -131,15 +133,15 @@ func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*lin
 	return found, resp, nil
 }
 
-// maxHead is the maximum number of bytes about one object.
+// maxHead is the maximum number of bytes that describe one object.
 const maxHead = 256 << 10
 
 func tooMuch() error {
 	return fetch.Protocol.Errorf("server sent more than %d bytes about one object", maxHead)
 }
 
-// read reads the attributes of one object: of at, or, if at is nil, of the link
-// with the given label.
+// read reads the attributes of one object from a reply. If the argument at is
+// nil, it first finds the link with the given label.
 func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *link, label string) (*link, *fetch.Response, error) {
 	r, err := d.send(ctx, req, ask)
 	if err != nil {
@@ -175,7 +177,7 @@ func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *
 	}
 }
 
-// stat returns the attributes of an object as a response without a body.
+// stat returns the attributes of an object without its contents.
 func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	if l.isArchie() {
 		req.Trace.Notef("no request was sent: a search has no metadata")
@@ -218,7 +220,8 @@ func (d *driver) contents(ctx context.Context, req *fetch.Request, l locator, at
 	return resp, nil
 }
 
-// seekContents reads up to the token that contains the object.
+// seekContents reads a reply up to the token that holds the contents of the
+// object.
 func (r *reply) seekContents() error {
 	for {
 		l, all, err := r.Begin(6)
@@ -241,7 +244,7 @@ func (r *reply) seekContents() error {
 	}
 }
 
-// contents is the Body of an object that the server sends.
+// contents reads the contents of an object from a reply.
 type contents struct {
 	*reply
 	token io.Reader

@@ -7,11 +7,11 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
-// A request is a message of lines, each a list of tokens.
+// A request is one message to a server: lines that consist of tokens.
 type request [][]string
 
-// newRequest returns a request with the usual first lines. It sends no user
-// name.
+// newRequest returns a request with the given lines, after the lines that every
+// request needs. It does not send the name of the user.
 func newRequest(lines ...[]string) request {
 	return append(request{
 		{"VERSION", "5", "fetch"},
@@ -41,18 +41,18 @@ func (l locator) directory() []string {
 	return line
 }
 
-// info requests the attributes of an object.
+// info returns a request for the attributes of an object.
 func (l locator) info(attributes string) request {
 	return newRequest([]string{"GET-OBJECT-INFO", attributes, "ASCII", l.name, l.number()})
 }
 
-// linkIn requests one link of a directory.
+// linkIn returns a request for one link of a directory.
 func linkIn(dir, name string) request {
 	return newRequest([]string{"DIRECTORY", "ASCII", dir}, []string{"LIST", "ATTRIBUTES", "COMPONENTS", name})
 }
 
-// plan returns the lines of the request. If the name is not a directory, it is
-// requested as an object, and then as a link in the parent directory.
+// plan returns the first request for a URL. If the name is not a directory, the
+// driver then requests the object, and last the link in the parent directory.
 func plan(req *fetch.Request) ([]fetch.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {

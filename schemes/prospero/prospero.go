@@ -23,10 +23,10 @@ import "github.com/anyurl/fetch/fetch"
 
 // Options configure the prospero scheme. The zero value is valid.
 type Options struct {
-	// Match is the kind of match of an archie search: '=' for the exact name,
+	// Match selects how an archie search compares names: '=' for equal names,
 	// 'S' for a substring, 'C' for a case-sensitive substring, 'R' for a
-	// regular expression. A lower-case letter first searches for the exact
-	// name. Zero means 'S'.
+	// regular expression. Zero means 'S'. With a lower-case letter, the server
+	// tries equal names first.
 	Match byte
 }
 

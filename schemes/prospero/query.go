@@ -8,11 +8,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// archie is the part of a server's name space that searches an index of
-// anonymous FTP sites.
+// archie is the directory name under which a Prospero server searches the
+// archie index of anonymous ftp sites.
 const archie = "ARCHIE"
 
-// isArchie reports whether l is a name of archie. Such names have no object.
+// isArchie reports whether a URL is an archie search or a directory of archie.
 func (l locator) isArchie() bool { return l.name == archie || strings.HasPrefix(l.name, archie+"/") }
 
 const (
@@ -20,9 +20,9 @@ const (
 	mostHits  = 99999
 )
 
-// query returns the URL of an archie search. It uses the form with three
-// arguments that all versions of archie accept: maximum results, results to
-// skip, and the kind of match.
+// query returns the URL of an archie search. It uses three arguments that all
+// versions of archie accept: the maximum number of results, the number of
+// results to skip, and the kind of match.
 func (o Options) query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	switch {

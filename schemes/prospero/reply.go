@@ -19,7 +19,8 @@ import (
 
 type driver struct{ env fetch.Env }
 
-// A reply is the server's reply to one request, on its own socket.
+// A reply reads a server's reply to one request. Each request has its own
+// socket.
 type reply struct {
 	*message.Reader
 	call   *ardp.Call
@@ -30,12 +31,11 @@ type reply struct {
 	closed atomic.Bool
 }
 
-// maxRedirects is the maximum number of servers that one request is forwarded
-// to.
+// maxRedirects is the maximum number of redirects to other Prospero servers.
 const maxRedirects = 5
 
 // send sends a request and waits for the beginning of the reply. It follows
-// redirects to other servers if the Policy allows their addresses.
+// redirects to other servers if the policy allows their addresses.
 func (d *driver) send(ctx context.Context, req *fetch.Request, r request) (*reply, error) {
 	text, err := r.text()
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *driver) sendTo(ctx context.Context, req *fetch.Request, address string,
 // maxNoted is the maximum number of notes about one reply.
 const maxNoted = 20
 
-// limitNotes returns a function that adds the first maxNoted notes to t.
+// limitNotes returns a function that adds notes to a trace, up to maxNoted.
 func limitNotes(t *fetch.Trace) func(format string, args ...any) {
 	noted := 0
 	return func(format string, args ...any) {
@@ -97,15 +97,14 @@ func limitNotes(t *fetch.Trace) func(format string, args ...any) {
 	}
 }
 
-// replyTime is the time limit for data that must arrive before a Read or a
-// request can end.
+// replyTime is the maximum time for the next part of a reply.
 const replyTime = 2 * time.Minute
 
 // startTimeout starts the time limit for the next part of the reply.
 func (r *reply) startTimeout() { r.call.Until(time.Now().Add(replyTime)) }
 
-// Close ends the conversation. The protocol has no closing message. Close may
-// be called again, and during a read.
+// Close closes the socket. The protocol has no closing message. Close may be
+// called more than once, and during a read.
 func (r *reply) Close() error {
 	if r.closed.Swap(true) {
 		return nil
@@ -114,8 +113,8 @@ func (r *reply) Close() error {
 	return r.conn.Close()
 }
 
-// next returns the next line about the requested objects. It returns io.EOF at
-// the end of the reply, or the error that the server reports.
+// next returns the next line of a reply that belongs to the result. If the line
+// reports a failure, next returns the error.
 func (r *reply) next() (message.Line, error) {
 	for {
 		l, err := r.Line()
@@ -129,7 +128,7 @@ func (r *reply) next() (message.Line, error) {
 	}
 }
 
-// isAside reports whether a line does not belong to the result.
+// isAside reports whether a line of a reply does not belong to the result.
 func (r *reply) isAside(l message.Line) bool {
 	switch l.Token(0) {
 	case "VERSION", "SUCCESS":
@@ -141,7 +140,7 @@ func (r *reply) isAside(l message.Line) bool {
 	return true
 }
 
-// lineFault is like wireFault, but returns io.EOF unchanged.
+// lineFault classifies an error like wireFault, but returns io.EOF unchanged.
 func lineFault(err error) error {
 	if err == io.EOF {
 		return err

@@ -127,8 +127,8 @@ func (r *Reader) token() (token string, has, last bool, err error) {
 	}
 }
 
-// Rest returns a reader for the next token of the current line. The token may
-// have any length. Do not use the Reader before the reader has returned io.EOF.
+// Rest returns a reader for the next token of the current line, for tokens of
+// any size. The Reader must not be used until Rest has returned io.EOF.
 func (r *Reader) Rest() io.Reader { return &rest{r: r} }
 
 type rest struct {
