@@ -26,7 +26,7 @@ import (
 // its RetryAfter is the time until the next attempt to read the file.
 func Robots(agent string) func(next fetch.Driver) Rule {
 	return func(next fetch.Driver) Rule {
-		r := &robot{agent: agent, next: next, sites: map[siteKey]*site{}}
+		r := &robot{agent: agent, next: next, sites: map[fetch.Origin]*site{}}
 		return r.check
 	}
 }
@@ -44,18 +44,13 @@ type robot struct {
 	agent string
 	next  fetch.Driver
 	mu    sync.Mutex
-	sites map[siteKey]*site
+	sites map[fetch.Origin]*site
 	size  int
 }
 
-// A siteKey is the key of a site. Typed and other URLs have separate entries,
-// because the Policy may deny the site only to URLs from servers.
-type siteKey struct {
-	origin fetch.Origin
-	typed  bool
-}
-
-// A site has the rules of an origin for robots.
+// A site has the rules of an origin for robots. If the Policy denies robots.txt
+// to one request, the error is not cached. The site may be allowed to other
+// requests.
 type site struct {
 	ready     chan struct{} // closed when the other fields are set
 	file      *robots.File
@@ -74,7 +69,7 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 	if err != nil || target.Host == "" || !ok { // next returns the error, or uses no network
 		return 0, nil
 	}
-	s, err := r.site(ctx, req, siteKey{target.Origin(), req.Typed()})
+	s, err := r.site(ctx, req, target.Origin())
 	switch {
 	case err != nil:
 		return 0, err
@@ -108,7 +103,7 @@ func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 
 // site returns the entry of key. The first caller reads robots.txt, and
 // concurrent callers wait for the result.
-func (r *robot) site(ctx context.Context, req *fetch.Request, key siteKey) (*site, error) {
+func (r *robot) site(ctx context.Context, req *fetch.Request, key fetch.Origin) (*site, error) {
 	for {
 		s, mine := r.claim(key)
 		if mine {
@@ -128,7 +123,7 @@ func (r *robot) site(ctx context.Context, req *fetch.Request, key siteKey) (*sit
 }
 
 // claim returns the site of key. If it is new, the caller must publish it.
-func (r *robot) claim(key siteKey) (s *site, mine bool) {
+func (r *robot) claim(key fetch.Origin) (s *site, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s, ok := r.sites[key]; ok {
@@ -150,7 +145,7 @@ func (r *robot) claim(key siteKey) (s *site, mine bool) {
 	return s, true
 }
 
-func (r *robot) publish(key siteKey, s *site) {
+func (r *robot) publish(key fetch.Origin, s *site) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.file == nil {
@@ -163,7 +158,7 @@ func (r *robot) publish(key siteKey, s *site) {
 	close(s.ready)
 }
 
-func (r *robot) forget(key siteKey, s *site) {
+func (r *robot) forget(key fetch.Origin, s *site) {
 	r.size -= s.file.Size()
 	delete(r.sites, key)
 }

@@ -155,8 +155,8 @@ func TestRobotsRequest(t *testing.T) {
 }
 
 // TestRobotsOnce checks that concurrent requests cause one request for
-// robots.txt, that the file expires, and that typed and other URLs have
-// separate entries.
+// robots.txt, that the file expires, and that typed and other URLs
+// share one request.
 func TestRobotsOnce(t *testing.T) {
 	for _, c := range []struct {
 		url    string
@@ -194,10 +194,39 @@ func TestRobotsOnce(t *testing.T) {
 			before := len(s.asked)
 			rule(t.Context(), request(c.url))
 			rule(t.Context(), led)
-			if got := len(s.asked) - before; got != 2*c.per {
-				t.Errorf("%s: %d requests for two authorities", c.url, got)
+			if got := len(s.asked) - before; got != c.per {
+				t.Errorf("%s: %d requests for a typed URL and a link, want %d", c.url, got, c.per)
 			}
 		})
+	}
+}
+
+// TestRobotsDenied checks that a Policy that denies robots.txt to a link does
+// not affect the rules for typed URLs of the same origin.
+func TestRobotsDenied(t *testing.T) {
+	n := 0
+	rule := Robots("fetch")(fetch.DriverFunc(func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
+		n++
+		if !req.Typed() {
+			return nil, fetch.BadAddress
+		}
+		return &fetch.Response{Code: 200, Body: io.NopCloser(strings.NewReader(closed))}, nil
+	}))
+	link := request("http://h/no")
+	link.From = &fetch.Source{URL: uri.MustParse("http://page/")}
+	for i, c := range []struct {
+		req      *fetch.Request
+		want     error
+		requests int
+	}{
+		{link, fetch.BadAddress, 1},
+		{link, fetch.BadAddress, 2}, // the error is not cached
+		{request("http://h/no"), fetch.Denied, 3},
+		{link, fetch.Denied, 3}, // the rules are shared
+	} {
+		if _, err := rule(t.Context(), c.req); !errors.Is(err, c.want) || n != c.requests {
+			t.Errorf("request %d: got %v after %d requests, want %v after %d", i+1, err, n, c.want, c.requests)
+		}
 	}
 }
 
@@ -280,7 +309,7 @@ func TestRobotsMemory(t *testing.T) {
 		}
 		return &fetch.Response{Body: io.NopCloser(strings.NewReader(body))}, nil
 	})
-	r := &robot{agent: "fetch", next: d, sites: map[siteKey]*site{}}
+	r := &robot{agent: "fetch", next: d, sites: map[fetch.Origin]*site{}}
 	for i := range 3 * maxSites {
 		if host = "s"; i%64 == 0 {
 			host = "l"
