@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -117,6 +118,61 @@ func TestOpenAfterKill(t *testing.T) {
 		t.Errorf("Open left the file %s, error %v", f.Label(), err)
 	}
 	closeArchive(t, a)
+	checkVerify(t, dir)
+}
+
+// TestReindexFailure checks that Reindex keeps the old index if it fails at any
+// step, and that it removes indexes without a WARC file when it succeeds.
+func TestReindexFailure(t *testing.T) {
+	t.Parallel()
+	ctx, dir := t.Context(), t.TempDir()
+	a := openArchive(t, dir, Options{WARC: &warc.Options{MaxSize: 1}, Now: time.Now})
+	l := claimItems(t, a, "http://a.example/one", "http://a.example/two")
+	for _, it := range l.Items {
+		e := newEntry(t, a, it)
+		if err := a.Commit(ctx, l, []Entry{e}, func() {}); err != nil {
+			t.Fatal(err)
+		}
+		e.Body.Free()
+	}
+	closeArchive(t, a)
+	names, _ := filepath.Glob(filepath.Join(dir, "index", "*.cdxj"))
+	if len(names) != 3 {
+		t.Fatalf("got indexes %q, want one for each of two WARC files and one for both", names)
+	}
+	index := func() (all string) {
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Error(err)
+			}
+			all += string(text)
+		}
+		return all
+	}
+	want := index()
+	for _, name := range names {
+		obstacle := filepath.Join(name+".part", "file") // the new version of name cannot be written
+		if err := os.MkdirAll(obstacle, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := Reindex(ctx, dir); err == nil {
+			t.Errorf("%s.part is a folder: no error", name)
+		}
+		if got := index(); got != want {
+			t.Errorf("failure to write %s: got index %q, want %q", name, got, want)
+		}
+		if err := os.RemoveAll(name + ".part"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stale := filepath.Join(dir, "index", "stale.cdxj")
+	if err := errors.Join(os.WriteFile(stale, nil, 0o666), Reindex(ctx, dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); !errors.Is(err, fs.ErrNotExist) || index() != want {
+		t.Errorf("got error %v and index %q, want no stale index and %q", err, index(), want)
+	}
 	checkVerify(t, dir)
 }
 

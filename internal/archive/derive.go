@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 )
 
 // Derive writes the index, the manifest and, unless mail is nil, the mailboxes
@@ -24,19 +25,27 @@ func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 	return Classify(err)
 }
 
-// Reindex removes the index of the archive at dir and writes it from the WARC
-// files.
+// Reindex writes the index of the archive at dir from the WARC files. It
+// replaces each file when the new version is complete, so that a kill leaves
+// the old index. Indexes of WARC files that no longer exist are removed.
 func Reindex(ctx context.Context, dir string) error {
 	return withLock(ctx, dir, func(a *Archive) error {
+		parts, err := reindex(a.folder.root, dir, true)
+		if err != nil {
+			return err
+		}
 		old, err := filesIn(a.folder.root, "index", "*.cdxj")
 		if err != nil {
 			return err
 		}
 		for _, name := range old {
+			if name == indexFile || slices.Contains(parts, name) {
+				continue
+			}
 			if err := a.folder.root.Remove(name); err != nil {
 				return err
 			}
 		}
-		return reindex(a.folder.root, dir)
+		return nil
 	})
 }

@@ -46,26 +46,26 @@ func indexName(name string) string {
 	return "index/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
 }
 
-// reindex writes index/all.cdxj. A finished WARC file does not change, so its
-// index is written only once.
-func reindex(root *os.Root, dir string) error {
+// reindex writes index/all.cdxj and returns the names of the indexes of the
+// WARC files. A finished WARC file does not change, so its index is written
+// only once unless rewrite is set.
+func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error) {
 	names, _, err := warcFiles(root, "*.warc.gz")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var parts []string
 	for _, name := range names {
 		part := indexName(name)
 		parts = append(parts, part)
-		if isNewer(root, part, name) {
+		if !rewrite && isNewer(root, part, name) {
 			continue
 		}
 		err := replaceFile(root, part, func(w io.Writer) error { return warc.Index(w, filepath.Join(dir, name)) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
+	return parts, replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
 }
 
 // warcFiles returns the regular files in the folder warc that match pattern,

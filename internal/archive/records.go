@@ -158,7 +158,7 @@ func (r *records) finish(dir string) error {
 		err = r.closeIndex()
 	}
 	if err == nil {
-		err = reindex(r.root, dir)
+		_, err = reindex(r.root, dir, false)
 	}
 	return err
 }
