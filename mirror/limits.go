@@ -10,8 +10,8 @@ import (
 // Limits bounds a run. Zero means no limit, except for the fields with a
 // default. A run that a limit has ended can be continued.
 type Limits struct {
-	Files    int64
-	Bytes    int64 // of payloads; the object that reaches the limit is the last one
+	Files    int64 // objects that the run visits, including unchanged and failed ones
+	Bytes    int64 // sizes of these objects; the object that reaches the limit is the last one
 	Time     time.Duration
 	PerHost  int64 // objects of one host; its other URLs are excluded
 	FileSize int64 // bytes; a larger object is excluded

@@ -6,13 +6,13 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A tally counts the retrieved objects, committed or not, and enforces Limits.
+// A tally counts the visited objects, committed or not, and enforces Limits.
 type tally struct {
 	limits Limits
 
 	mu    sync.Mutex
-	files int64
-	bytes int64
+	files int64            // including unchanged and failed objects
+	bytes int64            // of payloads, including unchanged objects
 	hosts map[string]int64 // number of objects, with those of earlier runs
 }
 
@@ -43,29 +43,54 @@ func (t *tally) count(v *visit) (reason string, err error) {
 	l := &t.limits
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first := v.item.LastCapture == nil; v.isNew() {
-		switch {
-		case l.Files > 0 && t.files >= l.Files, l.Bytes > 0 && t.bytes >= l.Bytes:
-			return "", ErrLimit
-		case first && l.PerHost > 0 && t.hosts[v.item.Host] >= l.PerHost:
+	counted := countsAsFile(v)
+	if counted && t.exhausted() {
+		return "", ErrLimit
+	}
+	if v.isNew() && v.item.LastCapture == nil {
+		if l.PerHost > 0 && t.hosts[v.item.Host] >= l.PerHost {
 			return reasonHostLimit, nil
 		}
-		if t.files++; first {
-			t.hosts[v.item.Host]++
-		}
+		t.hosts[v.item.Host]++
 	}
-	if v.body != nil {
+	if counted {
+		t.files++
+	}
+	switch {
+	case counted && v.unchanged && v.item.LastCapture != nil:
+		t.bytes += v.item.LastCapture.Size
+	case v.body != nil:
 		t.bytes += v.size
 	}
 	return "", nil
 }
 
-// limitReached returns ErrLimit if the run has retrieved the maximum number of
-// files or bytes.
+// countsAsFile reports whether v counts for Limits.Files. Objects that are
+// unchanged, were deleted or failed count too, so that the limit also bounds a
+// run without new objects.
+func countsAsFile(v *visit) bool {
+	switch v.state {
+	case frontier.Done, frontier.Kept:
+		return v.requested || v.listed
+	case frontier.Gone, frontier.Dead:
+		return v.requested
+	}
+	return false
+}
+
+// exhausted reports whether the run has reached Limits.Files or Limits.Bytes.
+// The caller holds t.mu.
+func (t *tally) exhausted() bool {
+	l := &t.limits
+	return l.Files > 0 && t.files >= l.Files || l.Bytes > 0 && t.bytes >= l.Bytes
+}
+
+// limitReached returns ErrLimit if the run has reached Limits.Files or
+// Limits.Bytes.
 func (t *tally) limitReached() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if l := &t.limits; l.Files > 0 && t.files >= l.Files || l.Bytes > 0 && t.bytes >= l.Bytes {
+	if t.exhausted() {
 		return ErrLimit
 	}
 	return nil
