@@ -21,6 +21,12 @@ func isRobotsTxt(s fetch.Scheme, u uri.URI) bool {
 	return s.Traits.Web && u.Path() == "/robots.txt" && !asked
 }
 
+// lacksRobotsTxt reports whether the response to v means that its site has no
+// robots.txt, which allows all requests (RFC 9309 section 2.3.1.3).
+func lacksRobotsTxt(v *visit) bool {
+	return v.resp != nil && isRobotsTxt(v.scheme, v.url) && v.resp.Code/100 == 4 && v.resp.Code != 429
+}
+
 // isImmutable reports whether u, a URL of s, names an object that never
 // changes.
 func isImmutable(s fetch.Scheme, u uri.URI) bool {

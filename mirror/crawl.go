@@ -25,6 +25,7 @@ type crawl struct {
 	tally     tally
 	outages   outages
 	metaCache metaCache
+	robots    *robotsCache
 	sites     sync.Map // set of origins: their robots.txt is in the frontier
 }
 

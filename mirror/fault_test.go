@@ -252,7 +252,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{"files", mirror.Limits{Files: 4}, mirror.ErrLimit, 4},
 		{"bytes", mirror.Limits{Bytes: 1500}, mirror.ErrLimit, 3},                  // the first page and two of 700 bytes
-		{"time", mirror.Limits{Time: 6500 * time.Millisecond}, mirror.ErrLimit, 3}, // with robots.txt three times
+		{"time", mirror.Limits{Time: 4500 * time.Millisecond}, mirror.ErrLimit, 3}, // with robots.txt once
 		{"files per host", mirror.Limits{PerHost: 4}, nil, 4},
 		{"size", mirror.Limits{FileSize: 699}, nil, 1},
 		{"free space", mirror.Limits{MinFree: 1 << 60}, fetch.DiskFull, 0},

@@ -40,8 +40,7 @@ type Options struct {
 	// Run obeys the robots.txt of each site and pauses between the requests to
 	// a host. Each attempt of a request waits, including the retries of a
 	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
-	// the Client has one, both apply: the longer pause counts, and each
-	// robots.txt is read twice.
+	// the Client has one, both apply: the longer pause counts.
 	Agent        string // product token for robots.txt; "" means "fetch"
 	IgnoreRobots bool   // ignore robots.txt, and follow links that a page marks as nofollow
 
@@ -158,5 +157,4 @@ func (o *Options) setDefaults() {
 	if o.Agent == "" {
 		o.Agent = "fetch"
 	}
-	o.Client = o.Client.With(o.politeness())
 }

@@ -12,10 +12,16 @@ import (
 // publicDelay is the default pause between two requests to a public host.
 const publicDelay = time.Second
 
-// politeness returns a middleware that obeys robots.txt and paces the requests
-// to each host.
-func (o *Options) politeness() fetch.Middleware {
-	return wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
+// politeness returns the middlewares that obey robots.txt and pace the requests
+// to each host. The rule for robots.txt and the visit of robots.txt share one
+// response.
+func (c *crawl) politeness() []fetch.Middleware {
+	o := &c.o
+	polite := wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
+	if o.IgnoreRobots {
+		return []fetch.Middleware{polite}
+	}
+	return []fetch.Middleware{polite, c.robots.middleware}
 }
 
 // rule returns a rule that rejects requests that robots.txt disallows, unless

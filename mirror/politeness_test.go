@@ -11,6 +11,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -124,4 +126,131 @@ func TestDelayOfRetry(t *testing.T) {
 			t.Errorf("requests at %v, want two within 20s", w.requestTimes)
 		}
 	})
+}
+
+// TestRobotsTxtOnce checks that a run requests the robots.txt of an origin once,
+// for typed URLs, for links and for the archived copy. The WARC files contain
+// each response. A status of 4xx allows all requests and is not a failure.
+func TestRobotsTxtOnce(t *testing.T) {
+	t.Parallel()
+	const rules = "User-agent: *\nDisallow: /no\nSitemap: /map.xml\n"
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		change func(*mirror.Options)
+		pages  string // requested pages of b.example
+		state  string // of the robots.txt of b.example
+	}{
+		{"rules", 200, rules, func(*mirror.Options) {}, "/ /map.xml /x /y", "done"},
+		{"rules, no WARC files", 200, rules, func(o *mirror.Options) { o.WARC = nil }, "/ /map.xml /x /y", "done"},
+		{"rules that are longer than the limit", 200, rules + strings.Repeat("#\n", 300<<10), func(*mirror.Options) {}, "/ /map.xml /x /y", "done"},
+		{"robots.txt is a seed", 200, rules, func(o *mirror.Options) {
+			o.Seeds = append([]uri.URI{uri.MustParse("http://b.example/robots.txt")}, o.Seeds...)
+		}, "/ /map.xml /x /y", "done"},
+		{"redirect", 301, "/rules", func(*mirror.Options) {}, "/ /no /rules /rules /x /y", "done"},
+		{"401", 401, rules, func(*mirror.Options) {}, "/ /no /x /y", "excluded"},
+		{"403", 403, rules, func(*mirror.Options) {}, "/ /no /x /y", "excluded"},
+		{"404", 404, rules, func(*mirror.Options) {}, "/ /no /x /y", "excluded"},
+		{"410", 410, rules, func(*mirror.Options) {}, "/ /no /x /y", "excluded"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				requests, at := 0, time.Time{}
+				w.web("a.example", webSite{"/": `<a href="http://b.example/y"><a href="http://b.example/no">`, "/robots.txt": ""})
+				w.web("b.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					if r.URL.Path != "/robots.txt" {
+						out.Header().Set("Content-Type", mediaOf(r.URL.Path))
+						return
+					}
+					if requests++; c.status == 301 {
+						out.Header().Set("Location", c.body)
+					}
+					at = time.Now()
+					out.WriteHeader(c.status)
+					io.WriteString(out, c.body)
+				}))
+				o := w.options("http://b.example/", "http://b.example/x", "http://a.example/")
+				o.Delay = 5 * time.Second
+				c.change(&o)
+				want := 1
+				tooLong := len(c.body) > 500<<10 // to be shared
+				if tooLong {
+					want = 2
+				}
+				for nth := range 2 {
+					requests = 0
+					sum := run(t, o)
+					got := strings.ReplaceAll(strings.ReplaceAll(w.requests(), "http://a.example/ ", ""), "http://b.example", "")
+					if got != c.pages || requests != want || sum.Failed != 0 {
+						t.Errorf("run %d: %d requests for robots.txt, want %d, requests for %q, want %q, %+v", nth+1, requests, want, got, c.pages, sum)
+					}
+				}
+				if e := outcome(t, o.Dir, "http://b.example/robots.txt"); e.State != c.state {
+					t.Errorf("got %+v, want %s", e, c.state)
+				}
+				checkVerify(t, o.Dir)
+				if o.WARC != nil && !tooLong {
+					checkRobotsRecords(t, o.Dir, c.status, at)
+				}
+			})
+		})
+	}
+}
+
+// TestRobotsTxtTruncated checks that the status of a truncated error page or
+// redirect for robots.txt applies, and that a truncated file forbids all
+// requests.
+func TestRobotsTxtTruncated(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{200: "", 301: "/ /rules", 403: "/"} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/robots.txt" {
+						out.Header().Set("Location", "/rules")
+						out.Header().Set("Content-Length", "700")
+						out.WriteHeader(status)
+						out.(http.Flusher).Flush()
+						panic(http.ErrAbortHandler)
+					}
+				}))
+				o := w.options("http://a.example/")
+				sum := run(t, o)
+				if got := strings.ReplaceAll(w.requests(), "http://a.example", ""); got != want || status == 403 && sum.Failed != 0 {
+					t.Errorf("requests for %q, want %q, %+v", got, want, sum)
+				}
+			})
+		})
+	}
+}
+
+// checkRobotsRecords checks that the newest exchange for the robots.txt of
+// b.example is recorded with its status, its headers and its time.
+func checkRobotsRecords(t *testing.T, dir string, status int, at time.Time) {
+	t.Helper()
+	last := map[warc.Type]string{}
+	heads, blocks := records(t, dir)
+	for i, h := range heads {
+		if h.Target() != "http://b.example/robots.txt" {
+			continue
+		}
+		typ := h.Type()
+		if typ == warc.Revisit {
+			typ = warc.Response
+		}
+		last[typ] = blocks[i]
+		date, err := time.Parse(time.RFC3339, h.Get("WARC-Date"))
+		if i > len(heads)/2 && (err != nil || date.Sub(at).Abs() > time.Second) {
+			t.Errorf("%s record of %v, want %v", h.Type(), date, at)
+		}
+	}
+	if got, want := last[warc.Response], fmt.Sprintf("HTTP/1.1 %d ", status); !strings.HasPrefix(got, want) {
+		t.Errorf("response record starts with %.20q, want %q", got, want)
+	}
+	if got := last[warc.Request]; !strings.HasPrefix(got, "GET /robots.txt HTTP/1.1\r\n") {
+		t.Errorf("request record starts with %.30q", got)
+	}
 }

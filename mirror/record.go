@@ -20,7 +20,7 @@ import (
 func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
 	of := newCapture(v)
 	switch {
-	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects(),
+	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects() && !v.serverRefused,
 		v.err != nil && !v.requested:
 		return nil, nil
 	case v.err != nil && !(v.serverRefused && v.recorder.mode == fetch.RecordWire):

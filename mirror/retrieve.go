@@ -114,6 +114,9 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
+	if isRobotsTxt(v.scheme, v.url) {
+		v.started = c.robots.requestTime(v)
+	}
 	if reason := c.rejectedResponse(v); reason != "" {
 		c.archive.ReleasePart(v.item, part, nil)
 		v.exclude(reason)
@@ -277,7 +280,7 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 		v.fail(frontier.Pending, err)
 	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // a listed article has expired
 		v.fail(frontier.Gone, err)
-	case fault == fetch.NotFound && v.meta.Guessed:
+	case v.meta.Guessed && (fault == fetch.NotFound || lacksRobotsTxt(v)):
 		v.fail(frontier.Excluded, err)
 	case fault == fetch.TooLarge && c.o.Limits.FileSize > 0,
 		v.resp == nil && slices.Contains(rejected, fault):

@@ -49,8 +49,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(),
 		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o),
 		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
-		tally:  newTally(o.Limits), outages: newOutages(o.Tries),
+		tally:  newTally(o.Limits), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
+	c.o.Client = o.Client.With(c.politeness()...)
 	for _, cut := range truncated {
 		c.report.truncatedWARC(cut)
 	}
