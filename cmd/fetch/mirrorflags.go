@@ -193,7 +193,7 @@ func (f *crawlLimits) register(s *options.Set) {
 	f.minFree = 64 << 20
 	p := s.Own("Limits of a run")
 	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects, including unchanged and failed ones")
-	p.Var(&f.maxBytes, "max-bytes", "stop after objects of `BYTES` in total, including unchanged ones (suffixes: k, M, G)")
+	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` of new and unchanged objects (suffixes: k, M, G)")
 	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
