@@ -25,6 +25,7 @@ type discovery struct {
 	err     error
 
 	from     string                    // canonical form of the URL of v
+	guard    Guard                     // OverLinks or OverEntries
 	limit    int64                     // maximum number of URLs that v may add
 	added    int64                     // number of URLs so far, with those in items
 	urlBytes int64                     // bytes of all URLs so far
@@ -40,8 +41,9 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 	if isGroup(v.scheme, v.url) {
 		d.dropped, d.err = c.dropped(ctx)
 	}
-	if d.limit = limitOr(c.o.Limits.Links, DefaultLinks); d.listing || v.meta.SiteInfo {
-		d.limit = limitOr(c.o.Limits.Entries, DefaultEntries)
+	d.guard, d.limit = OverLinks, limitOr(c.o.Limits.Links, DefaultLinks)
+	if d.listing || v.meta.SiteInfo {
+		d.guard, d.limit = OverEntries, limitOr(c.o.Limits.Entries, DefaultEntries)
 	}
 	return d
 }
@@ -51,8 +53,14 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)
+	mt.Chain = chainOf(d.v.item.URL, from.Chain, text)
 	reason, off := d.c.scope.checkLink(u, text, d.v.item.Depth+1, from.OutOfReach, mt)
-	reported := reason == reasonRepeats || reason == reasonQueries || reason == reasonScope && d.v.scheme.Mirror.References
+	_, reported := guardOf(reason)
+	if reason == reasonURLBytes {
+		d.v.leftOut[OverURLBytes]++ // the database does not store the URL
+		return
+	}
+	reported = reported || reason == reasonScope && d.v.scheme.Mirror.References
 	if reason == "" || reported { // a reported URL is excluded by its visit, without a request
 		mt.OutOfReach = off
 		d.addItem(u, text, mt, d.v.item.Depth+1)
@@ -134,7 +142,7 @@ const (
 // new.
 func (d *discovery) withinLimit() bool {
 	if d.urlBytes > freeURLBytes && (d.urlBytes-freeURLBytes)/bytesPerURL > d.limit {
-		d.v.omitted++
+		d.v.leftOut[d.guard]++
 		return false
 	}
 	if d.added >= d.limit && len(d.items) > 0 && d.flushes < maxFlushes {
@@ -142,7 +150,7 @@ func (d *discovery) withinLimit() bool {
 		d.flush()
 	}
 	if d.added >= d.limit {
-		d.v.omitted++
+		d.v.leftOut[d.guard]++
 		return false
 	}
 	d.added++
@@ -151,12 +159,8 @@ func (d *discovery) withinLimit() bool {
 
 // noteOmitted writes the number of omitted URLs into the note of the visit.
 func (d *discovery) noteOmitted() {
-	if v := d.v; v.omitted > 0 {
-		kind := "links"
-		if v.omittedEntries = d.listing || v.meta.SiteInfo; v.omittedEntries {
-			kind = "entries"
-		}
-		v.note = fmt.Sprintf("%d %s beyond the limit of %d were omitted", v.omitted, kind, d.limit)
+	if n := d.v.leftOut[d.guard]; n > 0 {
+		d.v.note = fmt.Sprintf("%d %s beyond the limit of %d were omitted", n, d.guard, d.limit)
 	}
 }
 
@@ -189,7 +193,7 @@ func (d *discovery) finishGroup() error {
 		d.flush()
 	}
 	dropped, err := d.c.dropped(d.ctx)
-	d.v.incomplete = d.v.omitted > 0 || dropped > d.dropped // includes URLs of other hosts, which is harmless
+	d.v.incomplete = d.v.leftOut[d.guard] > 0 || dropped > d.dropped // includes URLs of other hosts, which is harmless
 	return archive.JoinDistinct(d.err, err)
 }
 

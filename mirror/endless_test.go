@@ -22,13 +22,6 @@ type endlessSite struct {
 	note  string // note of an excluded URL
 }
 
-// calendar has a link to the next page on each page.
-var calendar = endlessSite{"a calendar", func(r *http.Request) string {
-	n := 0
-	fmt.Sscanf(r.FormValue("page"), "%d", &n)
-	return fmt.Sprintf(`<a href="?page=%d">next</a>`, n+1)
-}, 1100, "too many queries for one path"}
-
 // TestEndlessSites checks that the mirror of an endless site ends.
 func TestEndlessSites(t *testing.T) {
 	t.Parallel()

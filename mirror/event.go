@@ -11,7 +11,7 @@ type Event struct {
 	URL       string    `json:"url,omitempty"`
 	Via       string    `json:"via,omitempty"`       // URL of the page with the link
 	Seed      bool      `json:"seed,omitempty"`      // the URL is a seed of this run
-	State     string    `json:"state"`               // a State, or "cut" for a WARC file truncated at Offset
+	State     string    `json:"state"`               // a State, "cut" for a WARC file truncated at Offset, or "guard" for the total of Guard
 	Unchanged bool      `json:"same,omitempty"`      // the archive already has the object
 	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, but its file was missing or damaged
 	Unreached bool      `json:"unreached,omitempty"` // pending, because the server could not be reached
@@ -23,6 +23,8 @@ type Event struct {
 	WARC      string    `json:"warc,omitempty"`      // name of the WARC file
 	Offset    int64     `json:"offset,omitempty"`    // offset in WARC
 	Attempts  int       `json:"attempts,omitempty"`  // number of failed attempts before this one
+	Guard     string    `json:"guard,omitempty"`     // name of the Guard that omitted the URL or its links
+	Omitted   int64     `json:"omitted,omitempty"`   // number of URLs that Guard omitted
 	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
 
 	// Override names the setting that allows a URL that the Policy rejected.
@@ -51,9 +53,10 @@ type Summary struct {
 	// run ends.
 	NewlyFailed int64
 
-	// The numbers of URLs omitted because of Limits.Links, Limits.Entries
-	// and Limits.Queue.
-	OverLinks, OverEntries, OverQueue int64
+	// LeftOut counts the URLs that the guards omitted. The next run omits them
+	// again unless the limit is raised. An exception are articles of a
+	// newsgroup, which the next run lists again.
+	LeftOut LeftOut
 }
 
 // Progress is the state of a run that has not ended.

@@ -39,7 +39,7 @@ func TestFlood(t *testing.T) {
 	peak := watchHeap(t)
 	sum, err := mirror.Run(t.Context(), o)
 	// The robots.txt is pending too.
-	if err != mirror.ErrLimit || sum.OverLinks != floodLinks-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 {
+	if err != mirror.ErrLimit || sum.LeftOut[mirror.OverLinks] != floodLinks-mirror.DefaultLinks || sum.Pending != mirror.DefaultLinks+1 {
 		t.Errorf("%+v, %v", sum, err)
 	}
 	if e := outcome(t, o.Dir, "http://a.example/"); e.Note != fmt.Sprintf("%d links beyond the limit of 10000 were omitted", floodLinks-mirror.DefaultLinks) {
@@ -72,19 +72,19 @@ func TestFloods(t *testing.T) {
 		name   string
 		site   webSite
 		limits mirror.Limits
-		want   mirror.Summary // New and the omitted URLs
+		want   mirror.LeftOut
 	}{
-		{"page", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.Summary{OverLinks: 100}},
-		{"page with repeated links", webSite{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.Summary{}},
+		{"page", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: 600}, mirror.LeftOut{mirror.OverLinks: 100}},
+		{"page with repeated links", webSite{"/": links(300, "<a href=%d><a href=%[1]d>") + links(300, "<a href=%d>")}, mirror.Limits{Links: 300}, mirror.LeftOut{}},
 		{"page with a long base URL", webSite{"/": `<base href="/` + strings.Repeat("y", 7000) + `/">` + links(700, "<a href=%d>")},
-			mirror.Limits{Links: 650}, mirror.Summary{OverLinks: 700 - (1<<20+650*400)/7022}},
-		{"page without a limit", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.Summary{}},
-		{"page with a limit for listings", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.Summary{}},
-		{"listing", webSite{"/": index}, mirror.Limits{Entries: 600}, mirror.Summary{OverEntries: 100}},
-		{"listing with a limit for pages", webSite{"/": index}, mirror.Limits{Links: 600}, mirror.Summary{}},
+			mirror.Limits{Links: 650}, mirror.LeftOut{mirror.OverLinks: 700 - (1<<20+650*400)/7022}},
+		{"page without a limit", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Links: -1, Queue: -1}, mirror.LeftOut{}},
+		{"page with a limit for listings", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Entries: 600}, mirror.LeftOut{}},
+		{"listing", webSite{"/": index}, mirror.Limits{Entries: 600}, mirror.LeftOut{mirror.OverEntries: 100}},
+		{"listing with a limit for pages", webSite{"/": index}, mirror.Limits{Links: 600}, mirror.LeftOut{}},
 		{"sitemap", webSite{"/": "", "/robots.txt": "Sitemap: /map.xml\n", "/map.xml": "<urlset>" + links(700, "<url><loc>http://a.example/%d</loc></url>") + "</urlset>"},
-			mirror.Limits{Entries: 600, Links: 10}, mirror.Summary{OverEntries: 100}},
-		{"host", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.Summary{OverQueue: 101}}, // robots.txt is pending too
+			mirror.Limits{Entries: 600, Links: 10}, mirror.LeftOut{mirror.OverEntries: 100}},
+		{"host", webSite{"/": links(700, "<a href=%d>")}, mirror.Limits{Queue: 600}, mirror.LeftOut{mirror.OverQueue: 101}}, // robots.txt is pending too
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestFloods(t *testing.T) {
 				o := w.options("http://a.example/")
 				o.WARC, o.Limits = nil, c.limits
 				sum := run(t, o)
-				if sum.OverLinks != c.want.OverLinks || sum.OverEntries != c.want.OverEntries || sum.OverQueue != c.want.OverQueue {
+				if sum.LeftOut != c.want {
 					t.Errorf("%+v", sum)
 				}
 			})

@@ -24,6 +24,7 @@ type meta struct {
 	Requisite   bool         `json:"part,omitempty"`  // a page needs the object for its display
 	OutOfReach  int          `json:"extra,omitempty"` // number of consecutive requisites out of reach
 	Hops        int          `json:"hops,omitempty"`  // number of consecutive redirects
+	Chain       int          `json:"chain,omitempty"` // number of consecutive links between queries of the same path
 	SeedTarget  string       `json:"under,omitempty"` // target of a redirected seed, which counts as a seed
 	ArticleName string       `json:"name,omitempty"`  // URL of an article by its number: nntp://HOST/GROUP/NUMBER
 	SiteInfo    bool         `json:"guide,omitempty"` // robots.txt or a sitemap

@@ -24,6 +24,16 @@ type Limits struct {
 	Links   int64 // per page; 0 means 10,000
 	Entries int64 // per listing or sitemap; 0 means 1,000,000
 	Queue   int64 // pending URLs per host; 0 means 1,000,000
+
+	// The following fields exclude URLs of sites with an unlimited number of
+	// URLs. A run continues when it reaches one of these limits, and Summary
+	// counts the excluded URLs. A negative value means no limit.
+	URLBytes  int64 // length of a URL; 0 means 8,192
+	Repeats   int64 // occurrences of one segment in a path; 0 means 3
+	Queries   int64 // queries of one path; 0 means 200,000
+	Chained   int64 // queries of one path, each at the end of a chain of more than 50 links between them; 0 means 5,000
+	DeepPaths int64 // paths of a web host with more than 20 segments; 0 means 1,000
+	Sitemaps  int64 // sitemaps of a host; 0 means 1,000
 }
 
 // The default values of Limits.
@@ -31,6 +41,13 @@ const (
 	DefaultLinks   = 10_000
 	DefaultEntries = 1_000_000
 	DefaultQueue   = 1_000_000
+
+	DefaultURLBytes  = 8 << 10
+	DefaultRepeats   = 3
+	DefaultQueries   = 200_000
+	DefaultChained   = 5_000
+	DefaultDeepPaths = 1_000
+	DefaultSitemaps  = 1_000
 )
 
 // limitOr returns the limit for n, a field of Limits, whose default is

@@ -15,12 +15,13 @@ func (d *discovery) addRedirect(u uri.URI) {
 	text := archive.Canonical(u)
 	mt := meta{
 		Hops: v.meta.Hops + 1, Requisite: v.meta.Requisite,
-		SiteInfo: v.meta.SiteInfo, Guessed: v.meta.Guessed, Referenced: v.meta.Referenced,
+		SiteInfo: v.meta.SiteInfo, Guessed: v.meta.Guessed, Referenced: v.meta.Referenced, Chain: v.meta.Chain,
 	}
 	switch {
 	case mt.Hops > maxRedirects, text == archive.Canonical(v.url):
 		v.exclude("too many redirects")
-	case len(u.Unredacted()) > maxURL:
+	case int64(len(u.Unredacted())) > limitOr(d.c.o.Limits.URLBytes, DefaultURLBytes):
+		v.leftOut[OverURLBytes]++
 		v.exclude("the URL of the redirect is too long")
 	case !canMirror(d.c.schemeOf(u)):
 		v.exclude("the redirect leads to " + u.Scheme() + ", which cannot be mirrored")
@@ -37,6 +38,9 @@ func (d *discovery) addRedirect(u uri.URI) {
 		reason, off := d.c.scope.checkLink(u, text, v.item.Depth, v.meta.OutOfReach-1, mt)
 		if mt.OutOfReach = off; reason != "" {
 			v.exclude("the redirect leads to " + text + ": " + reason)
+			if g, ok := guardOf(reason); ok {
+				v.leftOut[g]++
+			}
 			return
 		}
 		d.addItem(u, text, mt, v.item.Depth)

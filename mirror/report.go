@@ -27,7 +27,7 @@ func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeate
 
 // setPending copies the counts of the frontier into the summary.
 func (r *report) setPending(s frontier.Stats) {
-	r.summary.Pending, r.summary.OverQueue = s.States[frontier.Pending]-s.Parked, s.Dropped
+	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Parked, s.Dropped
 }
 
 const progressInterval = time.Second
@@ -59,6 +59,19 @@ func (r *report) truncatedWARC(c archive.Truncation) {
 	})
 }
 
+// reportGuards reports the number of URLs that each guard omitted.
+func (r *report) reportGuards() {
+	for g, n := range r.summary.LeftOut {
+		if n > 0 {
+			name := Guard(g).String()
+			r.emit(Event{
+				Time: r.now().UTC(), Run: r.summary.Run, State: "guard", Guard: name, Omitted: n,
+				Note: fmt.Sprintf("the limit %q omitted %d URLs", name, n),
+			})
+		}
+	}
+}
+
 // unlistedFailures reports that failed.txt lacks n failed items. Their URLs are
 // invalid, or they contain line breaks.
 func (r *report) unlistedFailures(n int64) {
@@ -72,15 +85,14 @@ func (r *report) unlistedFailures(n int64) {
 // whether its URL is a seed of this run.
 func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	t := &r.summary
-	if v.omittedEntries {
-		t.OverEntries += v.omitted
-	} else {
-		t.OverLinks += v.omitted
+	for g, n := range v.leftOut {
+		t.LeftOut[g] += n
 	}
 	e := Event{
 		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed,
 		State: v.state.String(), Repaired: v.repaired, Unreached: v.parked, Note: v.note,
 		Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts,
+		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(),
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media

@@ -47,7 +47,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
 	c := &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(),
-		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds), trust: newTrust(o),
+		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),
 		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
@@ -63,7 +63,12 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err := errors.Join(c.startRun(ctx), c.archive.CheckSpace()); err != nil {
 		return err
 	}
-	if err := c.visitAll(ctx); err != nil {
+	err := c.visitAll(ctx)
+	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
+		c.report.setPending(s)
+	}
+	c.report.reportGuards()
+	if err != nil {
 		return archive.JoinDistinct(err, c.derive(ctx))
 	}
 	swept := c.moveToAttic(ctx) // an error does not end the run, because the next run can move the files

@@ -48,41 +48,30 @@ type Scope struct {
 	Reject     []string
 }
 
-// Limits against sites without an end, such as calendars, session identifiers
-// in queries, and pages that link to ever longer URLs.
-const (
-	maxURL          = 8 << 10 // bytes
-	maxRepeats      = 3       // occurrences of one segment in a path
-	maxVariants     = 1000    // distinct queries of one path
-	maxVariantCount = 200_000 // remembered queries of all paths
-	maxOutOfReach   = 2       // consecutive requisites out of reach
-)
+// maxOutOfReach is the maximum number of consecutive requisites out of reach.
+const maxOutOfReach = 2
 
-// Reasons reason a URL is excluded, for the note of its visit.
-const (
-	reasonRepeats = "a segment repeats too often in the path"
-	reasonQueries = "too many queries for one path"
-	reasonScope   = "out of scope"
-)
+// reasonScope is the reason for the exclusion of a URL out of reach.
+const reasonScope = "out of scope"
 
 // A scopeFilter selects the URLs of a mirror by a Scope.
 type scopeFilter struct {
-	rules  Scope
-	scheme func(name string) fetch.Scheme // looks up a scheme by its name
+	rules    Scope
+	limits   Limits
+	scheme   func(name string) fetch.Scheme // looks up a scheme by its name
+	hashSeed maphash.Seed
 
-	mu           sync.Mutex
-	prefixes     []string
-	hosts        map[string]bool
-	domains      map[string]bool
-	variants     map[string]map[uint64]struct{} // hashes of queries by the URL without the query
-	variantCount int
-	hashSeed     maphash.Seed
+	mu       sync.Mutex
+	prefixes []string
+	hosts    map[string]bool
+	domains  map[string]bool
+	counter  valueCounter
 }
 
-func newScopeFilter(s Scope, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
+func newScopeFilter(s Scope, l Limits, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
 	b := &scopeFilter{
-		rules: s, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
-		variants: map[string]map[uint64]struct{}{}, hashSeed: maphash.MakeSeed(),
+		rules: s, limits: l, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
+		counter: valueCounter{values: map[string]map[uint64]struct{}{}}, hashSeed: maphash.MakeSeed(),
 	}
 	for _, u := range seeds {
 		b.addSeed(u)
@@ -146,7 +135,7 @@ func domainOf(u uri.URI) string {
 	return host
 }
 
-// checkLink returns the reason reason a link to u is excluded, or "" if u is in
+// checkLink returns the reason why a link to u is excluded, or "" if u is in
 // scope. The parameter plain is the canonical form of u, depth is its distance
 // from a seed, and extra is the number of consecutive hops out of reach before
 // u. The result off is this number for u.
@@ -155,10 +144,6 @@ func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt me
 	switch {
 	case b.tooDeep(depth) && !(mt.Requisite && b.rules.Requisites):
 		return "too many links from a seed", 0
-	case len(text) > maxURL:
-		return "the URL is too long", 0
-	case !b.scheme(u.Scheme()).Mirror.Repeats && repeatsSegment(u):
-		return reasonRepeats, 0
 	}
 	for _, e := range b.rules.Exclude {
 		if e.MatchString(text) {
@@ -171,8 +156,8 @@ func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt me
 		}
 		off = extra + 1
 	}
-	if b.tooManyVariants(u) {
-		return reasonQueries, 0
+	if reason := b.checkGuards(u, plain, mt); reason != "" {
+		return reason, 0
 	}
 	return "", off
 }
@@ -216,52 +201,74 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	return false
 }
 
-// repeatsSegment reports whether one segment occurs more than maxRepeats times
-// in the path of u.
-func repeatsSegment(u uri.URI) bool {
-	seen := map[string]int{}
+// checkGuards counts u, whose canonical form is plain, and returns the reason
+// why a guard excludes u, or "".
+func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
+	l := &b.limits
+	if int64(len(u.Unredacted())) > limitOr(l.URLBytes, DefaultURLBytes) {
+		return reasonURLBytes
+	}
+	s := b.scheme(u.Scheme())
+	segments, repeats := pathShape(u)
+	if !s.Mirror.Repeats && repeats > limitOr(l.Repeats, DefaultRepeats) {
+		return reasonRepeats
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.Traits.Web && segments > deepPath &&
+		!b.counter.admit("deep "+hostOf(u), b.hash(plain), limitOr(l.DeepPaths, DefaultDeepPaths)) {
+		return reasonDeepPaths
+	}
+	path, query, ok := strings.Cut(plain, "?")
+	if !ok {
+		return ""
+	}
+	hash := b.hash(query)
+	if mt.Chain > chainStart && !b.counter.admit("chain "+path, hash, limitOr(l.Chained, DefaultChained)) {
+		return reasonChained
+	}
+	if !b.counter.admit(path, hash, limitOr(l.Queries, DefaultQueries)) {
+		return reasonQueries
+	}
+	return ""
+}
+
+// admitSitemap counts the sitemap u, whose canonical form is plain, and reports
+// whether its host has at most Limits.Sitemaps of them.
+func (b *scopeFilter) admitSitemap(u uri.URI, plain string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.counter.admit("sitemap "+hostOf(u), b.hash(plain), limitOr(b.limits.Sitemaps, DefaultSitemaps))
+}
+
+func (b *scopeFilter) hash(text string) uint64 { return maphash.String(b.hashSeed, text) }
+
+// pathShape returns the number of segments in the path of u, and the number of
+// occurrences of the most frequent one.
+func pathShape(u uri.URI) (segments int, repeats int64) {
+	seen := map[string]int64{}
 	for segment := range strings.SplitSeq(u.Path(), "/") {
 		if segment == "" {
 			continue
 		}
-		if seen[segment]++; seen[segment] > maxRepeats {
-			return true
-		}
+		segments++
+		seen[segment]++
+		repeats = max(repeats, seen[segment])
 	}
-	return false
+	return segments, repeats
 }
 
-// tooManyVariants counts the query of u and reports whether its path has more
-// than maxVariants queries.
-func (b *scopeFilter) tooManyVariants(u uri.URI) bool {
-	query, ok := u.Query()
-	if !ok {
-		return false
+// chainOf returns the number of consecutive links between queries of one path
+// that lead to to. The page from with the link has the number chain.
+func chainOf(from string, chain int, to string) int {
+	path, _, ok := strings.Cut(to, "?")
+	if fromPath, _, _ := strings.Cut(from, "?"); !ok || fromPath != path {
+		return 0
 	}
-	key, hash := u.WithoutQuery().Unredacted(), maphash.String(b.hashSeed, query)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.variantCount >= maxVariantCount {
-		clear(b.variants)
-		b.variantCount = 0
-	}
-	seen := b.variants[key]
-	if _, ok := seen[hash]; ok {
-		return false
-	}
-	if len(seen) >= maxVariants {
-		return true
-	}
-	if seen == nil {
-		seen = map[uint64]struct{}{}
-		b.variants[key] = seen
-	}
-	seen[hash] = struct{}{}
-	b.variantCount++
-	return false
+	return chain + 1
 }
 
-// checkMedia returns the reason reason an object of a media type is not kept,
+// checkMedia returns the reason why an object of a media type is not kept,
 // or "".
 func (b *scopeFilter) checkMedia(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {

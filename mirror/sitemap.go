@@ -44,10 +44,17 @@ func (d *discovery) readSitemapLines(body io.Reader) {
 // addSitemap adds a sitemap, which may be out of reach. The URLs in the sitemap
 // are checked against the scope.
 func (d *discovery) addSitemap(u uri.URI) {
-	if d.c.o.Scope.Depth < 0 || !d.c.schemeOf(u).Traits.Web || len(u.Unredacted()) > maxURL {
+	if d.c.o.Scope.Depth < 0 || !d.c.schemeOf(u).Traits.Web {
 		return
 	}
-	if d.c.scope.includesSite(u) {
-		d.addItem(u, archive.Canonical(u), meta{SiteInfo: true, Guessed: true}, 0)
+	text := archive.Canonical(u)
+	switch {
+	case !d.c.scope.includesSite(u):
+	case int64(len(text)) > limitOr(d.c.o.Limits.URLBytes, DefaultURLBytes):
+		d.v.leftOut[OverURLBytes]++
+	case !d.c.scope.admitSitemap(u, text):
+		d.v.leftOut[OverSitemaps]++
+	default:
+		d.addItem(u, text, meta{SiteInfo: true, Guessed: true}, 0)
 	}
 }

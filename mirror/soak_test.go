@@ -2,7 +2,11 @@
 
 package mirror_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/anyurl/fetch/mirror"
+)
 
 // TestSoakKill is TestKill with twenty kills of each mirror.
 func TestSoakKill(t *testing.T) {
@@ -22,8 +26,16 @@ func TestSoakMemory(t *testing.T) {
 	TestMemory(t)
 }
 
-// TestSoakCalendar checks that the number of pages of a calendar is limited.
-func TestSoakCalendar(t *testing.T) { calendar.test(t) }
+// TestSoakTraps is TestTraps with the default limits.
+func TestSoakTraps(t *testing.T) {
+	for _, c := range traps {
+		if c.guard == mirror.OverQueries {
+			continue // the default limit takes a minute
+		}
+		c.limit = 10_000
+		t.Run(c.name, func(t *testing.T) { c.test(t, mirror.Limits{}) })
+	}
+}
 
 // TestSoakFlood is TestFlood with 1.2 million links.
 func TestSoakFlood(t *testing.T) {

@@ -27,7 +27,7 @@ func newTrust(o Options) *trust {
 	return &trust{
 		token: strconv.FormatUint(rand.Uint64(), 36), typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
-		scope: newScopeFilter(o.Scope, o.Client.Scheme, o.Seeds),
+		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
 }
 

@@ -42,12 +42,11 @@ type visit struct {
 	mark          string // position up to which a newsgroup was read
 	localFailure  bool   // err has a local cause, such as a full disk, and ends the run
 
-	omitted        int64 // number of URLs omitted because of Limits.Links or Limits.Entries
-	omittedEntries bool  // the limit was Limits.Entries
-	incomplete     bool  // articles of this newsgroup were omitted because of a limit
-	children       []frontier.Item
-	reserved       int64 // bytes of memory reserved for children
-	memory         *archive.Memory
+	leftOut    LeftOut // number of URLs that guards omitted
+	incomplete bool    // articles of this newsgroup were omitted because of a limit
+	children   []frontier.Item
+	reserved   int64 // bytes of memory reserved for children
+	memory     *archive.Memory
 }
 
 // isNew reports whether v retrieved an object or a version that the archive
@@ -88,6 +87,9 @@ func (v *visit) park(err error) *visit {
 
 func (v *visit) exclude(reason string) *visit {
 	v.state, v.note = frontier.Excluded, reason
+	if g, ok := guardOf(reason); ok {
+		v.leftOut[g]++
+	}
 	return v
 }
 

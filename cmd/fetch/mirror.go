@@ -28,7 +28,8 @@ const mirrorExitStatus = `0	complete
 3	the disk is full, or another process uses the archive (run the command again)
 4	some servers could not be reached (run the command again)
 8	some URLs failed permanently (takes precedence over 4)
-10	a limit ended the run (run the command again)
+10	a limit ended the run (run the command again), or a guard left out URLs
+	(takes precedence over 8; raise the limit that the summary names)
 130	interrupted (run the command again)
 `
 
@@ -71,7 +72,10 @@ mirror follows links below the URLs. --scope, --include and --page-requisites
 extend this, but never against the policy. A Prospero directory also links to
 files on other hosts. By default, a public host gets one request per second; a
 host of this machine or of a private network gets two at a time without delay.
-See --delay and --per-host. mirror obeys robots.txt.`,
+See --delay and --per-host. mirror obeys robots.txt.
+
+Guards leave out URLs of sites with an unlimited number of URLs. The summary
+names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 		Annotations: map[string]string{manual.ExitStatus: mirrorExitStatus, manual.Files: mirrorFiles},
 		Example: examples(
 			"fetch mirror gopher://gopher.example.org/",
@@ -140,7 +144,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		return fetch.Usage.Errorf("--browse requires a directory outside the archive")
 	}
 	report := newMirrorReport(c.streams, c.mirror.json, c.progress.off)
-	report.limits, report.maxFailed = o.Limits, c.mirror.limits.maxFailed
+	report.guards, report.maxFailed = &c.mirror.guards, c.mirror.limits.maxFailed
 	defer report.closeProgress()
 	client, marks, err := c.openClient(ctx, o.Seeds, report)
 	if err != nil {

@@ -16,6 +16,7 @@ type mirrorFlags struct {
 	archive archiveFlags
 	scope   scopeFlags
 	limits  crawlLimits
+	guards  guardFlags
 	update  updateFlags
 	json    bool
 }
@@ -24,6 +25,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	f.archive.register(s)
 	f.scope.register(s)
 	f.limits.register(s)
+	f.guards.register(s)
 	f.update.register(s)
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 }
@@ -179,9 +181,6 @@ type crawlLimits struct {
 	maxFiles   int64
 	maxBytes   options.Bytes
 	maxPerHost int64
-	maxLinks   int64
-	maxEntries int64
-	maxQueue   int64
 	maxFailed  int64 // -1 if not set
 	runTime    options.Seconds
 	minFree    options.Bytes
@@ -198,9 +197,6 @@ func (f *crawlLimits) register(s *options.Set) {
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
-	p.Int64Var(&f.maxLinks, "max-links", mirror.DefaultLinks, "add at most `N` URLs from each page (0 for no limit)")
-	p.Int64Var(&f.maxEntries, "max-entries", mirror.DefaultEntries, "add at most `N` URLs from each listing (0 for no limit)")
-	p.Int64Var(&f.maxQueue, "max-queue", mirror.DefaultQueue, "queue at most `N` URLs of each host (0 for no limit)")
 	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with code 0 if at most `N` URLs have newly failed")
 	p.Lookup("max-failed").DefValue = "0" // the help shows no default
 	p.IntVar(&f.hosts, "hosts", 16, "retrieve from `N` hosts at a time")
@@ -208,24 +204,11 @@ func (f *crawlLimits) register(s *options.Set) {
 }
 
 // options returns the Limits that the flags select.
-func (f *crawlLimits) options() (o mirror.Limits, err error) {
-	if f.maxLinks < 0 || f.maxEntries < 0 || f.maxQueue < 0 {
-		return o, fetch.Usage.Errorf("--max-links, --max-entries and --max-queue require a number of URLs, or 0 for no limit")
-	}
+func (f *crawlLimits) options() mirror.Limits {
 	return mirror.Limits{
 		Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost,
 		MinFree: int64(f.minFree),
-		Links:   unlimitedIfZero(f.maxLinks), Entries: unlimitedIfZero(f.maxEntries), Queue: unlimitedIfZero(f.maxQueue),
-	}, nil
-}
-
-// unlimitedIfZero returns n, or -1 for zero. In mirror.Limits, a negative
-// number means no limit.
-func unlimitedIfZero(n int64) int64 {
-	if n == 0 {
-		return -1
 	}
-	return n
 }
 
 // updateFlags control how a later run updates the archive.
@@ -256,7 +239,8 @@ func (f *mirrorFlags) options() (o mirror.Options, err error) {
 	if err := f.archive.options(&o, f.scope.ignoreRobots); err != nil {
 		return o, err
 	}
-	if o.Limits, err = f.limits.options(); err != nil {
+	o.Limits = f.limits.options()
+	if err := f.guards.apply(&o.Limits); err != nil {
 		return o, err
 	}
 	o.Scope, err = f.scope.options()

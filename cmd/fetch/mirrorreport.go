@@ -27,7 +27,7 @@ type mirrorReport struct {
 
 	rejectedSeeds int64            // seeds that were never requested
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
-	limits        mirror.Limits
+	guards        *guardFlags
 	maxFailed     int64 // value of --max-failed, or -1 if not set
 }
 
@@ -141,18 +141,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}
-	for _, omitted := range []struct {
-		n, limit int64
-		note     string
-	}{
-		{s.OverLinks, r.limits.Links, "links left out: %d; one page adds at most %d URLs (--max-links N)"},
-		{s.OverEntries, r.limits.Entries, "entries left out: %d; one listing adds at most %d URLs (--max-entries N)"},
-		{s.OverQueue, r.limits.Queue, "URLs left out: %d; the queue of one host holds at most %d (--max-queue N)"},
-	} {
-		if omitted.n > 0 {
-			r.note(omitted.note, omitted.n, omitted.limit)
-		}
-	}
+	r.printGuards(s.LeftOut)
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
 		r.note("run the same command again to continue")
 	}
@@ -177,9 +166,25 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 }
 
-// failure returns an error if URLs of the archive have failed in a complete
-// run.
+// failure returns an error if guards omitted URLs, or if URLs of the archive
+// have failed in a complete run. If both have happened, it prints a note about
+// the failed URLs.
 func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summary) error {
+	err := r.failedURLs(ctx, dir, sum)
+	n := sum.LeftOut.Total()
+	if n == 0 {
+		return err
+	}
+	if err != nil {
+		r.note("%v", err)
+	}
+	return fetch.TooLarge.Errorf("URLs left out by guards: %d; running the same command again does not help, "+
+		"except for articles of newsgroups: raise the limits named above", n)
+}
+
+// failedURLs returns an error if URLs of the archive have failed in a complete
+// run.
+func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Summary) error {
 	s, err := mirror.Status(ctx, dir)
 	dead := s.States[mirror.Dead] + r.rejectedSeeds
 	newly := sum.NewlyFailed + r.rejectedSeeds

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"math"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// guardFlags are the limits of sites with an unlimited number of URLs.
+type guardFlags struct {
+	limits mirror.Limits // values of the flags; 0 means no limit
+}
+
+// A guardFlag is the flag of a guard.
+type guardFlag struct {
+	guard    mirror.Guard
+	limit    *int64
+	standard int64  // value without the flag
+	usage    string // help text
+	note     string // text of the summary, with the number of omitted URLs and the limit
+}
+
+// all returns the flag of each guard.
+func (f *guardFlags) all() []guardFlag {
+	l := &f.limits
+	return []guardFlag{
+		{mirror.OverLinks, &l.Links, mirror.DefaultLinks, "add at most `N` URLs from each page",
+			"links left out: %d; one page adds at most %d URLs"},
+		{mirror.OverEntries, &l.Entries, mirror.DefaultEntries, "add at most `N` URLs from each listing",
+			"entries left out: %d; one listing adds at most %d URLs"},
+		{mirror.OverQueue, &l.Queue, mirror.DefaultQueue, "queue at most `N` URLs of each host",
+			"URLs left out: %d; the queue of one host holds at most %d"},
+		{mirror.OverURLBytes, &l.URLBytes, mirror.DefaultURLBytes, "follow URLs of at most `N` bytes",
+			"long URLs left out: %d; a URL has at most %d bytes"},
+		{mirror.OverRepeats, &l.Repeats, mirror.DefaultRepeats, "follow URLs that repeat a segment at most `N` times",
+			"paths with repeated segments left out: %d; a path has the same segment at most %d times"},
+		{mirror.OverQueries, &l.Queries, mirror.DefaultQueries, "follow at most `N` queries of each path",
+			"queries left out: %d; one path has at most %d queries"},
+		{mirror.OverChained, &l.Chained, mirror.DefaultChained,
+			"follow at most `N` queries in long chains of each path",
+			"queries in long chains left out: %d; one path has at most %d of them"},
+		{mirror.OverDeepPaths, &l.DeepPaths, mirror.DefaultDeepPaths,
+			"follow at most `N` paths with over 20 segments on each host",
+			"deep paths left out: %d; one host has at most %d of them"},
+		{mirror.OverSitemaps, &l.Sitemaps, mirror.DefaultSitemaps, "read at most `N` sitemaps of each host",
+			"sitemaps left out: %d; one host has at most %d of them"},
+	}
+}
+
+// name returns the name of the flag.
+func (g *guardFlag) name() string { return "max-" + g.guard.String() }
+
+func (f *guardFlags) register(s *options.Set) {
+	p := s.Own("Guards against endless sites")
+	for _, g := range f.all() {
+		p.Int64Var(g.limit, g.name(), g.standard, g.usage)
+	}
+}
+
+// apply sets the limits of the guards in l.
+func (f *guardFlags) apply(l *mirror.Limits) error {
+	selected := guardFlags{*l}
+	flags := f.all()
+	for i, to := range selected.all() {
+		n := *flags[i].limit
+		if n < 0 {
+			return fetch.Usage.Errorf("--%s requires a number, or 0 for no limit", to.name())
+		}
+		if *to.limit = n; n == 0 {
+			*to.limit = math.MaxInt64
+		}
+	}
+	*l = selected.limits
+	return nil
+}
+
+// printGuards prints a note for each guard that omitted URLs.
+func (r *mirrorReport) printGuards(left mirror.LeftOut) {
+	for _, g := range r.guards.all() {
+		if n := left[g.guard]; n > 0 {
+			r.note(g.note+" (--%s N)", n, *g.limit, g.name())
+		}
+	}
+}
