@@ -2,8 +2,9 @@ package http1
 
 import "bytes"
 
-// Chunks decodes a chunked body (RFC 9112 7.1). The caller passes received
-// bytes to its method Next.
+// Chunks decodes a body with the transfer coding chunked (RFC 9112 7.1). It
+// does not read from a connection. The caller passes received bytes to
+// [Chunks.Next].
 type Chunks struct {
 	Rules *Rules
 
@@ -27,16 +28,18 @@ const (
 	inEnd
 )
 
-// Left returns the number of unread data bytes of the current chunk. It returns
-// zero if a line comes next.
+// Left returns the number of bytes of the current chunk that Next has not
+// returned yet. It returns 0 between chunks.
 func (c *Chunks) Left() int64 { return c.left }
 
-// Done reports whether the body is complete, including its trailer.
+// Done reports whether Next has consumed the complete body, including its
+// trailer.
 func (c *Chunks) Done() bool { return c.state == inEnd }
 
-// Next consumes one or more bytes of p and returns their number. It either
-// consumes and returns data of one chunk, or consumes the lines up to the next
-// data or the end of the body.
+// Next decodes bytes at the start of p and returns their number. A call either
+// returns data of one chunk, or consumes lines with chunk sizes and trailer
+// fields and returns no data. Next consumes at least one byte if p is not
+// empty.
 func (c *Chunks) Next(p []byte) (n int, data []byte, err error) {
 	if c.state == inData {
 		data = p[:min(int64(len(p)), c.left)]
@@ -53,7 +56,8 @@ func (c *Chunks) Next(p []byte) (n int, data []byte, err error) {
 	return n, nil, err
 }
 
-// nextLine consumes one line. If p has no line end, it consumes all of p.
+// nextLine consumes the next line of a chunked body. If p contains no complete
+// line, it consumes all of p.
 func (c *Chunks) nextLine(p []byte) (n int, err error) {
 	limit := maxChunkLine
 	if c.state == inTrailer {
@@ -89,8 +93,8 @@ func (c *Chunks) nextLine(p []byte) (n int, err error) {
 	return n, err
 }
 
-// reject returns an error and keeps line, so that a Message can return it as
-// payload.
+// reject returns an error for a malformed line of a chunked body. It stores the
+// line in c, because a Message may return the line as payload.
 func (c *Chunks) reject(line []byte, text string) error {
 	c.line = append(c.line[:0], line...)
 	return malformed(text)
@@ -127,7 +131,8 @@ func (c *Chunks) chunkLine(line []byte) error {
 	return nil
 }
 
-// parseSize parses the hexadecimal chunk size before the chunk extensions.
+// parseSize parses the hexadecimal size at the start of a chunk. It ignores
+// chunk extensions.
 func parseSize(text []byte) (size int64, ok bool) {
 	digits := 0
 	for _, c := range text {
@@ -165,7 +170,8 @@ func (c *Chunks) trailerLine(line []byte) error {
 	return nil
 }
 
-// noteLF reports the first line of the body that ends in LF without CR.
+// noteLF reports a line of a chunked body that ends in LF without CR. It
+// reports only the first such line of a body.
 func (c *Chunks) noteLF(deviation string) error {
 	if c.bareLF {
 		return nil
@@ -174,7 +180,8 @@ func (c *Chunks) noteLF(deviation string) error {
 	return c.Rules.tolerate(deviation)
 }
 
-// ParseTrailer parses the trailer fields of c. [Chunks.Done] must be true.
+// ParseTrailer parses the trailer fields after a chunked body. The caller must
+// first check that [Chunks.Done] is true.
 func ParseTrailer[F Field](c *Chunks) ([]F, error) {
 	text, _ := Unfold(string(c.trailer))
 	return ParseFields[F](c.Rules, text)

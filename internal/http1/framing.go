@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// An End is the way in which the end of a body is marked.
+// An End describes how a recipient determines the end of a body, such as by its
+// length.
 type End uint8
 
 const (
@@ -17,8 +18,8 @@ const (
 	AtChunks            // after the last chunk and the trailer
 )
 
-// A Framing describes the end of a body and whether the connection can be
-// reused (RFC 9112 6.3 and 9.3).
+// A Framing describes where a body ends, and whether the connection can be
+// reused after the body (RFC 9112 6.3 and 9.3).
 type Framing struct {
 	End            End
 	Length         int64    // Content-Length in bytes, or -1 if unknown or invalid
@@ -27,9 +28,9 @@ type Framing struct {
 	KeepAlive      bool     // the server keeps the connection open
 }
 
-// Frame returns the framing of a body from the status and header fields of its
-// message. head must be true for the response to a HEAD request. A [Stored]
-// body ends with its record unless it is chunked.
+// Frame determines the framing of a body from the status line and the header
+// fields. head must be true for the response to a HEAD request. In the mode
+// [Stored], a body that is not chunked ends at the end of its archive record.
 func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) {
 	d := framingFields{http10: s.Proto == "HTTP/1.0"}
 	for _, f := range fields {
@@ -73,7 +74,8 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 	return out, err
 }
 
-// framingFields has the values of the header fields that frame a message.
+// framingFields holds the values of Content-Length, Transfer-Encoding and
+// Connection, which determine the framing of a message.
 type framingFields struct {
 	http10         bool // HTTP/1.0 message, in which Transfer-Encoding is ignored
 	ignoredCodings bool // the message has such a Transfer-Encoding
@@ -108,7 +110,8 @@ func (d *framingFields) add(name, value string) {
 	}
 }
 
-// items yields the items of a comma-separated list (RFC 9110 5.6.1).
+// items returns an iterator over the items of a comma-separated list (RFC 9110
+// 5.6.1).
 func items(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(value, ",") {
@@ -136,16 +139,17 @@ func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 	return r.Deviate("Content-Length is invalid or ambiguous: body ends with the connection")
 }
 
-// OverflowsLength reports whether the value of Content-Length is a decimal
-// number above 62 bits. Some servers send one, such as 2^64-1, for an unknown
-// length.
+// OverflowsLength reports whether a Content-Length is a decimal number that
+// needs more than 62 bits. Some servers send such a number, such as 2^64-1, if
+// the length is unknown.
 func OverflowsLength(value string) bool {
 	_, err := strconv.ParseUint(value, 10, 62)
 	return err != nil && value != "" && strings.Trim(value, "0123456789") == ""
 }
 
-// effectiveCodings returns the transfer codings without identity and without
-// repeated codings, which servers do not apply twice.
+// effectiveCodings returns the transfer codings of a message. It removes
+// "identity" and repeated codings. Servers that send a coding twice apply it
+// only once.
 func (r *Rules) effectiveCodings(d *framingFields, out *Framing) ([]string, error) {
 	if len(d.codings) == 0 {
 		return nil, nil

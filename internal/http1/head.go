@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Lines collects the lines of a message head, including the blank line at its
-// end.
+// Lines collects the lines of a message head. A message head consists of the
+// start line, the header fields and a blank line.
 type Lines struct {
 	Text  []byte // collected lines with their line ends
 	Rules *Rules
@@ -18,8 +18,8 @@ type Lines struct {
 	fields   int  // number of field lines in all heads
 }
 
-// Next collects bytes of p up to the end of the head. It returns the number of
-// bytes and whether the head is complete.
+// Next appends bytes of p to Text, up to the end of the message head. It
+// returns the number of bytes consumed and whether the head is complete.
 func (l *Lines) Next(p []byte) (n int, done bool, err error) {
 	limit := MaxHead
 	if l.Rules.Mode == Stored {
@@ -46,8 +46,9 @@ func (l *Lines) Next(p []byte) (n int, done bool, err error) {
 	return n, done, nil
 }
 
-// line reports whether line is the last line of the head. [Tolerant] and
-// [Stored] skip blank lines before the start line.
+// line processes a complete line and reports whether the line ends the message
+// head. In the modes [Tolerant] and [Stored], it skips blank lines before the
+// start line.
 func (l *Lines) line(line []byte) (last bool, err error) {
 	switch {
 	case l.Rules.blank(line):
@@ -66,17 +67,19 @@ func (l *Lines) line(line []byte) (last bool, err error) {
 	return false, nil
 }
 
-// Head returns the lines of the current head.
+// Head returns the lines of the current message head.
 func (l *Lines) Head() string { return string(l.Text[l.first:]) }
 
-// Restart prepares l for another head, which is appended to text.
+// Restart prepares l for the next message head, for example after an interim
+// response. Next will append the head to text.
 func (l *Lines) Restart(text []byte) { l.Text, l.first, l.start = text, len(text), len(text) }
 
-// Complete returns all lines that are complete.
+// Complete returns the collected text without the last line if that line is
+// incomplete.
 func (l *Lines) Complete() []byte { return l.Text[:l.start] }
 
-// blank reports whether line has only a line end. Some stored messages have the
-// line end CR CR LF.
+// blank reports whether line consists only of a line end. In the mode [Stored],
+// the line end may be CR CR LF.
 func (r *Rules) blank(line []byte) bool {
 	if r.Mode == Stored {
 		return len(bytes.TrimRight(line, "\r\n")) == 0
@@ -84,8 +87,8 @@ func (r *Rules) blank(line []byte) bool {
 	return string(line) == "\r\n" || string(line) == "\n"
 }
 
-// IsResponse reports whether a head that begins with start has a status line.
-// start should have at least five bytes.
+// IsResponse reports whether a message that begins with start is a response and
+// not a request. start should have at least five bytes.
 func (r *Rules) IsResponse(start string) bool {
 	const prefix = "HTTP/"
 	switch {
@@ -104,7 +107,8 @@ type Status struct {
 	Code  int    // three digits, or zero for a request
 }
 
-// ParseStatus parses a status line without its line end.
+// ParseStatus parses a status line, such as "HTTP/1.1 200 OK". The line must
+// not include its line end.
 func (r *Rules) ParseStatus(line string) (s Status, err error) {
 	version, rest, _ := strings.Cut(line, " ")
 	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
@@ -128,15 +132,17 @@ func (r *Rules) ParseStatus(line string) (s Status, err error) {
 	return s, r.Deviate("version is neither HTTP/1.0 nor HTTP/1.1")
 }
 
-// SplitHead splits a head into its start line, without its line end, and the
-// field lines. It drops blank lines before the start line.
+// SplitHead splits a message head into its start line and the lines of the
+// header fields. The start line has no line end. Blank lines before the start
+// line are removed.
 func SplitHead(head string) (start, fields string) {
 	start, fields, _ = strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
 	return strings.TrimSuffix(start, "\r"), fields
 }
 
-// ParseHead parses the head of a response. In the mode [Stored] it also parses
-// the head of a request, for which Status is zero.
+// ParseHead parses a response head and returns the status line and the header
+// fields. In the mode [Stored] it also parses a request head and returns a zero
+// Status.
 func ParseHead[F Field](r *Rules, head string) (s Status, fields []F, err error) {
 	start, text := SplitHead(head)
 	if r.Mode != Stored || r.IsResponse(start) {
@@ -149,8 +155,8 @@ func ParseHead[F Field](r *Rules, head string) (s Status, fields []F, err error)
 	return s, fields, err
 }
 
-// Unfold joins each field that spans several lines (RFC 9112 5.2). It reports
-// whether text has such a field.
+// Unfold joins header fields that are folded over several lines (RFC 9112 5.2).
+// It also reports whether text contains a folded field.
 func Unfold(text string) (unfolded string, folded bool) {
 	if !strings.Contains(text, "\n ") && !strings.Contains(text, "\n\t") {
 		return text, false
@@ -169,12 +175,12 @@ func Unfold(text string) (unfolded string, folded bool) {
 	return string(out), true
 }
 
-// A Field is a header field. The parsers support every type with this
-// underlying type.
+// A Field is a struct type with the name and the value of a header field. The
+// parsers of this package return fields of any such type.
 type Field interface{ ~struct{ Name, Value string } }
 
-// ParseFields parses field lines (RFC 9112 5). Folded fields must be joined
-// before with [Unfold].
+// ParseFields parses header field lines (RFC 9112 5). It does not support
+// folded fields, which [Unfold] joins.
 func ParseFields[F Field](r *Rules, text string) ([]F, error) {
 	fields := make([]F, 0, min(strings.Count(text, "\n")+1, MaxFields))
 	for len(text) > 0 {
@@ -194,8 +200,7 @@ func ParseFields[F Field](r *Rules, text string) ([]F, error) {
 	return fields, nil
 }
 
-// cutLine returns the first line of text, without its line end, and the
-// remaining lines.
+// cutLine splits text after its first line. The returned line has no line end.
 func cutLine(text string) (line, rest string) {
 	end := strings.IndexByte(text, '\n')
 	if end < 0 {
@@ -206,8 +211,8 @@ func cutLine(text string) (line, rest string) {
 	return strings.TrimSuffix(text[:end], "\r"), rest
 }
 
-// parsePlainField parses a line without deviations. It is faster than
-// parseDeviantField.
+// parsePlainField parses a header field that complies with the standard. It is
+// faster than parseDeviantField.
 func parsePlainField(line string) (name, value string, ok bool) {
 	colon := 0
 	for colon < len(line) && tokenBytes[line[colon]] {
@@ -219,8 +224,8 @@ func parsePlainField(line string) (name, value string, ok bool) {
 	return line[:colon], Trim(line[colon+1:]), true
 }
 
-// parseDeviantField parses a line with deviations. The name is empty if the
-// line is skipped.
+// parseDeviantField parses a header field that deviates from the standard. An
+// empty name means that the caller must skip the field.
 func (r *Rules) parseDeviantField(line string) (name, value string, err error) {
 	if HasControl(line) {
 		err = r.Deviate("control character in the response head")

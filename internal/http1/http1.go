@@ -1,9 +1,10 @@
-// Package http1 parses HTTP/1 messages (RFC 9112): heads, framing, chunks and
-// trailers. It does not read from connections. The caller passes received bytes
-// to a parser, which returns how many of them belong to the message.
+// Package http1 parses HTTP/1 messages (RFC 9112). It parses message heads,
+// chunked bodies and trailers, and determines where a body ends. The package
+// does not read from connections. The caller passes received bytes to a parser,
+// which returns the number of bytes that belong to the message.
 //
-// [Rules] select the deviations from the standard that are accepted. The same
-// parsers are used for connections, proxies and messages in archives.
+// [Rules] select which deviations from the standard are accepted. The same
+// parsers are used for servers, proxies and messages in archives.
 package http1
 
 import (
@@ -12,8 +13,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Limits of a message. MaxHead and MaxFields apply to the head of a response
-// and its interim responses together.
+// These limits apply to one message. A response and its interim responses share
+// MaxHead and MaxFields.
 const (
 	MaxHead    = 256 << 10 // bytes
 	MaxFields  = 500
@@ -23,37 +24,41 @@ const (
 	maxStoredHead = 1 << 20 // bytes of a head in the mode Stored
 	maxChunkLine  = 4 << 10
 
-	// maxChunkOverhead limits the total bytes of chunk lines. For each chunk,
-	// 16 bytes and twice the size of its data are not counted.
+	// maxChunkOverhead is the maximum number of bytes in the chunk size lines
+	// of a body. For each chunk, 16 bytes and twice the size of its data do not
+	// count.
 	maxChunkOverhead = 16 << 10
 )
 
-// A Mode selects how strictly a message is parsed. Every mode accepts folded
-// fields and lines of a head that end in LF without CR.
+// A Mode selects how strictly messages are parsed. Every mode accepts folded
+// header fields, and header lines that end in LF without CR.
 type Mode uint8
 
 const (
-	// Strict rejects every other deviation.
+	// Strict rejects all other deviations from the standard.
 	Strict Mode = iota
-	// Regular accepts deviations with a single interpretation, as browsers do.
+	// Regular accepts deviations that have only one possible interpretation, as
+	// browsers do.
 	Regular
-	// Tolerant accepts all deviations that are known from old servers.
+	// Tolerant accepts all deviations that old servers are known to send.
 	Tolerant
-	// Stored accepts every deviation. It is used for messages in an archive,
-	// which end with their record.
+	// Stored accepts every deviation. It is intended for messages in archives.
+	// The end of the archive record is the end of the message.
 	Stored
 )
 
-// Rules select the deviations that are accepted. The zero value is strict.
+// Rules specify which deviations from the standard are accepted. The zero value
+// is strict.
 type Rules struct {
 	Mode         Mode
 	IgnoreLength bool // the body ends with the connection
 
-	// Note, unless it is nil, is called with each deviation that was accepted.
+	// If Note is not nil, the parser calls it for each deviation that it
+	// accepts.
 	Note func(deviation string)
 }
 
-// An Error reports a message that is malformed or exceeds a limit.
+// An Error reports that a message is malformed or exceeds a limit.
 type Error struct {
 	Text     string // without text from the message
 	TooLarge bool   // the message exceeds a limit
@@ -68,12 +73,12 @@ func tooLarge(format string, args ...any) error {
 	return &Error{Text: fmt.Sprintf(format, args...), TooLarge: true}
 }
 
-// Deviate reports a deviation that has several interpretations. It returns an
-// error unless the mode is [Tolerant] or [Stored].
+// Deviate reports a deviation that has several possible interpretations. It
+// returns an error unless the mode is [Tolerant] or [Stored].
 func (r *Rules) Deviate(deviation string) error { return r.requireMode(Tolerant, deviation) }
 
-// tolerate reports a deviation that has a single interpretation. It returns an
-// error if the mode is [Strict].
+// tolerate reports a deviation that has only one possible interpretation. It
+// returns an error if the mode is [Strict].
 func (r *Rules) tolerate(deviation string) error { return r.requireMode(Regular, deviation) }
 
 func (r *Rules) requireMode(mode Mode, deviation string) error {
@@ -86,8 +91,7 @@ func (r *Rules) requireMode(mode Mode, deviation string) error {
 	return nil
 }
 
-// ValidName reports whether s is a token (RFC 9110 5.6.2), as the name of a
-// field must be.
+// ValidName reports whether s is a valid header field name (RFC 9110 5.6.2).
 func ValidName(s string) bool {
 	for i := range len(s) {
 		if !tokenBytes[s[i]] {
@@ -97,7 +101,8 @@ func ValidName(s string) bool {
 	return s != ""
 }
 
-// tokenBytes is true for each byte that a token may contain.
+// tokenBytes[c] is true if a token, such as a field name, may contain the byte
+// c.
 var tokenBytes = func() (t [256]bool) {
 	for c := range t {
 		t[c] = httpguts.IsTokenRune(rune(c))
@@ -105,8 +110,8 @@ var tokenBytes = func() (t [256]bool) {
 	return t
 }()
 
-// HasControl reports whether s has a control character other than a tab, which
-// a field value must not have (RFC 9110 5.5).
+// HasControl reports whether s contains a control character other than a tab. A
+// header field value must not contain such a character (RFC 9110 5.5).
 func HasControl(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
@@ -116,7 +121,7 @@ func HasControl(s string) bool {
 	return false
 }
 
-// Trim returns s without leading and trailing spaces and tabs (RFC 9110 5.6.3).
+// Trim removes leading and trailing spaces and tabs from s (RFC 9110 5.6.3).
 func Trim(s string) string {
 	for len(s) > 0 && isBlank(s[0]) {
 		s = s[1:]
@@ -129,7 +134,7 @@ func Trim(s string) string {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// AppendField appends the line of a header field to b.
+// AppendField appends the line "name: value" and a line end to b.
 func AppendField(b []byte, name, value string) []byte {
 	b = append(append(b, name...), ": "...)
 	return append(append(b, value...), "\r\n"...)

@@ -2,11 +2,14 @@ package http1
 
 import "io"
 
-// A Message separates the head and the payload of a stored message. The payload
-// is the body after removal of the chunked coding (WARC 1.1 section 6.3).
-// Content codings are kept. Some programs decode the body but keep
-// Transfer-Encoding in the head. If the body does not start with a chunk, it is
-// the payload unchanged.
+// A Message parses a message that is stored in an archive. It separates the
+// message head from the payload. The payload is the body without the transfer
+// coding chunked (WARC 1.1 section 6.3). Content codings, such as gzip, are not
+// decoded.
+//
+// Some programs store a decoded body but keep the Transfer-Encoding field. If
+// the body does not start with a chunk, Message returns the body unchanged as
+// the payload.
 //
 // The zero Message is ready to use.
 type Message struct {
@@ -27,11 +30,12 @@ const (
 	invalid // the block is not a message, or its chunks are malformed
 )
 
-// storedRules are the rules for messages in archives. They are read-only.
+// storedRules are the rules for messages in archives. They must not be
+// modified.
 var storedRules = Rules{Mode: Stored}
 
-// Next consumes one or more bytes of p. It returns their number and the payload
-// among them.
+// Next parses bytes at the start of p. It returns the number of bytes consumed
+// and the part of the payload that they contain.
 func (m *Message) Next(p []byte) (n int, payload []byte) {
 	switch m.state {
 	case atHead:
@@ -56,8 +60,8 @@ func (m *Message) nextHead(p []byte) int {
 	return n
 }
 
-// beginBody sets the framing of the body from the complete head. After an
-// interim response it prepares m for another head.
+// beginBody determines the framing of the body after a complete message head.
+// After an interim response, it prepares m for the next head.
 func (m *Message) beginBody() {
 	status, fields, _ := ParseHead[struct{ Name, Value string }](&storedRules, m.lines.Head())
 	if c := status.Code; c >= 100 && c < 200 && c != 101 {
@@ -86,8 +90,8 @@ func (m *Message) nextChunk(p []byte) (n int, payload []byte) {
 	return n, payload
 }
 
-// End returns payload that Next withheld. The caller must call it at the end of
-// the block.
+// End returns payload that Next has not returned yet. The caller must call End
+// after the last byte of the message.
 func (m *Message) End() []byte {
 	if m.state != atChunks || m.chunks.sizeSeen || len(m.chunks.line) == 0 {
 		return nil
@@ -96,21 +100,23 @@ func (m *Message) End() []byte {
 	return m.chunks.line
 }
 
-// Head returns the head with its blank line, without interim responses. If the
-// head is truncated, Head returns its complete lines.
+// Head returns the message head, including the blank line at its end. It omits
+// interim responses. If the head is truncated, Head returns the complete lines.
 func (m *Message) Head() []byte { return m.lines.Complete() }
 
-// InHead reports whether the head is incomplete.
+// InHead reports whether the end of the message head has not been reached yet.
 func (m *Message) InHead() bool { return m.state == atHead }
 
-// Interim returns the size in bytes of the interim responses before the head.
+// Interim returns the size in bytes of all interim responses before the final
+// response.
 func (m *Message) Interim() int64 { return m.interimSize }
 
-// Verbatim reports whether all further bytes of the block are payload.
+// Verbatim reports whether all bytes after the message head are payload. It
+// returns false for a chunked body.
 func (m *Message) Verbatim() bool { return m.state == atBody }
 
-// Length returns the value of Content-Length, or -1 if the size of the payload
-// is unknown.
+// Length returns the value of Content-Length. It returns -1 if the size of the
+// payload is unknown.
 func (m *Message) Length() int64 {
 	if m.state != atBody {
 		return -1
@@ -118,14 +124,14 @@ func (m *Message) Length() int64 {
 	return m.framing.Length
 }
 
-// PayloadValid reports whether the bytes from Next are the payload. It returns
+// PayloadValid reports whether Next returned the exact payload. It returns
 // false for an incomplete head, malformed chunks and transfer codings other
 // than chunked.
 func (m *Message) PayloadValid() bool {
 	return m.state != atHead && m.state != invalid && len(m.framing.Codings) == 0
 }
 
-// A Reader reads the head and then the payload of a stored message.
+// A Reader reads the message head and the payload of a message from an archive.
 type Reader struct {
 	Message
 	block   io.Reader
@@ -135,13 +141,13 @@ type Reader struct {
 	ended   bool
 }
 
-// NewReader returns a Reader of the message in block. size is the size of its
-// buffer in bytes.
+// NewReader returns a Reader that reads a message from block. size is the
+// buffer size in bytes.
 func NewReader(block io.Reader, size int) *Reader {
 	return &Reader{block: block, buffer: make([]byte, size)}
 }
 
-// ReadHead reads up to the start of the payload and returns [Message.Head].
+// ReadHead reads the message head and returns it in the form of [Message.Head].
 func (r *Reader) ReadHead() ([]byte, error) {
 	for r.InHead() && !r.ended {
 		if err := r.fill(); err != nil {
@@ -168,8 +174,8 @@ func (r *Reader) step() {
 	r.unread, r.payload = r.unread[n:], payload
 }
 
-// Read reads the payload. It returns [io.ErrUnexpectedEOF] if the chunks are
-// malformed or truncated.
+// Read reads the payload of the message. It returns [io.ErrUnexpectedEOF] if a
+// chunk is malformed or truncated.
 func (r *Reader) Read(p []byte) (int, error) {
 	if _, err := r.ReadHead(); err != nil {
 		return 0, err

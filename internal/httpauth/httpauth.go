@@ -1,6 +1,6 @@
 // Package httpauth implements Basic (RFC 7617) and Digest (RFC 7616)
 // authentication for HTTP clients. It parses the challenges of servers and
-// proxies and computes the response header fields.
+// proxies, and computes Authorization header fields.
 package httpauth
 
 import (

@@ -2,7 +2,8 @@ package links
 
 import "strings"
 
-// A syntax is the syntax of the references in an attribute value.
+// A syntax describes how an attribute value contains references. For example,
+// syntaxSrcset is a list of references with descriptors.
 type syntax uint8
 
 const (
@@ -15,8 +16,8 @@ const (
 	syntaxMarkup         // HTML
 )
 
-// isRelevant reports whether an attribute may contain a reference or determines
-// the meaning of one.
+// isRelevant reports whether an attribute is needed to find references. It may
+// contain a reference or determine the meaning of another attribute.
 func isRelevant(element, key string) bool {
 	switch key {
 	case "href", "xlink:href", "src", "srcset", "style", "background", "data", "poster", "longdesc", "cite",
@@ -40,8 +41,8 @@ func isRelevant(element, key string) bool {
 	return false
 }
 
-// classifyAttribute returns the kind and the syntax of the references in an
-// attribute of e.
+// classifyAttribute returns the link kind and the syntax of the references in
+// the attribute key of the element e.
 func classifyAttribute(e *element, key string) (Kind, syntax) {
 	switch key {
 	case "style":
@@ -108,7 +109,7 @@ func classifyAttribute(e *element, key string) (Kind, syntax) {
 	return Page, syntaxNone
 }
 
-// classifyHref is classifyAttribute for href.
+// classifyHref returns the link kind and the syntax for an href attribute.
 func classifyHref(e *element) (Kind, syntax) {
 	switch e.name {
 	case "a", "area":
@@ -129,7 +130,7 @@ func classifyHref(e *element) (Kind, syntax) {
 	return Page, syntaxNone
 }
 
-// classifySrc is classifyAttribute for src.
+// classifySrc returns the link kind and the syntax for a src attribute.
 func classifySrc(element string) (Kind, syntax) {
 	switch element {
 	case "iframe", "frame", "layer", "ilayer", "portal":
@@ -141,14 +142,15 @@ func classifySrc(element string) (Kind, syntax) {
 	return Page, syntaxNone
 }
 
-// isGet reports whether a form method is GET, the default.
+// isGet reports whether a form with the given method attribute uses the method
+// GET. The default method is GET.
 func isGet(method string) bool {
 	method = strings.TrimSpace(method)
 	return method == "" || strings.EqualFold(method, "get")
 }
 
-// classifyParam is classifyAttribute for the value of a param element of an
-// object element.
+// classifyParam returns the link kind and the syntax for the value of a param
+// element.
 func classifyParam(e *element) (Kind, syntax) {
 	switch strings.ToLower(e.get("name")) {
 	case "movie", "src", "url", "filename", "data", "href":
@@ -157,7 +159,8 @@ func classifyParam(e *element) (Kind, syntax) {
 	return Page, syntaxNone
 }
 
-// classifyMeta is classifyAttribute for the content of a meta element.
+// classifyMeta returns the link kind and the syntax for the content of a meta
+// element.
 func classifyMeta(e *element) (Kind, syntax) {
 	if strings.EqualFold(strings.TrimSpace(e.get("http-equiv")), "refresh") {
 		return Page, syntaxRefresh
@@ -171,8 +174,9 @@ func classifyMeta(e *element) (Kind, syntax) {
 	return Page, syntaxNone
 }
 
-// relationKind returns the kind of a link with the relation types rel (RFC
-// 8288). It returns false if the link has no target to fetch.
+// relationKind returns the kind of a link with the given rel attribute (RFC
+// 8288). It returns false if the link, such as preconnect, has no target to
+// fetch.
 func relationKind(rel, mediaType string) (Kind, bool) {
 	kind := Page
 	for word := range strings.FieldsSeq(strings.ToLower(rel)) {
@@ -191,7 +195,7 @@ func relationKind(rel, mediaType string) (Kind, bool) {
 	return kind, true
 }
 
-// typeKind returns the kind of a document with the given media type.
+// typeKind returns the kind of a link to a document with the given media type.
 func typeKind(mediaType string) Kind {
 	bare, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
 	switch strings.TrimSpace(bare) {

@@ -8,8 +8,9 @@ import (
 
 const whitespace = " \t\r\n\f"
 
-// visitSrcset visits the references of a srcset attribute (HTML 4.8.4.2.1). It
-// returns the new value, or "" if no reference changes.
+// visitSrcset calls visitReference for each reference in a srcset attribute
+// (HTML 4.8.4.2.1). It returns the new attribute value, or "" if the value does
+// not change.
 func (w *walk) visitSrcset(text string, kind Kind, from string) string {
 	c := replacer{text: text}
 	for at := 0; at < len(text); {
@@ -20,7 +21,8 @@ func (w *walk) visitSrcset(text string, kind Kind, from string) string {
 		end := at + len(firstWord(text[at:]))
 		url := strings.TrimRight(text[at:end], ",")
 		to := w.visitReference(url, kind, from)
-		// A leading or trailing comma would not be parsed as part of the URL.
+		// In a srcset attribute, a comma at the start or end of a URL is not
+		// part of the URL. Therefore such commas are percent-encoded.
 		if bare := strings.Trim(to, ","); len(bare) < len(to) {
 			to = strings.ReplaceAll(to, ",", "%2C")
 		}
@@ -35,7 +37,7 @@ func (w *walk) visitSrcset(text string, kind Kind, from string) string {
 	return c.result()
 }
 
-// firstWord returns the part of text before the first white space.
+// firstWord returns the text before the first white space.
 func firstWord(text string) string {
 	if i := strings.IndexAny(text, whitespace); i >= 0 {
 		return text[:i]
@@ -43,7 +45,8 @@ func firstWord(text string) string {
 	return text
 }
 
-// visitList visits references that are separated by spaces or commas.
+// visitList calls visitReference for each reference in a list that is separated
+// by spaces or commas.
 func (w *walk) visitList(text string, kind Kind, from string) string {
 	c := replacer{text: text}
 	for at := 0; at < len(text); {
@@ -60,9 +63,8 @@ func (w *walk) visitList(text string, kind Kind, from string) string {
 	return c.result()
 }
 
-// visitRefresh visits the reference of a refresh directive. The value has a
-// number of seconds, optionally followed by ";" or ",", "url=" and a reference,
-// which may be quoted.
+// visitRefresh calls visitReference for the URL in a refresh directive, such as
+// "5; url=next.html". The URL may be quoted. The prefix "url=" is optional.
 func (w *walk) visitRefresh(text, from string) string {
 	rest := strings.TrimLeft(text, whitespace)
 	rest = strings.TrimLeft(rest, "0123456789.")
@@ -92,7 +94,7 @@ func (w *walk) visitRefresh(text, from string) string {
 	return c.result()
 }
 
-// pieceReader returns a buffered reader for CSS inside a document.
+// pieceReader returns a buffered reader for CSS inside an HTML document.
 func (w *walk) pieceReader(r io.Reader) *bufio.Reader {
 	if w.piece == nil {
 		w.piece = bufio.NewReaderSize(nil, 1<<10)
@@ -101,7 +103,8 @@ func (w *walk) pieceReader(r io.Reader) *bufio.Reader {
 	return w.piece
 }
 
-// visitStyle visits the references of a style attribute.
+// visitStyle calls visitReference for each URL in a style attribute. It returns
+// the new attribute value, or "" if the value does not change.
 func (w *walk) visitStyle(text, from string) string {
 	if !strings.Contains(text, "(") {
 		return ""
@@ -118,15 +121,16 @@ func (w *walk) visitStyle(text, from string) string {
 	return out.String()
 }
 
-// A replacer builds a copy of a text in which substrings are replaced, from
-// left to right.
+// A replacer copies a text and replaces substrings. Replacements must be made
+// from left to right.
 type replacer struct {
 	text string
 	out  strings.Builder
 	at   int // text[:at] has been copied to out
 }
 
-// replace replaces text[from:to], unless by is "".
+// replace replaces text[from:to] by the given string. It does nothing if the
+// string is empty.
 func (c *replacer) replace(from, to int, by string) {
 	if by == "" {
 		return
@@ -136,7 +140,7 @@ func (c *replacer) replace(from, to int, by string) {
 	c.at = to
 }
 
-// result returns the new text, or "" if nothing was replaced.
+// result returns the new text, or "" if the text has not changed.
 func (c *replacer) result() string {
 	if c.at == 0 {
 		return ""

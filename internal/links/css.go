@@ -13,8 +13,8 @@ const (
 	pieceLen = 4 << 10 // size of the output that is written at once
 )
 
-// A sheet parses the tokens of CSS (CSS Syntax Level 3) that are relevant for
-// finding URLs.
+// A sheet finds the URLs in a CSS style sheet. It parses only the CSS tokens
+// that are necessary for this purpose (CSS Syntax Level 3).
 type sheet struct {
 	w       *walk
 	in      *bufio.Reader
@@ -103,7 +103,8 @@ func (s *sheet) unreadByte() {
 	}
 }
 
-// accept reads the next byte if it is b and reports whether it was.
+// accept reads the next byte if it equals b. It reports whether the byte was
+// read.
 func (s *sheet) accept(b byte) bool {
 	c, ok := s.readByte()
 	if ok && c != b {
@@ -140,8 +141,8 @@ func inName(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '-' || b == '_' || b >= 0x80
 }
 
-// readName reads a name or a number with the first byte b, which has already
-// been read.
+// readName reads the remaining bytes of a CSS name or number. The first byte b
+// has already been read.
 func (s *sheet) readName(b byte) {
 	s.resetValue()
 	for ok := true; ok; b, ok = s.readByte() {
@@ -157,7 +158,8 @@ func (s *sheet) readName(b byte) {
 	}
 }
 
-// identifier returns the last name in lower case, or "" if it is too long.
+// identifier returns the last CSS name in lower case, or "" if the name is too
+// long.
 func (s *sheet) identifier() string {
 	if len(s.value) > maxIdent {
 		return ""
@@ -175,7 +177,7 @@ func (s *sheet) addByte(b byte) {
 	s.value = append(s.value, b)
 }
 
-// readEscape reads the escape sequence after a backslash.
+// readEscape reads a CSS escape sequence. The backslash has already been read.
 func (s *sheet) readEscape() {
 	b, ok := s.readByte()
 	switch {
@@ -190,8 +192,8 @@ func (s *sheet) readEscape() {
 	}
 }
 
-// readHexEscape reads up to six hexadecimal digits and the white space after
-// them. b is the first digit.
+// readHexEscape reads a CSS escape sequence with up to six hexadecimal digits
+// and the white space after it. The first digit b has already been read.
 func (s *sheet) readHexEscape(b byte) {
 	r := rune(0)
 	for n := 0; ; n++ {
@@ -219,7 +221,7 @@ func (s *sheet) readHexEscape(b byte) {
 	s.value = utf8.AppendRune(s.value, r)
 }
 
-// closeParen handles a closing parenthesis.
+// closeParen updates the nesting depth at a closing parenthesis.
 func (s *sheet) closeParen() {
 	if s.depth == s.imageDepth {
 		s.imageDepth = 0
@@ -227,7 +229,8 @@ func (s *sheet) closeParen() {
 	s.depth = max(s.depth-1, 0)
 }
 
-// openFunction handles the opening parenthesis of a function.
+// openFunction parses a CSS function after its opening parenthesis. It reads
+// the URL in a url() function.
 func (s *sheet) openFunction(name string) {
 	s.depth++
 	switch name {

@@ -2,8 +2,8 @@ package links
 
 import "strings"
 
-// readString reads a string after its opening quotation mark. If isURL is true,
-// the string is a reference.
+// readString reads a CSS string. The opening quotation mark has already been
+// read. If isURL is true, the string is a reference.
 func (s *sheet) readString(quote byte, isURL bool) {
 	s.resetValue()
 	start := len(s.raw)
@@ -34,7 +34,7 @@ func (s *sheet) readString(quote byte, isURL bool) {
 	}
 }
 
-// readURL reads a URL and its closing parenthesis after "url(".
+// readURL reads the URL and the closing parenthesis of a CSS url() function.
 func (s *sheet) readURL() {
 	b, ok := s.afterSpace()
 	switch {
@@ -76,7 +76,7 @@ func (s *sheet) readURL() {
 	s.visitValue(start, len(s.raw), 0)
 }
 
-// afterSpace reads the next byte that is not white space.
+// afterSpace skips white space and returns the next byte.
 func (s *sheet) afterSpace() (byte, bool) {
 	for {
 		b, ok := s.readByte()
@@ -86,7 +86,7 @@ func (s *sheet) afterSpace() (byte, bool) {
 	}
 }
 
-// skipBadURL reads the remnants of a bad URL.
+// skipBadURL skips the remaining bytes of a malformed CSS url() function.
 func (s *sheet) skipBadURL(b byte) {
 	for ok := true; ok; b, ok = s.readByte() {
 		switch b {
@@ -99,8 +99,9 @@ func (s *sheet) skipBadURL(b byte) {
 	}
 }
 
-// visitValue visits the current reference, which is raw[start:end], and writes
-// its replacement. quote is the quotation mark around the reference, or 0.
+// visitValue calls visitReference for the current CSS value and writes its
+// replacement. The value is raw[start:end] and is enclosed in quote, unless
+// quote is 0.
 func (s *sheet) visitValue(start, end int, quote byte) {
 	switch s.atRule {
 	case "namespace", "document", "-moz-document", "charset":
@@ -122,9 +123,9 @@ func (s *sheet) visitValue(start, end int, quote byte) {
 	s.raw = append(appendCSS(s.raw[:start], to, quote), tail...)
 }
 
-// appendCSS appends a reference for use in a CSS string, or in a url() if quote
-// is 0. It escapes characters that could end the string or the enclosing HTML
-// element.
+// appendCSS appends a reference to a CSS string. If quote is 0, the reference
+// is the unquoted argument of url(). appendCSS escapes characters that could
+// end the string or the enclosing HTML element.
 func appendCSS(dst []byte, ref string, quote byte) []byte {
 	wrap := quote == 0 && strings.ContainsAny(ref, "\"'()\\<"+whitespace)
 	if wrap {

@@ -1,8 +1,8 @@
-// Package links finds the links in documents: pages, page requisites, style
-// sheets, sitemaps, feeds, and links in response header fields.
+// Package links finds the links in documents, style sheets, sitemaps, feeds and
+// response header fields.
 //
-// [Extract] yields the links of a response. [Rewrite] copies a document with
-// its links replaced, so that the copy can be browsed offline. Both read their
-// input once, in memory that does not grow with the document. They parse HTML,
-// CSS and XML as browsers do. Malformed input is not an error.
+// [Extract] returns the links of a response. [Rewrite] copies a document and
+// replaces its links, so that the copy can be browsed offline. Both functions
+// read their input once and in constant memory. They parse HTML, CSS and XML as
+// browsers do. Malformed input is not an error.
 package links

@@ -18,11 +18,11 @@ import (
 )
 
 // maxInflated is the maximum size of a decompressed document in bytes. It is
-// twice the limit of sitemaps.org.
+// twice the size that sitemaps.org allows for a sitemap.
 const maxInflated = 100 << 20
 
-// magic is the signature of gzip. Some servers compress pages without a
-// Content-Encoding, and Extract decompresses them.
+// magic is the signature of gzip data. Some servers compress pages without
+// sending a Content-Encoding field. Extract decompresses such pages.
 var magic = []byte("\x1f\x8b\x08")
 
 // A form is a document format.
@@ -60,13 +60,14 @@ func formOf(media string) form {
 	return formNone
 }
 
-// inflate decompresses a gzip stream, up to the limit of w.
+// inflate returns a reader that decompresses a gzip stream, up to the size
+// limit of w.
 func (w *walk) inflate(packed io.Reader) io.Reader {
 	z := coding.NewReader(io.NopCloser(packed), []string{"gzip"}, nil)
 	return &limitedReader{z, cmp.Or(w.inflateLimit, maxInflated)}
 }
 
-// visitDocument visits the links of a body.
+// visitDocument finds the links in the body of a response.
 func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
 	f := formOf(media)
 	if w.out != nil && !CanRewrite(media) {
@@ -105,8 +106,9 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 	return w.visitMarkup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
 }
 
-// readHead reads the start of body, where a base element may occur. A read
-// error is returned by the pushback after the bytes that were read.
+// readHead reads the start of body, where a base element may occur. The
+// returned reader returns the complete body. After a read error, it returns the
+// bytes that were read and then the error.
 func readHead(body io.Reader) *pushback {
 	p := &pushback{buf: make([]byte, 0, 4<<10), r: body}
 	for len(p.buf) < baseuri.MaxHead {
@@ -123,12 +125,12 @@ func readHead(body io.Reader) *pushback {
 	return p
 }
 
-// errReader is a reader that always returns an error.
+// An errReader is a reader that always returns the same error.
 type errReader struct{ err error }
 
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// setBase determines the base URL for relative references.
+// setBase sets the base URL against which relative references are resolved.
 func (w *walk) setBase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
 	d := baseuri.Document{Media: media, Header: header, Retrieved: retrieved}
 	d.HTTP = retrieved.Scheme() == "http" || retrieved.Scheme() == "https"
@@ -147,8 +149,8 @@ func (w *walk) setBase(retrieved uri.URI, media string, header fetch.Header, hea
 	w.stated = origin == baseuri.HTML && stated != retrieved.WithoutFragment().WithoutUserinfo()
 }
 
-// containsFold reports whether text contains word, ignoring case. word must be
-// in lower case and start with "<".
+// containsFold reports whether text contains word, ignoring case. The word must
+// be in lower case and start with "<".
 func containsFold(text []byte, word string) bool {
 	for {
 		i := bytes.IndexByte(text, '<')
@@ -172,7 +174,8 @@ func (w *walk) copyBody(body io.Reader) error {
 	return err
 }
 
-// visitXML visits the links of an XML document according to its root element.
+// visitXML finds the links in an XML document. The name of the root element
+// selects the parser, for example for a sitemap or a feed.
 func (w *walk) visitXML(in *pushback, head []byte) error {
 	switch rootOf(head) {
 	case "urlset", "sitemapindex":
@@ -185,7 +188,7 @@ func (w *walk) visitXML(in *pushback, head []byte) error {
 	return w.visitMarkup(in, true)
 }
 
-// rootOf returns the name of the first element, without its namespace prefix.
+// rootOf returns the name of the root element, without its namespace prefix.
 func rootOf(head []byte) string {
 	z := html.NewTokenizer(bytes.NewReader(head))
 	for {
@@ -199,10 +202,10 @@ func rootOf(head []byte) string {
 	}
 }
 
-// localName returns an element name without its namespace prefix.
+// localName removes the namespace prefix from an element name.
 func localName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// A limitedReader reads at most n bytes of r and then returns an error.
+// A limitedReader reads from r and returns an error after n bytes.
 type limitedReader struct {
 	r io.Reader
 	n int64

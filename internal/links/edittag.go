@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// renameToData is a special attribute value. It makes editTag add the prefix
-// "data-" to the name of the attribute.
+// renameToData is a special attribute value for editTag. It means that editTag
+// adds the prefix "data-" to the name of the attribute.
 const renameToData = "\x00"
 
-// editTag returns a copy of a start tag in which the values of some attributes
-// are replaced.
+// editTag returns a copy of an HTML start tag with new attribute values.
+// Attributes without a change are copied unchanged.
 func editTag(tag []byte, changes []attribute) []byte {
 	out := make([]byte, 0, len(tag)+256)
 	at := 0
@@ -37,8 +37,8 @@ func editTag(tag []byte, changes []attribute) []byte {
 	return append(out, tag[at:]...)
 }
 
-// appendValue appends the value of an attribute, escaped for the given
-// quotation mark. If quote is 0, it also adds quotation marks.
+// appendValue appends an attribute value and escapes it for the given quotation
+// mark. If quote is 0, appendValue also adds double quotes.
 func appendValue(dst []byte, value string, quote byte) []byte {
 	if quote == 0 {
 		return append(appendValue(append(dst, '"'), value, '"'), '"')
@@ -58,10 +58,12 @@ func appendValue(dst []byte, value string, quote byte) []byte {
 	return dst
 }
 
-// scanAttributes calls each for every attribute of a start tag. The arguments
-// of each are the name and its offset, the bounds of the value, and the
-// quotation mark or 0. start is 0 if the attribute has no value. scanAttributes
-// splits the tag like the tokenizer (HTML 13.2.5.32 to 13.2.5.40). If the tag
+// scanAttributes calls each for every attribute of an HTML start tag. The
+// parameter from is the offset of the attribute name. The value is
+// tag[start:end], and start is 0 if the attribute has no value. quote is the
+// quotation mark, or 0.
+//
+// The parser follows the HTML standard (13.2.5.32 to 13.2.5.40). If the tag
 // ends inside a quoted value, scanAttributes returns the quotation mark.
 func scanAttributes(tag []byte, each func(key []byte, from, start, end int, quote byte)) (open byte) {
 	s := scanner{tag, 0}

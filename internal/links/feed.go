@@ -6,7 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A feed parses a sitemap (sitemaps.org), RSS, Atom or OPML document.
+// A feed parses an XML document of a simple format, such as a sitemap
+// (sitemaps.org), RSS, Atom or OPML.
 type feed struct {
 	w      *walk
 	name   string // name of the current element, with its prefix
@@ -15,7 +16,8 @@ type feed struct {
 	text   strings.Builder
 }
 
-// visitFeed calls see at the end of each element that has no child elements.
+// visitFeed parses a feed. It calls see at the end of each element that has no
+// child elements.
 func (w *walk) visitFeed(in *pushback, see func(*feed)) error {
 	f := &feed{w: w}
 	t := w.newTokens(in, true)
@@ -67,7 +69,7 @@ func (f *feed) visit(ref string, kind Kind) {
 	f.w.visitReference(ref, kind, f.name)
 }
 
-// sitemap visits the links of an element of a sitemap or a sitemap index.
+// sitemap finds the links in one element of a sitemap or a sitemap index.
 func (f *feed) sitemap() {
 	text := strings.TrimSpace(f.text.String())
 	switch f.name {
@@ -87,7 +89,7 @@ func (f *feed) sitemap() {
 	}
 }
 
-// item visits the links of an element of RSS, Atom or OPML.
+// item finds the links in one element of an RSS, Atom or OPML document.
 func (f *feed) item() {
 	text := strings.TrimSpace(f.text.String())
 	switch localName(f.name) {
@@ -121,8 +123,8 @@ func (f *feed) item() {
 	}
 }
 
-// visitLink visits a link element of RSS, which has the URL as text, or of
-// Atom, which has it in an attribute.
+// visitLink finds the link in a link element. In RSS the URL is the text of the
+// element. In Atom the URL is in the href attribute.
 func (f *feed) visitLink(text string) {
 	if f.attr["href"] == "" {
 		f.visit(text, Page)

@@ -7,7 +7,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// visitHeader visits the links in the header of a response.
+// visitHeader finds the links in the header fields of a response.
 func (w *walk) visitHeader(h fetch.Header) {
 	for _, v := range h.Values("X-Robots-Tag") {
 		w.nofollow = w.nofollow || hasNofollow(v)
@@ -30,14 +30,14 @@ func (w *walk) visitHeader(h fetch.Header) {
 	}
 }
 
-// A linkValue is one link of a Link header field.
+// A linkValue is one link in a Link header field (RFC 8288).
 type linkValue struct {
 	target, rel, mediaType string
 	anchored               bool // the context of the link is another document
 }
 
-// field returns an iterator over the links of a Link field (RFC 8288 section 3
-// and appendix B.2). Parsing stops at the first malformed link.
+// field returns an iterator over the links in a Link header field (RFC 8288
+// section 3 and appendix B.2). The iterator stops at the first malformed link.
 func field(text string) iter.Seq[linkValue] {
 	return func(yield func(linkValue) bool) {
 		for {
@@ -78,8 +78,8 @@ func field(text string) iter.Seq[linkValue] {
 	}
 }
 
-// parameter parses a parameter name=value and returns the remaining text. The
-// value may be quoted.
+// parameter parses a parameter "name=value" of a Link header field. The value
+// may be quoted. parameter also returns the remaining text.
 func parameter(text string) (name, value, rest string) {
 	text = strings.TrimLeft(text, whitespace)
 	end := strings.IndexAny(text, whitespace+"=;,")

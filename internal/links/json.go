@@ -13,9 +13,9 @@ const (
 	maxJSON  = 1 << 20 // bytes of a JSON document that are read
 )
 
-// visitJSON calls see for each string value in a JSON document. keys are the
-// names of the enclosing members, from the outermost to the innermost. The
-// first syntax error ends the document.
+// visitJSON calls see for each string value in a JSON document. The argument
+// keys holds the names of the enclosing members, from the outermost to the
+// innermost. visitJSON stops at the first syntax error.
 func (w *walk) visitJSON(in io.Reader, see func(keys []string, text string)) {
 	d := json.NewDecoder(io.LimitReader(in, maxJSON))
 	var keys []string  // the name of the current member of each open object
@@ -52,8 +52,8 @@ func (w *walk) visitJSON(in io.Reader, see func(keys []string, text string)) {
 	}
 }
 
-// jsonKind returns the kind of the links in a member of JSON-LD (schema.org) or
-// of a web app manifest. It returns false if the value is not a link.
+// jsonKind returns the link kind of a string in JSON-LD (schema.org) or in a
+// web app manifest. It returns false if the string is not a link.
 func jsonKind(keys []string) (Kind, bool) {
 	if len(keys) == 0 {
 		return Page, false
@@ -72,7 +72,7 @@ func jsonKind(keys []string) (Kind, bool) {
 	return Page, false
 }
 
-// visitData visits the links of JSON-LD or of a web app manifest.
+// visitData finds the links in JSON-LD or in a web app manifest.
 func (w *walk) visitData(in io.Reader, from string) {
 	w.visitJSON(in, func(keys []string, text string) {
 		kind, ok := jsonKind(keys)
@@ -83,7 +83,7 @@ func (w *walk) visitData(in io.Reader, from string) {
 	})
 }
 
-// visitScript visits the links in a script element with the given type.
+// visitScript finds the links in an HTML script element of the given type.
 func (w *walk) visitScript(scriptType string, text []byte) {
 	bare, _, _ := strings.Cut(strings.ToLower(scriptType), ";")
 	switch strings.TrimSpace(bare) {
@@ -103,12 +103,13 @@ func (w *walk) visitScript(scriptType string, text []byte) {
 	}
 }
 
-// imports matches the static and dynamic imports of a module with a constant
-// specifier.
+// imports is a regular expression for the static and dynamic imports in a
+// JavaScript module. The specifier must be a string constant.
 var imports = regexp.MustCompile(`\b(?:import|from)\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
 
-// visitModule visits a module specifier. Specifiers without a leading slash or
-// dot are names in an import map.
+// visitModule calls visitReference for the specifier of a JavaScript import. It
+// ignores bare specifiers, such as "react", because an import map resolves
+// them.
 func (w *walk) visitModule(text, from string) {
 	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || schemeOf(text) != "" {
 		w.visitReference(text, Requisite, from)

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Kind describes the purpose of a link in its document.
+// A Kind is the purpose of a link, such as a separate page or an image.
 type Kind uint8
 
 const (
@@ -34,20 +34,21 @@ type Link struct {
 	NoFollow bool   // set by the link itself or by a robots directive that precedes it
 }
 
-// Extract returns an iterator over the links of a response: first those of its
-// header, then those of its body, in document order. A link that occurs twice
-// is yielded twice. retrieved is the final URL of the document after redirects.
-// media is the media type of the body and may have parameters. header may be
-// nil. A Content-Encoding of body must be decoded, but Extract also accepts
-// gzip.
+// Extract returns an iterator over the links of a response. The links of the
+// header come before the links of the body, which are in document order.
+// Duplicate links are returned more than once.
 //
-// Extract skips references to the document itself and URLs with a scheme such
-// as data, javascript or about. It yields links with any other scheme. Links
-// have no userinfo and no fragment.
+// retrieved is the URL of the response, after redirects. media is the media
+// type of the body and may have parameters. header may be nil. The caller must
+// decode the Content-Encoding of body, but Extract also accepts gzip.
 //
-// If reading body fails, the iterator ends with a zero Link and the error. The
-// error for compressed data larger than the limit is fetch.TooLarge. Extract
-// does not read a body for which [CanExtract] is false.
+// Extract skips references to the document itself, and URLs with schemes such
+// as data, javascript or about. Links have no userinfo and no fragment.
+//
+// If reading body fails, the iterator ends with a zero Link and the error. If
+// decompressed data exceeds the limit, the fault of the error is
+// fetch.TooLarge. Extract does not read the body if [CanExtract] returns false
+// for media.
 func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reader) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return "", yield(l, nil) }}
@@ -58,14 +59,15 @@ func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reade
 	}
 }
 
-// Rewrite copies a document to out with its references replaced. For each link
-// of the body, Rewrite calls to, which returns a relative reference or a URL.
-// Rewrite adds the fragment of the original reference. If to returns "", the
-// reference is not changed.
+// Rewrite copies a document to out and replaces its references. For each link
+// in the body, Rewrite calls to. The function to returns the new reference,
+// which may be relative, or "" to keep the reference unchanged. Rewrite appends
+// the fragment of the original reference.
 //
-// Other bytes are copied unchanged, with one exception. The href of a base
-// element is emptied, and references that were relative to it become absolute.
-// A document for which [CanRewrite] is false is copied unchanged.
+// All other bytes are copied unchanged, except for base elements. Rewrite
+// empties the href attribute of a base element and makes relative references
+// absolute. If [CanRewrite] returns false for media, the document is copied
+// unchanged.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
 	to func(Link) string) error {
 	b := bufio.NewWriterSize(out, 16<<10)
@@ -76,11 +78,10 @@ func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header
 	return b.Flush()
 }
 
-// CanExtract reports whether Extract finds links in bodies of this media type.
+// CanExtract reports whether [Extract] supports bodies of the given media type.
 func CanExtract(media string) bool { return formOf(media) != formNone }
 
-// CanRewrite reports whether Rewrite replaces links in bodies of this media
-// type.
+// CanRewrite reports whether [Rewrite] supports bodies of the given media type.
 func CanRewrite(media string) bool {
 	switch formOf(media) {
 	case formMarkup, formCSS:

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxToken is the maximum size of a token in bytes. The tokenizer splits longer
-// text and skips the end of longer tags.
+// maxToken is the maximum size of a markup token in bytes. The tokenizer splits
+// longer text and skips the end of longer tags.
 const maxToken = 256 << 10
 
-// visitMarkup visits the links of an HTML document, or of an XML document with
-// HTML-like links.
+// visitMarkup finds the links in an HTML document. If xml is true, it parses an
+// XML document such as SVG.
 func (w *walk) visitMarkup(in *pushback, xml bool) error {
 	t := w.newTokens(in, xml)
 	style := false // inside a style element
@@ -73,8 +73,8 @@ func (w *walk) write(raw []byte) error {
 	return err
 }
 
-// visitTag visits the links of a start tag. It returns the name of the element
-// and the tag with its references replaced.
+// visitTag finds the links in a start tag. It returns the element name and the
+// tag with its references replaced.
 func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	if w.out != nil {
 		raw = bytes.Clone(raw)
@@ -99,8 +99,8 @@ func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	return e.name, editTag(raw, changes)
 }
 
-// visitTruncatedTag visits the links of the start of a tag that is longer than
-// maxToken.
+// visitTruncatedTag finds the links in the first maxToken bytes of a tag that
+// is longer than maxToken.
 func (w *walk) visitTruncatedTag(raw []byte) {
 	if w.out != nil {
 		return
@@ -115,7 +115,8 @@ func (w *walk) visitTruncatedTag(raw []byte) {
 	}
 }
 
-// An element is a start tag with its relevant attributes.
+// An element holds the name of a start tag and the attributes that are needed
+// to find references.
 type element struct {
 	name string
 	attr []attribute
@@ -123,7 +124,8 @@ type element struct {
 
 type attribute struct{ key, value string }
 
-// get returns the value of the named attribute, or "".
+// get returns the value of the named attribute, or "" if there is no such
+// attribute.
 func (e *element) get(key string) string {
 	for _, a := range e.attr {
 		if a.key == key {
@@ -133,8 +135,8 @@ func (e *element) get(key string) string {
 	return ""
 }
 
-// visitElement visits the links of a start tag and returns the attributes to
-// replace.
+// visitElement finds the links in the attributes of a start tag. It returns the
+// attributes whose values change.
 func (w *walk) visitElement(e *element) (changes []attribute) {
 	if e.name == "meta" && strings.EqualFold(e.get("name"), "robots") && hasNofollow(e.get("content")) {
 		w.nofollow = true
@@ -169,14 +171,15 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 		}
 	}
 	if len(changes) > 0 && (e.name == "link" || e.name == "script") {
-		// The replacement may have other content and another origin, so the
-		// checks of the original do not apply.
+		// The replacement may have other contents and another origin, so the
+		// integrity and crossorigin attributes do not apply to it.
 		changes = append(changes, attribute{"integrity", renameToData}, attribute{"crossorigin", renameToData})
 	}
 	return changes
 }
 
-// hasWord reports whether a list of words contains word, ignoring case.
+// hasWord reports whether a list separated by white space contains word,
+// ignoring case.
 func hasWord(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if strings.EqualFold(w, word) {
@@ -186,8 +189,8 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// hasNofollow reports whether robots directives forbid following the links of
-// the document.
+// hasNofollow reports whether robots directives, such as "noindex, nofollow",
+// forbid following the links of a document.
 func hasNofollow(directives string) bool {
 	for d := range strings.SplitSeq(directives, ",") {
 		if d = strings.TrimSpace(d); strings.EqualFold(d, "nofollow") || strings.EqualFold(d, "none") {
@@ -197,8 +200,8 @@ func hasNofollow(directives string) bool {
 	return false
 }
 
-// visitInstruction visits the style sheet of an XML document. The HTML
-// tokenizer returns its processing instruction as a comment.
+// visitInstruction finds the link in an xml-stylesheet processing instruction.
+// The HTML tokenizer returns processing instructions as comments.
 func (w *walk) visitInstruction(raw []byte) []byte {
 	const begin = "<?xml-stylesheet"
 	if !bytes.HasPrefix(raw, []byte(begin)) {

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// maxNesting is the maximum nesting of documents inside a document.
+// maxNesting is the maximum nesting depth of HTML documents inside HTML
+// attributes and comments.
 const maxNesting = 3
 
-// visitNested visits the links of HTML text inside the document. It returns the
-// text with its references replaced, or "" if no reference changes.
+// visitNested finds the links in HTML text inside another document, such as a
+// srcdoc attribute. It returns the text with its references replaced, or "" if
+// the text does not change.
 func (w *walk) visitNested(text string) string {
 	if w.nesting >= maxNesting {
 		return ""
@@ -31,8 +33,8 @@ func (w *walk) visitNested(text string) string {
 	return out.String()
 }
 
-// visitConditional visits the links of a conditional comment, such as
-// <!--[if IE]>...<![endif]-->.
+// visitConditional finds the links in a conditional comment of Internet
+// Explorer, such as <!--[if IE]>...<![endif]-->.
 func (w *walk) visitConditional(raw []byte) []byte {
 	const end = "<![endif]-->"
 	at := bytes.Index(raw, []byte("]>"))

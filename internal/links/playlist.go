@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// playlistURI matches the URI attribute of a tag in a playlist.
+// playlistURI is a regular expression for the URI attribute of a tag in an HLS
+// playlist.
 var playlistURI = regexp.MustCompile(`[:,]URI="([^"]*)"`)
 
-// visitPlaylist visits the links of an HLS playlist (RFC 8216): segments,
-// further playlists, keys and initialization sections.
+// visitPlaylist finds the links in an HLS playlist (RFC 8216). They are
+// segments, other playlists, keys and initialization sections.
 func (w *walk) visitPlaylist(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxReference)
@@ -32,8 +33,8 @@ func (w *walk) visitPlaylist(in io.Reader) error {
 	return nil
 }
 
-// presentation visits the links of an element of a DASH presentation (ISO/IEC
-// 23009-1). URLs with template parameters such as $Number$ are skipped.
+// presentation finds the links in one element of a DASH presentation (ISO/IEC
+// 23009-1). It skips URLs with template parameters such as $Number$.
 func (f *feed) presentation() {
 	for _, ref := range []string{f.attr["media"], f.attr["sourceurl"], f.attr["initialization"], f.attr["index"]} {
 		f.visitSegment(ref)

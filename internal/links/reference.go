@@ -10,10 +10,11 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// maxReference is the maximum length of a reference in bytes.
+// maxReference is the maximum length in bytes of a reference in a document.
 const maxReference = 64 << 10
 
-// A walk visits the links of one document.
+// A walk finds the links of one document. It holds the state of [Extract] or
+// [Rewrite].
 type walk struct {
 	base         uri.URI
 	stated       bool // base was set by a base element
@@ -28,7 +29,9 @@ type walk struct {
 	inflateLimit int64         // maximum size of a decompressed document in bytes, or 0 for maxInflated
 }
 
-// visitReference visits a reference and returns its replacement, or "".
+// visitReference resolves a reference and passes the link to Extract or
+// Rewrite. It returns the replacement of the reference, or "" to keep the
+// reference.
 func (w *walk) visitReference(text string, kind Kind, from string) string {
 	return w.visitFrom(w.base, text, Link{Kind: kind, From: from, NoFollow: w.nofollow})
 }
@@ -68,10 +71,10 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	return to
 }
 
-// parseReference parses a reference as browsers do. It removes surrounding
-// white space and all line breaks, and percent-encodes characters that are not
-// allowed in a URI. In URLs of http and similar schemes, it converts each
-// backslash in the path to a slash.
+// parseReference parses a reference by the rules of browsers. It removes
+// surrounding white space and all line breaks. It percent-encodes characters
+// that a URI cannot contain. In URLs of schemes such as http, it converts
+// backslashes in the path to slashes.
 func parseReference(base uri.URI, text string) (ref uri.URI, ok bool) {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	scheme := schemeOf(text)
@@ -92,12 +95,13 @@ func parseReference(base uri.URI, text string) (ref uri.URI, ok bool) {
 		scheme = base.Scheme()
 	}
 	// In multi-byte encodings such as Shift_JIS, a backslash may be the second
-	// byte of a letter.
+	// byte of a letter. Therefore backslashes are converted only in UTF-8.
 	ref, err = iri.ParseReference(repairReference(text, backslashIsSlash(scheme) && utf8.ValidString(text)))
 	return ref, err == nil
 }
 
-// schemeOf returns the scheme of text in lower case, or "".
+// schemeOf returns the scheme of a reference in lower case, or "" if the
+// reference has no scheme.
 func schemeOf(text string) string {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -112,8 +116,8 @@ func schemeOf(text string) string {
 	return ""
 }
 
-// isInertScheme reports whether URLs of scheme do not refer to anything that
-// can be fetched.
+// isInertScheme reports whether URLs with the given scheme, such as javascript,
+// cannot be fetched.
 func isInertScheme(scheme string) bool {
 	switch scheme {
 	case "javascript", "vbscript", "livescript", "data", "about", "blob", "chrome", "view-source",
@@ -124,7 +128,7 @@ func isInertScheme(scheme string) bool {
 }
 
 // backslashIsSlash reports whether browsers treat a backslash as a slash in
-// URLs of scheme.
+// URLs with the given scheme.
 func backslashIsSlash(scheme string) bool {
 	switch scheme {
 	case "http", "https", "ftp", "ftps", "file":
@@ -133,7 +137,8 @@ func backslashIsSlash(scheme string) bool {
 	return false
 }
 
-// needsHost reports whether a URL of scheme is invalid without a host.
+// needsHost reports whether URLs with the given scheme are invalid without a
+// host.
 func needsHost(scheme string) bool {
 	switch scheme {
 	case "http", "https", "ftp", "ftps", "gopher", "gophers", "nntp", "nntps", "wais", "telnet", "prospero":
@@ -143,8 +148,8 @@ func needsHost(scheme string) bool {
 }
 
 // repairReference percent-encodes the invalid characters in the path, query and
-// fragment. The authority is not changed, because a repair could produce a
-// different host.
+// fragment of a reference. It does not change the authority, because the result
+// could name a different host.
 func repairReference(text string, slashes bool) string {
 	at := 0
 	if scheme := schemeOf(text); scheme != "" {

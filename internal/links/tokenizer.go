@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// tokens is an HTML tokenizer that continues after a token longer than its
-// limit.
+// tokens is an HTML tokenizer that limits the size of a token. After a token
+// that exceeds the limit, the tokenizer continues.
 type tokens struct {
 	*html.Tokenizer
 	in      *pushback
@@ -31,9 +31,10 @@ func (w *walk) newTokens(in *pushback, xml bool) *tokens {
 	return t
 }
 
-// restart creates a new tokenizer for the remaining input. If element is not
-// "", the input is the text of that element. restart then adds its start tag,
-// because a fragment tokenizer does not recognize end tags.
+// restart creates a new tokenizer for the remaining input. If the input
+// continues inside an element such as script, the parameter element names it.
+// restart then inserts the start tag of the element, so that the tokenizer
+// recognizes its end tag.
 func (t *tokens) restart(element string) {
 	if element != "" {
 		t.in.unread([]byte("<" + element + ">"))
@@ -46,7 +47,7 @@ func (t *tokens) restart(element string) {
 	t.AllowCDATA(t.xml)
 }
 
-// next returns the next token and its bytes.
+// next returns the type and the bytes of the next token.
 func (t *tokens) next() (html.TokenType, []byte) {
 	kind := t.Next()
 	raw := t.Raw()
@@ -72,10 +73,10 @@ func (t *tokens) next() (html.TokenType, []byte) {
 
 func (t *tokens) cdata() bool { return string(t.head[:]) == "<![CDATA[" }
 
-// startElement updates the state for a start tag. Elements that browsers ignore
-// if they support scripts and frames are parsed as markup. In XML, and in SVG
-// inside HTML (section 13.2.6.5), elements have no raw text. An empty title
-// element therefore does not hide the text after it.
+// startElement updates the state of the tokenizer after a start tag. It parses
+// the contents of noscript, noembed and noframes elements as markup. In XML,
+// and in SVG inside HTML, elements such as title have no raw text (HTML section
+// 13.2.6.5).
 func (t *tokens) startElement(element string, closed bool) {
 	t.text = ""
 	switch element {
@@ -94,7 +95,7 @@ func (t *tokens) startElement(element string, closed bool) {
 	}
 }
 
-// endElement updates the state for an end tag.
+// endElement updates the state of the tokenizer after an end tag.
 func (t *tokens) endElement() {
 	if t.foreign {
 		name, _ := t.TagName()
@@ -102,8 +103,9 @@ func (t *tokens) endElement() {
 	}
 }
 
-// resume continues after an error token with the bytes raw. It copies skipped
-// input to the output of w. done reports whether the document has ended.
+// resume continues after a token that exceeds the size limit. The start of the
+// token is raw. resume skips the end of the token and copies it to the output
+// of w. done reports whether the document has ended.
 func (t *tokens) resume(raw []byte, w *walk) (done bool, err error) {
 	if err := t.Err(); err != html.ErrBufferExceeded {
 		if err == io.EOF {
@@ -140,7 +142,8 @@ func discardEOF(err error) error {
 	return err
 }
 
-// A pushback is a reader with an unread method.
+// A pushback is a reader to which bytes can be returned. The next Read returns
+// these bytes first.
 type pushback struct {
 	buf []byte
 	r   io.Reader
@@ -157,8 +160,9 @@ func (p *pushback) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// skip copies input to the output of w, up to and including mark. before holds
-// the preceding bytes, which may contain the start of mark.
+// skip copies input to the output of w, up to and including mark. The last
+// bytes before the input are in before, because they may contain the start of
+// mark.
 func (p *pushback) skip(w *walk, before, mark string) error {
 	b := make([]byte, 32<<10)
 	seen := []byte(before)
