@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Conn is a server's connection with a client. Scripts write to it. The bytes
-// of the client are read immediately and kept.
+// A Conn is one client connection of a test server. It records all bytes that
+// the client sends.
 type Conn struct {
 	Nth int // number of the connection at its server, from 1
 
@@ -38,8 +38,8 @@ func (c *Conn) Write(p []byte) (int, error) { return c.top.Write(p) }
 // Read reads bytes that the client sent.
 func (c *Conn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
-// ReadLine returns the next line of the client, including LF or CR LF. The
-// error is io.EOF if the client has closed its side.
+// ReadLine returns the next line that the client sent, including its LF or CR
+// LF. It returns io.EOF if the client has closed its sending side.
 func (c *Conn) ReadLine() (string, error) {
 	line, err := c.take(func(said []byte) (int, bool) {
 		n := bytes.IndexByte(said, '\n') + 1
@@ -48,16 +48,16 @@ func (c *Conn) ReadLine() (string, error) {
 	return string(line), err
 }
 
-// Sent returns the bytes that the client has sent so far. Under TLS, they are
-// the decrypted bytes.
+// Sent returns all bytes that the client has sent so far. For a TLS connection,
+// the bytes are decrypted.
 func (c *Conn) Sent() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append(c.before[:len(c.before):len(c.before)], c.in.all()...)
 }
 
-// All waits until the client closes its side or the connection ends, and
-// returns all bytes that the client sent.
+// All waits until the client has closed its sending side, and returns all bytes
+// that the client sent.
 func (c *Conn) All() []byte {
 	c.mu.Lock()
 	in := c.in
@@ -71,8 +71,8 @@ func (c *Conn) write(p []byte) error {
 	return err
 }
 
-// take calls find with the unread bytes of the client until find accepts them.
-// It consumes and returns the first n bytes.
+// take waits until the function find accepts the unread bytes of the client. It
+// consumes and returns the number of bytes that find returned.
 func (c *Conn) take(find func(said []byte) (n int, ok bool)) ([]byte, error) {
 	return c.in.take(find)
 }
@@ -110,7 +110,7 @@ func (c *Conn) halfClose() error {
 	return c.raw.(interface{ CloseWrite() error }).CloseWrite()
 }
 
-// errEnd is the error of a step that ends its script.
+// errEnd is returned by a step of a script to end the script.
 var errEnd = errors.New("end of script")
 
 // run executes the script and closes the connection.
@@ -130,8 +130,7 @@ func (c *Conn) run(script Script) error {
 	return nil
 }
 
-// isOver reports whether err means that the script or the connection has ended.
-// A client may end its connection at any time.
+// isOver reports whether err is the normal end of a script or of a connection.
 func isOver(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, errEnd) || errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

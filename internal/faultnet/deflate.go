@@ -33,8 +33,8 @@ func (d *deflated) Write(p []byte) (int, error) {
 	return n, errors.Join(err, d.w.Flush())
 }
 
-// Read treats the end of the connection as the end of the stream, because
-// clients omit the last block.
+// Read returns io.EOF at the end of the connection even if the last DEFLATE
+// block is missing, because clients do not send the last block.
 func (d *deflated) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
 	if err == io.ErrUnexpectedEOF {

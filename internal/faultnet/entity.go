@@ -9,7 +9,8 @@ type Entity struct {
 	versions []string
 }
 
-// NewEntity returns an Entity with its first version and the later ones.
+// NewEntity returns an Entity with the given versions, which Swap selects in
+// order.
 func NewEntity(first string, later ...string) *Entity {
 	return &Entity{versions: append([]string{first}, later...)}
 }
@@ -21,12 +22,12 @@ func (e *Entity) Now() string {
 	return e.versions[0]
 }
 
-// Send sends the current version, starting at byte first.
+// Send returns a Step that sends the current version from the byte first on.
 func (e *Entity) Send(first int) Step {
 	return Do("send entity", func(c *Conn) error { return c.write([]byte(e.Now()[first:])) })
 }
 
-// Swap replaces the current version by the next one, if there is one.
+// Swap returns a Step that replaces the current version by the next one.
 func (e *Entity) Swap() Step {
 	return Do("swap entity", func(*Conn) error {
 		e.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Hook is the reaction of a server to lines that match a pattern.
+// A Hook lets a server react to lines that match a regular expression.
 type Hook struct {
 	command *regexp.Regexp
 	nth     int
@@ -16,9 +16,9 @@ type Hook struct {
 	heard int
 }
 
-// On returns a Hook for lines that match the regular expression command,
-// without their line end. If nth is zero, the Hook acts on every such line.
-// Otherwise it acts on the nth, counted over all connections of the script.
+// On returns a Hook for lines that match the regular expression command. If nth
+// is zero, the steps run for every matching line, and otherwise only for the
+// nth one.
 func On(command string, nth int, steps ...Step) *Hook {
 	return &Hook{command: regexp.MustCompile(command), nth: nth, steps: steps}
 }

@@ -54,7 +54,7 @@ func (s *Server) accept(l net.Listener) {
 	}
 }
 
-// deaf returns a server that no client can connect to.
+// deaf returns a server to which no client can connect.
 func deaf(t testing.TB, silent bool) *Server {
 	t.Helper()
 	addr, shut, err := deafSocket(silent)

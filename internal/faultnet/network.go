@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A Network is a network in memory. Its Dial is for fetch.Options. Addresses
-// without a server refuse connections.
+// A Network is an in-memory network for tests. Use its Dial method in
+// fetch.Options.
 type Network struct {
 	t testing.TB
 
@@ -21,7 +21,7 @@ type Network struct {
 	dialed []Dialed
 }
 
-// Dialed describes one connection attempt.
+// A Dialed records one attempt to connect.
 type Dialed struct {
 	Network string
 	To      netip.AddrPort
@@ -34,8 +34,8 @@ type route struct {
 
 type dialler func(ctx context.Context, from netip.AddrPort) (net.Conn, error)
 
-// NewNetwork returns an empty Network. In a synctest bubble, t must be the
-// bubble's T.
+// NewNetwork returns a Network without servers. In a testing/synctest bubble, t
+// must be the T of the bubble.
 func NewNetwork(t testing.TB) *Network {
 	return &Network{t: t, routes: map[route]dialler{}}
 }
@@ -63,8 +63,8 @@ func (n *Network) add(r route, d dialler) {
 	n.routes[r] = d
 }
 
-// Dial connects to a server of this Network. The network is "tcp", "tcp4",
-// "tcp6", "udp", "udp4" or "udp6".
+// Dial connects to a server of the Network. It returns ECONNREFUSED if there is
+// no server at the address.
 func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	n.mu.Lock()
 	n.dialed = append(n.dialed, Dialed{network, to})
@@ -90,7 +90,7 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	return conn, nil
 }
 
-// Dialed returns all connection attempts in order, including refused ones.
+// Dialed returns all attempts to connect, including refused ones, in order.
 func (n *Network) Dialed() []Dialed {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A Fate is the treatment of one datagram.
+// A Fate says whether a datagram is delivered, lost, duplicated or delayed.
 type Fate uint8
 
 const (
@@ -19,11 +19,12 @@ const (
 	Late         // delivered after the next one, or never if none comes
 )
 
-// Fates returns the fate of the nth datagram in one direction, starting from 1.
-// A nil Fates delivers all datagrams.
+// Fates is a function that returns the Fate of the nth datagram in one
+// direction. If it is nil, all datagrams are delivered.
 type Fates func(n int) Fate
 
-// Nth applies fate to the datagrams with the given numbers.
+// Nth returns Fates in which the datagrams with the given numbers have one Fate
+// and all others are delivered.
 func Nth(fate Fate, numbers ...int) Fates {
 	return func(n int) Fate {
 		for _, number := range numbers {
@@ -35,8 +36,8 @@ func Nth(fate Fate, numbers ...int) Fates {
 	}
 }
 
-// Sometimes applies fate to a share p of the datagrams. The choice depends only
-// on seed.
+// Sometimes returns Fates in which each datagram has the given Fate with
+// probability p. Equal seeds result in equal choices.
 func Sometimes(fate Fate, p float64, seed uint64) Fates {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return func(int) Fate {
@@ -47,7 +48,8 @@ func Sometimes(fate Fate, p float64, seed uint64) Fates {
 	}
 }
 
-// Packets configures a datagram server on an unreliable network.
+// Packets configures a datagram server whose network loses, duplicates or
+// delays datagrams.
 type Packets struct {
 	Answer   func(request []byte) [][]byte        // returns the replies to a datagram; nil: no replies
 	Session  func() func(request []byte) [][]byte // returns a new Answer for each client of a Network; nil: clients share Answer
@@ -55,7 +57,8 @@ type Packets struct {
 	Replies  Fates                                // fates of the replies
 }
 
-// A PacketServer is a running datagram server. It is safe for concurrent use.
+// A PacketServer is a running datagram server, started by ServePackets or
+// ListenPackets. It is safe for concurrent use.
 type PacketServer struct {
 	addr  netip.AddrPort
 	shut  func()
@@ -70,7 +73,7 @@ type PacketServer struct {
 	isClosed bool
 }
 
-// A direction counts its datagrams and holds a late datagram back.
+// A direction delivers the datagrams of one direction according to their Fates.
 type direction struct {
 	fates Fates
 	n     int

@@ -43,14 +43,15 @@ func pipe(network string, client, server net.Addr) (near, far *PipeConn) {
 	return near, far
 }
 
-// Read reads received bytes. At the end of the stream it returns io.EOF.
+// Read reads bytes that the other end wrote. It returns io.EOF after the other
+// end closed the connection.
 func (c *PipeConn) Read(p []byte) (int, error) {
 	n, err := c.in.get(p)
 	return n, c.wrap("read", err)
 }
 
-// Write blocks while the peer's buffer is full. A datagram is lost if the
-// peer's buffer is full.
+// Write writes to the other end. On a stream it blocks while the buffer is
+// full. On a datagram connection it drops the datagram instead.
 func (c *PipeConn) Write(p []byte) (int, error) {
 	n, err := c.out.put(p)
 	return n, c.wrap("write", err)
@@ -67,11 +68,11 @@ func (c *PipeConn) wrap(op string, err error) error {
 	return &net.OpError{Op: op, Net: c.network, Source: c.local, Addr: c.peer, Err: err}
 }
 
-// Close ends both directions. The peer reads io.EOF and cannot write.
+// Close closes both directions. The other end then reads io.EOF.
 func (c *PipeConn) Close() error { return c.end(io.EOF) }
 
-// Reset ends the connection like a TCP RST. The peer reads the buffered bytes,
-// and then ECONNRESET.
+// Reset aborts the connection, like a TCP RST. The other end reads the buffered
+// bytes and then ECONNRESET.
 func (c *PipeConn) Reset() error { return c.end(syscall.ECONNRESET) }
 
 func (c *PipeConn) end(err error) error {
@@ -84,7 +85,7 @@ func (c *PipeConn) end(err error) error {
 	return result
 }
 
-// CloseWrite ends the direction to the peer. Reading remains possible.
+// CloseWrite closes the writing side. The connection can still be read.
 func (c *PipeConn) CloseWrite() error {
 	c.out.finish(io.EOF, syscall.EPIPE)
 	return nil
@@ -105,7 +106,7 @@ func (c *PipeConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// A half is one direction of a connection.
+// A half is the buffer for one direction of an in-memory connection.
 type half struct {
 	messages bool // preserves message boundaries
 
@@ -118,7 +119,7 @@ type half struct {
 	readBy, writeBy deadline
 }
 
-// A deadline wakes the waiting side of a half when it passes.
+// A deadline is a read or write deadline of an in-memory connection.
 type deadline struct {
 	time  time.Time
 	timer *time.Timer
@@ -152,8 +153,8 @@ func (h *half) get(p []byte) (int, error) {
 	}
 }
 
-// take reads from the first chunk. It drops the part of a message that does not
-// fit into p.
+// take copies buffered bytes to p. If p is too small for a datagram, the rest
+// of the datagram is lost.
 func (h *half) take(p []byte) int {
 	n := copy(p, h.queue[0])
 	h.size -= n
@@ -197,9 +198,9 @@ func (h *half) add(p []byte) {
 	h.changed.Broadcast()
 }
 
-// finish ends reading and writing on the half. The first errors are kept, with
-// two exceptions: a reset replaces io.EOF, and an error that the local side
-// caused replaces an error that the peer caused.
+// finish sets the errors that later reads and writes return. The first error
+// counts, except that ECONNRESET replaces io.EOF, and an error caused by the
+// local side replaces one caused by the other end.
 func (h *half) finish(getErr, putErr error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

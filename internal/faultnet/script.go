@@ -22,14 +22,16 @@ type Step struct {
 // String returns the name of the step.
 func (s Step) String() string { return s.name }
 
-// Do is a custom step. An error of f ends the script and is reported by
-// Server.Err, unless it is an error of the connection.
+// Do returns a Step that calls f. An error of f ends the script, and Server.Err
+// reports it.
 func Do(name string, f func(*Conn) error) Step { return Step{name, f} }
 
-// Refuse, as the first step, refuses connections (ECONNREFUSED).
+// Refuse returns a Step that refuses connections with ECONNREFUSED. It must be
+// the first Step of a Script.
 func Refuse() Step { return Step{name: refuse} }
 
-// Blackhole, as the first step, never replies to a connection attempt.
+// Blackhole returns a Step that never answers attempts to connect. It must be
+// the first Step of a Script.
 func Blackhole() Step { return Step{name: blackhole} }
 
 const (
@@ -57,7 +59,8 @@ func SendFile(path string) Step {
 	})
 }
 
-// SendBytes sends the first n bytes of the text of Body.
+// SendBytes returns a Step that sends n bytes of generated text, as returned by
+// Body.
 func SendBytes(n int64) Step {
 	return Do("send bytes", func(c *Conn) error {
 		_, err := io.Copy(c, Body(n))
@@ -65,8 +68,8 @@ func SendBytes(n int64) Step {
 	})
 }
 
-// Body returns a reader of n bytes: lines of increasing numbers, so that a
-// missing or repeated part is detected.
+// Body returns n bytes of generated text. The text consists of increasing
+// numbers, so that missing or repeated parts can be detected.
 func Body(n int64) io.Reader { return io.LimitReader(new(counter), n) }
 
 type counter struct {
@@ -87,7 +90,8 @@ func (c *counter) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// SendSlow sends text in pieces of n bytes, one every d.
+// SendSlow returns a Step that sends n bytes of text at a time, with pauses of
+// d.
 func SendSlow(text string, n int, d time.Duration) Step {
 	return Do("send slowly", func(c *Conn) error {
 		for part := []byte(text); len(part) > 0; {
@@ -103,7 +107,8 @@ func SendSlow(text string, n int, d time.Duration) Step {
 	})
 }
 
-// Garbage sends n pseudo-random bytes. Each call sends the same bytes.
+// Garbage returns a Step that sends n pseudo-random bytes, the same bytes in
+// each test.
 func Garbage(n int) Step {
 	return Do("garbage", func(c *Conn) error {
 		p := make([]byte, n)
@@ -124,7 +129,7 @@ func Delay(d time.Duration) Step {
 	})
 }
 
-// Stall keeps the connection open without sending, until the server is closed.
+// Stall returns a Step that sends no more bytes and keeps the connection open.
 func Stall() Step {
 	return Do("stall", func(c *Conn) error {
 		<-c.done
@@ -132,7 +137,7 @@ func Stall() Step {
 	})
 }
 
-// Reset ends the connection with a TCP RST.
+// Reset returns a Step that aborts the connection with a TCP RST.
 func Reset() Step {
 	return Do("reset", func(c *Conn) error {
 		c.reset()
@@ -140,8 +145,8 @@ func Reset() Step {
 	})
 }
 
-// Fin closes the connection, as at the end of every script. TLS is closed with
-// its alert first.
+// Fin returns a Step that closes the connection. On a TLS connection it sends
+// close_notify first.
 func Fin() Step {
 	return Do("fin", func(c *Conn) error {
 		c.top.Close()
@@ -149,9 +154,8 @@ func Fin() Step {
 	})
 }
 
-// Cut closes the connection below TLS, between two records and without the
-// alert that distinguishes a complete stream from a truncated one. crypto/tls
-// ignores the missing alert. Without TLS, Cut is equal to Fin.
+// Cut returns a Step that closes a TLS connection without close_notify, as an
+// attacker or a broken network would. Without TLS, Cut is equal to Fin.
 func Cut() Step {
 	return Do("cut", func(c *Conn) error {
 		c.raw.Close()
@@ -159,14 +163,15 @@ func Cut() Step {
 	})
 }
 
-// HalfClose closes the sending side of the server. It continues to read.
+// HalfClose returns a Step that closes the sending side. The server continues
+// to read.
 func HalfClose() Step {
 	return Do("half close", func(c *Conn) error { return c.halfClose() })
 }
 
-// Expect reads until the bytes since the last reading step match the regular
-// expression, and consumes them up to the end of the match. If the client
-// closes the connection earlier, Server.Err reports an error.
+// Expect returns a Step that reads until the client's bytes match a regular
+// expression. If the client closes the connection before a match, Server.Err
+// reports an error.
 func Expect(pattern string) Step {
 	re := regexp.MustCompile(pattern)
 	return Do("expect "+pattern, func(c *Conn) error {
@@ -184,8 +189,9 @@ func Expect(pattern string) Step {
 	})
 }
 
-// Restart stops the server and starts it again. All connections end, and new
-// ones are refused for d. Then the next script is used.
+// Restart returns a Step that simulates a restart of the server. All
+// connections end, new ones are refused for the time d, and the next Script is
+// used afterwards.
 func Restart(d time.Duration) Step {
 	return Do("restart", func(c *Conn) error { return c.server.restart(d) })
 }

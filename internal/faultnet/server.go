@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A Server executes one Script for each connection, in order. The last script
-// serves all further connections. [Network.Serve] and [Listen] return Servers.
-// A Server is safe for concurrent use.
+// A Server is a test server that executes one Script for each connection, in
+// order. The last Script serves all further connections. A Server is safe for
+// concurrent use.
 type Server struct {
 	addr   netip.AddrPort
 	listen func() error // accepts connections again after a restart
@@ -29,7 +29,7 @@ type Server struct {
 	errs    []error
 }
 
-// A StepError reports the step of a script that failed.
+// A StepError is the error of a failed Step of a Script.
 type StepError struct {
 	Conn int    // Conn.Nth
 	Step string // name of the step
@@ -53,22 +53,22 @@ func newServer(t testing.TB, addr netip.AddrPort, scripts []Script) *Server {
 // Addr returns the address of the server.
 func (s *Server) Addr() netip.AddrPort { return s.addr }
 
-// Conns returns the established connections in order.
+// Conns returns all accepted connections in order.
 func (s *Server) Conns() []*Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conns[:len(s.conns):len(s.conns)]
 }
 
-// Err returns the errors of all scripts, joined, or nil.
+// Err returns the errors of all scripts, joined by errors.Join, or nil.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(s.errs...)
 }
 
-// Close ends all connections and waits for the goroutines of the server. Its
-// records stay available.
+// Close closes all connections and stops the server. The recorded bytes stay
+// available.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if !s.closed {
@@ -80,7 +80,7 @@ func (s *Server) Close() {
 	s.tasks.Wait()
 }
 
-// end stops accepting and closes every connection. The caller holds s.mu.
+// end closes the listener and all connections. The caller must hold s.mu.
 func (s *Server) end() {
 	s.shut()
 	for _, c := range s.conns {
@@ -108,7 +108,7 @@ func (s *Server) next() Script {
 	return script
 }
 
-// serve executes script on a new connection, in goroutines that end with it.
+// serve starts goroutines that execute a script on a new connection.
 func (s *Server) serve(raw net.Conn, script Script) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,15 +15,17 @@ import (
 	"time"
 )
 
-// Certs are a certificate authority and the certificates of a server. They are
-// valid now and in the year 2000, where time in a synctest bubble starts.
+// Certs contains a certificate authority and server certificates for tests.
+// They are valid today and in the year 2000, the initial time of a synctest
+// bubble.
 type Certs struct {
 	Pool *x509.CertPool // trusts the authority
 
 	good, wrong, expired, selfSigned tls.Certificate
 }
 
-// NewCerts returns certificates for hosts, which are names or addresses.
+// NewCerts creates an authority and certificates for the given host names and
+// addresses.
 func NewCerts(t testing.TB, hosts ...string) *Certs {
 	t.Helper()
 	day := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -31,7 +33,7 @@ func NewCerts(t testing.TB, hosts ...string) *Certs {
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "faultnet"}, NotBefore: day(1990), NotAfter: day(2100),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}, nil)
-	leaf := func(hosts []string, until time.Time, by *tls.Certificate) tls.Certificate {
+	leaf := func(hosts []string, until time.Time, parent *tls.Certificate) tls.Certificate {
 		template := &x509.Certificate{
 			SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "server"}, NotBefore: day(1990), NotAfter: until,
 			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -43,7 +45,7 @@ func NewCerts(t testing.TB, hosts ...string) *Certs {
 				template.DNSNames = append(template.DNSNames, host)
 			}
 		}
-		return certify(t, template, by)
+		return certify(t, template, parent)
 	}
 	c := &Certs{
 		Pool:       x509.NewCertPool(),
@@ -56,16 +58,17 @@ func NewCerts(t testing.TB, hosts ...string) *Certs {
 	return c
 }
 
-// certify signs template with the parent by, or with its own key if by is nil.
-func certify(t testing.TB, template *x509.Certificate, by *tls.Certificate) tls.Certificate {
+// certify returns a certificate that authority has signed. If authority is nil,
+// the certificate is self-signed.
+func certify(t testing.TB, template *x509.Certificate, authority *tls.Certificate) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	parent, signer := template, any(key)
-	if by != nil {
-		parent, signer = by.Leaf, by.PrivateKey
+	if authority != nil {
+		parent, signer = authority.Leaf, authority.PrivateKey
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {
@@ -78,14 +81,15 @@ func certify(t testing.TB, template *x509.Certificate, by *tls.Certificate) tls.
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// TLS starts TLS with a certificate that Pool trusts. Later steps use the
-// encrypted connection.
+// TLS returns a Step that starts TLS with a trusted certificate. Later steps
+// use the encrypted connection.
 func (c *Certs) TLS() Step { return startTLS("tls", c.good) }
 
-// WrongHost starts TLS with a trusted certificate for another host.
+// WrongHost returns a Step that starts TLS with a certificate for another host.
 func (c *Certs) WrongHost() Step { return startTLS("tls wrong", c.wrong) }
 
-// Expired starts TLS with a trusted certificate that expired in 1999.
+// Expired returns a Step that starts TLS with a certificate that expired in
+// 1999.
 func (c *Certs) Expired() Step { return startTLS("tls expired", c.expired) }
 
 // SelfSigned starts TLS with an untrusted, self-signed certificate.

@@ -19,14 +19,14 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// The default account of servers with accounts.
+// Credentials of the default account of all servers with accounts.
 const (
 	User     = "alice"
 	Password = "s3cret"
 )
 
-// A Server is a running server. Addresses of services that it does not offer
-// are empty.
+// A Server is a running test server. An address is empty if the server does not
+// offer the service.
 type Server struct {
 	Addr    string // host:port, a numeric loopback address
 	TLSAddr string // host:port of the same service with TLS from the first byte
@@ -55,7 +55,7 @@ func newServer(t TB) *Server {
 		if log := s.Log(); t.Failed() && log != "" {
 			t.Logf("peer: %s", log)
 		}
-		// A killed process may still create a file for a short time.
+		// A process that was killed may still create files for a short time.
 		for range 50 {
 			if os.RemoveAll(dir) == nil {
 				return

@@ -38,8 +38,8 @@ func Squid(t TB, opts ProxyOptions) *Server {
 		}
 		lines = append(append(lines, opts.Config...), "http_access allow "+allowed)
 		conf := s.config("squid.conf", strings.Join(lines, "\n")+"\n")
-		// The name is also the name of its shared memory, which survives the
-		// process.
+		// The name also identifies the shared memory of squid, which outlives
+		// its process.
 		name := fmt.Sprintf("fetchpeer%d", base)
 		t.Cleanup(func() {
 			s.Stop()

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A command starts a server, which must stay in the foreground.
+// A command describes a process of a server. The process must stay in the
+// foreground.
 type command struct {
 	path string
 	args []string
@@ -80,7 +81,8 @@ func (s *Server) ready(group processes) error {
 	return nil
 }
 
-// retry calls f until f succeeds, the server exits, or startTime has passed.
+// retry calls f repeatedly until it succeeds, the server has exited, or
+// startTime has passed.
 func retry(f func() error) error {
 	deadline := time.Now().Add(startTime)
 	for {

@@ -10,9 +10,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Describe returns the entries of a menu, one a line, another response with its
-// body, or an error, as text. It leaves out each place where prefix begins a
-// URL.
+// Describe returns a response as text: the entries of a menu, the body of
+// another response, or the error. It removes prefix from the beginning of URLs.
 func Describe(resp *fetch.Response, err error, prefix string) string {
 	if err != nil || resp.Kind != fetch.Menu || !resp.Location.IsZero() {
 		return DescribeBody(resp, err, prefix)
@@ -29,7 +28,8 @@ func Describe(resp *fetch.Response, err error, prefix string) string {
 	return strings.Join(all, "\n")
 }
 
-// DescribeBody is Describe with the body of a menu.
+// DescribeBody is like Describe, but shows the body of a menu instead of its
+// entries.
 func DescribeBody(resp *fetch.Response, err error, prefix string) string {
 	if err != nil {
 		return failure(err, prefix)

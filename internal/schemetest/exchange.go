@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// NewClient returns a Client with the policy of typed URLs and the changes. It
-// is closed when the test ends.
+// NewClient returns a Client with the policy fetch.Typed. The test closes it at
+// its end.
 func NewClient(t testing.TB, schemes []fetch.Scheme, changes ...func(*fetch.Options)) *fetch.Client {
 	opts := fetch.Options{Policy: fetch.Typed()}
 	for _, change := range changes {
@@ -95,7 +95,7 @@ func Exchange(ctx context.Context, c *fetch.Client, req *fetch.Request) Result {
 	return exchange(ctx, c, req, "")
 }
 
-// exchange is Exchange, with input for a session.
+// exchange is like Exchange, and also sends input to an interactive session.
 func exchange(ctx context.Context, c *fetch.Client, req *fetch.Request, input string) (r Result) {
 	start := time.Now()
 	defer func() { r.Took = time.Since(start) }()

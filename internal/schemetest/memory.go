@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// ConstantMemory retrieves a body of size bytes, for which the heap may grow by
-// 16 MiB.
+// ConstantMemory retrieves a body of the given size and fails the test if the
+// heap grows by more than 16 MiB.
 func ConstantMemory(t *testing.T, c *fetch.Client, req *fetch.Request, size int64) {
 	t.Helper()
 	resp, err := c.Do(t.Context(), req)
@@ -49,7 +49,7 @@ func ListSlowly(t *testing.T, resp *fetch.Response, n int) {
 	}
 }
 
-// Overrides checks the settings that the errors of reply codes name.
+// Overrides checks which setting the error for each reply code names.
 func Overrides(t *testing.T, refuse func(code int) error, want map[int]string) {
 	t.Helper()
 	for code, override := range want {

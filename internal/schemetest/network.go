@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Names checks the errors of a URL whose host name cannot be resolved.
+// Names checks the errors for a host name that does not exist.
 func Names(t *testing.T, schemes []fetch.Scheme, url string) {
 	t.Helper()
 	for _, err := range []*net.DNSError{{Err: "no such host", IsNotFound: true}, {Err: "server misbehaving", IsTemporary: true}} {
@@ -132,8 +132,8 @@ func (s Sweep) run(t *testing.T, at int, f faultnet.Failure) int {
 	return count
 }
 
-// check judges a result. Hit reports whether an operation failed. A session has
-// no length, so that any end of it is complete.
+// check returns the errors in a result. The argument hit is true if a network
+// operation failed.
 func (s Sweep) check(r Result, hit bool) (errs []error) {
 	session := r.Response != nil && r.Response.Input != nil
 	switch {

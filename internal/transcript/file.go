@@ -25,7 +25,8 @@ type file struct {
 	data     map[int][]Conversation
 }
 
-// parseFile parses a transcript whose talks are at port.
+// parseFile parses a transcript. Its talk sections belong to the given port
+// unless they name another one.
 func parseFile(archive *txtar.Archive, talk Talk, port int) (*file, error) {
 	f := &file{policy: fetch.Typed(), talks: map[int][]Conversation{}, data: map[int][]Conversation{}}
 	seen := map[string]bool{}
@@ -72,7 +73,8 @@ func (f *file) parseSection(name, rest string, data []byte, talk Talk, port int)
 	return nil
 }
 
-// addConversation parses data and adds it to the port that text begins with.
+// addConversation parses a conversation and stores it under the port at the
+// beginning of text.
 func addConversation(all map[int][]Conversation, text string, data []byte, talk Talk) error {
 	text, _, _ = strings.Cut(text, " ")
 	port, err := strconv.ParseUint(text, 10, 16)

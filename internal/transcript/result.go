@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxBody is the length of the bodies that a result quotes.
+// maxBody is the maximum length of a body that a result contains in full.
 const maxBody = 1000
 
 // A result describes a response in one line.
@@ -22,7 +22,8 @@ type result struct {
 	cause string // the cause of the error: ": CAUSE (OVERRIDE)", or ""
 }
 
-// matches reports whether line is r, with or without its cause.
+// matches reports whether a line of a transcript describes the result. The line
+// may omit the cause of an error.
 func (r result) matches(line string) bool { return line == r.text || line == r.text+r.cause }
 
 func (r result) String() string { return r.text + r.cause }

@@ -131,7 +131,8 @@ func (f *file) login(context.Context, fetch.Challenge) (*fetch.Credential, error
 	return &fetch.Credential{User: user, Password: fetch.Secret(password)}, nil
 }
 
-// sendRequests compares results and notes.
+// sendRequests sends all requests of a transcript and compares the results and
+// notes with the expected ones.
 func (f *file) sendRequests(ctx context.Context, c *fetch.Client) (errs []error) {
 	var notes strings.Builder
 	for i, line := range f.requests {

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// A server has the conversations of one port.
+// A server replays the conversations of one port.
 type server struct {
 	*faultnet.Server
 	conversations []Conversation // without those that are refused

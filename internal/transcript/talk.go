@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// maxText is the length of the longest text of one line, and of a drip.
+// maxText is the maximum length in bytes of a text in a conversation.
 const maxText = 4 << 20
 
 // A Talk parses conversations.
@@ -19,7 +19,8 @@ type Talk struct {
 	Certs   *faultnet.Certs   // for the verb tls; nil: there is no such verb
 }
 
-// A Conversation holds the expected exchange on one connection.
+// A Conversation holds the bytes that both sides are expected to send on a
+// connection.
 type Conversation struct {
 	Script faultnet.Script // of the server
 	Sent   string          // by the client
@@ -35,8 +36,8 @@ func (k Talk) Parse(text string) (c Conversation, err error) {
 	return c, err
 }
 
-// parse appends the steps of text to c. Within are the names of the phrases
-// that contain text.
+// parse appends the steps in text to a conversation. The argument within lists
+// the enclosing phrases, to detect a phrase that contains itself.
 func (k Talk) parse(c *Conversation, text string, within []string) error {
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		mark, text, _ := strings.Cut(l, " ")
@@ -121,7 +122,7 @@ func (k Talk) verb(text string) (step faultnet.Step, ok bool) {
 	return make(), true
 }
 
-// expectLine reads one line of the client, which must be want.
+// expectLine returns a step that reads one line and compares it with want.
 func expectLine(want string) faultnet.Step {
 	return faultnet.Do("expect "+strconv.Quote(want), func(c *faultnet.Conn) error {
 		got, err := c.ReadLine()
