@@ -23,30 +23,19 @@ type Package struct {
 	Title, Description string
 	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
 	Created            time.Time // if zero, the current time
-	Main               Page      // start page for replay, or zero
+
+	// Seeds are the URLs from which the crawl started. Their pages are marked as
+	// seeds.
+	Seeds []string
+
+	// Main is the start page for replay. If its URL is empty, Pack uses the page
+	// of the first seed that is a page.
+	Main Page
 
 	// Pages lists the pages that a viewer shows first. If Pages is nil, Pack
 	// lists all HTML pages with the HTTP status 200 and all listings of other
-	// schemes.
+	// schemes, with the titles of the HTML pages.
 	Pages iter.Seq[Page]
-}
-
-// A Page is a capture in the list of pages that a viewer shows first.
-type Page struct {
-	URL   string
-	Date  time.Time
-	Title string
-}
-
-type pageJSON struct {
-	ID    string `json:"id,omitempty"`
-	URL   string `json:"url"`
-	Date  string `json:"ts"`
-	Title string `json:"title,omitempty"`
-}
-
-func (p Page) json(id string) pageJSON {
-	return pageJSON{ID: id, URL: p.URL, Date: p.Date.UTC().Format(time.RFC3339), Title: p.Title}
 }
 
 type fileJSON struct {
@@ -91,11 +80,7 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 	if err := z.addIndex(a); err != nil {
 		return err
 	}
-	if p.Pages == nil {
-		p.Pages = a.pages
-	}
-	err := z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, p.Pages) })
-	if err != nil {
+	if err := z.addPages(a, &p); err != nil {
 		return err
 	}
 	if err := z.describe(p); err != nil {
@@ -163,7 +148,7 @@ func (z *packer) describe(p Package) error {
 		d.Software = software
 	}
 	if p.Main.URL != "" && !p.Main.Date.IsZero() {
-		d.MainPageDate = p.Main.json("").Date
+		d.MainPageDate = p.Main.Date.UTC().Format(time.RFC3339)
 	}
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
@@ -189,32 +174,4 @@ func (w *written) Write(p []byte) (int, error) {
 	n, err := w.w.Write(p)
 	w.n += int64(n)
 	return n, err
-}
-
-func writePages(w io.Writer, pages iter.Seq[Page]) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
-	for p := range pages {
-		if err != nil {
-			break
-		}
-		id := sha256.Sum256([]byte(p.URL + " " + p.Date.String()))
-		err = out.Encode(p.json(hex.EncodeToString(id[:8])))
-	}
-	return err
-}
-
-// pages returns the default entry points.
-func (a *Archive) pages(yield func(Page) bool) {
-	for l, err := range a.Lines() {
-		if err != nil {
-			return
-		}
-		date, _ := time.Parse("20060102150405", l.Timestamp)
-		page := l.Media == "text/html" && l.Status == "200" || l.Status == "" && kindOf(l.Media) == fetch.Menu
-		if page && !yield(Page{URL: l.URL, Date: date}) {
-			return
-		}
-	}
 }

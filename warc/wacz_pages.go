@@ -1,0 +1,212 @@
+package warc
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"iter"
+	"mime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A Page is a capture that serves as an entry point.
+type Page struct {
+	URL   string
+	Date  time.Time
+	Title string
+	Seed  bool // the crawl started at this page
+}
+
+type pageJSON struct {
+	ID    string `json:"id,omitempty"`
+	URL   string `json:"url"`
+	Date  string `json:"ts"`
+	Title string `json:"title,omitempty"`
+	Seed  bool   `json:"seed,omitempty"`
+}
+
+// addPages adds the list of the pages. If p has no main page, addPages sets it
+// to the first page of the first seed that is a page.
+func (z *packer) addPages(a *Archive, p *Package) error {
+	seeds := a.seedPages(p.Seeds)
+	pages := p.Pages
+	if pages == nil {
+		pages = a.pages
+	}
+	chosen, first := p.Main.URL != "", len(p.Seeds)
+	marked := func(yield func(Page) bool) {
+		for page := range pages {
+			if u, err := uri.ParseZone(page.URL); err == nil {
+				if i, ok := seeds[u.Normalize(uri.ByScheme)]; ok {
+					page.Seed = true
+					if !chosen && i < first {
+						p.Main, first = page, i
+					}
+				}
+			}
+			if !yield(page) {
+				return
+			}
+		}
+	}
+	return z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, marked) })
+}
+
+// seedPages returns the position of each seed in the list, keyed by the
+// normalized URL of the seed. If a seed is a redirect in the archive, the key is
+// the URL to which it leads.
+func (a *Archive) seedPages(seeds []string) map[uri.URI]int {
+	found := map[uri.URI]int{}
+	for i, seed := range seeds {
+		u, err := uri.ParseZone(seed)
+		if err != nil {
+			continue
+		}
+		for range maxRevisits {
+			resp, err := driver{a}.Do(context.Background(), &fetch.Request{URL: u})
+			if err != nil {
+				break
+			}
+			resp.Body.Close()
+			if resp.Location.IsZero() {
+				break
+			}
+			u = resp.Location
+		}
+		if key := u.WithoutFragment().Normalize(uri.ByScheme); !key.IsZero() {
+			if _, ok := found[key]; !ok {
+				found[key] = i
+			}
+		}
+	}
+	return found
+}
+
+func writePages(w io.Writer, pages iter.Seq[Page]) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
+	for p := range pages {
+		if err != nil {
+			break
+		}
+		id := sha256.Sum256([]byte(p.URL + " " + p.Date.String()))
+		err = out.Encode(pageJSON{hex.EncodeToString(id[:8]), p.URL, p.Date.UTC().Format(time.RFC3339), p.Title, p.Seed})
+	}
+	return err
+}
+
+// pages returns the default pages.
+func (a *Archive) pages(yield func(Page) bool) {
+	for l, err := range a.Lines() {
+		if err != nil {
+			return
+		}
+		page := Page{URL: l.URL}
+		page.Date, _ = time.Parse("20060102150405", l.Timestamp)
+		switch {
+		case l.Media == "text/html" && l.Status == "200":
+			page.Title = a.title(l)
+		case l.Status == "" && kindOf(l.Media) == fetch.Menu:
+		default:
+			continue
+		}
+		if !yield(page) {
+			return
+		}
+	}
+}
+
+// maxTitleOffset is the number of bytes of a page that are searched for its
+// title.
+const maxTitleOffset = 64 << 10
+
+// title returns the title of an HTML page, or "" if its record is damaged or has
+// no title.
+func (a *Archive) title(l Line) string {
+	rec, err := a.openRecord(l)
+	if err != nil {
+		return ""
+	}
+	u, _ := uri.ParseZone(l.URL) // used only in notes
+	resp, err := a.respond(&fetch.Request{URL: u}, rec, rec.head, nil)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	start, _ := io.ReadAll(io.LimitReader(resp.Body, maxTitleOffset)) // the start of a damaged page may have a title
+	return htmlTitle(start, resp.Media)
+}
+
+// htmlTitle returns the text of the first title element outside SVG. White space
+// is collapsed.
+func htmlTitle(page []byte, media string) string {
+	_, params, _ := mime.ParseMediaType(media)
+	charset := params["charset"]
+	z := html.NewTokenizer(bytes.NewReader(page))
+	z.SetMaxBuf(maxTitleOffset)
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return ""
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		switch t := z.Token(); t.DataAtom {
+		case atom.Svg, atom.Body:
+			return ""
+		case atom.Meta:
+			charset = cmp.Or(charset, metaCharset(t))
+		case atom.Title:
+			if z.Next() != html.TextToken {
+				return ""
+			}
+			return strings.Join(strings.Fields(decodeText(z.Token().Data, charset)), " ")
+		}
+	}
+}
+
+// metaCharset returns the encoding that a meta element declares, or "".
+func metaCharset(t html.Token) string {
+	for _, at := range t.Attr {
+		switch at.Key {
+		case "charset":
+			return at.Val
+		case "content":
+			if _, params, err := mime.ParseMediaType(at.Val); err == nil && params["charset"] != "" {
+				return params["charset"]
+			}
+		}
+	}
+	return ""
+}
+
+// decodeText returns text in UTF-8. It decodes windows-1252, which is also the
+// encoding of pages that declare none or ISO 8859-1. It returns "" for text in
+// another encoding.
+func decodeText(text, charset string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	switch strings.ToLower(charset) {
+	case "", "windows-1252", "iso-8859-1", "latin1", "us-ascii":
+		text, _ = charmap.Windows1252.NewDecoder().String(text)
+		return text
+	}
+	return ""
+}
