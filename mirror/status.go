@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"time"
@@ -60,6 +61,21 @@ func Status(ctx context.Context, dir string) (s Stats, err error) {
 		return err
 	})
 	return s, err
+}
+
+// Seeds returns the seeds of the newest run of the archive at dir. It returns no
+// seeds if their list was too long to be recorded. Seeds may be called during a
+// run.
+func Seeds(ctx context.Context, dir string) ([]string, error) {
+	var note runNote
+	err := archive.View(ctx, dir, func(f frontier.Frontier) error {
+		counted, err := f.Stats(ctx)
+		if err == nil && len(counted.Note) > 0 {
+			err = json.Unmarshal(counted.Note, &note)
+		}
+		return err
+	})
+	return note.Seeds, err
 }
 
 func statsOf(f frontier.Stats) Stats {

@@ -28,7 +28,9 @@ func (r *commandTree) pack() *cobra.Command {
 		Use:   "pack DIR --wacz FILE|--manifest",
 		Short: "Make a WACZ file of an archive, or a list of its digests",
 		Long: `pack combines the WARC files of an archive and their index in one WACZ file,
-which replay software can open. With --manifest, pack prints the SHA-256 digest
+which replay software can open. The file lists the HTML pages with their titles
+and the listings. It marks the seeds of the newest run, and the first one is the
+start page. With --manifest, pack prints the SHA-256 digest
 of each file for sha256sum.`,
 		Example: examples("fetch pack example.org --wacz example.wacz",
 			"cd example.org && fetch pack . --manifest | sha256sum -c"),
@@ -44,7 +46,7 @@ func (c *packCommand) register(s *options.Set) {
 	registerIgnored(s)
 }
 
-func (c *packCommand) run(_ context.Context, args []string) error {
+func (c *packCommand) run(ctx context.Context, args []string) error {
 	if c.manifest == (c.wacz != "") {
 		return fetch.Usage.Errorf("fetch pack requires either --wacz FILE or --manifest")
 	}
@@ -52,7 +54,7 @@ func (c *packCommand) run(_ context.Context, args []string) error {
 		if c.manifest {
 			return c.printManifest(args[0])
 		}
-		return c.writeWACZ(args[0])
+		return c.writeWACZ(ctx, args[0])
 	})
 }
 
@@ -68,7 +70,7 @@ func (c *packCommand) printManifest(dir string) error {
 
 // writeWACZ packs the finished WARC files. A note names each unfinished file,
 // because such a file may end with a partial record.
-func (c *packCommand) writeWACZ(dir string) (err error) {
+func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 	open, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz.open"))
 	for _, name := range open {
 		c.note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
@@ -94,8 +96,21 @@ func (c *packCommand) writeWACZ(dir string) (err error) {
 		return err
 	}
 	defer f.Close()
-	if err := archive.Pack(f, warc.Package{Title: c.title}); err != nil {
+	if err := archive.Pack(f, warc.Package{Title: c.title, Seeds: c.seeds(ctx, dir)}); err != nil {
 		return err
 	}
 	return f.Commit()
+}
+
+// seeds returns the seeds of the archive, or nil if it has no readable database.
+// The other contents of the WACZ file do not depend on the database.
+func (c *packCommand) seeds(ctx context.Context, dir string) []string {
+	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
+		return nil
+	}
+	seeds, err := mirror.Seeds(ctx, dir)
+	if err != nil {
+		c.note("no page is marked as a seed: %v", err)
+	}
+	return seeds
 }
