@@ -8,24 +8,24 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 )
 
-// A Finding is a problem that Verify found in an archive. If Note is true, the
-// archive is correct and the finding is only unusual.
+// A Finding describes a problem that Verify found in an archive. If Note is
+// true, the archive is correct but has an unusual property.
 type Finding struct {
-	Path string `json:"path"` // relative to the folder of the archive
+	Path string `json:"path"` // path of the file relative to the directory of the archive
 	Text string `json:"text"`
 	Note bool   `json:"note,omitempty"`
 }
 
-// ErrIncomplete means that an archive has pending URLs.
+// ErrIncomplete means that an archive still has pending URLs.
 var ErrIncomplete = archive.ErrIncomplete
 
-// Verify checks every file of the archive at dir. Each file of the tree must be
-// the object that was retrieved. Each record of the WARC files must be complete
-// and match its digests. The index and the manifest must match both, and no
-// other file may exist.
+// Verify checks all files of the archive in the directory dir. The files in
+// tree/ must match the digests of the retrieved objects. The records in the
+// WARC files must be complete and match their digests. The index and the
+// manifest must match these files. No other file may exist.
 //
-// A non-nil error ends the sequence. It is ErrIncomplete, after all findings,
-// if the archive has pending URLs.
+// A non-nil error ends the sequence. If the archive has pending URLs, the last
+// error is ErrIncomplete, after all findings.
 func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		err := archive.Verify(ctx, dir, func(path, text string, note bool) bool {
@@ -37,22 +37,23 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	}
 }
 
-// Browse copies the tree of the archive at dir to the folder to. Links in the
-// copied pages and style sheets are rewritten: a link to an archived object
-// leads to its copy, and any other link leads to the network. Browse does not
-// change the archive.
+// Browse copies the tree of the archive in the directory dir to the directory
+// to, for reading in a web browser. In the copied pages and style sheets, it
+// rewrites links to archived objects as links to their copies. All other links
+// lead to the network. Browse does not change the archive.
 func Browse(ctx context.Context, dir, to string) error { return archive.Browse(ctx, dir, to) }
 
-// Reindex rewrites the index of the archive at dir from its WARC files.
+// Reindex rewrites the index of the archive in the directory dir from its WARC
+// files.
 func Reindex(ctx context.Context, dir string) error { return archive.Reindex(ctx, dir) }
 
-// Manifest writes the digests of the files in the tree and of the WARC files of
-// the archive at dir, in the format of sha256sum -c. It reads the files on
-// disk.
+// Manifest computes the digests of all files in tree/ and of all WARC files of
+// the archive in the directory dir. It writes them to w in the format of
+// sha256sum -c.
 func Manifest(w io.Writer, dir string) error { return archive.Manifest(w, dir) }
 
-// WhileIdle calls f while it holds the lock of the archive at dir, so that no
-// run can change the archive. If another process holds the lock, the error is
-// fetch.InUse. If the lock file cannot be opened, for example on a read-only
-// medium, WhileIdle calls f without it.
+// WhileIdle locks the archive in the directory dir and calls f, so that no run
+// can change the archive in the meantime. If another process holds the lock,
+// the error is fetch.InUse. If the lock file cannot be opened, for example on a
+// read-only medium, WhileIdle calls f without the lock.
 func WhileIdle(dir string, f func() error) error { return archive.WhileIdle(dir, f) }

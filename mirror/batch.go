@@ -9,22 +9,22 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// A batch writes the visits of one host to the archive and claims further items
-// from the frontier. The host is visited while its batch runs. A host has at
-// most one running batch.
+// A batch writes completed visits of one host to the archive. It then claims
+// more items of this host from the frontier. It runs in its own goroutine. A
+// host has at most one running batch.
 type batch struct {
 	c      *crawl
 	lease  *frontier.Lease
 	visits []*visit
-	claim  int // number of items
+	claim  int // number of items to claim
 	ended  chan struct{}
 
 	claimed []frontier.Item
 	err     error
 }
 
-// done returns a channel that is closed when b has ended. The channel of a nil
-// batch is never closed.
+// done returns a channel that is closed when the batch has ended. If b is nil,
+// the channel is never closed.
 func (b *batch) done() <-chan struct{} {
 	if b == nil {
 		return nil
@@ -39,7 +39,7 @@ func (b *batch) run(ctx context.Context) {
 	}
 }
 
-// store commits the visits of b and releases their memory.
+// store commits the visits of the batch and releases their memory.
 func (b *batch) store(ctx context.Context) {
 	if len(b.visits) == 0 {
 		return
@@ -56,8 +56,8 @@ func (b *batch) store(ctx context.Context) {
 	}
 }
 
-// commit writes visits to the archive in one transaction and reports each of
-// them.
+// commit writes the visits to the archive in one transaction and reports an
+// event for each visit.
 func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) error {
 	entries := make([]archive.Entry, len(visits))
 	for i, v := range visits {
@@ -71,15 +71,15 @@ func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) 
 	})
 }
 
-// entry returns the archive entry for v.
+// entry returns the archive entry that records the visit v.
 func (c *crawl) entry(v *visit) archive.Entry {
 	e := archive.Entry{
 		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Unchanged: v.unchanged, SameContent: v.sameContent,
 		Result: frontier.Result{
-			Item: v.item, State: v.state, Retry: v.retry, Park: v.parked,
+			Item: v.item, State: v.state, Retry: v.retry, Park: v.unreached,
 			Note: v.note, Children: v.children, Capture: c.capture(v),
 		},
-		Records: func(twin *frontier.Capture) ([]*warc.Record, error) { return c.records(v, twin) },
+		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },
 	}
 	if v.resp != nil {
 		e.Menu, e.NoFile = v.resp.Kind == fetch.Menu, !v.resp.Location.IsZero()
@@ -88,7 +88,8 @@ func (c *crawl) entry(v *visit) archive.Entry {
 }
 
 // capture returns the metadata of the object that v retrieved. It returns nil
-// if v retrieved no object, or if the archive has the same metadata.
+// if v retrieved no object, or if the archive already contains the same
+// metadata.
 func (c *crawl) capture(v *visit) *frontier.Capture {
 	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
 	if v.err != nil || v.unchanged || v.resp == nil || v.body == nil || !kept {

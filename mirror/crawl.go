@@ -10,14 +10,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// crawl is the state of one run, shared by its visits.
+// A crawl is the state of one run of a mirror. All visits share it.
 type crawl struct {
 	o         Options
 	archive   *archive.Archive
-	queue     frontier.Frontier // the frontier of archive
+	queue     frontier.Frontier // URLs to visit
 	started   time.Time
 	runNumber int64
-	newRun    bool // this process started the run
+	newRun    bool // if false, an earlier process started the run
 
 	scope     *scopeFilter
 	trust     *trust
@@ -26,8 +26,8 @@ type crawl struct {
 	outages   outages
 	metaCache metaCache
 	robots    *robotsCache
-	sites     sync.Map // set of origins: their robots.txt is in the frontier
+	sites     sync.Map // set of origins whose robots.txt was added to the frontier
 }
 
-// schemeOf returns the scheme of u.
+// schemeOf returns the scheme that the Client uses for u.
 func (c *crawl) schemeOf(u uri.URI) fetch.Scheme { return c.o.Client.Scheme(u.Scheme()) }

@@ -10,14 +10,15 @@ import (
 	"github.com/anyurl/fetch/internal/media"
 )
 
-// hasLinks reports whether the body of v may contain links.
+// hasLinks reports whether the response body of v may contain links.
 func hasLinks(v *visit) bool {
 	return v.resp.Kind == fetch.Menu || links.CanExtract(v.resp.Media) || isRobotsTxt(v.scheme, v.url)
 }
 
-// discover adds the URLs in the response of v. A large number of URLs is added
-// to the database at once, before v is committed. If the process is killed in
-// between, the next visit finds the same URLs.
+// discover extracts the URLs in the response of v and stores them with the
+// visit. If there are many URLs, discover writes them to the database before v
+// is committed. If the process is killed in between, the next visit finds the
+// same URLs.
 func (c *crawl) discover(ctx context.Context, v *visit) error {
 	d := c.newDiscovery(ctx, v, v.resp.Media, v.resp.Kind == fetch.Menu)
 	d.header = v.resp.Header
@@ -44,9 +45,8 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 	return d.finish()
 }
 
-// rediscover adds the URLs in the archived copy of an unchanged object. This
-// run has not read the copy yet, and the scope may have changed since an
-// earlier run.
+// rediscover extracts the URLs from the archived copy of an unchanged object.
+// The scope may have changed since the object was retrieved.
 func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	last := v.item.LastCapture
 	d := c.newDiscovery(ctx, v, last.Media, last.Kind == fetch.Menu.String())
@@ -58,7 +58,7 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 		return d.finish()
 	}
 	body, err := c.archive.Reopen(ctx, last)
-	if err != nil { // Verify reports the error; links found by an earlier run are still visited
+	if err != nil { // ignored, because Verify reports the error and the URLs of earlier runs are still visited
 		v.note = err.Error()
 		return d.finish()
 	}
@@ -71,16 +71,16 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	return d.finish()
 }
 
-// readLinks adds the links of a page, a style sheet, a sitemap or a Link header
+// readLinks adds the links in a page, a style sheet, a sitemap or a Link header
 // field.
 func (d *discovery) readLinks(body io.Reader) {
 	from := &d.v.meta
 	if from.OutOfReach > 0 && media.TrimParameters(d.media) != "text/css" {
-		return // links of a page that is only a requisite are not followed
+		return // links in a requisite outside Scope.Reach are not followed
 	}
 	for l, err := range links.Extract(d.v.url, d.media, d.header, body) {
 		if err != nil || d.err != nil {
-			return // a page that cannot be read has no further links
+			return // the links before the error are added
 		}
 		switch {
 		case l.Kind == links.Form, l.NoFollow && !d.c.o.IgnoreRobots:

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// discovery collects the URLs that one visit adds to the frontier.
+// A discovery collects the URLs that one visit adds to the frontier.
 type discovery struct {
 	c       *crawl
 	ctx     context.Context
@@ -24,14 +24,14 @@ type discovery struct {
 	items   []frontier.Item
 	err     error
 
-	from     string                    // canonical form of the URL of v
+	from     string                    // canonical URL of v
 	guard    Guard                     // OverLinks or OverEntries
 	limit    int64                     // maximum number of URLs that v may add
-	added    int64                     // number of URLs so far, with those in items
+	added    int64                     // number of URLs added so far, including items
 	urlBytes int64                     // bytes of all URLs so far
-	dropped  int64                     // Stats.Dropped at the start, if v is a newsgroup
+	dropped  int64                     // value of Stats.Dropped at the start, if v is a newsgroup
 	seen     map[frontier.Key]struct{} // URLs of the page so far
-	flushes  int                       // number of flushes to find out which items are new
+	flushes  int                       // number of calls of flush to determine which items are new
 	lastMeta encodedMeta               // encoding of the newest meta
 }
 
@@ -48,8 +48,8 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 	return d
 }
 
-// addLink adds the link u if it is in scope. The parameter mt has the
-// properties of the link that its page or listing contains.
+// addLink adds the URL u if it is in scope. The parameter mt contains the
+// properties of the link, such as the size in a listing.
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)
@@ -61,13 +61,13 @@ func (d *discovery) addLink(u uri.URI, mt meta) {
 		return
 	}
 	reported = reported || reason == reasonScope && d.v.scheme.Mirror.References
-	if reason == "" || reported { // a reported URL is excluded by its visit, without a request
+	if reason == "" || reported { // the visit of a reported URL excludes the URL and logs the reason
 		mt.OutOfReach = off
 		d.addItem(u, text, mt, d.v.item.Depth+1)
 	}
 }
 
-// addItem adds the item of u, which is in scope. The parameter text is the
+// addItem adds the URL u without checking the scope. The parameter text is the
 // canonical form of u.
 func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if d.err != nil || !canMirror(d.c.schemeOf(u)) {
@@ -109,11 +109,12 @@ func (d *discovery) flush() {
 	d.items = d.items[:0]
 }
 
-// maxSeen limits the number of links of a page that are remembered. They take a
-// few megabytes.
+// maxSeen is the maximum number of links in a page that seenBefore compares.
+// These links occupy a few megabytes of memory.
 const maxSeen = 1 << 16
 
-// seenBefore reports whether the page has already linked to k.
+// seenBefore reports whether the page contains an earlier link to the URL with
+// the key k.
 func (d *discovery) seenBefore(k frontier.Key) bool {
 	if _, met := d.seen[k]; met || d.listing || len(d.seen) >= maxSeen {
 		return met
@@ -125,21 +126,21 @@ func (d *discovery) seenBefore(k frontier.Key) bool {
 	return false
 }
 
-// maxFlushes limits the number of transactions for a page that repeats its
-// links.
+// maxFlushes is the maximum number of extra transactions for one page. They
+// detect links that the frontier already contains.
 const maxFlushes = 64
 
-// A page may add freeURLBytes bytes of URLs, and bytesPerURL bytes more for
-// each URL that the limit allows. A base URL can turn a short page into many
-// long URLs.
+// A page may add URLs with a total size of freeURLBytes, plus bytesPerURL for
+// each URL that the limit allows. Without this limit, a long base URL could
+// turn a short page into a large number of long URLs.
 const (
 	freeURLBytes = 1 << 20
 	bytesPerURL  = 400
 )
 
-// withinLimit reports whether v may add one more URL, and counts it. URLs that
-// the run already has do not count. Only the frontier can tell which URLs are
-// new.
+// withinLimit counts one more URL and reports whether v may add it. URLs that
+// the frontier already contains do not count. Therefore withinLimit first
+// flushes the items at the limit.
 func (d *discovery) withinLimit() bool {
 	if d.urlBytes > freeURLBytes && (d.urlBytes-freeURLBytes)/bytesPerURL > d.limit {
 		d.v.leftOut[d.guard]++
@@ -157,15 +158,15 @@ func (d *discovery) withinLimit() bool {
 	return true
 }
 
-// noteOmitted writes the number of omitted URLs into the note of the visit.
+// noteOmitted writes a note with the number of omitted URLs to the visit.
 func (d *discovery) noteOmitted() {
 	if n := d.v.leftOut[d.guard]; n > 0 {
 		d.v.note = fmt.Sprintf("%d %s beyond the limit of %d were omitted", n, d.guard, d.limit)
 	}
 }
 
-// finish passes the items to the visit. If the memory limit is reached, it adds
-// the items to the frontier instead.
+// finish stores the collected items in the visit. If the memory limit is
+// reached, finish adds the items to the frontier instead.
 func (d *discovery) finish() error {
 	d.noteOmitted()
 	if isGroup(d.v.scheme, d.v.url) {
@@ -186,8 +187,8 @@ func (d *discovery) finish() error {
 	return nil
 }
 
-// finishGroup adds the remaining articles of a newsgroup and records whether
-// any article was omitted.
+// finishGroup adds the remaining articles of a newsgroup to the frontier. It
+// sets v.incomplete if articles were omitted.
 func (d *discovery) finishGroup() error {
 	if d.err == nil {
 		d.flush()
@@ -197,7 +198,8 @@ func (d *discovery) finishGroup() error {
 	return archive.JoinDistinct(d.err, err)
 }
 
-// dropped returns the number of URLs that Limits.Queue has rejected.
+// dropped returns the number of URLs that the frontier dropped because of
+// Limits.Queue.
 func (c *crawl) dropped(ctx context.Context) (int64, error) {
 	s, err := c.queue.Stats(ctx)
 	return s.Dropped, err

@@ -1,9 +1,9 @@
-// Package mirror copies sites into an archive, over every scheme of a Client.
-// Each URL has one object in the archive. An object is either complete or
-// missing, also after a crash.
+// Package mirror copies sites into an archive, with every scheme of a Client.
+// The archive contains one object for each URL. An object is either complete or
+// missing, even after a crash.
 //
-// [Run] starts a mirror, continues a run that was stopped or killed, and
-// updates an archive whose last run is complete. The archive is a folder:
+// [Run] creates an archive, continues an interrupted run, or updates an archive
+// whose last run is complete. The archive is a directory:
 //
 //	fetch.db             database of the visited and the pending URLs
 //	tree/                the objects as files
@@ -19,14 +19,14 @@
 // and the objects at the end of a run.
 //
 // If a server does not respond, or responds that it is temporarily unavailable,
-// its host gets no requests during a pause, which grows with each failure.
-// After several pauses in a row, the server gets no more requests in this run.
-// Its URLs stay pending for the next run.
+// Run sends no requests to its host during a pause. The pause grows with
+// each failure. After several pauses in a row, the server gets no more
+// requests in this run. Its URLs remain pending for the next run.
 //
-// An object is committed in four steps. Its bytes are written to files without
-// a name, or appended to a WARC file. The files are synced to disk. One database
-// transaction records the object and the URLs that it links to. Then the files
-// get their names in tree/. If the process is killed before the transaction, the
-// next run removes the bytes. If it is killed after the transaction, the next
-// run names the files.
+// Run commits an object in four steps. First, its bytes are written to an
+// unnamed file or appended to a WARC file. Second, the files are synced to
+// disk. Third, one database transaction records the object and its links.
+// Fourth, the files get their names in tree/. If the process is killed before
+// the transaction, the next run removes the bytes. If the process is killed
+// after the transaction, the next run names the files.
 package mirror

@@ -4,17 +4,18 @@ import (
 	"time"
 )
 
-// An Event describes one visit. It is a line of crawl.jsonl.
+// An Event describes the visit of one URL. It is written as a line of
+// crawl.jsonl.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
 	URL       string    `json:"url,omitempty"`
 	Via       string    `json:"via,omitempty"`       // URL of the page with the link
-	Seed      bool      `json:"seed,omitempty"`      // the URL is a seed of this run
+	Seed      bool      `json:"seed,omitempty"`      // if true, the URL is a seed of this run
 	State     string    `json:"state"`               // a State, "cut" for a WARC file truncated at Offset, or "guard" for the total of Guard
-	Unchanged bool      `json:"same,omitempty"`      // the archive already has the object
-	Repaired  bool      `json:"repaired,omitempty"`  // unchanged, but its file was missing or damaged
-	Unreached bool      `json:"unreached,omitempty"` // pending, because the server could not be reached
+	Unchanged bool      `json:"same,omitempty"`      // if true, the archive already has the object
+	Repaired  bool      `json:"repaired,omitempty"`  // if true, the object is unchanged, but its file was missing or damaged
+	Unreached bool      `json:"unreached,omitempty"` // if true, the URL is pending, because the server could not be reached
 	Code      int       `json:"code,omitempty"`      // status code of the response
 	Media     string    `json:"media,omitempty"`     // media type
 	Size      int64     `json:"size,omitempty"`      // bytes of the retrieved payload
@@ -27,30 +28,31 @@ type Event struct {
 	Omitted   int64     `json:"omitted,omitempty"`   // number of URLs that Guard omitted
 	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
 
-	// Override names the setting that allows a URL that the Policy rejected.
-	// Its text comes from Options.Override.
+	// Override names the setting that allows a URL that the Policy denied. The
+	// function Options.Override returns this text.
 	Override string `json:"override,omitempty"`
 }
 
-// A Summary counts the results of a run, in URLs unless a field says otherwise.
+// A Summary contains the results of a run. The numbers count URLs unless a
+// comment states another unit.
 type Summary struct {
 	Run       int64 // number of the run, from 1
-	Repeated  bool  // the archive has an earlier run
-	New       int64 // new or changed objects
-	Unchanged int64 // requested and unchanged
-	Listed    int64 // unchanged according to a listing, and not requested
+	Repeated  bool  // if true, the archive has an earlier run
+	New       int64 // retrieved objects that are new or changed
+	Unchanged int64 // objects that were requested and are unchanged
+	Listed    int64 // objects that a listing shows as unchanged, and that were not requested
 	Repaired  int64 // unchanged objects whose files were missing or damaged
-	Gone      int64 // retrieved by an earlier run, and since deleted on the server
-	Failed    int64 // failed permanently
-	Unreached int64 // pending for the next run, because the server could not be reached
-	Excluded  int64 // not wanted: out of scope, rejected, too large, or of another media type
+	Gone      int64 // objects of earlier runs that were deleted on the server
+	Failed    int64 // URLs that failed permanently
+	Unreached int64 // URLs left for the next run, because the server could not be reached
+	Excluded  int64 // URLs that are out of scope, denied by policy, too large, or of another media type
 	Bytes     int64 // size of the new objects, in bytes
-	Attic     int64 // files moved to attic/
-	Pending   int64 // to be visited by this run
+	Attic     int64 // number of files moved to attic/
+	Pending   int64 // URLs that this run has not visited yet
 
-	// NewlyFailed counts the URLs that failed permanently or could not be
-	// reached in this run, but not in the previous one. It is 0 until the
-	// run ends.
+	// NewlyFailed counts the URLs that failed in this run but not in the
+	// previous run. URLs that could not be reached also count. The value is 0
+	// until the run ends.
 	NewlyFailed int64
 
 	// LeftOut counts the URLs that the guards omitted. The next run omits them
@@ -59,7 +61,7 @@ type Summary struct {
 	LeftOut LeftOut
 }
 
-// Progress is the state of a run that has not ended.
+// Progress describes the state of a run before its end.
 type Progress struct {
 	Summary
 	Hosts int64 // number of hosts with pending URLs

@@ -11,7 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// The size of a claim, and the items, the bytes and the age at which a batch is
+// claimSize is the number of items in a claim. The other constants limit the
+// items, the bytes and the age of uncommitted visits before a batch is
 // committed.
 const (
 	claimSize  = 512
@@ -20,12 +21,12 @@ const (
 	batchAge   = 100 * time.Millisecond
 )
 
-// leaseDuration is the time after which other workers may claim a host whose
-// worker has died.
+// leaseDuration is the time after which a lease expires unless it is extended.
+// Other workers can then claim the host, for example after a crash.
 const leaseDuration = time.Minute
 
-// A hostWorker visits the items of one lease. Its fields belong to the
-// goroutine that calls work. While a batch runs, the lease belongs to the
+// A hostWorker visits the URLs of one host under a lease. Its fields belong to
+// the goroutine that calls work. While a batch runs, the lease belongs to the
 // batch.
 type hostWorker struct {
 	c       *crawl
@@ -34,17 +35,17 @@ type hostWorker struct {
 	todo    chan frontier.Item
 	results chan *visit
 
-	inFlight      int // number of visits that have started and not returned
+	inFlight      int // number of visits that have not ended
 	visits        []*visit
 	bytes         int64
-	flushDue      bool   // the oldest visit is older than batchAge
+	flushDue      bool   // if true, the oldest visit is older than batchAge
 	batch         *batch // nil if no batch runs
-	frontierEmpty bool   // the last claim returned no items, and no visit was committed since
-	paused        bool   // the host gets no more requests under this lease
+	frontierEmpty bool   // if true, the last claim returned no items, and no visit was committed since
+	paused        bool   // if true, the host gets no more requests under this lease
 }
 
-// visitHost visits the items of a lease over as many connections as the host
-// may have, and commits the visits in batches.
+// visitHost visits the URLs of the leased host and commits the visits in
+// batches. It uses as many connections as Options allow for the host.
 func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -69,19 +70,19 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	stop()
 	close(h.todo)
 	go func() { workers.Wait(); close(h.results) }()
-	for v := range h.results { // after an error or a cancellation, the items of these visits stay pending
+	for v := range h.results { // discarded after an error or a cancellation; the items remain pending
 		if v != nil {
 			v.free()
 		}
 	}
 	if errors.Is(err, frontier.ErrFenced) {
-		return nil // the worker that now holds the lease visits the remaining items
+		return nil // another worker holds the lease and visits the remaining items
 	}
 	return archive.JoinDistinct(err, c.queue.Release(context.WithoutCancel(ctx), l, time.Time{}))
 }
 
-// extendLease extends the lease until ctx ends, so that a slow commit does not
-// lose it.
+// extendLease extends the lease regularly until ctx ends. Otherwise the lease
+// could expire during a slow commit.
 func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
 	every := time.NewTicker(leaseDuration / 3)
 	defer every.Stop()
@@ -98,7 +99,7 @@ func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel contex
 	}
 }
 
-// connections returns the maximum number of connections to host.
+// connections returns the maximum number of parallel connections to host.
 func (c *crawl) connections(host string) int {
 	switch {
 	case c.o.PerHost > 0:
@@ -109,9 +110,8 @@ func (c *crawl) connections(host string) int {
 	return 1
 }
 
-// privateHost reports whether host, spelled as in a URL, is localhost or a
-// loopback, private or link-local address. Such a host needs no pause between
-// requests.
+// privateHost reports whether host is localhost or a loopback, private or
+// link-local address. Requests to such a host need no pause.
 func privateHost(host string) bool {
 	if host == "localhost" {
 		return true
@@ -158,18 +158,18 @@ func (h *hostWorker) work(ctx context.Context) error {
 	}
 }
 
-// idle reports whether h has neither queued items nor running visits.
+// idle reports whether no items are queued and no visits are running.
 func (h *hostWorker) idle() bool { return len(h.queue) == 0 && h.inFlight == 0 }
 
 func (h *hostWorker) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
 
-// collect adds a visit to the next batch. It pauses the host if the visit shows
-// an outage of the server.
+// collect adds a completed visit to the next batch. If the visit failed because
+// of an outage of the server, collect pauses the host.
 func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) error {
 	switch {
 	case v == nil:
 		return context.Cause(ctx)
-	case v.localFailure: // the item stays pending, because the failure is local
+	case v.localFailure: // the item remains pending, because the error has a local cause
 		v.free()
 		return v.err
 	}
@@ -187,7 +187,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 			v.free()
 			return err
 		}
-		h.queue, h.paused = nil, true // queued items without a request stay pending
+		h.queue, h.paused = nil, true // queued items remain pending
 		if v.state == frontier.Pending {
 			v.retry = until.Add(time.Second) // visit other items first, because this item may be the cause
 		}
@@ -201,7 +201,8 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 	return nil
 }
 
-// finish commits the collected visits before the run ends because of cause.
+// finish commits the collected visits when the run ends. The parameter cause is
+// the error that ends the run.
 func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	if h.batch != nil {
 		<-h.batch.done()
@@ -212,15 +213,15 @@ func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	return archive.JoinDistinct(cause, b.err)
 }
 
-// newBatch moves the collected visits of h into a new batch.
+// newBatch moves the collected visits into a new batch.
 func (h *hostWorker) newBatch() *batch {
 	b := &batch{c: h.c, lease: h.lease, visits: h.visits, ended: make(chan struct{})}
 	h.visits, h.bytes, h.flushDue = nil, 0, false
 	return b
 }
 
-// startBatch starts a batch if enough visits are collected, if the oldest one
-// is due, if no further visit will follow, or if the queue is short.
+// startBatch starts a batch in four cases: enough visits are collected, the
+// oldest visit is due, no more visits are expected, or the queue is short.
 func (h *hostWorker) startBatch(ctx context.Context) {
 	if h.batch != nil || ctx.Err() != nil {
 		return
@@ -241,7 +242,8 @@ func (h *hostWorker) startBatch(ctx context.Context) {
 	go b.run(ctx)
 }
 
-// endBatch adds the items that the ended batch claimed to the queue.
+// endBatch takes over the error and the claimed items of a batch that has
+// ended.
 func (h *hostWorker) endBatch() error {
 	b := h.batch
 	h.batch = nil

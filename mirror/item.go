@@ -13,28 +13,29 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// meta describes how an item was found. Its encoding is Item.Meta.
+// meta describes how the URL of an item was found. Item.Meta contains its JSON
+// encoding.
 type meta struct {
-	From        string       `json:"from,omitempty"`  // page or listing with the link to the URL
+	From        string       `json:"from,omitempty"`  // URL of the page or listing that contains the link
 	Peer        netip.Addr   `json:"peer,omitzero"`   // address of the server that sent From
 	FoundBy     string       `json:"by,omitempty"`    // token of the process that found the URL
-	Size        *int64       `json:"size,omitempty"`  // from the listing
-	Time        time.Time    `json:"time,omitzero"`   // from the listing
-	Run         int64        `json:"run,omitempty"`   // run that read the listing
-	Requisite   bool         `json:"part,omitempty"`  // a page needs the object for its display
-	OutOfReach  int          `json:"extra,omitempty"` // number of consecutive requisites out of reach
+	Size        *int64       `json:"size,omitempty"`  // size in bytes in the listing
+	Time        time.Time    `json:"time,omitzero"`   // modification time in the listing
+	Run         int64        `json:"run,omitempty"`   // number of the run that read the listing
+	Requisite   bool         `json:"part,omitempty"`  // if true, a page needs the object for its display, such as an image
+	OutOfReach  int          `json:"extra,omitempty"` // number of consecutive requisites outside Scope.Reach
 	Hops        int          `json:"hops,omitempty"`  // number of consecutive redirects
 	Chain       int          `json:"chain,omitempty"` // number of consecutive links between queries of the same path
-	SeedTarget  string       `json:"under,omitempty"` // target of a redirected seed, which counts as a seed
-	ArticleName string       `json:"name,omitempty"`  // URL of an article by its number: nntp://HOST/GROUP/NUMBER
-	SiteInfo    bool         `json:"guide,omitempty"` // robots.txt or a sitemap
-	Guessed     bool         `json:"guess,omitempty"` // the object may not exist
-	Referenced  bool         `json:"named,omitempty"` // in scope on any host, because a Prospero directory refers to it
+	SeedTarget  string       `json:"under,omitempty"` // target of the redirect of a seed; the target counts as a seed
+	ArticleName string       `json:"name,omitempty"`  // URL of an article in the form nntp://HOST/GROUP/NUMBER
+	SiteInfo    bool         `json:"guide,omitempty"` // if true, the URL is a robots.txt or a sitemap
+	Guessed     bool         `json:"guess,omitempty"` // if true, the object may not exist
+	Referenced  bool         `json:"named,omitempty"` // if true, the URL is in scope on every host, because a Prospero directory refers to it
 	Symlinks    *symlinkPath `json:"ways,omitempty"`  // symbolic links in the path
 }
 
-// metaOf decodes the meta of an item. It returns the zero meta for the format
-// of another version.
+// metaOf decodes the meta of an item. It returns the zero meta if another
+// version of this program encoded the meta in another format.
 func metaOf(it frontier.Item) (m meta) {
 	if json.Unmarshal(it.Meta, &m) != nil {
 		return meta{}
@@ -43,18 +44,18 @@ func metaOf(it frontier.Item) (m meta) {
 }
 
 func (m meta) encode() []byte {
-	text, _ := json.Marshal(m) // the fields of meta can always be encoded
+	text, _ := json.Marshal(m) // never returns an error for these fields
 	return text
 }
 
 // symlinkPath describes the symbolic links in the path of a file.
 type symlinkPath struct {
-	At   string   `json:"at"`   // path of the last link
-	Real []string `json:"real"` // folders that contain the links, and the target of the last link
+	At   string   `json:"at"`   // path of the last symbolic link
+	Real []string `json:"real"` // directories that contain the symbolic links, and the target of the last one
 }
 
-// metaCache caches the newest decoded meta, because most links of a page share
-// one encoding.
+// A metaCache stores the last decoded meta, because most links in a page have
+// the same encoded meta.
 type metaCache struct{ newest atomic.Pointer[encodedMeta] }
 
 type encodedMeta struct {
@@ -62,7 +63,7 @@ type encodedMeta struct {
 	meta meta
 }
 
-// parse returns the meta of an item, like metaOf.
+// parse returns the same result as metaOf and uses the cache.
 func (m *metaCache) parse(it frontier.Item) meta {
 	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, it.Meta) {
 		return s.meta
@@ -72,8 +73,8 @@ func (m *metaCache) parse(it frontier.Item) meta {
 	return s.meta
 }
 
-// hostOf returns the key of the lease for u: its host, regardless of the scheme
-// and the port, because one machine serves them all.
+// hostOf returns the host of u, which is the key for leases. All schemes and
+// ports of a host share one lease, because they usually belong to one machine.
 func hostOf(u uri.URI) string {
 	if host := strings.ToLower(u.Host()); host != "" {
 		return host
@@ -81,8 +82,8 @@ func hostOf(u uri.URI) string {
 	return u.Scheme() + ":"
 }
 
-// newItem returns an item for u that was found by visiting via. The parameter
-// text is the canonical form of u.
+// newItem returns an item for the URL u, which was found by visiting the item
+// via. The parameter text is the canonical form of u.
 func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
 		Key: frontier.KeyOf(text), URL: text, Host: hostOf(u),
@@ -96,8 +97,8 @@ func originOf(u uri.URI) (fetch.Origin, bool) {
 	return t.Origin(), err == nil && t.Host != ""
 }
 
-// foundBy returns the URL of the page or listing that linked to it, and the
-// time in the listing.
+// foundBy returns the URL of the page or listing that contains the link to it,
+// and the modification time in the listing.
 func foundBy(it frontier.Item) (from string, t time.Time) {
 	m := metaOf(it)
 	return m.From, m.Time

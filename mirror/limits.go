@@ -7,23 +7,24 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Limits bounds a run. Zero means no limit, except for the fields with a
-// default. A run that a limit has ended can be continued.
+// Limits contains the limits of a run, such as the number of files. A zero
+// field means the default, or no limit if there is no default. A run that
+// reached a limit can be continued.
 type Limits struct {
 	Files    int64 // objects that the run visits, including unchanged and failed ones
 	Bytes    int64 // sizes of these objects; the object that reaches the limit is the last one
 	Time     time.Duration
-	PerHost  int64 // objects of one host; its other URLs are excluded
-	FileSize int64 // bytes; a larger object is excluded
+	PerHost  int64 // number of objects of one host; all other URLs of the host are excluded
+	FileSize int64 // maximum size of an object in bytes; larger objects are excluded
 	MinFree  int64 // free bytes that must remain on the disk
 
 	// The following fields limit the URLs that one response adds to the
-	// archive. A run continues when it reaches one of these limits, and
-	// Summary counts the omitted URLs. Only URLs that are new to the run
-	// count. A negative value means no limit.
-	Links   int64 // per page; 0 means 10,000
-	Entries int64 // per listing or sitemap; 0 means 1,000,000
-	Queue   int64 // pending URLs per host; 0 means 1,000,000
+	// archive. If one of these limits is reached, the run continues, and the
+	// Summary contains the number of omitted URLs. Only URLs that are new to
+	// the run count. A negative value means no limit.
+	Links   int64 // links in a page; 0 means 10,000
+	Entries int64 // entries in a listing or sitemap; 0 means 1,000,000
+	Queue   int64 // pending URLs of a host; 0 means 1,000,000
 
 	// The following fields exclude URLs of sites with an unlimited number of
 	// URLs. A run continues when it reaches one of these limits, and Summary
@@ -50,8 +51,8 @@ const (
 	DefaultSitemaps  = 1_000
 )
 
-// limitOr returns the limit for n, a field of Limits, whose default is
-// otherwise.
+// limitOr returns the limit for a field of Limits with the value n. If n is
+// zero, it returns the default otherwise.
 func limitOr(n, otherwise int64) int64 {
 	switch {
 	case n == 0:

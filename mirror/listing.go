@@ -7,7 +7,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// readListing adds the entries of a listing. The scheme of the URL parses it.
+// readListing adds the URLs of a listing, which the scheme of the URL parses.
 func (d *discovery) readListing(body io.Reader) {
 	resp := *d.v.resp
 	resp.Body = io.NopCloser(body)
@@ -16,14 +16,14 @@ func (d *discovery) readListing(body io.Reader) {
 			return
 		}
 		if err != nil {
-			d.err = err // an incomplete listing does not show which entries are missing
+			d.err = err // the visit fails, because entries may be missing
 			return
 		}
 		d.addEntry(e)
 	}
 }
 
-// addEntry adds the URLs of one entry of a listing.
+// addEntry adds the URLs of one entry in a listing.
 func (d *discovery) addEntry(e fetch.Entry) {
 	if e.URL.IsZero() || e.Kind == fetch.Session || e.Kind == fetch.Index || e.Kind == fetch.Info || d.c.isArchive(e) {
 		return
@@ -35,8 +35,8 @@ func (d *discovery) addEntry(e fetch.Entry) {
 			return
 		}
 	case e.Kind == fetch.Unknown && e.Extra["type"] != "" && d.c.schemeOf(e.URL).Traits.ListsExactSizes:
-		// A special file, such as a pipe or a device, may block for ever when
-		// it is opened.
+		// Opening a special file, such as a pipe or a device, may block
+		// forever.
 		return
 	}
 	if e.Size >= 0 && e.Kind != fetch.Menu {
@@ -48,10 +48,10 @@ func (d *discovery) addEntry(e fetch.Entry) {
 	}
 }
 
-// isReferenced reports whether a listing of references includes e in the mirror
-// even if e is on another host. This holds for a file in a Prospero directory,
-// and for a directory on the same server. A directory on another server is
-// excluded, because references between servers connect all of them.
+// isReferenced reports whether e is in scope even if it is on another host.
+// This applies to files in Prospero directories, and to directories on the same
+// server. Directories on other servers are not included, because references
+// connect all Prospero servers.
 func (d *discovery) isReferenced(e fetch.Entry) bool {
 	if !d.v.scheme.Mirror.References {
 		return false
@@ -63,8 +63,8 @@ func (d *discovery) isReferenced(e fetch.Entry) bool {
 	return ok && origin == d.v.origin
 }
 
-// articleURL returns the URL under which e is mirrored: the permanent URL of an
-// article if the driver accepts one, otherwise the URL of e.
+// articleURL returns the URL under which the entry e is mirrored. This is the
+// permanent URL of a news article if the driver has one, or else the URL of e.
 func (d *discovery) articleURL(e fetch.Entry, mt *meta) uri.URI {
 	s := d.c.schemeOf(e.URL)
 	if s.Mirror.Article == nil {
@@ -81,7 +81,7 @@ func (d *discovery) articleURL(e fetch.Entry, mt *meta) uri.URI {
 	return u
 }
 
-// addAttributes adds the URL of the Gopher+ attributes of e.
+// addAttributes adds the URL of the Gopher+ attributes of the entry e.
 func (d *discovery) addAttributes(e fetch.Entry, mt meta) {
 	mt.Size = nil
 	if u, err := uri.Parse(e.URL.Unredacted() + "%09%09!"); err == nil {

@@ -1,7 +1,8 @@
 package mirror
 
-// restoreMark sets the mark of a newsgroup to the mark in the archive. The
-// driver may have read further in a run that was not committed.
+// restoreMark passes the archived mark of a newsgroup to the driver. The mark
+// is the position up to which articles were listed. The driver may have a later
+// mark from a run that was not committed.
 func (c *crawl) restoreMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
@@ -13,9 +14,9 @@ func (c *crawl) restoreMark(v *visit) {
 	c.o.Marks.SetMark(v.url, mark)
 }
 
-// saveMark copies the mark of a newsgroup from the driver into v. If articles
-// were omitted, the earlier mark is kept, so that the next run lists the
-// articles again.
+// saveMark stores the mark of a newsgroup in the visit. The mark is the
+// position up to which articles were listed. If articles were omitted, saveMark
+// stores the earlier mark, so that the next run lists the articles again.
 func (c *crawl) saveMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return

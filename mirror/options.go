@@ -10,14 +10,15 @@ import (
 
 // Options configures a run. Dir, Seeds and Client are required.
 type Options struct {
-	Dir    string        // folder of the archive, which is created if necessary
-	Seeds  []uri.URI     // URLs typed by the user; passwords in them are not stored
-	Client *fetch.Client // with the Policy, the credentials and the retries
+	Dir    string        // directory of the archive, which is created if necessary
+	Seeds  []uri.URI     // URLs entered by the user; the archive does not store their passwords
+	Client *fetch.Client // client for all requests, including its Policy, credentials and retries
 
-	// Tree writes the retrieved objects as files below tree/. It is implied if
-	// WARC is nil, and required if the archive already has a tree.
+	// If Tree is true, Run writes the retrieved objects as files in tree/. Tree
+	// is implied if WARC is nil. It is required if the archive already has a
+	// tree.
 	Tree bool
-	WARC *WARC     // nil means no WARC files
+	WARC *WARC     // settings for WARC files; nil means no WARC files
 	Mail Mailboxes // format of mail/
 
 	Scope  Scope
@@ -26,14 +27,14 @@ type Options struct {
 	Hosts   int // number of hosts visited at the same time; 0 means 16
 	PerHost int // connections to each host; 0 means 2 for a private host, otherwise 1
 
-	// Tries is the number of attempts for a URL that fails temporarily in one
-	// run. After the same number of pauses in a row, a server that does not
+	// Tries is the number of attempts for a URL that fails temporarily. It is
+	// also the number of pauses in a row after which a server that does not
 	// respond gets no more requests in the run. 0 means 3.
 	Tries int
 
-	// Delete moves the files of objects that were deleted on the server to
-	// attic/. If these files are more than the share MaxDelete of all files,
-	// no file is moved. A MaxDelete of 0 means 0.1.
+	// If Delete is true, Run moves the files of objects that were deleted on
+	// the server to attic/. If the share of these files is larger than
+	// MaxDelete, Run moves no files. A MaxDelete of 0 means 0.1.
 	Delete    bool
 	MaxDelete float64
 
@@ -42,39 +43,40 @@ type Options struct {
 	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
 	// the Client has one, both apply: the longer pause counts.
 	Agent        string // product token for robots.txt; "" means "fetch"
-	IgnoreRobots bool   // ignore robots.txt, and follow links that a page marks as nofollow
+	IgnoreRobots bool   // if true, ignore robots.txt and follow links with the attribute nofollow
 
-	// Delay is the minimum time between the starts of two requests to a host.
-	// 0 means one second, or no delay for localhost and for loopback, private
-	// and link-local addresses. A negative value means no delay. The
-	// Crawl-delay of a robots.txt applies in addition.
+	// Delay is the minimum time between the starts of two requests to a host. 0
+	// means one second for public hosts, and no delay for localhost and for
+	// loopback, private and link-local addresses. A negative value means no
+	// delay. A longer Crawl-delay in robots.txt takes precedence.
 	Delay time.Duration
 
-	FollowLinks bool             // follow symbolic links in listings
-	Recheck     bool             // request objects that a listing shows as unchanged
-	Marks       Marks            // if nil, newsgroups are listed from their first article
+	FollowLinks bool             // if true, follow symbolic links in listings
+	Recheck     bool             // if true, request objects that a listing shows as unchanged
+	Marks       Marks            // positions in newsgroups; nil means listing all articles
 	Event       func(Event)      // called for each visit, one call at a time; may be nil
 	Progress    func(Progress)   // called at most once a second; may be nil
 	Now         func() time.Time // current time; nil means time.Now
 
-	// Override returns the text of Event.Override, such as a flag. If it is
-	// nil, the text is the name and the value of the setting.
+	// Override returns the text of Event.Override, for example the name of a
+	// flag. If Override is nil, the text is the name and the value of the
+	// setting.
 	Override func(fetch.Override) string
 }
 
-// WARC configures the WARC files.
+// WARC contains the settings for WARC files.
 type WARC struct {
 	Prefix string       // prefix of the file names; "" means "fetch"
 	Size   int64        // size in bytes after which a new file is started; 0 means 1 GB
 	Info   fetch.Header // additional fields of the warcinfo record, such as operator
 
-	// Unchanged writes a revisit record for every unchanged object. Otherwise
-	// only unchanged HTTP objects have revisit records.
+	// If Unchanged is true, Run writes a revisit record for every unchanged
+	// object. Otherwise only unchanged HTTP objects have revisit records.
 	Unchanged bool
 }
 
-// Mailboxes selects the format in which newsgroup articles and mail messages
-// are written to mail/, in addition to tree/ and warc/.
+// Mailboxes is the format of the mailboxes in mail/. Mailboxes contain the news
+// articles and mail messages, in addition to tree/ and warc/.
 type Mailboxes uint8
 
 const (
@@ -83,16 +85,15 @@ const (
 	Maildir               // one Maildir per group
 )
 
-// Marks stores the position up to which the listing of a newsgroup was read.
-// The driver lists the articles after the mark, and sets the mark at the end of
-// the listing. An implementation usually wraps nntp.Marks.
+// Marks stores the position up to which the articles of a newsgroup were
+// listed. The driver lists the articles after this position and updates it at
+// the end of the listing. An implementation usually wraps nntp.Marks.
 type Marks interface {
 	Mark(group uri.URI) string
 	SetMark(group uri.URI, mark string)
 }
 
-// validate returns an error for options that would otherwise fail after the
-// archive was changed.
+// validate returns an error for invalid options before the archive is changed.
 func (o *Options) validate() error {
 	switch {
 	case o.Dir == "":
@@ -107,7 +108,7 @@ func (o *Options) validate() error {
 		if u.Scheme() == "" {
 			return fetch.BadURL.Errorf("seed %q is a relative reference, not a URL", u)
 		}
-		// The archive would store the password of a mistyped URL.
+		// The archive would store a password in an invalid URL.
 		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() {
 			return fetch.BadURL.Errorf("seed %s: no host", u)
 		}
@@ -119,7 +120,7 @@ func (o *Options) validate() error {
 		if c == nil || !ok {
 			continue
 		}
-		// Names in an archive do not contain the user. Objects of two
+		// File names in an archive do not contain the user name. Objects of two
 		// users would overwrite each other.
 		if other, ok := logins[origin]; ok && other != *c {
 			return fetch.Usage.Errorf("seeds have two logins for %s: use a separate archive for each login", origin.Host)

@@ -10,16 +10,16 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// outage describes a server that does not respond, or that responds with a
-// temporary failure.
+// An outage describes a server that does not respond or that responds with a
+// temporary error.
 type outage struct {
-	failures int       // in a row, each followed by a pause
-	until    time.Time // end of the newest pause
-	err      error     // newest error
+	failures int       // number of consecutive failures, each followed by a pause
+	until    time.Time // end of the current pause
+	err      error     // error of the last failure
 }
 
-// outages holds the outages by origin, because one server of a host can fail
-// while another one works.
+// outages contains the current outages by origin. One server of a host can fail
+// while another server of this host works.
 type outages struct {
 	tries int // number of pauses after which a server gets no more requests
 
@@ -31,13 +31,14 @@ func newOutages(tries int) outages {
 	return outages{tries: tries, byOrigin: map[fetch.Origin]outage{}}
 }
 
-// backoff returns the pause before the next attempt for an object or a server
-// that failed temporarily.
+// backoff returns the pause after a temporary failure. The parameter times is
+// the number of earlier failures.
 func backoff(times int) time.Duration {
 	return min(2*time.Second<<(2*min(times, 6)), 10*time.Minute)
 }
 
-// retryAfter returns the Retry-After value of a response with an error, or 0.
+// retryAfter returns the value of the Retry-After field that belongs to err, or
+// 0 if there is none.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.RetryAfter
@@ -45,8 +46,8 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// givenUp returns the last error of the server of v if the server gets no more
-// requests in this run, otherwise nil.
+// givenUp returns a non-nil error if the server of v gets no more requests in
+// this run. The error contains the last error of the server.
 func (s *outages) givenUp(v *visit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,13 +57,13 @@ func (s *outages) givenUp(v *visit) error {
 	}
 	err := last.err
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
-		err = e.Err // without the URL of the other request
+		err = e.Err // remove the URL, which belongs to an earlier request
 	}
 	return fmt.Errorf("%w (no request: the server gets no more requests in this run)", err)
 }
 
-// pauseUntil returns the time until which the host of v gets no requests. The
-// zero time means that there is no pause.
+// pauseUntil returns the end of the pause during which the host of v gets no
+// requests. The zero Time means that there is no pause.
 func (s *outages) pauseUntil(v *visit) time.Time {
 	if !v.hasOrigin || !v.requested {
 		return time.Time{}
@@ -83,13 +84,13 @@ func (s *outages) pauseUntil(v *visit) time.Time {
 	}
 	s.byOrigin[v.origin] = outage{times, until, v.err}
 	if times >= s.tries {
-		return time.Time{} // other URLs of the server are parked without a request
+		return time.Time{} // other URLs of the server get no request in this run
 	}
 	return until
 }
 
-// isOutage reports whether v failed because of its server, rather than because
-// of the requested object.
+// isOutage reports whether v failed because of an outage of its server, and not
+// because of the requested object.
 func isOutage(v *visit) bool {
 	e, ok := errors.AsType[*fetch.Error](v.err)
 	switch fault := fetch.FaultOf(v.err); {

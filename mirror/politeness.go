@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// publicDelay is the default pause between two requests to a public host.
+// publicDelay is the default pause between two requests to the same public
+// host.
 const publicDelay = time.Second
 
 // politeness returns the middlewares that obey robots.txt and pace the requests
@@ -24,8 +25,8 @@ func (c *crawl) politeness() []fetch.Middleware {
 	return []fetch.Middleware{polite, c.robots.middleware}
 }
 
-// rule returns a rule that rejects requests that robots.txt disallows, unless
-// IgnoreRobots is set, and that sets the delay of the host.
+// rule returns a rule that sets the delay for each host. Unless IgnoreRobots is
+// set, the rule also rejects requests that robots.txt disallows.
 func (o *Options) rule(next fetch.Driver) wrap.Rule {
 	check := func(context.Context, *fetch.Request) (time.Duration, error) { return 0, nil }
 	if !o.IgnoreRobots {

@@ -14,23 +14,23 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records returns the WARC records of v, the main one first. It returns no
-// records if the visit had no exchange to record. The parameter twin is an
-// earlier capture of the same bytes, or nil.
-func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+// records returns the WARC records of v, beginning with the main record. It
+// returns no records if there is no exchange to record. The parameter duplicate
+// is an earlier capture with the same content, or nil.
+func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, error) {
 	of := newCapture(v)
 	switch {
-	case v.state == frontier.Pending && !v.parked, v.state == frontier.Excluded && !v.redirects() && !v.serverRefused,
+	case v.state == frontier.Pending && !v.unreached, v.state == frontier.Excluded && !v.redirects() && !v.serverRefused,
 		v.err != nil && !v.requested:
 		return nil, nil
 	case v.err != nil && !(v.serverRefused && v.recorder.mode == fetch.RecordWire):
 		return []*warc.Record{of.Failure(v.err)}, nil
 	case v.recorder == nil, v.unchanged && v.recorder.mode != fetch.RecordWire:
-		return c.unchangedRecords(of, v, twin), nil
+		return c.unchangedRecords(of, v, duplicate), nil
 	case v.recorder.mode == fetch.RecordWire:
-		return exchangeRecords(of, v, twin)
-	case twin != nil:
-		return c.withConversation(of, v, of.Revisit(reference(twin), twin.Proof, nil)), nil
+		return exchangeRecords(of, v, duplicate)
+	case duplicate != nil:
+		return c.withConversation(of, v, of.Revisit(reference(duplicate), duplicate.Proof, nil)), nil
 	}
 	body, err := v.body.Reader()
 	if err != nil {
@@ -39,8 +39,9 @@ func (c *crawl) records(v *visit, twin *frontier.Capture) ([]*warc.Record, error
 	return c.withConversation(of, v, of.Resource(resourceMedia(v), body)), nil
 }
 
-// unchangedRecords returns the revisit record of an object whose exchange has
-// no bytes to record. It returns no record unless WARC.Unchanged is set.
+// unchangedRecords returns a revisit record for an object that was not
+// transferred because it is unchanged. It returns no record unless
+// WARC.Unchanged is set.
 func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Capture) []*warc.Record {
 	if !c.o.WARC.Unchanged || first == nil {
 		return nil
@@ -48,10 +49,10 @@ func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Cap
 	return []*warc.Record{of.NotModified(reference(first), first.Proof, nil)}
 }
 
-// withConversation returns the main record followed by a metadata record. The
-// metadata record has the fields of the conversation with the server, or the
-// steps of the plan if there is no conversation, and the field via. Its media
-// type is FieldsMedia, because indexers skip this type.
+// withConversation returns the main record and a metadata record. The metadata
+// record contains the commands and replies of the connection. If there are
+// none, it contains the steps of the plan. It also names the page with the
+// link. Its media type is FieldsMedia, because indexers skip this type.
 func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
 	fields := viaFields(v)
@@ -62,7 +63,7 @@ func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record)
 			fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
 		}
 	}
-	io.Copy(&block, warc.FieldList(fields)) // cannot fail, because block is in memory
+	io.Copy(&block, warc.FieldList(fields)) // never fails, because block is a buffer
 	records := []*warc.Record{first}
 	if block.Len() > 0 {
 		records = append(records, of.Metadata(warc.FieldsMedia, bytes.NewReader(block.Bytes())))
@@ -76,7 +77,8 @@ func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record)
 	return records
 }
 
-// viaFields returns the metadata fields that name the page with the link to v.
+// viaFields returns the metadata field via, which contains the URL of the page
+// with the link to v.
 func viaFields(v *visit) (fields fetch.Header) {
 	if v.meta.From != "" {
 		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
@@ -85,7 +87,7 @@ func viaFields(v *visit) (fields fetch.Header) {
 }
 
 // resourceMedia returns the media type of an object. If the protocol has no
-// media types, it is derived from the name.
+// media types, the media type depends on the file name.
 func resourceMedia(v *visit) string {
 	if v.resp.Media != "" {
 		return v.resp.Media
@@ -93,9 +95,9 @@ func resourceMedia(v *visit) string {
 	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
 }
 
-// exchangeRecords returns the records of an HTTP response and its request.
-// Secret header fields of the request are masked.
-func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*warc.Record, error) {
+// exchangeRecords returns the records of an HTTP response and its request. It
+// masks secret header fields of the request.
+func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([]*warc.Record, error) {
 	if v.recorder.received.Size() == 0 { // there was no network exchange
 		return nil, nil
 	}
@@ -108,14 +110,14 @@ func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*war
 		return nil, err
 	}
 	answer := of.Response(got)
-	if v.err == nil && twin != nil {
+	if v.err == nil && duplicate != nil {
 		head, err := warc.HTTPHead(got)
 		if err != nil {
 			return nil, err
 		}
-		answer = of.Revisit(reference(twin), twin.Proof, bytes.NewReader(head))
+		answer = of.Revisit(reference(duplicate), duplicate.Proof, bytes.NewReader(head))
 		if v.unchanged {
-			answer = of.NotModified(reference(twin), twin.Proof, bytes.NewReader(head))
+			answer = of.NotModified(reference(duplicate), duplicate.Proof, bytes.NewReader(head))
 		}
 	}
 	request, err := maskSecrets(sent)
@@ -125,10 +127,10 @@ func exchangeRecords(of *warc.Capture, v *visit, twin *frontier.Capture) ([]*war
 	return []*warc.Record{answer, of.Request(bytes.NewReader(request))}, nil
 }
 
-// maskSecrets returns a request with the values of secret header fields masked,
-// because archives are passed on to other people.
+// maskSecrets reads an HTTP request and masks the values of secret header
+// fields, because other people may read the archive.
 func maskSecrets(sent io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(sent) // bounded: our own request
+	text, err := io.ReadAll(sent) // small, because this program wrote the request
 	var out []byte
 	for line := range bytes.Lines(text) {
 		if name, _, ok := bytes.Cut(line, []byte(":")); ok && fetch.SecretHeader(string(name)) {
@@ -140,11 +142,11 @@ func maskSecrets(sent io.Reader) ([]byte, error) {
 }
 
 func reference(c *frontier.Capture) warc.Reference {
-	u, _ := uri.Parse(c.URL) // valid, because an earlier visit parsed the URL
+	u, _ := uri.Parse(c.URL) // never fails, because an earlier visit parsed the URL
 	return warc.Reference{ID: c.ID, URL: u, Date: c.Time}
 }
 
-// newCapture returns the data that all records of v share.
+// newCapture returns the data that is common to all records of v.
 func newCapture(v *visit) *warc.Capture {
 	c := &warc.Capture{URL: v.url, Date: v.started}
 	if v.resp == nil {

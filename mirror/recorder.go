@@ -8,20 +8,22 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 )
 
-// A recorder keeps an exchange for its WARC records: all bytes of an HTTP
-// exchange, or the conversation of another protocol without the object.
+// A recorder stores an exchange with a server for WARC records. For HTTP, it
+// stores all bytes. For other protocols, it stores the commands and replies
+// without the object.
 type recorder struct {
 	mode           fetch.Recording
 	sent, received *archive.Spool // bytes of an HTTP exchange
 
-	mu            sync.Mutex // for the fields below, because each direction has its own goroutine
+	mu            sync.Mutex // protects the following fields, because each direction has a goroutine
 	conversation  bytes.Buffer
-	replyExpected bool // for RecordReplies: the next line from the server is a reply
+	replyExpected bool // with RecordReplies, the next line from the server is a reply
 	full          bool
-	err           error // from writing to sent or received
+	err           error // first error of a write to sent or received
 }
 
-// maxConversation is the maximum size of a conversation, in bytes.
+// maxConversation is the maximum size of the recorded commands and replies, in
+// bytes.
 const maxConversation = 64 << 10
 
 func (r *recorder) trace() *fetch.Trace {
@@ -49,8 +51,8 @@ func (r *recorder) write(s *archive.Spool, p []byte) {
 	}
 }
 
-// writeLines appends lines to the conversation. Each line becomes a field with
-// the name "sent" or "received".
+// writeLines appends lines to the recorded conversation. Each line becomes a
+// header field with the name "sent" or "received".
 func (r *recorder) writeLines(field string, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,14 +75,15 @@ func (r *recorder) writeLines(field string, p []byte) {
 	}
 }
 
-// fieldValue returns a line without its line break. CR and NUL within the line,
-// which a field of a record cannot contain, become spaces.
+// fieldValue converts a line to the value of a header field. It removes the
+// line break and replaces CR and NUL in the line with spaces.
 func fieldValue(line []byte) []byte {
 	line = bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte{'\r'}, []byte{' '})
 	return bytes.ReplaceAll(line, []byte{0}, []byte{' '})
 }
 
-// writeError returns the first error of writing the exchange to disk.
+// writeError returns the first error that occurred while writing the exchange
+// to disk.
 func (r *recorder) writeError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,11 +5,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxRedirects is the maximum number of redirects in a row.
+// maxRedirects is the maximum number of consecutive redirects.
 const maxRedirects = 10
 
-// addRedirect adds the target of a redirect. The target has the same distance
-// from the seeds as the redirected URL. The target of a seed counts as a seed.
+// addRedirect adds the target u of a redirect. The target has the same distance
+// from the seeds as the redirected URL. The target of a redirected seed counts
+// as a seed.
 func (d *discovery) addRedirect(u uri.URI) {
 	v := d.v
 	text := archive.Canonical(u)

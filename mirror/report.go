@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A report counts the results of a run and reports its events. It is not safe
-// for concurrent use.
+// A report counts the results of a run and sends events to the caller. It is
+// not safe for concurrent use.
 type report struct {
 	now          func() time.Time
 	onEvent      func(Event)
@@ -19,21 +19,23 @@ type report struct {
 	appendLog    func(any) // appends a line to crawl.jsonl
 	overrideText func(fetch.Override) string
 	summary      Summary
-	newMessages  int64     // new objects in the state Kept
+	newMessages  int64     // number of new objects with the state Kept
 	lastProgress time.Time // time of the last call of onProgress
 }
 
 func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeated = run, again }
 
-// setPending copies the counts of the frontier into the summary.
+// setPending copies the number of pending URLs and dropped URLs from s to the
+// summary.
 func (r *report) setPending(s frontier.Stats) {
 	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Parked, s.Dropped
 }
 
 const progressInterval = time.Second
 
-// progress calls onProgress at most once per progressInterval. It ignores an
-// error of stats, because the next call of the frontier returns it too.
+// progress calls onProgress at most once per progressInterval. It ignores
+// errors of stats, because the next operation on the frontier returns the same
+// error.
 func (r *report) progress(stats func() (frontier.Stats, error)) {
 	now := r.now()
 	if now.Sub(r.lastProgress) < progressInterval {
@@ -51,7 +53,8 @@ func (r *report) emit(e Event) {
 	r.appendLog(&e)
 }
 
-// truncatedWARC reports that the uncommitted end of a WARC file was removed.
+// truncatedWARC reports an event for a WARC file whose uncommitted end was
+// removed.
 func (r *report) truncatedWARC(c archive.Truncation) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
@@ -72,8 +75,8 @@ func (r *report) reportGuards() {
 	}
 }
 
-// unlistedFailures reports that failed.txt lacks n failed items. Their URLs are
-// invalid, or they contain line breaks.
+// unlistedFailures reports that n failed URLs are not in failed.txt. These URLs
+// are invalid or contain line breaks.
 func (r *report) unlistedFailures(n int64) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: frontier.Dead.String(),
@@ -81,8 +84,8 @@ func (r *report) unlistedFailures(n int64) {
 	})
 }
 
-// addVisit counts and reports a committed visit. The parameter seed reports
-// whether its URL is a seed of this run.
+// addVisit counts a committed visit and reports its event. The parameter seed
+// is true if the URL is a seed of this run.
 func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	t := &r.summary
 	for g, n := range v.leftOut {
@@ -90,7 +93,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	}
 	e := Event{
 		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed,
-		State: v.state.String(), Repaired: v.repaired, Unreached: v.parked, Note: v.note,
+		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
 		Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts,
 		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(),
 	}
@@ -123,7 +126,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 			t.Unchanged++
 		}
 	case frontier.Pending:
-		if v.parked {
+		if v.unreached {
 			t.Unreached++
 		}
 	case frontier.Gone:

@@ -8,19 +8,18 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// minPart is the minimum size of an object whose truncated body is kept, in
-// bytes. The next visit, also of a later process, requests only the missing
-// bytes.
+// minPart is the minimum size in bytes of a truncated body that is kept as a
+// partial file. The next visit requests only the missing bytes.
 const minPart = 8 << 20
 
 func (c *crawl) partFile(v *visit) (*save.File, error) {
 	return c.archive.Part(v.item, v.scheme.Traits.WeakValidators)
 }
 
-// openPart opens the partial file of v and makes req a request for the missing
-// bytes. It returns nil if there is no partial file. An HTTP exchange that is
-// recorded is never resumed, because the record of a response contains all of
-// its bytes.
+// openPart opens the partial file of v and sets the range of req to the missing
+// bytes. It returns nil if there is no partial file. It also returns nil for an
+// HTTP exchange that is recorded, because the record of a response must contain
+// all bytes.
 func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	if v.recorder.mode == fetch.RecordWire || !c.archive.HasPart(v.item) {
 		return nil, nil
@@ -35,12 +34,12 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	return p, nil
 }
 
-// openSpool returns the spool for the body of v. The spool takes ownership of
-// part, a partial file or nil, and appends to it.
+// openSpool returns a buffer for the response body of v. If part is not nil,
+// the buffer appends to this partial file. The buffer takes ownership of part.
 func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 	r, p := v.resp, part
 	switch large := r.Validator != "" && r.Size >= minPart; {
-	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the response has no bytes of the object
+	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the body of this response is not the object
 		c.archive.ReleasePart(v.item, part, r.Fault)
 		fallthrough
 	case part == nil && (!large || v.recorder.mode == fetch.RecordWire):

@@ -13,24 +13,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// visitItem visits one item. It returns nil if ctx ended. The item then stays
-// pending.
+// visitItem visits the URL of one item. If ctx ends, visitItem returns nil, and
+// the item remains pending.
 func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	v := &visit{
 		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it),
 		started: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done,
 	}
-	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // an earlier listing is out of date
+	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // the listing is out of date
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
 	var err error
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
-	if it.Key != frontier.KeyOf(it.URL) { // the item would inherit the trust of another URL
+	if it.Key != frontier.KeyOf(it.URL) { // the database is damaged or forged
 		return v.exclude("the database has the URL under the key of another URL")
 	}
-	v.url = v.url.WithoutUserinfo() // only credentials of this command are used
+	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
 	v.scheme = c.schemeOf(v.url)
 	v.origin, v.hasOrigin = originOf(v.url)
 	if isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture) {
@@ -41,7 +41,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		return v.exclude(reason)
 	}
 	if err := c.outages.givenUp(v); err != nil {
-		return v.park(err)
+		return v.leaveUnreached(err)
 	}
 	if c.unchangedByListing(it, v.meta) {
 		v.unchanged, v.listed, v.note = true, true, "unchanged according to the listing"
@@ -56,7 +56,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		v.free()
 		return nil
 	}
-	if err != nil && !v.serverRefused { // otherwise the WARC record needs the error page
+	if err != nil && !v.serverRefused { // the WARC record of an HTTP error contains the error page
 		v.free()
 	}
 	return v
@@ -64,8 +64,9 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 
 const reasonSession = "a session is not a document"
 
-// exclusion returns the reason reason v must not be requested, or "". The scope
-// may have changed since the URL was found.
+// exclusion returns the reason for which v is excluded, or "" if v can be
+// requested. It checks the scope again, because the scope may have changed
+// since the URL was found.
 func (c *crawl) exclusion(v *visit) string {
 	known := c.trust.isTrusted(v)
 	if v.meta.SeedTarget != "" {
@@ -88,9 +89,9 @@ func (c *crawl) exclusion(v *visit) string {
 	return reason
 }
 
-// unchangedByListing reports whether the size and the time in a listing match
-// the archived object. A time in full minutes may be rounded and does not
-// count.
+// unchangedByListing reports whether the archived object has the size and time
+// in the listing. A time without seconds does not count, because it may be
+// rounded.
 func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 	last := it.LastCapture
 	return !c.o.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
@@ -157,8 +158,8 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	return nil
 }
 
-// send sends req. If the server redirects to the same item, send repeats the
-// request, because the next response may differ. Only the last exchange is
+// send sends a request. If the server redirects to the same item, send repeats
+// the request, because the next response may differ. Only the last exchange is
 // recorded.
 func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	for hops := 0; ; hops++ {
@@ -170,13 +171,13 @@ func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 			return resp, nil
 		}
 		resp.Body.Close()
-		req.URL = resp.Location.WithoutUserinfo().WithoutFragment() // may be spelled differently
+		req.URL = resp.Location.WithoutUserinfo().WithoutFragment() // an equivalent URL
 		req.Trace.Restarted()
 	}
 }
 
-// rejectedResponse returns the reason reason the body of the response must not
-// be read, or "".
+// rejectedResponse returns the reason for which the response body is not read,
+// or "" if it can be read.
 func (c *crawl) rejectedResponse(v *visit) string {
 	switch limit := c.o.Limits.FileSize; {
 	case v.resp.Kind == fetch.Session:
@@ -192,14 +193,14 @@ func (c *crawl) rejectedResponse(v *visit) string {
 	}
 }
 
-// readBody reads the body up to its verified end. It appends to part, a partial
-// file or nil.
+// readBody reads the complete response body and verifies its end. If part is
+// not nil, readBody appends to this partial file.
 func (c *crawl) readBody(v *visit, part *save.File) (err error) {
 	if v.body, err = c.openSpool(v, part); err != nil {
 		return err
 	}
 	if size := v.resp.Size; size >= 0 && size < archive.MaxInMemory {
-		v.body.Grow(int(size) + 1) // one more byte for the read that returns io.EOF
+		v.body.Grow(int(size) + 1) // one additional byte for the read that returns io.EOF
 	}
 	src := io.Reader(v.resp.Body)
 	if limit := c.o.Limits.FileSize; limit > 0 {
@@ -215,8 +216,8 @@ func (c *crawl) readBody(v *visit, part *save.File) (err error) {
 	return err
 }
 
-// changedSinceListing reports whether v must be visited again, because its size
-// differs from the size in its listing. If the second visit also differs, it
+// changedSinceListing reports whether v must be visited again, because the size
+// of the object differs from the size in the listing. After a second visit, it
 // returns false and adds a note.
 func (c *crawl) changedSinceListing(v *visit) (again bool) {
 	announced := v.meta.Size
@@ -233,15 +234,16 @@ func (c *crawl) changedSinceListing(v *visit) (again bool) {
 	return false
 }
 
-// newRequest returns the request for v.
+// newRequest returns the request for the URL of v.
 func (c *crawl) newRequest(v *visit) *fetch.Request {
 	req := &fetch.Request{URL: v.url, NoFollow: true, ErrorBody: true}
 	if v.hasOrigin {
 		req.Auth = c.trust.logins[v.origin]
 	}
 	req.From = c.trust.source(v)
-	// The driver lists the messages of a mailbox that the user typed with a
-	// password. Requests for them count as typed, too.
+	// The driver lists the messages of a mailbox after the user entered the URL
+	// of the mailbox with a password. Requests for these messages count as
+	// entered by the user.
 	if req.From != nil && req.Auth != nil && v.scheme.Traits.Mailbox {
 		if page, _ := originOf(req.From.URL); page == v.origin {
 			req.From = nil
@@ -254,8 +256,8 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 	return req
 }
 
-// newRecorder returns a recorder for an exchange of scheme s. The recorder
-// records nothing if no WARC file is written.
+// newRecorder returns a recorder for an exchange of the scheme s. If
+// Options.WARC is nil, the recorder discards all data.
 func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 	r := &recorder{}
 	if c.o.WARC == nil {
@@ -267,7 +269,7 @@ func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 	return r
 }
 
-// classifyFailure sets the state of v, whose visit ended with err.
+// classifyFailure sets the state of v after its visit failed with err.
 func (c *crawl) classifyFailure(v *visit, err error) {
 	fault := fetch.FaultOf(err)
 	rejected := []fetch.Fault{
@@ -278,7 +280,7 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	switch {
 	case v.localFailure:
 		v.fail(frontier.Pending, err)
-	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // a listed article has expired
+	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // such as an expired article
 		v.fail(frontier.Gone, err)
 	case v.meta.Guessed && (fault == fetch.NotFound || lacksRobotsTxt(v)):
 		v.fail(frontier.Excluded, err)
@@ -289,7 +291,7 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 		v.fail(frontier.Pending, err)
 		v.retry = v.started.Add(max(backoff(v.item.Attempts), retryAfter(err)))
 	case v.resp == nil && slices.Contains(unreached, fault):
-		v.park(err)
+		v.leaveUnreached(err)
 	default:
 		v.fail(frontier.Dead, err)
 	}

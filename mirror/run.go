@@ -11,13 +11,14 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Run mirrors the seeds and the URLs that they lead to, until no URL is
-// pending, a limit is reached, or ctx ends. It continues a run that was
-// interrupted.
+// Run mirrors the seeds and all linked URLs in the scope. It ends if no URL is
+// pending, if a limit is reached, or if ctx ends. If the previous run was
+// interrupted, Run continues it.
 //
-// If the error is nil, all URLs were retrieved, except those counted in
-// Summary.Failed and Summary.Unreached. The error is ErrLimit after a limit,
-// and fetch.InUse if another process holds the lock of the archive.
+// A nil error means that all URLs were retrieved, except those counted in
+// Summary.Failed and Summary.Unreached. If a limit ended the run, the error is
+// ErrLimit. If another process holds the lock of the archive, the error is
+// fetch.InUse.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	if err := o.validate(); err != nil {
 		return Summary{}, err
@@ -34,7 +35,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	return c.report.summary, archive.JoinDistinct(err, c.archive.Close())
 }
 
-// newCrawl opens the archive of o for a run.
+// newCrawl opens the archive in Options.Dir for a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
 	if w := o.WARC; w != nil {
@@ -58,7 +59,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	return c, nil
 }
 
-// execute starts the run, visits all pending URLs, and completes the run.
+// execute starts the run, visits all pending URLs and completes the run.
 func (c *crawl) execute(ctx context.Context) error {
 	if err := errors.Join(c.startRun(ctx), c.archive.CheckSpace()); err != nil {
 		return err
@@ -81,14 +82,14 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err == nil {
 		err = c.queue.End(ctx)
 	}
-	if err == nil { // last, so that a run that is killed before this step is compared with the same list
+	if err == nil { // last, because it ends the comparison with the failed URLs of the previous run
 		err = failed.Write()
 	}
 	return archive.JoinDistinct(swept, err)
 }
 
-// visitAll visits the URLs that the seeds lead to. Then it visits the URLs of
-// earlier runs to which no page links any more.
+// visitAll visits all URLs that can be reached from the seeds. It then visits
+// the remaining URLs of earlier runs, to which no page links any more.
 func (c *crawl) visitAll(ctx context.Context) error {
 	for {
 		if err := c.visitPending(ctx, fmt.Sprint(os.Getpid())); err != nil {
@@ -101,8 +102,8 @@ func (c *crawl) visitAll(ctx context.Context) error {
 	}
 }
 
-// moveToAttic moves the files of deleted objects to the attic if Options.Delete
-// is set.
+// moveToAttic moves the files of deleted objects to attic/ if Options.Delete is
+// set.
 func (c *crawl) moveToAttic(ctx context.Context) (err error) {
 	if c.o.Delete {
 		c.report.summary.Attic, err = c.archive.Sweep(ctx, c.o.MaxDelete)
@@ -110,7 +111,8 @@ func (c *crawl) moveToAttic(ctx context.Context) (err error) {
 	return err
 }
 
-// derive writes the index, the manifest and the mailboxes.
+// derive writes the files that depend only on the archive, such as the index,
+// the manifest and the mailboxes.
 func (c *crawl) derive(ctx context.Context) error {
 	if c.o.Mail == NoMailboxes {
 		return c.archive.Derive(ctx, nil)

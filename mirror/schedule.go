@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// visitPending visits URLs until none is pending. It visits each leased host in
-// a separate goroutine and waits for all of them. Several workers may call it
-// at the same time.
+// visitPending visits URLs until no URL is pending. It visits each leased host
+// in a separate goroutine and waits for all goroutines. Several workers may
+// call it concurrently.
 func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -55,12 +55,12 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	return context.Cause(ctx)
 }
 
-// pollInterval is the maximum delay until a host whose pause is over is noticed
-// while other hosts are visited.
+// pollInterval is the maximum time between two checks for hosts whose pause is
+// over.
 const pollInterval = 500 * time.Millisecond
 
-// waitForWork waits until a host may be due, and reports whether no URL will
-// become due in this run.
+// waitForWork waits until a host may be due. The result done is true if no URL
+// will become due in this run.
 func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
 	wait := pollInterval
 	if !busy {
@@ -72,7 +72,7 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 			return true, nil
 		}
 		if !stats.NextDue.IsZero() {
-			// Another worker may release a host before that time.
+			// Another worker may release a host earlier.
 			wait = min(max(stats.NextDue.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval)
 		}
 	}

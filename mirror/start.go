@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// startRun starts a new run or continues an unfinished one, and adds the seeds
-// to the frontier.
+// startRun starts a new run, or continues the last run if it is incomplete. It
+// adds the seeds to the frontier.
 func (c *crawl) startRun(ctx context.Context) error {
 	names := make([]string, len(c.o.Seeds))
 	items := make([]frontier.Item, len(c.o.Seeds))
@@ -42,20 +42,20 @@ func (c *crawl) startRun(ctx context.Context) error {
 	return c.requeueMissing(ctx)
 }
 
-// maxNote is the maximum size of the note of a run, in bytes. The seeds of a
-// longer list are not recorded, and a later command with other seeds does not
-// continue them.
+// maxNote is the maximum size in bytes of the note in which a run stores its
+// seeds. If the note would be larger, the seeds are not stored. A later command
+// with other seeds then does not continue them.
 const maxNote = 1 << 20
 
-// runNote is the note that a run records when it starts.
+// A runNote is the note that a run stores in the database at its start.
 type runNote struct {
 	Seeds []string `json:"seeds"`
 }
 
-// addRecordedSeeds adds the seeds of the command that started the run to the
-// seeds of this command, because URLs below them may be pending. The database
-// may come from an untrusted source. A recorded seed is therefore ignored
-// unless its domain is the domain of a seed of this command.
+// addRecordedSeeds adds the seeds stored in the database to the seeds of this
+// command, because URLs below them may be pending. The database may come from
+// an untrusted source. A stored seed is therefore ignored unless its domain is
+// the domain of a seed of this command.
 func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	stats, err := c.queue.Stats(ctx)
 	var note runNote
@@ -71,10 +71,10 @@ func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	return nil
 }
 
-// requeueMissing requeues messages that the archive lacks. A message can be
-// missing because it failed in an earlier run, because its file was deleted, or
-// because this run writes another format. No later listing contains it, because
-// a listing starts after the last message that was read.
+// requeueMissing marks messages as pending if the archive does not contain
+// them. For example, a message is missing if its file was deleted. Later
+// listings do not contain the message, because they start after the last listed
+// message.
 func (c *crawl) requeueMissing(ctx context.Context) error {
 	var failed []frontier.Item
 	for it, err := range c.queue.Items(ctx, frontier.Dead) {
@@ -93,7 +93,7 @@ func (c *crawl) requeueMissing(ctx context.Context) error {
 			return err
 		}
 		if it.LastCapture != nil && !c.archive.Has(it.LastCapture) {
-			_, err := c.queue.Requeue(ctx, frontier.Kept) // a message that exists costs no request
+			_, err := c.queue.Requeue(ctx, frontier.Kept) // existing messages cause no requests
 			return err
 		}
 	}

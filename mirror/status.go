@@ -12,20 +12,20 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A State is the state of a URL in the last run that visited it.
+// A State is the state of a URL in the last run that visited the URL.
 type State string
 
 // The states of a URL.
 const (
-	Pending  State = "pending"  // not visited yet, or to be visited again by this run or the next one
+	Pending  State = "pending"  // to be visited by this run or the next run
 	Done     State = "done"     // retrieved or unchanged
-	Kept     State = "kept"     // retrieved, and never requested again, such as a message
-	Gone     State = "gone"     // retrieved by an earlier run, and deleted on the server since
+	Kept     State = "kept"     // retrieved and never requested again, such as a news article
+	Gone     State = "gone"     // retrieved by an earlier run, but deleted on the server
 	Dead     State = "dead"     // failed permanently
-	Excluded State = "excluded" // not wanted: out of scope, rejected, too large, or of another media type
+	Excluded State = "excluded" // out of scope, denied by policy, too large, or of another media type
 )
 
-// statesOf returns the corresponding states of the frontier.
+// statesOf converts states of this package to states of the frontier.
 func statesOf(of []State) (all []frontier.State, err error) {
 	for _, name := range of {
 		s, ok := frontier.ParseState(string(name))
@@ -37,7 +37,7 @@ func statesOf(of []State) (all []frontier.State, err error) {
 	return all, nil
 }
 
-// Stats counts the contents of an archive.
+// Stats contains the numbers of URLs and objects in an archive.
 type Stats struct {
 	Run       int64           `json:"run"` // number of the newest run, from 1
 	Started   time.Time       `json:"started,omitzero"`
@@ -52,8 +52,8 @@ type Stats struct {
 	Next      time.Time       `json:"next,omitzero"`       // time of the next request to a host that is paused
 }
 
-// Status returns the counts of the archive at dir. It may be called during a
-// run.
+// Status returns the statistics of the archive in the directory dir. It can be
+// called during a run.
 func Status(ctx context.Context, dir string) (s Stats, err error) {
 	err = archive.View(ctx, dir, func(f frontier.Frontier) error {
 		counted, err := f.Stats(ctx)
@@ -90,8 +90,9 @@ func statsOf(f frontier.Stats) Stats {
 	return s
 }
 
-// Dump returns the URLs of the archive at dir that have one of the given
-// states, or all URLs if no state is given. A non-nil error ends the sequence.
+// Dump returns the URLs of the archive in the directory dir. If states are
+// given, it returns only URLs with one of these states. A non-nil error ends
+// the sequence.
 func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 	if len(of) == 0 {
 		of = []State{Done, Kept, Pending, Dead, Excluded, Gone}
@@ -107,7 +108,7 @@ func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 	}
 }
 
-// errStopped means that the caller has ended the iteration.
+// errStopped means that the caller stopped the iteration.
 var errStopped = errors.New("enough")
 
 func dump(ctx context.Context, f frontier.Frontier, states []frontier.State, yield func(Line, error) bool) error {
@@ -124,7 +125,7 @@ func dump(ctx context.Context, f frontier.Frontier, states []frontier.State, yie
 	return nil
 }
 
-// A Line describes a URL of an archive.
+// A Line describes one URL of an archive, as returned by Dump.
 type Line struct {
 	URL      string `json:"url"`
 	State    State  `json:"state"`
@@ -150,9 +151,9 @@ func lineOf(it frontier.Item, s frontier.State) Line {
 	return l
 }
 
-// Requeue marks the URLs of the archive at dir that have one of the given
-// states as pending, and returns their number. It fails with fetch.InUse during
-// a run.
+// Requeue marks all URLs with one of the given states as pending and returns
+// their number. The archive is in the directory dir. During a run, the error is
+// fetch.InUse.
 func Requeue(ctx context.Context, dir string, of ...State) (n int64, err error) {
 	states, err := statesOf(of)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxSymlinks is the maximum number of symbolic links in a path. Links to
-// parent folders would otherwise create an unlimited number of paths.
+// maxSymlinks is the maximum number of symbolic links in a path. Without a
+// limit, links to parent directories would create an infinite number of paths.
 const maxSymlinks = 8
 
-// isArchive reports whether e is the folder of the archive. A mirror of a local
-// folder must not copy its own archive.
+// isArchive reports whether e is the directory of the archive. A mirror of a
+// local directory must not copy its own archive.
 func (c *crawl) isArchive(e fetch.Entry) bool {
 	if !c.schemeOf(e.URL).Traits.Files || e.Kind != fetch.Menu {
 		return false
@@ -32,8 +32,8 @@ func (c *crawl) isArchive(e fetch.Entry) bool {
 	return err == nil && os.SameFile(there, own)
 }
 
-// symlinkTarget returns the target of e and true if e is a symbolic link. The
-// target is empty if the listing does not contain it.
+// symlinkTarget reports whether e is a symbolic link, and returns its target.
+// The target is empty if the listing does not contain it.
 func symlinkTarget(e fetch.Entry) (target string, ok bool) {
 	target, ok = e.Extra["link"]
 	if e.Extra["type"] == "symlink" {
@@ -42,10 +42,10 @@ func symlinkTarget(e fetch.Entry) (target string, ok bool) {
 	return target, ok
 }
 
-// followSymlink returns the path of symbolic links to at, a link to target. It
-// returns nil if the link must not be followed, for example because it is part
+// followSymlink returns the symbolic links in the path of link, including link.
+// It returns nil if link must not be followed, for example because it is part
 // of a cycle.
-func (d *discovery) followSymlink(at uri.URI, target string) *symlinkPath {
+func (d *discovery) followSymlink(link uri.URI, target string) *symlinkPath {
 	if !d.c.o.FollowLinks {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (d *discovery) followSymlink(at uri.URI, target string) *symlinkPath {
 			return nil
 		}
 	}
-	name, err := uri.Unescape(at.Path())
+	name, err := uri.Unescape(link.Path())
 	if err != nil || len(passed) >= maxSymlinks {
 		return nil
 	}

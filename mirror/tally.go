@@ -13,18 +13,18 @@ type tally struct {
 	mu    sync.Mutex
 	files int64            // including unchanged and failed objects
 	bytes int64            // of payloads, including unchanged objects
-	hosts map[string]int64 // number of objects, with those of earlier runs
+	hosts map[string]int64 // number of objects of each host, including earlier runs
 }
 
 func newTally(l Limits) tally { return tally{limits: l, hosts: map[string]int64{}} }
 
-// reasonHostLimit is the reason to exclude an object of a host that has reached
+// reasonHostLimit is the note of a URL that is excluded because of
 // Limits.PerHost.
 const reasonHostLimit = "the host has reached the limit of objects"
 
-// hostExhausted reports whether the host of it has reached Limits.PerHost.
-// Objects of earlier runs count when they are visited, before all new ones.
-// Otherwise each run would retrieve that number of new objects.
+// hostExhausted reports whether the host of an item has reached Limits.PerHost.
+// Objects of earlier runs also count. Otherwise each run would retrieve new
+// objects up to the limit.
 func (t *tally) hostExhausted(it frontier.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,8 +37,8 @@ func (t *tally) hostExhausted(it frontier.Item) bool {
 	return false
 }
 
-// count counts v. It returns a reason to exclude v if its host has reached its
-// limit, or ErrLimit if the run has reached a limit.
+// count counts the visit v. If the host of v has reached its limit, it returns
+// a reason to exclude v. If the run has reached a limit, it returns ErrLimit.
 func (t *tally) count(v *visit) (reason string, err error) {
 	l := &t.limits
 	t.mu.Lock()

@@ -10,36 +10,38 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// trust decides which URLs of the database were found by this process. The
-// database may come from an untrusted source, so its contents grant no rights.
+// trust records which URLs the user entered and which URLs this process found.
+// All other URLs come from the database, which may come from an untrusted
+// source.
 type trust struct {
-	token   string                // marks the items that this process found
-	typed   map[frontier.Key]bool // seeds of this command
-	servers map[fetch.Origin]bool // servers of the typed seeds, without their schemes
-	schemes map[string]bool       // schemes of typed seeds without a server, such as file and mid
-	scope   *scopeFilter          // scope of the typed seeds
-	seeds   map[frontier.Key]bool // seeds of this run, including earlier processes
+	token     string                // random value stored with each item that this process found
+	userSeeds map[frontier.Key]bool // seeds entered by the user
+	servers   map[fetch.Origin]bool // servers of the user's seeds, without their schemes
+	schemes   map[string]bool       // schemes of the user's seeds without a server, such as file and mid
+	scope     *scopeFilter          // scope of the user's seeds
+	seeds     map[frontier.Key]bool // seeds of this run, including earlier processes
 
-	logins map[fetch.Origin]*fetch.Credential // credentials of the typed seeds
+	logins map[fetch.Origin]*fetch.Credential // credentials in the user's seeds
 }
 
 func newTrust(o Options) *trust {
 	return &trust{
-		token: strconv.FormatUint(rand.Uint64(), 36), typed: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
+		token: strconv.FormatUint(rand.Uint64(), 36), userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
 }
 
-// withoutScheme returns o without its scheme.
+// withoutScheme returns a copy of o without its scheme.
 func withoutScheme(o fetch.Origin) fetch.Origin {
 	o.Scheme = ""
 	return o
 }
 
-// addTyped adds u, whose item has the key k, to the URLs that the user typed.
-func (t *trust) addTyped(u uri.URI, k frontier.Key) {
-	t.typed[k] = true
+// addUserSeed records that the user entered the URL u. The parameter k is the
+// key of its item.
+func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
+	t.userSeeds[k] = true
 	if origin, sited := originOf(u); sited {
 		t.servers[withoutScheme(origin)] = true
 	} else {
@@ -47,11 +49,11 @@ func (t *trust) addTyped(u uri.URI, k frontier.Key) {
 	}
 }
 
-// addSeed returns the item of a URL that the user typed. The credentials of the
-// URL are used for its origin.
+// addSeed records that the user entered the URL u and returns an item for u. If
+// u contains credentials, they are used for all requests to its origin.
 func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	it := newItem(u, archive.Canonical(u), frontier.Item{Depth: -1}, meta{}.encode())
-	t.addTyped(u, it.Key)
+	t.addUserSeed(u, it.Key)
 	t.seeds[it.Key] = true
 	c, err := client.Credential(u)
 	if err != nil || c == nil {
@@ -63,15 +65,15 @@ func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	return it
 }
 
-// isSeed reports whether v is a seed of this run.
+// isSeed reports whether the URL of v is a seed of this run.
 func (t *trust) isSeed(v *visit) bool { return v.meta.From == "" && t.seeds[v.item.Key] }
 
-// isTrusted reports whether the user typed the URL of v or this process found
-// it.
-func (t *trust) isTrusted(v *visit) bool { return t.typed[v.item.Key] || v.meta.FoundBy == t.token }
+// isTrusted reports whether the URL of v was entered by the user or found by
+// this process.
+func (t *trust) isTrusted(v *visit) bool { return t.userSeeds[v.item.Key] || v.meta.FoundBy == t.token }
 
-// inSeedDomain reports whether u is in the domain of a typed seed. Recorded
-// seeds and redirects of recorded seeds extend the scope only within these
+// inSeedDomain reports whether u is in the domain of a seed that the user
+// entered. Seeds stored in the database extend the scope only within these
 // domains.
 func (t *trust) inSeedDomain(u uri.URI) bool {
 	t.scope.mu.Lock()
@@ -79,9 +81,10 @@ func (t *trust) inSeedDomain(u uri.URI) bool {
 	return t.scope.domains[domainOf(u)]
 }
 
-// markTrusted marks mt as found by this process. The link u, with the canonical
-// form text, must be in the scope of the typed seeds. Recorded seeds do not
-// count, because they may come from an untrusted source.
+// markTrusted marks mt as found by this process if u is in the scope of the
+// seeds that the user entered. The parameter text is the canonical form of u.
+// Seeds stored in the database do not count, because the database may come from
+// an untrusted source.
 func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
 	mt.FoundBy = ""
 	if mt.SiteInfo || mt.OutOfReach > 0 || mt.Referenced || t.scope.inReach(u, text) {
@@ -89,18 +92,20 @@ func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
 	}
 }
 
-// source returns the page that led to v, or nil for a URL that counts as typed.
+// source returns the page that contains the link to v. It returns nil if v
+// counts as entered by the user.
 //
-// A URL that an earlier process found counts as typed if a typed seed has the
-// same server. If the URL has no server, it must be below a typed seed. Any
-// other URL counts as found on a public page of an unknown server.
+// A URL that an earlier process found counts as entered by the user if a seed
+// of the user has the same server. If the URL has no server, it must be below
+// such a seed. All other URLs count as links in a public page of an unknown
+// server.
 func (t *trust) source(v *visit) *fetch.Source {
 	from, err := uri.Parse(v.meta.From)
 	if v.meta.From == "" || err != nil {
 		from = v.url
 	}
 	switch {
-	case t.typed[v.item.Key]:
+	case t.userSeeds[v.item.Key]:
 		return nil
 	case v.meta.FoundBy == t.token:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
@@ -112,9 +117,9 @@ func (t *trust) source(v *visit) *fetch.Source {
 	return &fetch.Source{URL: untrustedPage(from)}
 }
 
-// untrustedPage returns the URL of a page of an unknown server, with the scheme
-// of u. If u has no server, the scheme is unknown too, and a Policy lets such a
-// page lead to no URL.
+// untrustedPage returns the URL of a fictitious page on an unknown server. The
+// page has the scheme of u. If u has no server, the page has an unknown scheme,
+// so that a Policy denies links from the page.
 func untrustedPage(u uri.URI) uri.URI {
 	scheme := u.Scheme()
 	if _, sited := originOf(u); !sited {

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A visit is the processing of one item and its result.
+// A visit is the request for the URL of one item, with its result.
 type visit struct {
 	item    frontier.Item
 	meta    meta
@@ -20,27 +20,27 @@ type visit struct {
 
 	scheme    fetch.Scheme // scheme of url
 	origin    fetch.Origin // origin of url
-	hasOrigin bool         // whether url has an origin
+	hasOrigin bool         // if false, url has no origin
 
-	resp     *fetch.Response // nil without a response
-	body     *archive.Spool  // the payload; nil without a payload, or if it is not kept
+	resp     *fetch.Response // nil if there is no response
+	body     *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest   [sha256.Size]byte
 	size     int64
 	recorder *recorder
 
 	state         frontier.State
 	retry         time.Time
-	parked        bool // pending for the next run, because the server could not be reached
+	unreached     bool // if true, the item is left for the next run, because the server could not be reached
 	note          string
 	err           error
-	requested     bool   // a request was sent
-	listed        bool   // unchanged according to a listing, without a request
-	repaired      bool   // sameContent, and the file was missing or damaged
-	serverRefused bool   // err comes from the server, with a complete error page
-	unchanged     bool   // the archive has the object, and no body was retrieved
-	sameContent   bool   // the retrieved body is the same as in the archive
+	requested     bool   // if true, a request was sent
+	listed        bool   // if true, a listing shows the object as unchanged, and no request was sent
+	repaired      bool   // if true, the body restored a file that was missing or damaged
+	serverRefused bool   // if true, the server sent an error with a complete error page
+	unchanged     bool   // if true, the object is unchanged, and no body was retrieved
+	sameContent   bool   // if true, the retrieved body equals the archived body
 	mark          string // position up to which a newsgroup was read
-	localFailure  bool   // err has a local cause, such as a full disk, and ends the run
+	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
 
 	leftOut    LeftOut // number of URLs that guards omitted
 	incomplete bool    // articles of this newsgroup were omitted because of a limit
@@ -49,19 +49,18 @@ type visit struct {
 	memory     *archive.Memory
 }
 
-// isNew reports whether v retrieved an object or a version that the archive
-// lacks.
+// isNew reports whether v retrieved a new object or a new version of an object.
 func (v *visit) isNew() bool {
 	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.unchanged && !v.sameContent
 }
 
-// redirects reports whether the response is a redirect. A redirect is recorded
-// even if its target is out of scope.
+// redirects reports whether the response of v is a redirect. A redirect is
+// recorded even if its target is out of scope.
 func (v *visit) redirects() bool {
 	return v.resp != nil && v.resp.Fault == nil && !v.resp.Location.IsZero()
 }
 
-// free releases the memory and the files of v.
+// free releases the memory and the temporary files of v.
 func (v *visit) free() {
 	if v.body != nil {
 		v.body.Free()
@@ -79,9 +78,9 @@ func (v *visit) fail(s frontier.State, err error) *visit {
 	return v
 }
 
-// park leaves the item of v pending for the next run.
-func (v *visit) park(err error) *visit {
-	v.parked = true
+// leaveUnreached leaves the item of v pending for the next run.
+func (v *visit) leaveUnreached(err error) *visit {
+	v.unreached = true
 	return v.fail(frontier.Pending, err)
 }
 
@@ -93,9 +92,9 @@ func (v *visit) exclude(reason string) *visit {
 	return v
 }
 
-// peer returns the address of the server that sent the response to v. Without a
-// request, it returns the address of the server of the listing that led to v if
-// both have the same origin.
+// peer returns the address of the server that sent the response to v. If no
+// request was sent, it returns the address of the server that sent the listing
+// with v, provided that both URLs have the same origin.
 func (v *visit) peer() netip.Addr {
 	if v.resp != nil {
 		return v.resp.Peer
