@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A class is the trust level of an address, in ascending order of publicity. A
-// server may lead to addresses of the same class and of more public classes.
+// A class is the trust level of an IP address. Higher values are more public. A
+// server may link to addresses of its own class and of more public classes.
 type class uint8
 
 const (
-	metadata  class = iota // metadata services, which return the credentials of the machine
+	metadata  class = iota // cloud metadata services, which return credentials of the machine
 	reserved               // multicast, documentation and future use
 	loopback               // this machine
 	linkLocal              // the local link
@@ -22,9 +22,10 @@ var classNames = [...]string{"metadata service", "reserved", "loopback", "link-l
 
 func (c class) String() string { return classNames[c] }
 
-// specialPrefixes are the prefixes that are not public. For IPv4, they are the
-// special-purpose registries of IANA (RFC 6890). For IPv6, they are the
-// reserved prefixes within 2000::/3; all other IPv6 addresses are reserved.
+// specialPrefixes lists the address prefixes that are not public. The IPv4
+// prefixes are the special-purpose registries of IANA (RFC 6890). The IPv6
+// prefixes are the reserved parts of 2000::/3. All IPv6 addresses outside
+// 2000::/3 are reserved.
 var specialPrefixes = []struct {
 	prefix netip.Prefix
 	class  class
@@ -57,8 +58,8 @@ var specialPrefixes = []struct {
 	{netip.MustParsePrefix("3fff::/20"), reserved},
 }
 
-// metadataAddrs are the addresses at which cloud providers run metadata
-// services. 168.63.129.16 is part of the public address space.
+// metadataAddrs lists the IP addresses of the metadata services of cloud
+// providers. One of them, 168.63.129.16, is part of the public address space.
 var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
 	netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::254"),
@@ -70,15 +71,15 @@ var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("fe80::a9fe:a9fe"), // OpenStack
 }
 
-// localNames are the names of this machine in the hosts files of Linux, BSD,
-// macOS and Windows. Names below "localhost" count as well.
+// localNames lists the names of the local machine in the hosts files of Linux,
+// BSD, macOS and Windows. Subdomains of localhost are local names too.
 var localNames = []string{
 	"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4",
 	"localhost6", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
 	"ipv6-localhost", "ipv6-loopback", "loopback", "broadcasthost",
 }
 
-// metadataNames are the host names of metadata services.
+// metadataNames lists the host names of cloud metadata services.
 var metadataNames = []string{"metadata.google.internal", "metadata", "instance-data"}
 
 var (
@@ -91,8 +92,8 @@ var (
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96") // RFC 2765
 )
 
-// classOf returns the class of a. For an IPv6 address that contains IPv4
-// addresses, it returns the least public of their classes.
+// classOf returns the class of an IP address. If an IPv6 address contains IPv4
+// addresses, classOf returns the least public of their classes.
 func classOf(a netip.Addr) class {
 	a = a.WithZone("").Unmap()
 	c := tableClass(a)
@@ -120,8 +121,8 @@ func tableClass(a netip.Addr) class {
 	return public
 }
 
-// embeddedIPv4 returns the IPv4 addresses that translators and tunnels read
-// from an IPv6 address (RFC 4291, 2765, 6052, 8215, 3056, 4380 and 5214).
+// embeddedIPv4 returns the IPv4 addresses embedded in an IPv6 address, such as
+// a 6to4 or NAT64 address (RFC 4291, 2765, 6052, 8215, 3056, 4380 and 5214).
 func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	b := a.As16()
 	add := func(w, x, y, z byte) { found = append(found, netip.AddrFrom4([4]byte{w, x, y, z})) }
@@ -147,8 +148,9 @@ func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	return found
 }
 
-// neighbourhood returns the prefix around a within which private servers may
-// lead to each other: the /24 of an IPv4 address, the /64 of an IPv6 address.
+// neighbourhood returns the network of a private address: the /24 of an IPv4
+// address or the /64 of an IPv6 address. Servers in the same neighbourhood may
+// link to each other.
 func neighbourhood(a netip.Addr) netip.Prefix {
 	a = a.WithZone("").Unmap()
 	bits := 64
@@ -159,5 +161,5 @@ func neighbourhood(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// IsPublic reports whether the [Policy] treats a as a public address.
+// IsPublic reports whether the [Policy] classifies an IP address as public.
 func IsPublic(a netip.Addr) bool { return a.IsValid() && classOf(a) == public }

@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// body is the Body of a Response that a Client returns. It enforces
-// Policy.MaxBody, compares the length with the announced one, and adds the URL
-// to errors.
+// body is the Response.Body that a Client returns. It enforces Policy.MaxBody,
+// compares the number of bytes with the announced length, and adds the URL to
+// errors.
 type body struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -34,7 +34,8 @@ func newBody(ctx context.Context, cancel context.CancelFunc, p *Policy, req *Req
 	return b
 }
 
-// expectedLength returns the length that resp announces for its body, or -1.
+// expectedLength returns the announced length of the response body in bytes, or
+// -1 if the response does not announce it.
 func expectedLength(req *Request, resp *Response) int64 {
 	if resp.Size < 0 || req.Op != Get || resp.Unchanged {
 		return -1
@@ -69,7 +70,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkLength compares the n bytes just read with the announced length.
+// checkLength subtracts n from the number of expected bytes. It returns an
+// error if the body is longer or shorter than announced.
 func (b *body) checkLength(n int, err error) (int, error) {
 	if int64(n) > b.remaining {
 		n, err = int(b.remaining), Protocol.Errorf("body longer than announced")
@@ -81,8 +83,8 @@ func (b *body) checkLength(n int, err error) (int, error) {
 	return n, err
 }
 
-// wrapReadError returns err with the operation and the URL. If ctx has ended,
-// the error of ctx replaces an error that is only its consequence.
+// wrapReadError adds the operation and the URL to a read error. If the context
+// has ended, wrapReadError returns the error of the context instead.
 func (b *body) wrapReadError(err error) error {
 	if why := contextFault(b.ctx); why != nil && (!errors.Is(err, context.Cause(b.ctx)) || FaultOf(err) == Internal) {
 		err = why
@@ -90,8 +92,8 @@ func (b *body) wrapReadError(err error) error {
 	return wrapError("read", b.url, err)
 }
 
-// Close ends the transfer. It can be called more than once, and concurrently
-// with Read.
+// Close ends the transfer. It can be called more than once. It can be called
+// while another goroutine is in Read.
 func (b *body) Close() error {
 	b.closing.Do(func() {
 		b.closeErr = b.ReadCloser.Close()
@@ -100,8 +102,8 @@ func (b *body) Close() error {
 	return b.closeErr
 }
 
-// wrapError wraps err in an Error once. If err is an Error that a driver
-// returned, wrapError fills in its empty fields instead.
+// wrapError converts err to an Error with the given operation and URL. If a
+// driver returned an Error already, wrapError only sets its empty fields.
 func wrapError(op, url string, err error) error {
 	url = uri.Redact(url)
 	if e, ok := err.(*Error); ok {

@@ -9,22 +9,22 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Client retrieves the objects that URLs name, for the schemes passed to
-// [New]. It pools connections, so programs should reuse one Client and close it
-// at the end. It is safe for concurrent use.
+// A Client retrieves the objects that URLs name. It supports the schemes passed
+// to [New]. A Client pools connections, so programs should reuse one Client and
+// close it at the end. It is safe for concurrent use.
 type Client struct {
 	policy  Policy
 	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
 	schemes map[string]*Scheme
 	wrap    []Middleware
-	driver  Driver // dispatch, wrapped by the middlewares
+	driver  Driver // the method dispatch, wrapped by the middlewares
 	open    map[string]func() Driver
 	done    chan struct{}
-	close   func() // closes done once
+	close   func() // closes the channel done once
 }
 
-// New returns a Client for the given schemes. If two schemes have the same
-// name, New uses the later one.
+// New returns a Client that supports the given schemes. If two schemes have the
+// same name, New uses the second one.
 func New(opts Options, schemes ...Scheme) *Client {
 	c := &Client{
 		policy:  opts.Policy,
@@ -44,10 +44,10 @@ func New(opts Options, schemes ...Scheme) *Client {
 	return c
 }
 
-// With returns a Client that shares the schemes, the Policy and the connections
-// of c. Its requests pass through the middlewares of c and then through those
-// of inner. Close of either Client closes both. With calls each middleware of c
-// once more, to wrap another Driver.
+// With returns a Client that adds the inner middlewares to those of c. The two
+// Clients share their schemes, their Policy and their connections. A request
+// passes through the middlewares of c first. Closing one Client closes both.
+// With calls each middleware of c again, because it wraps another Driver.
 func (c *Client) With(inner ...Middleware) *Client {
 	derived := *c
 	derived.wrap = slices.Concat(c.wrap, inner)
@@ -55,7 +55,7 @@ func (c *Client) With(inner ...Middleware) *Client {
 	return &derived
 }
 
-// chain wraps dispatch by the middlewares of c.
+// chain sets c.driver to the method dispatch, wrapped by the middlewares of c.
 func (c *Client) chain() {
 	c.driver = DriverFunc(c.dispatch)
 	for _, wrap := range slices.Backward(c.wrap) {
@@ -74,15 +74,16 @@ func (c *Client) env(opts Options) Env {
 	return env
 }
 
-// Close closes idle connections. Requests in progress continue, and new
-// requests fail.
+// Close closes idle connections and makes new requests fail. Requests in
+// progress continue.
 func (c *Client) Close() error {
 	c.close()
 	return nil
 }
 
-// Get retrieves a URL that the user typed. Text must be a URI with a scheme
-// (RFC 3986 section 3), and may have a zone identifier (RFC 6874).
+// Get retrieves the object at a URL that the user entered. The URL must have a
+// scheme (RFC 3986 section 3), and may have a zone identifier (RFC 6874). The
+// caller must close the body of the response.
 func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	u, err := ParseURL(text)
 	if err != nil {
@@ -91,7 +92,8 @@ func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	return c.Do(ctx, &Request{URL: u})
 }
 
-// ParseURL parses a URL that the user typed, for Request.URL.
+// ParseURL parses a URL that the user entered. The result is intended for
+// Request.URL.
 func ParseURL(text string) (uri.URI, error) {
 	u, err := uri.ParseZone(text)
 	if err == nil && u.Scheme() == "" {
@@ -103,9 +105,10 @@ func ParseURL(text string) (uri.URI, error) {
 	return u, nil
 }
 
-// Do carries out req and follows redirects. Ctx applies to the response body
-// too, which the caller must close. If the server rejects the request, Do
-// returns an error. With req.ErrorBody, it returns the error page instead.
+// Do sends a request, follows redirects and returns the final response. The
+// caller must close the response body. The end of ctx also ends reading from
+// the body. If the server rejects the request, Do returns an error, or the
+// error page if req.ErrorBody is set.
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	select {
 	case <-c.done:
@@ -128,9 +131,9 @@ func (c *Client) withTimeLimit(ctx context.Context) (context.Context, context.Ca
 	return context.WithCancel(ctx)
 }
 
-// dispatch is the innermost Driver. It applies the Policy, so that no
-// middleware can bypass it, and calls the driver of the scheme with a grant in
-// ctx.
+// dispatch checks a request against the Policy and calls the driver of its
+// scheme, with a grant in ctx. It runs inside all middlewares, so that no
+// middleware can bypass the Policy.
 func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
@@ -160,8 +163,9 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 }
 
 // sourceOf returns the scheme and the origin of the document that supplied the
-// URL of req. Both are zero for a typed URL. If c does not have the scheme, the
-// result has only its name, so that no link from the document is allowed.
+// URL of req. Both are zero for a URL that the user entered. If c does not
+// support the scheme, the returned Scheme has only a name, so that the Policy
+// denies all links from the document.
 func (c *Client) sourceOf(req *Request) (*Scheme, Origin) {
 	if req.Typed() {
 		return &Scheme{}, Origin{}
@@ -173,7 +177,8 @@ func (c *Client) sourceOf(req *Request) (*Scheme, Origin) {
 	return s, originOf(req.From.URL, s)
 }
 
-// checkResponse returns an error if a driver violated the contract of Driver.
+// checkResponse returns an error if the result of a driver violates the
+// contract of [Driver].
 func checkResponse(resp *Response, err error) (*Response, error) {
 	switch {
 	case err != nil:
@@ -186,8 +191,8 @@ func checkResponse(resp *Response, err error) (*Response, error) {
 	return resp, nil
 }
 
-// Scheme returns the scheme with the given name that was passed to [New], or
-// the zero Scheme.
+// Scheme returns the scheme with the given name, or the zero Scheme if the
+// Client does not support it.
 func (c *Client) Scheme(name string) Scheme {
 	if s, ok := c.schemes[name]; ok {
 		return *s
@@ -213,12 +218,12 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	return nil, Unsupported.Errorf("unknown scheme %s", name)
 }
 
-// maxURL is the maximum length of a URL in bytes. No server accepts longer
+// maxURL is the maximum length of a URL in bytes. Servers accept no longer
 // URLs, and a driver may copy a URL several times.
 const maxURL = 64 << 10
 
-// Plan returns the protocol actions that Do would take for req. It uses no
-// network and does not apply the Policy.
+// Plan returns the protocol actions that [Client.Do] would carry out for a
+// request. It does not use the network and does not apply the Policy.
 func (c *Client) Plan(req *Request) ([]Step, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
@@ -238,7 +243,7 @@ func (c *Client) Plan(req *Request) ([]Step, error) {
 	return steps, nil
 }
 
-// Search sends the query q to the index at u, a URL that the user typed.
+// Search sends a query to a searchable index at a URL that the user entered.
 func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, error) {
 	found, err := c.Query(u, q)
 	if err != nil {
@@ -247,7 +252,8 @@ func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, er
 	return c.Do(ctx, &Request{URL: found})
 }
 
-// Query returns the URL that sends the query q to the index at u.
+// Query returns the URL that [Client.Search] requests for a query to the index
+// at u.
 func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	s, err := c.scheme(u)
 	if err == nil && s.Query == nil {
@@ -263,16 +269,16 @@ func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	return found, nil
 }
 
-// ReservedScheme returns a description of the objects of a scheme that has a
-// standard but no driver. Ok is false for all other schemes. Such a scheme can
-// be used through a gateway.
-func ReservedScheme(scheme string) (what string, ok bool) {
-	what, ok = reservedSchemes[scheme]
-	return what, ok
+// ReservedScheme describes the objects of a URL scheme that is standardized but
+// has no driver. The result ok is false for all other schemes. A gateway may
+// support a reserved scheme.
+func ReservedScheme(scheme string) (description string, ok bool) {
+	description, ok = reservedSchemes[scheme]
+	return description, ok
 }
 
 // reservedSchemes describes the schemes of RFC 1630, RFC 1738 and their drafts
-// that have no driver. Errors and help texts show the descriptions.
+// that have no driver. The descriptions appear in errors and help texts.
 var reservedSchemes = map[string]string{
 	"afs":        "files of the Andrew File System",
 	"nfs":        "files of the Network File System, RFC 2224",

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// A conn is a connection of a dialer. It records its peer and its grant. A read
-// or a write fails if no byte moves for the idle time.
+// A conn is a network connection that records its peer and its grant. A read or
+// a write fails with a timeout if no byte is transferred for the idle time.
 type conn struct {
 	net.Conn
 	peer  netip.AddrPort // zero if the connection uses a proxy
 	host  string         // the host that was dialed
 	proxy Proxy          // zero for a direct connection
-	key   string         // key of the grant
+	key   string         // result of grant.key
 
 	quickAck    syscall.RawConn // not nil if received data is acknowledged at once
-	buffersOnly bool            // Read returns no data, so that IsQuiet sees only the buffers above
+	buffersOnly bool            // makes Read return no data, so that IsQuiet tests only the buffers of TLS and taps
 
 	mu    sync.Mutex
 	idle  time.Duration // maximum time of a read or a write; 0 means no limit
@@ -27,15 +27,16 @@ type conn struct {
 	write deadline
 }
 
-// A deadline is the deadline of reads or writes. It is the earlier one of the
-// deadline of the caller and the end of the idle time.
+// A deadline is the time at which reads or writes of a conn fail. It is the
+// deadline that the caller set or the end of the idle time, whichever is
+// earlier.
 type deadline struct {
 	requested time.Time // deadline of the caller
 	setAt     time.Time // when the deadline of the connection was set
 }
 
-// deadlineAge is the minimum age at which a deadline is set again. Setting it
-// for every small read would cost more than the reads.
+// deadlineAge is the time after which a conn sets its deadline again. Setting
+// the deadline at every small read would be slower than the reads.
 const deadlineAge = time.Second
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -49,8 +50,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write has the same idle limit as Read, because a peer that accepts no data
-// would block the writer. Package net/http sets no timeout for writes.
+// Write fails after the same idle time as Read, because a peer that accepts no
+// data would block the writer forever. Package net/http has no such timeout.
 func (c *conn) Write(p []byte) (int, error) {
 	c.refreshDeadline(&c.write, c.Conn.SetWriteDeadline)
 	return c.Conn.Write(p)
@@ -64,7 +65,7 @@ func (c *conn) refreshDeadline(l *deadline, set func(time.Time) error) {
 	}
 }
 
-// setDeadline starts the idle time again; c.mu is held.
+// setDeadline restarts the idle time of a connection. The caller holds c.mu.
 func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
 	l.setAt = time.Now()
 	t := l.requested
@@ -74,7 +75,7 @@ func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
 	return set(t)
 }
 
-// SetReadDeadline sets the deadline of the caller. The idle time still applies.
+// SetReadDeadline sets the deadline for reads. The idle timeout still applies.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +83,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.setDeadline(&c.read, c.Conn.SetReadDeadline)
 }
 
-// SetWriteDeadline sets the deadline of the caller. The idle time still
+// SetWriteDeadline sets the deadline for writes. The idle timeout still
 // applies.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
@@ -98,8 +99,8 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// CloseWrite closes the sending side, if the underlying connection supports
-// that.
+// CloseWrite closes the connection for writing, if the underlying connection
+// supports half-closing.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -107,7 +108,8 @@ func (c *conn) CloseWrite() error {
 	return Unsupported.Errorf("connection has no half close")
 }
 
-// connOf returns the conn below taps and TLS, or nil.
+// connOf returns the conn that a TLS connection or a tap wraps, or nil if there
+// is none.
 func connOf(c net.Conn) *conn {
 	for c != nil {
 		if own, ok := c.(*conn); ok {
@@ -122,8 +124,9 @@ func connOf(c net.Conn) *conn {
 	return nil
 }
 
-// PeerOf returns the address of the peer of c, for Response.Peer. It is zero if
-// c uses a proxy or is not a connection of a Net.
+// PeerOf returns the IP address of the server at the other end of c, for
+// Response.Peer. It returns the zero Addr if c uses a proxy or was not opened
+// by a Net.
 func PeerOf(c net.Conn) netip.Addr {
 	if own := connOf(c); own != nil {
 		return own.peer.Addr()
@@ -131,8 +134,8 @@ func PeerOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// SetIdleTimeout sets how long a read or a write of c may wait for a byte. Zero
-// means no limit, for sessions with a user.
+// SetIdleTimeout sets the maximum time that a read or a write of c waits for
+// the next byte. Zero means no limit, which suits interactive sessions.
 func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own := connOf(c)
 	if own == nil {
@@ -145,10 +148,10 @@ func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own.setDeadline(&own.write, own.Conn.SetWriteDeadline)
 }
 
-// SetQuickAck makes the system acknowledge data from c at once, if the system
-// supports that. Some servers send a response in several small writes. Nagle's
-// algorithm delays each of them until the previous one is acknowledged, usually
-// by 40 ms. SetQuickAck must be called before the first read.
+// SetQuickAck disables delayed acknowledgments for c, if the system supports
+// it. A server that sends a response in several small writes is slowed down by
+// Nagle's algorithm: each write waits for the previous acknowledgment, usually
+// 40 ms. SetQuickAck must be called before the first read.
 func SetQuickAck(c net.Conn) {
 	own := connOf(c)
 	if own == nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A dialer is the Net of a Client. No other code in this module dials, listens
-// or resolves names.
+// A dialer opens the network connections of a Client and implements Net. No
+// other code in this module dials, listens or resolves names.
 type dialer struct {
 	policy   *Policy
 	resolver Resolver
@@ -22,7 +22,7 @@ type dialer struct {
 	tls      *tls.Config // for connections to proxies
 	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
-	noted sync.Map // ports that notePort has reported, as "scheme port N"
+	noted sync.Map // ports that notePort has reported; the keys have the form "scheme port N"
 }
 
 func newDialer(p *Policy, o Options) *dialer {
@@ -71,7 +71,8 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	return d.connect(ctx, network, g, t)
 }
 
-// notePort adds a note about an unusual port, once per Client.
+// notePort reports that the URL uses an unusual port. Each port is reported
+// once per Client.
 func (d *dialer) notePort(g *grant, t Target) {
 	_, unusual := d.policy.portVerdictFor(g, t)
 	if !unusual || g.configured || g.trace == nil || g.trace.Note == nil {
@@ -83,8 +84,9 @@ func (d *dialer) notePort(g *grant, t Target) {
 	}
 }
 
-// dialTarget parses addr and returns it with its grant. An addr that is neither
-// the target of the URL nor configured has been supplied by the server.
+// dialTarget parses addr and returns it with the grant that applies to it. An
+// address is treated as supplied by the server, unless it is the host of the
+// URL or an address from the configuration.
 func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
 	if addr == g.target.Address() {
 		return g.target, g, nil
@@ -108,15 +110,17 @@ func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err err
 	return t, g.withServerTarget(), nil
 }
 
-// connect connects to one of the addresses of t that the Policy allows.
+// connect resolves the host of t and connects to one of the addresses that the
+// Policy allows.
 func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target) (net.Conn, error) {
 	addrs, err := d.resolveAllowed(ctx, g, t)
 	if err != nil {
 		return nil, err
 	}
 	if network == "udp" {
-		// A UDP connect always succeeds, so that addresses cannot be tried in
-		// parallel. Most servers that use UDP have only IPv4.
+		// Connecting a UDP socket always succeeds, so that the first address is
+		// always used. Most servers that use UDP have only IPv4, so IPv4
+		// addresses come first.
 		slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	}
 	g.trace.Reached(Resolved, nil)
@@ -130,8 +134,8 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 	return c, nil
 }
 
-// resolveAllowed resolves t and returns the addresses that the Policy allows.
-// It returns an error if the Policy allows none of them.
+// resolveAllowed resolves the host of t and returns the addresses that the
+// Policy allows. It returns an error if the Policy denies all addresses.
 func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]netip.Addr, error) {
 	addrs, err := d.resolve(ctx, t, g.typed || g.configured)
 	if err != nil {
@@ -152,7 +156,8 @@ func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]neti
 	return kept, nil
 }
 
-// DialPeer uses only the port. It ignores the address that a server supplies.
+// DialPeer connects to the host of control and the given port. It ignores the
+// IP address that a server sends with the port.
 func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
 	g, c, err := d.controlConn(ctx, control)
 	if err != nil {
@@ -208,7 +213,7 @@ func (d *dialer) ListenPeer(ctx context.Context, control net.Conn) (net.Listener
 	return &peerListener{l, d, c}, nil
 }
 
-// A peerListener accepts connections from one peer.
+// A peerListener accepts connections only from the IP address of one peer.
 type peerListener struct {
 	net.Listener
 	dialer  *dialer
@@ -229,7 +234,8 @@ func (l *peerListener) Accept() (net.Conn, error) {
 	}
 }
 
-// SetDeadline sets the deadline of the listener, so that ctx can end Accept.
+// SetDeadline sets the deadline for Accept, if the underlying listener supports
+// deadlines.
 func (l *peerListener) SetDeadline(t time.Time) error {
 	if d, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
 		return d.SetDeadline(t)

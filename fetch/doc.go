@@ -1,8 +1,8 @@
-// Package fetch retrieves the object that a URL names, over any of the
-// Internet's old and new protocols.
+// Package fetch retrieves the object that a URL names, over current and
+// historic Internet protocols.
 //
-// Call [New] with the schemes you want (github.com/anyurl/fetch/schemes has
-// all of them) and then [Client.Get]:
+// Call [New] with a list of schemes, and then call [Client.Get]. Package
+// github.com/anyurl/fetch/schemes returns the list of all schemes:
 //
 //	client := fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...)
 //	defer client.Close()
@@ -13,28 +13,28 @@
 //	defer resp.Body.Close()
 //	_, err = io.Copy(w, resp.Body)
 //
-// Every request returns a [Response]. Its Kind distinguishes a
-// document, a menu, a searchable index and a session. Menus can be read as
-// entries ([Client.List], [Response.Entries]). [Client.Search] searches an
-// index. To fetch an entry of a listing, use [Entry.Request]. To fetch a link
-// in a document, use [Response.Request].
+// Every request returns a [Response]. The field Kind distinguishes a document,
+// a menu, a searchable index and a session. [Client.List] and
+// [Response.Entries] read a menu as entries. [Client.Search] searches an index.
+// [Entry.Request] returns a request for an entry of a listing, and
+// [Response.Request] returns a request for a link in a document.
 //
 // # Safety
 //
 // Drivers reach the network only through [Net], which enforces the [Policy] on
 // every connection. The zero Policy allows only public addresses and is safe
 // for URLs from untrusted sources. The Policy [Typed] is for URLs that the user
-// typed.
+// entered.
 //
 // # Completeness
 //
-// Reading a Body returns io.EOF only if the protocol proved that the body is
-// complete. Every other end of a body is an error. The [Fault] of an error
-// determines how the caller can react.
+// Reading a Body returns io.EOF only if the protocol confirmed that the body is
+// complete. If the body ends in any other way, reading returns an error. The
+// [Fault] of an error determines how the caller can react.
 //
 // # Writing a scheme
 //
-// A scheme is a [Scheme] value. Its function Plan is pure, and its function
-// Open returns a [Driver]. Package fetchtest has the test suite that every
-// scheme must pass.
+// A scheme is a value of type [Scheme]. Its function Plan uses no network, and
+// its function Open returns a [Driver]. Package fetchtest has the test suite
+// that every scheme must pass.
 package fetch

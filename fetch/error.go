@@ -15,9 +15,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An Error describes the operation and the URL that failed. Every error that a
-// Client or the Body of a Response returns is an Error. It is never nested in
-// another Error. [FaultOf] returns its class.
+// An Error records an error with the operation and the URL that caused it. A
+// Client and the Body of a Response return only errors of this type. An Error
+// never wraps another Error. [FaultOf] returns the class of an Error.
 type Error struct {
 	Op         string        // the failed operation: "get", "dial", "read", "redirect"
 	URL        string        // the URL that failed, with secrets masked
@@ -26,8 +26,8 @@ type Error struct {
 	Err        error         // the cause, which has a Fault in its chain
 }
 
-// Error returns the operation, the URL and the cause on one line. It masks
-// secrets in URLs by [uri.Redact].
+// Error returns the operation, the URL and the cause as one line of text. It
+// masks secrets in URLs by [uri.Redact].
 func (e *Error) Error() string {
 	where := strings.TrimSpace(e.Op + " " + e.URL)
 	if where == "" { // an error that a driver returned
@@ -36,27 +36,29 @@ func (e *Error) Error() string {
 	return uri.Redact(where + ": " + e.Err.Error())
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause of the error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the Fault of e. This includes a Fault that
-// FaultOf derives from an error of the system.
+// Is reports whether target is the Fault of the error, as returned by
+// [FaultOf].
 func (e *Error) Is(target error) bool {
 	f, ok := target.(Fault)
 	return ok && FaultOf(e.Err) == f
 }
 
-// ErrPastEnd is in the chain of an error if the server has no byte of
-// [Request.Range] and does not report the size of the object.
+// ErrPastEnd reports that the object ends before the first byte of
+// [Request.Range]. It is used if the server does not report the size of the
+// object.
 var ErrPastEnd = errors.New("the object ends before the range")
 
-// Errorf returns an error with the class f. Its text is only the formatted
-// message. Errorf wraps errors for %w like fmt.Errorf.
+// Errorf returns a formatted error with the class f. The text does not contain
+// the name of the class. Errorf wraps the operands of %w verbs like fmt.Errorf.
 func (f Fault) Errorf(format string, args ...any) error {
 	return &faultError{f, fmt.Errorf(format, args...)}
 }
 
-// With returns err with the class f. It returns nil if err is nil.
+// With adds the class f to an error without changing its text. It returns nil
+// if err is nil.
 func (f Fault) With(err error) error {
 	if err == nil {
 		return nil
@@ -72,9 +74,10 @@ type faultError struct {
 func (e *faultError) Error() string   { return e.err.Error() }
 func (e *faultError) Unwrap() []error { return []error{e.fault, e.err} }
 
-// FaultOf returns the class of err. It is the outermost Fault in the chain, or
-// else the class of a known error of the system or the standard library.
-// FaultOf returns zero for nil, and Internal for an unknown error.
+// FaultOf returns the class of an error, which is the outermost Fault in its
+// chain. If the chain has no Fault, FaultOf derives the class from known errors
+// of the system and the standard library. It returns zero for nil and Internal
+// for an unknown error.
 func FaultOf(err error) Fault {
 	if err == nil {
 		return 0
@@ -119,8 +122,9 @@ func isNetwork(err error) bool {
 		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// Retryable reports whether a request that failed with err is worth a retry. It
-// depends on the class of err, or on the resolver for a failed name resolution.
+// Retryable reports whether a request that failed with err may succeed if it is
+// sent again. The result depends on the class of the error. For a failed name
+// resolution, it depends on the error of the resolver.
 func Retryable(err error) bool {
 	var dns *net.DNSError
 	if errors.As(err, &dns) {

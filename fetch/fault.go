@@ -1,12 +1,12 @@
 package fetch
 
 // A Fault is the class of an error. It determines how the caller can react.
-// Every error that this module returns has a Fault in its chain. A Fault is
-// itself an error, so that errors.Is finds it:
+// Every error that this module returns has a Fault in its chain. A Fault
+// implements error, so that errors.Is can test for it:
 //
 //	if errors.Is(err, fetch.NotFound) { ... }
 //
-// The zero Fault is not a class and is never in the chain of an error.
+// The zero Fault is not a class. No error has it in its chain.
 type Fault uint8
 
 const (
@@ -39,8 +39,8 @@ const (
 	Canceled                     // the caller canceled the request
 )
 
-// faults has the name of each Fault in records, and whether a request that
-// failed with the Fault is worth a retry.
+// faults contains the name of each Fault in log records. The field retry is
+// true if a failed request with the Fault may succeed when it is sent again.
 var faults = [...]struct {
 	name  string
 	retry bool
@@ -75,7 +75,7 @@ var faults = [...]struct {
 	Canceled:    {"canceled", false},
 }
 
-// String returns the name of f for records and messages.
+// String returns the name of the Fault in log records and messages.
 func (f Fault) String() string {
 	if int(f) >= len(faults) {
 		f = 0
@@ -83,8 +83,9 @@ func (f Fault) String() string {
 	return faults[f].name
 }
 
-// Error returns the name of f.
+// Error returns the name of the Fault.
 func (f Fault) Error() string { return f.String() }
 
-// retryable reports whether a request that failed with f is worth a retry.
+// retryable reports whether a failed request with the Fault f may succeed when
+// it is sent again.
 func (f Fault) retryable() bool { return int(f) < len(faults) && faults[f].retry }

@@ -7,19 +7,20 @@ import (
 	"strconv"
 )
 
-// A grant is the permission of the Policy for one request. The ctx of the
-// request contains it. The dialer rejects connections without a grant.
+// A grant is the permission to open the connections of one request. The Policy
+// puts the grant into the context of the request. The dialer rejects
+// connections without a grant.
 type grant struct {
 	scheme *Scheme
 	target Target
 	trace  *Trace
 
-	typed      bool         // the user typed the URL
+	typed      bool         // the user entered the URL
 	configured bool         // the target is from the configuration
 	pageClass  class        // class of the server that supplied the URL
-	network    netip.Prefix // neighbourhood of that server, if it is private or link-local
-	pageOrigin Origin       // origin of the document that supplied the URL; zero for a typed URL
-	firstParty bool         // no redirect has left the origin of the first URL
+	network    netip.Prefix // neighbourhood of the server that supplied the URL, if private or link-local
+	pageOrigin Origin       // origin of the document that supplied the URL; zero if the user entered the URL
+	firstParty bool         // all redirects so far stayed within the origin of the first URL
 }
 
 type grantKey struct{}
@@ -29,9 +30,9 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
-// authorize checks a request before its driver is called. From and page are the
-// scheme and the origin of the document that supplied the URL. They are not
-// used for a typed URL.
+// authorize applies the Policy to a request before its driver is called. The
+// parameters from and page are the scheme and the origin of the document that
+// supplied the URL. If the user entered the URL, authorize ignores both.
 func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{
@@ -63,7 +64,8 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 	return g, p.checkTarget(g, target)
 }
 
-// withServerTarget returns g for an address that a server supplied.
+// withServerTarget returns a copy of the grant for a connection to an address
+// that a server supplied.
 func (g *grant) withServerTarget() *grant {
 	if !g.typed {
 		return g
@@ -73,14 +75,15 @@ func (g *grant) withServerTarget() *grant {
 	return &s
 }
 
-// isPageServer reports whether t has the host and the port of the document that
-// supplied the URL. The Policy has allowed access to this server before.
+// isPageServer reports whether t is the server of the document that supplied
+// the URL. The Policy has already allowed access to this host and port.
 func (g *grant) isPageServer(t Target) bool {
 	o := t.Origin()
 	return g.pageOrigin.Host != "" && g.pageOrigin.Host == o.Host && g.pageOrigin.Port == o.Port
 }
 
-// withConfiguredTarget returns g for an address from the configuration.
+// withConfiguredTarget returns a copy of the grant for a connection to an
+// address from the configuration, such as a proxy.
 func (g *grant) withConfiguredTarget() *grant {
 	s := *g
 	s.configured = true
@@ -97,7 +100,8 @@ func (g *grant) setPage(peer netip.Addr) {
 	}
 }
 
-// checkTarget applies the rules that do not depend on a resolved address.
+// checkTarget applies the rules of the Policy for schemes, hosts and ports. It
+// runs before the host name is resolved.
 func (p *Policy) checkTarget(g *grant, t Target) error {
 	if g.configured {
 		return nil
@@ -120,9 +124,9 @@ func (p *Policy) checkPort(g *grant, t Target) error {
 	return nil
 }
 
-// portVerdictFor returns the portVerdict for t. A document may link to its own
-// host and port if this port is allowed in a typed URL. A PortRule without Any
-// does not apply to such a link.
+// portVerdictFor returns the portVerdict for the port of t. A document may link
+// to its own host and port if the Policy allows this port in a URL that the
+// user entered. A PortRule applies to such a link only if its field Any is set.
 func (p *Policy) portVerdictFor(g *grant, t Target) (rule string, unusual bool) {
 	rule, unusual = p.portVerdict(g.scheme, t.Port, g.typed)
 	if rule != "" && g.isPageServer(t) {
@@ -143,9 +147,9 @@ func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
 }
 
-// allowsClass reports whether a server may lead to the address a of class c.
-// The class must be as public as the class of the server. On a private network,
-// a must be in the neighbourhood of the server.
+// allowsClass reports whether a server may link to the address a of class c.
+// The address must be as public as the server or more public. If the server is
+// on a private network, a private address must be in the same neighbourhood.
 func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	if c <= reserved || c < g.pageClass {
 		return false
@@ -156,8 +160,8 @@ func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	return true
 }
 
-// key returns the part of a pool key that keeps requests with different
-// permissions apart.
+// key returns the part of a pool key that depends on the grant. Requests with
+// different permissions have different keys and share no connections.
 func (g *grant) key() string {
 	switch {
 	case g.typed:

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// rateBody is a Body that fails if the server sends too slowly. It is the
-// innermost Body, so that pauses of middlewares and of the reader do not count.
+// rateBody is a Body whose Read fails if the server sends too slowly. It wraps
+// the body of the driver directly. Pauses of middlewares and of the reader
+// therefore do not count.
 type rateBody struct {
 	io.ReadCloser
 	rate     int64         // minimum rate in bytes per second
@@ -14,7 +15,8 @@ type rateBody struct {
 	received int64         // bytes received in the current window
 }
 
-// window is the time over which Policy.MinRate is measured.
+// window is the period over which the transfer rate is compared with
+// Policy.MinRate.
 const window = time.Minute
 
 func (b *rateBody) Read(p []byte) (int, error) {

@@ -8,52 +8,54 @@ import (
 	"time"
 )
 
-// Options configure a Client. The zero value is safe for URLs from untrusted
-// sources: the Client connects only to public addresses, uses no proxy and does
-// not retry.
+// Options configures a Client. With the zero value, a Client is safe for URLs
+// from untrusted sources. It connects only to public addresses, uses no proxy
+// and does not retry.
 type Options struct {
 	Policy Policy
-	Wrap   []Middleware // the first one is the outermost
+	Wrap   []Middleware // each wraps the next one; the first runs first
 	Proxy  ProxyFunc    // nil means no proxy
 	Login  LoginFunc    // if nil, only URL and Request supply credentials
 	TLS    *tls.Config  // nil means the certificates of the system
 
-	// RedirectLogin returns the credential for another origin to which a
-	// redirect of a typed URL leads. It must not return a default credential,
-	// because a server named the origin. If it is nil or returns nil, the
-	// request continues without a credential.
+	// RedirectLogin returns the credential for another origin after a redirect
+	// of a URL that the user entered. It must not return a default credential,
+	// because the server chose the origin. If RedirectLogin is nil or returns
+	// nil, the request continues without a credential.
 	//
-	// RedirectLogin is not called if the redirect leads to another protocol,
-	// or to another port of the typed host. The default ports of a protocol
+	// RedirectLogin is not called if the redirect changes the protocol, or if
+	// it changes the port but not the host. The default ports of a protocol
 	// with and without TLS count as the same port. It is not called for a
-	// plaintext scheme after a URL of the chain used TLS. A note reports a
-	// credential that is sent in plaintext.
+	// plaintext scheme if an earlier URL used TLS. If the credential is sent in
+	// plaintext, a note reports this to the user.
 	RedirectLogin func(Origin) *Credential
 
 	Resolver Resolver // nil means SystemResolver
 
 	// Route replaces the target of a connection by another host, port or
-	// address. The Policy checks the result as a configured target, not as the
-	// target of the URL. Nil changes no target.
+	// address, like the curl option --connect-to. The Policy treats the new
+	// target as an address from the configuration. If Route is nil, no target
+	// is replaced.
 	Route func(Target) Target
 
-	// Dial connects to an address that the Policy has allowed. It must return
-	// when ctx ends. Calls for the addresses of one host are concurrent. Nil
-	// means a net.Dialer. Tests can replace the network by it.
+	// Dial connects to an IP address that the Policy has allowed. It must
+	// return when ctx ends. The Client may call Dial concurrently for the
+	// addresses of one host. If Dial is nil, a net.Dialer is used. Tests can
+	// use Dial to replace the network.
 	Dial func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
 	Now func() time.Time // nil means time.Now
 }
 
-// A LoginFunc returns the credential for a challenge, for example from a netrc
-// file or from the user. It returns nil if it finds no credential.
+// A LoginFunc finds the credential that a server or proxy requires, for example
+// in a netrc file or by asking the user. It returns nil if there is none.
 type LoginFunc func(ctx context.Context, c Challenge) (*Credential, error)
 
 // A Challenge describes a server or a proxy that requires a credential.
 type Challenge struct {
 	Origin   Origin
 	User     string // the user name of the URL, or ""
-	Realm    string // text of the server; escape it before printing
+	Realm    string // realm that the server sent; escape it before printing
 	Typed    bool   // if false, a server supplied the URL, and no default credential may be returned
 	Proxy    bool   // a proxy requires the credential
 	Rejected bool   // the server rejected the previous credential

@@ -2,14 +2,15 @@ package fetch
 
 import "errors"
 
-// An Override is a setting that avoids an error. The command prints the flag
-// that changes the setting. The zero Override means that no setting does.
+// An Override names the setting that permits a request that failed, for example
+// Policy.Ports with the value "http:25". The command prints the corresponding
+// flag. The zero Override means that no setting permits the request.
 type Override struct {
 	Kind  OverrideKind
 	Value string // the value to set or to add; empty for some kinds
 }
 
-// String returns the kind and the value of o, such as "Policy.Ports http:25".
+// String returns the kind and the value, such as "Policy.Ports http:25".
 func (o Override) String() string {
 	if o.Value == "" {
 		return string(o.Kind)
@@ -17,11 +18,11 @@ func (o Override) String() string {
 	return string(o.Kind) + " " + o.Value
 }
 
-// An OverrideKind is the Go name of a setting. Packages of schemes define
-// further kinds for their own options.
+// An OverrideKind is the Go name of a setting, such as "Policy.Ports". Packages
+// of schemes define more kinds for their own options.
 type OverrideKind string
 
-// The settings of this package that an [Override] can name.
+// These settings of package fetch can be named by an [Override].
 const (
 	OverrideAddresses  OverrideKind = "Policy.Addresses" // Value is an address
 	OverridePorts      OverrideKind = "Policy.Ports"     // Value has the syntax of ParsePortRule
@@ -34,21 +35,21 @@ const (
 	OverrideGateway    OverrideKind = "Gateway"    // Value is a scheme without a driver
 )
 
-// A Remedy is an error that an [Override] may avoid. Its [Fault] and its text
-// are the same as of Err.
+// A Remedy is an error with the [Override] that may avoid it. Its [Fault] and
+// its text are those of the wrapped error.
 type Remedy struct {
 	Err      error
 	Override Override
 }
 
-// Error returns the text of r.Err.
+// Error returns the text of the wrapped error.
 func (r *Remedy) Error() string { return r.Err.Error() }
 
-// Unwrap returns r.Err.
+// Unwrap returns the wrapped error.
 func (r *Remedy) Unwrap() error { return r.Err }
 
-// NeedLogin returns err as a [Remedy] with [OverrideLogin] if fault is [Auth].
-// It returns err itself for any other fault.
+// NeedLogin wraps err in a [Remedy] with [OverrideLogin] if fault is [Auth].
+// For any other fault, it returns err unchanged.
 func NeedLogin(fault Fault, err error) error {
 	if fault != Auth {
 		return err
@@ -56,8 +57,9 @@ func NeedLogin(fault Fault, err error) error {
 	return &Remedy{err, Override{Kind: OverrideLogin}}
 }
 
-// OverrideOf returns the Override of the first [Refusal] in the chain of err
-// that has one, or else of the first [Remedy], or else the zero Override.
+// OverrideOf returns the [Override] that may avoid the error err. It searches
+// the chain of err first for a [Refusal] and then for a [Remedy]. It returns
+// the zero Override if it finds none.
 func OverrideOf(err error) Override {
 	var refusal *Refusal
 	var remedy *Remedy

@@ -8,67 +8,71 @@ import (
 )
 
 // A Policy limits the connections and transfers of a Client. The zero Policy is
-// [Public]; [Typed] and [Allowlist] return others. The fields of a Policy may
-// be changed before New.
+// the result of [Public]. The functions [Typed] and [Allowlist] return other
+// policies. The fields must not be changed after the Policy was passed to New.
 type Policy struct {
 	Reach Reach
 	Hosts []string // allowed hosts if Reach is Listed, see [Allowlist]
 
-	Schemes         []string       // allowed schemes; nil allows all, but Scheme.Local only if Reach is Anywhere
-	Redirects       []string       // schemes for links of servers, besides Scheme.Links; "*" means all but confined ones
-	RedirectsOnly   []string       // if not nil, servers may lead only to these schemes
+	Schemes         []string       // allowed schemes; nil allows all, but schemes with Local set only if Reach is Anywhere
+	Redirects       []string       // allowed for links in addition to Scheme.Links; "*" means all except confined schemes
+	RedirectsOnly   []string       // if not nil, only these schemes are allowed for links and redirects
 	Ports           []PortRule     // ports allowed besides Scheme.Ports
-	Addresses       []netip.Prefix // addresses allowed in typed URLs, even of metadata services
-	WebPorts        bool           // block only the ports that browsers block, also for http and https URLs of servers
+	Addresses       []netip.Prefix // allowed in URLs that the user entered, including metadata services
+	WebPorts        bool           // for http and https, block only the ports that browsers block
 	Downgrade       bool           // allow Links.Downgrade, such as links from https to http
-	LocationTrusted bool           // send credentials to every host that a redirect leads to
+	LocationTrusted bool           // send credentials to all hosts after a redirect
 
 	MaxHops int   // redirects per request; 0 means 10, negative means none
 	MaxBody int64 // maximum size of a body in bytes; 0 means no limit
 
-	// MaxTime is the timeout of a request with its body. A negative value means
-	// no timeout. 0 means 5 minutes if Reach is PublicOnly, and otherwise no
-	// timeout.
+	// MaxTime is the maximum duration of a request, including the transfer of
+	// the body. A negative value means no limit. Zero means 5 minutes if Reach
+	// is PublicOnly, and no limit otherwise.
 	MaxTime time.Duration
 
 	Connect time.Duration // timeout of a connection attempt to one address; 0 means 10 seconds
-	Idle    time.Duration // maximum time without any byte; 0 means 60 seconds, negative means no limit
+	Idle    time.Duration // maximum time without receiving or sending a byte; 0 means 60 seconds, negative means no limit
 	MinRate int64         // minimum bytes per second, measured over a minute; 0 means 1024, negative means no minimum
 }
 
-// Reach selects the addresses that a Policy allows.
+// Reach is the set of addresses that a Policy allows.
 type Reach uint8
 
 const (
 	PublicOnly Reach = iota // only public addresses
-	Anywhere                // all addresses for typed URLs; fewer for URLs that servers supply
+	Anywhere                // all addresses if the user entered the URL; fewer for links
 	Listed                  // only Policy.Hosts
 )
 
-// Public returns the zero Policy, for URLs from untrusted sources.
+// Public returns the zero Policy, which is safe for URLs from untrusted
+// sources.
 func Public() Policy { return Policy{} }
 
-// Typed returns the Policy for URLs that the user typed. They may name every
-// host except metadata services. URLs that servers supply have more
-// restrictions.
+// Typed returns the Policy for URLs that the user entered. It allows these URLs
+// to name any host except metadata services. It is more restrictive for links
+// and redirects.
 func Typed() Policy { return Policy{Reach: Anywhere} }
 
 // Allowlist returns a Policy that allows only the given hosts. Each host is a
-// name, an address, a prefix, or a pattern such as "*.example.org", which does
-// not match example.org. A listed name is allowed at every address to which it
-// resolves. A listed address or prefix is allowed under every name. Metadata
-// services are never allowed. Invalid hosts match nothing.
+// name, an IP address, a prefix such as "192.0.2.0/24", or a pattern such as
+// "*.example.org". The pattern matches subdomains, but not example.org itself.
+//
+// A listed name is allowed with every address to which it resolves. A listed
+// address or prefix is allowed under every name. Metadata services are never
+// allowed. Invalid hosts are ignored.
 func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hosts} }
 
-// A Refusal describes a request or connection that the Policy rejected. It is
-// in the chain of an error with the Fault BadPort, BadAddress or BadReferral.
+// A Refusal is the error for a request or connection that the Policy rejected.
+// It is wrapped in an error with the Fault BadPort, BadAddress or BadReferral.
 type Refusal struct {
-	Rule     string   // description of the rule
-	Subject  string   // the port, address or scheme that the rule rejected
-	Override Override // the setting that allows it, or zero
+	Rule     string   // description of the violated rule
+	Subject  string   // the rejected port, address or scheme
+	Override Override // the setting that permits the request, or zero
 }
 
-// Error returns the rule and the subject. The subject may be text from a URL.
+// Error returns the rule and the subject as text. The text may contain parts of
+// an untrusted URL.
 func (r *Refusal) Error() string {
 	s := "denied by policy: " + r.Rule
 	if r.Subject != "" {
@@ -90,7 +94,8 @@ func (p *Policy) connectTime() time.Duration { return orDefault(p.Connect, 10*ti
 func (p *Policy) idleTime() time.Duration    { return orDefault(p.Idle, time.Minute) }
 func (p *Policy) minRate() int64             { return orDefault(p.MinRate, 1024) }
 
-// orDefault returns n if it is positive, def if n is zero, and otherwise zero.
+// orDefault returns n if it is positive, the default def if n is zero, and zero
+// if n is negative.
 func orDefault[N ~int | ~int64](n, def N) N {
 	if n == 0 {
 		return def
@@ -98,9 +103,9 @@ func orDefault[N ~int | ~int64](n, def N) N {
 	return max(n, 0)
 }
 
-// checkName rejects names such as localhost, regardless of their addresses. A
-// name is known if the user typed it, or if a document of the same host
-// supplied it.
+// checkName applies the Policy to a host name before it is resolved. The
+// parameter known is true if the user entered the name, or if a document on the
+// same host supplied it. Other documents must not link to localhost.
 func (p *Policy) checkName(host string, known bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
@@ -114,8 +119,8 @@ func (p *Policy) checkName(host string, known bool) error {
 	return nil
 }
 
-// checkAddr checks one address, which is the host of t or the result of its
-// resolution. Every connection passes this check.
+// checkAddr applies the Policy to one resolved IP address of the target t.
+// Every connection passes this check.
 func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 	if (g.typed || g.configured) && p.allowsAddr(a) {
 		return nil
@@ -131,7 +136,7 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 	switch {
 	case c == metadata:
 		override := Override{}
-		if g.typed || g.configured { // no setting allows metadata services for URLs of servers
+		if g.typed || g.configured { // no setting allows links to metadata services
 			override = Override{OverrideAddresses, a.Unmap().String()}
 		}
 		return refuse("address of a metadata service", override)
@@ -149,7 +154,8 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", Override{})
 	}
 	if !g.typed && !g.isPageServer(t) && c != public && slices.Contains(textServices, t.Port) && !p.allowsPort(t.Scheme, t.Port, false) {
-		// Public hosts often run Web servers on these ports.
+		// These ports are not blocked on public hosts, because public hosts
+		// often run Web servers on them.
 		return p.rejectPort("text-service", t, false)
 	}
 	return nil
@@ -184,8 +190,8 @@ func (p *Policy) listsAddresses() bool {
 	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parseAddressOrPrefix(h); return ok })
 }
 
-// parseAddressOrPrefix parses a prefix. It returns an address as the prefix
-// that contains only this address.
+// parseAddressOrPrefix parses an IP address or a prefix such as 192.0.2.0/24.
+// An address is returned as a prefix that contains only this address.
 func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p.Masked(), true
@@ -198,7 +204,8 @@ func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-// ParseAddressRule parses an address or a prefix for Policy.Addresses.
+// ParseAddressRule parses an IP address or a prefix, such as 192.0.2.0/24, for
+// Policy.Addresses.
 func ParseAddressRule(s string) (netip.Prefix, error) {
 	p, ok := parseAddressOrPrefix(s)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// blockedPorts are the ports that browsers block, from the WHATWG Fetch
-// standard, section 2.9.
+// blockedPorts lists the ports that browsers block (WHATWG Fetch standard,
+// section 2.9).
 var blockedPorts = []uint16{
 	0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
 	109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
@@ -15,26 +15,27 @@ var blockedPorts = []uint16{
 	3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }
 
-// textServices are ports above 1023 of services that execute lines of text or
-// the first bytes of a connection. A selector or a path could contain commands.
+// textServices lists the ports above 1023 of services that execute lines of
+// text as commands. A Gopher selector or a path could contain such commands.
 var textServices = []uint16{
 	1080, 1433, 1521, 2181, 2375, 2376, 2379, 2380, 2601, 2602, 2603, 2604, 2605, 3128, 3306, 4369, 5432, 5555,
 	5672, 5900, 5901, 5902, 5903, 5984, 6379, 6380, 6443, 7001, 8009, 8086, 8125, 8500, 9000, 9042, 9092, 9100,
 	9200, 9300, 9418, 10250, 10255, 11211, 15672, 25672, 27017, 27018, 27019, 28017, 50000, 61613,
 }
 
-// amplifiers are ports of services that answer one datagram with many.
+// amplifiers lists the UDP ports of services that answer one datagram with
+// many.
 var amplifiers = []uint16{53, 123, 161, 1900, 5353, 11211}
 
-// A PortRule allows a port that the Policy blocks by default.
+// A PortRule allows a port that the Policy denies by default.
 type PortRule struct {
 	Scheme string // "" means every scheme
 	Port   uint16
-	Any    bool // also allow the port in URLs that servers supply
+	Any    bool // also allow the port in links and redirects
 }
 
 // ParsePortRule parses a rule such as "gopher:7070" or "25". The suffix ":any"
-// extends the rule to URLs that servers supply.
+// also allows the port in links and redirects.
 func ParsePortRule(s string) (PortRule, error) {
 	text, anyone := strings.CutSuffix(s, ":any")
 	r := PortRule{Any: anyone}
@@ -49,8 +50,9 @@ func ParsePortRule(s string) (PortRule, error) {
 	return r, nil
 }
 
-// portVerdict returns the rule that blocks port for the scheme s, or "".
-// Unusual is true if the port is allowed and a note should mention it.
+// portVerdict returns the rule that blocks a port for the scheme s, or "" if
+// the port is allowed. The result unusual is true if the Client should report
+// an allowed port to the user.
 func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, unusual bool) {
 	class := s.Ports.Class
 	web := class == WebPorts && (typed || p.WebPorts)
@@ -83,7 +85,7 @@ func (p *Policy) allowsPort(scheme string, port uint16, typed bool) bool {
 	})
 }
 
-// portRules has the text of each rule that portVerdict returns.
+// portRules maps the result of portVerdict to its text in error messages.
 var portRules = map[string]string{
 	"range":        "port out of range",
 	"reserved":     "port below 1024 belongs to another service",

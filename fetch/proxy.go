@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Proxy describes how to connect to a target. The zero Proxy means a direct
-// connection.
+// A Proxy is a proxy server with the options for its use. The zero Proxy means
+// a direct connection.
 type Proxy struct {
 	// URL has the form SCHEME://[USER:PASSWORD@]HOST:PORT, where SCHEME is
 	// http, https, socks4, socks4a, socks5 or socks5h. With socks4a and
@@ -34,13 +34,13 @@ const (
 	ProxyAny                     // Digest or else Basic, after a challenge
 )
 
-// A ProxyFunc returns the Proxy for a target. It is called for every connection
-// and must return the same Proxy for the same target.
+// A ProxyFunc returns the Proxy for connections to a target. It is called for
+// every connection. It must always return the same Proxy for the same target.
 type ProxyFunc func(Target) (Proxy, error)
 
-// dialThroughProxy connects to t through a proxy. The Policy has checked the
-// name and the port of t. If the Policy does not allow every address,
-// dialThroughProxy resolves the name and sends the address to the proxy.
+// dialThroughProxy connects to t through the proxy via. The Policy has already
+// checked the name and the port. If the Policy denies some addresses,
+// dialThroughProxy resolves the name and sends an allowed address to the proxy.
 func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("UDP cannot be used through a proxy: %s", t.Address())
@@ -52,8 +52,9 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 	return d.dialTunnel(ctx, via, g, t)
 }
 
-// proxyRequestTarget returns t in the form that a proxy of the given scheme
-// receives. The proxy receives a name only if the Policy allows every address.
+// proxyRequestTarget returns the host and port to send to a proxy. The host is
+// a name if the Policy allows every address and the proxy resolves names.
+// Otherwise the host is an IP address that the Policy allows.
 func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
 	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(scheme) {
 		return t, nil
@@ -97,7 +98,7 @@ func (d *dialer) Gateway(ctx context.Context) (Target, error) {
 	if t.Host == "" {
 		return t, nil
 	}
-	// The Policy has not yet checked the host if the scheme has no port.
+	// If the scheme has no port, no earlier step has checked the host.
 	if err := d.policy.checkTarget(g, t); err != nil {
 		return t, err
 	}
@@ -118,12 +119,12 @@ func (d *dialer) DialProxy(ctx context.Context) (net.Conn, error) {
 	return d.dialProxy(ctx, p, g)
 }
 
-// proxyPorts are the default ports of proxies.
+// proxyPorts maps the scheme of a proxy URL to its default port.
 var proxyPorts = map[string]uint16{"http": 1080, "https": 443, "socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080}
 
-// dialProxy connects to the proxy itself, and performs a TLS handshake with an
-// https proxy. The Policy does not check a configured proxy. The connection has
-// no peer, because the address of the target is unknown.
+// dialProxy connects to the proxy server. For an https proxy, it performs a TLS
+// handshake. The Policy is not applied, because the proxy was configured. The
+// connection has no peer, because the address of the target is unknown.
 func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, error) {
 	t, err := TargetOf(p.URL, proxyPorts[p.URL.Scheme()])
 	if err != nil {
@@ -159,14 +160,14 @@ func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Targ
 	}
 	secure, err := handshake(ctx, c, config, t.Origin().Host, d.policy.connectTime(), []string{"http/1.1"})
 	if err != nil {
-		return nil, err // not a nil *tls.Conn in a net.Conn
+		return nil, err // avoids a non-nil net.Conn that contains a nil *tls.Conn
 	}
 	return secure, nil
 }
 
-// dialTunnel opens a tunnel to t through the proxy. It opens a second
-// connection if the proxy closed the first one with an authentication
-// challenge.
+// dialTunnel opens a tunnel to t through the proxy p. If the proxy requires
+// authentication and closes the connection, dialTunnel opens a second
+// connection with the credentials.
 func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (net.Conn, error) {
 	user, password, err := proxyUser(p.URL)
 	if err != nil {
@@ -206,7 +207,7 @@ func (d *dialer) connectTunnel(ctx context.Context, c net.Conn, p Proxy, t Targe
 	return err
 }
 
-// proxyUser returns the user and the password of a proxy URL.
+// proxyUser returns the user name and the password in a proxy URL.
 func proxyUser(u uri.URI) (user, password string, err error) {
 	c, err := CredentialOf(u)
 	if c == nil || err != nil {
@@ -215,8 +216,8 @@ func proxyUser(u uri.URI) (user, password string, err error) {
 	return c.User, c.Password.Reveal(), nil
 }
 
-// proxyOverride returns the setting that answers the challenges of a proxy.
-// Only Basic is enabled by default.
+// proxyOverride returns the setting that answers the authentication challenges
+// of a proxy. By default, only Basic authentication is enabled.
 func proxyOverride(challenges []httpauth.Challenge) Override {
 	if httpauth.OnlyDigest(challenges) {
 		return Override{Kind: OverrideProxyAuth}
@@ -224,7 +225,7 @@ func proxyOverride(challenges []httpauth.Challenge) Override {
 	return Override{Kind: OverrideProxyLogin}
 }
 
-// proxyFault classifies an error of the exchange with a proxy.
+// proxyFault returns the class of an error that occurred while using a proxy.
 func proxyFault(err error) error {
 	var login *proxy.AuthRequiredError
 	var refused *proxy.RefusedError

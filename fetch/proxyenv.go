@@ -8,15 +8,17 @@ import (
 )
 
 // ProxyFromEnvironment returns a ProxyFunc that uses the same environment
-// variables as curl. SCHEME_proxy, or else all_proxy, has the proxy in the form
-// of [ParseProxy]. The variable no_proxy lists hosts that need no proxy. A
-// variable in lower case takes precedence over the same one in upper case.
-// HTTP_PROXY is ignored, because a CGI program gets it from the header field
-// Proxy of its client (CVE-2016-5386).
+// variables as curl. The variable SCHEME_proxy, such as ftp_proxy, contains the
+// proxy in the syntax of [ParseProxy]. If it is not set, all_proxy is used. The
+// variable no_proxy lists the hosts that are connected directly.
 //
-// Getenv, usually os.Getenv, returns the value of a variable. It is called
-// again for each target. An invalid variable is an error only for the targets
-// that use it.
+// A variable in lower case takes precedence over the same variable in upper
+// case. HTTP_PROXY is ignored, because a CGI program gets this variable from
+// the header field Proxy of its client (CVE-2016-5386).
+//
+// The function getenv, usually os.Getenv, returns the value of a variable. It
+// is called for each target. An invalid variable causes an error only for
+// targets that use this variable.
 func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 	env := proxy.ParseEnv(getenv)
 	return func(t Target) (Proxy, error) {
@@ -32,8 +34,8 @@ func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 	}
 }
 
-// isTarget reports whether t is the proxy p itself. A gateway of another scheme
-// is not requested through itself.
+// isTarget reports whether the target t is the proxy itself, which needs no
+// proxy. It returns false for http and https targets.
 func (p Proxy) isTarget(t Target) bool {
 	if t.Scheme == "http" || t.Scheme == "https" {
 		return false
@@ -42,8 +44,8 @@ func (p Proxy) isTarget(t Target) bool {
 	return err == nil && own.Host == t.Host && own.Port == t.Port
 }
 
-// ParseProxy parses [SCHEME://][USER:PASSWORD@]HOST[:PORT]. The default scheme
-// is http, and socks means socks4.
+// ParseProxy parses a proxy in the form [SCHEME://][USER:PASSWORD@]HOST[:PORT].
+// The default scheme is http. The scheme socks means socks4.
 func ParseProxy(text string) (Proxy, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text

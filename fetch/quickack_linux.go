@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acknowledge makes the kernel acknowledge received data at once. The kernel
-// resets the option after each exchange.
+// acknowledge disables delayed acknowledgments of a TCP socket until the next
+// exchange, when the kernel resets the option TCP_QUICKACK.
 func acknowledge(raw syscall.RawConn) {
 	raw.Control(func(fd uintptr) {
 		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) // an error only makes transfers slower

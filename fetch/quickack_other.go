@@ -4,5 +4,5 @@ package fetch
 
 import "syscall"
 
-// acknowledge does nothing on this system.
+// acknowledge does nothing, because this system has no option TCP_QUICKACK.
 func acknowledge(syscall.RawConn) {}

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// quietWait is how long IsQuiet waits for bytes if the connection has no socket
-// of the operating system.
+// quietWait is the time that IsQuiet waits for bytes on a connection that is
+// not a socket.
 const quietWait = time.Millisecond
 
-// IsQuiet reports whether c, an idle connection of a pool, has received neither
-// bytes nor an end of stream. Bytes that arrive before a request do not belong
-// to its response. The caller must therefore close a connection that is not
-// quiet.
+// IsQuiet reports whether an idle connection is open and has received no bytes.
+// Bytes that arrive before a request do not belong to its response. The caller
+// must therefore close a pooled connection if IsQuiet returns false.
 //
-// IsQuiet inspects the socket and the TLS buffers without waiting. If c has no
-// socket, IsQuiet waits for one millisecond. No other method of c may be called
-// at the same time.
+// IsQuiet inspects the socket and the TLS buffers without waiting. If c is not
+// a socket, IsQuiet waits for one millisecond. No other method of c may be
+// called at the same time.
 func IsQuiet(c net.Conn) bool {
 	own := connOf(c)
 	if own == nil {
@@ -34,11 +33,11 @@ func IsQuiet(c net.Conn) bool {
 	}
 	own.buffersOnly = true
 	defer func() { own.buffersOnly = false }()
-	n, err := c.Read(make([]byte, 1)) // reads only the buffers above own
+	n, err := c.Read(make([]byte, 1)) // reads only the buffers of TLS and taps, not the socket
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// isQuiet reports whether the connection below c has received no data.
+// isQuiet reports whether the socket of c is open and has received no data.
 func (c *conn) isQuiet() bool {
 	if socket, ok := c.Conn.(syscall.Conn); ok {
 		if raw, err := socket.SyscallConn(); err == nil {
@@ -53,7 +52,7 @@ func (c *conn) isQuiet() bool {
 	return quiet && c.setDeadline(&c.read, c.Conn.SetReadDeadline) == nil
 }
 
-// isSilent waits for quietWait and reports whether c received no data.
+// isSilent reports whether no data arrives on c during quietWait.
 func isSilent(c net.Conn) bool {
 	c.SetReadDeadline(time.Now().Add(quietWait))
 	n, err := c.Read(make([]byte, 1))

@@ -4,5 +4,5 @@ package fetch
 
 import "syscall"
 
-// peek is not implemented on this system.
+// peek always returns false, because it is not implemented on this system.
 func peek(syscall.RawConn) (quiet, known bool) { return false, false }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peek reports whether a socket has no bytes and no end of stream to read.
-// Known is false if the operating system cannot report that.
+// peek reports whether a socket is open and has no bytes to read. The result
+// known is false if the operating system cannot report this.
 func peek(raw syscall.RawConn) (quiet, known bool) {
 	err := raw.Control(func(fd uintptr) {
 		for {

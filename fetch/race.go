@@ -17,9 +17,9 @@ type dialResult struct {
 	err  error
 }
 
-// race connects to the first address that answers (Happy Eyeballs). It calls
-// judge with the numeric address of each attempt. It returns after all attempts
-// have ended.
+// race connects to several addresses in parallel and returns the first
+// connection that succeeds (Happy Eyeballs, RFC 8305). It calls judge with the
+// address before each attempt. It returns after all attempts have ended.
 func (d *dialer) race(
 	ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error,
 ) (dialResult, error) {
@@ -75,7 +75,7 @@ func (d *dialer) race(
 	}
 }
 
-// dialOne connects to one address. It does not dial after the end of ctx.
+// dialOne connects to one address, unless the context has already ended.
 func (d *dialer) dialOne(
 	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
 ) (net.Conn, error) {

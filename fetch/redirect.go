@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// follow carries out req and its redirects. The Policy is applied to each of
-// them.
+// follow sends a request and follows its redirects. It applies the Policy to
+// each redirect.
 func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Request) (*Response, error) {
 	r, err := c.prepare(req)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 		case len(chain) > c.policy.maxHops():
 			err = Loop.Errorf("more than %d redirects", c.policy.maxHops())
 		case requestIdentity(next.URL) != requestIdentity(r.URL) && slices.Contains(seen, requestIdentity(next.URL)+cookies):
-			// A redirect to the same URL is no loop, because the next response
-			// may differ.
+			// A redirect from a URL to itself is not a loop, because the second
+			// response may differ, for example after a cookie was set.
 			err = Loop.Errorf("redirect loop at %s", next.URL)
 		}
 		if err != nil {
@@ -54,13 +54,14 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	}
 }
 
-// requestIdentity returns a string that is equal for repeated requests of one
-// chain of redirects.
+// requestIdentity returns a string that identifies a URL in a chain of
+// redirects. It is used to detect redirect loops.
 func requestIdentity(u uri.URI) string {
 	return u.WithoutUserinfo().WithoutFragment().Unredacted() + "\n"
 }
 
-// prepare returns a copy of req with its credential bound to an origin.
+// prepare returns a copy of req. It restricts the credential of the copy to one
+// origin.
 func (c *Client) prepare(req *Request) (*Request, error) {
 	r := req.Clone()
 	r.client = c
@@ -93,8 +94,9 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 	return r, nil
 }
 
-// Credential returns the login in the userinfo of u, parsed by the scheme of u.
-// It returns nil if the URL has no login.
+// Credential returns the user name and the password in a URL. The scheme of the
+// URL determines how they are parsed. Credential returns nil if the URL has no
+// userinfo.
 func (c *Client) Credential(u uri.URI) (*Credential, error) {
 	s := c.Scheme(u.Scheme())
 	return s.credential(u)
@@ -107,8 +109,8 @@ func (s *Scheme) credential(u uri.URI) (*Credential, error) {
 	return CredentialOf(u)
 }
 
-// CredentialOf returns the user name and the password in the userinfo of u,
-// percent-decoded. It returns nil if the URL has neither.
+// CredentialOf returns the percent-decoded user name and password in a URL. It
+// returns nil if the URL has neither.
 func CredentialOf(u uri.URI) (*Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
@@ -132,8 +134,9 @@ func dropUserinfo(u uri.URI, t *Trace) uri.URI {
 	return u.WithoutUserinfo()
 }
 
-// redirectRequest returns the request for the redirect resp of r. It is derived
-// from r, so that data dropped at an earlier redirect stays dropped.
+// redirectRequest returns the request that follows the redirect resp. It copies
+// the request r, so that credentials removed at an earlier redirect stay
+// removed.
 func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
 	next.sawTLS = r.sawTLS || resp.TLS != nil
@@ -162,8 +165,9 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	}
 	same := originOf(r.URL, here) == originOf(next.URL, there)
 	if !same {
-		// The Host field of the caller belongs to the first origin, where it
-		// also selects cookies. Curl drops it too, even with
+		// The Host field that the caller set is valid only for the first
+		// origin. It also selects cookies there. Curl also removes the Host
+		// field after a redirect to another origin, even with
 		// --location-trusted.
 		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
 	}
@@ -183,8 +187,9 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	return next, nil
 }
 
-// redirectLogin returns the credential for the origin of next, the target of a
-// redirect, or nil. S is the scheme of next.
+// redirectLogin calls Options.RedirectLogin for a redirect to another origin.
+// The scheme of the redirect target next is s. The result is nil if no
+// credential may be sent.
 func (c *Client) redirectLogin(next *Request, s *Scheme) *Credential {
 	o := originOf(next.URL, s)
 	if c.login == nil || next.sawTLS && !s.Secure || !c.allowsRedirectLogin(next.typedOrigin, o) {
@@ -202,11 +207,13 @@ func (c *Client) redirectLogin(next *Request, s *Scheme) *Credential {
 	return &bound
 }
 
-// allowsRedirectLogin reports whether a redirect from the typed origin from may
-// get the credential of the origin to. From is zero if no URL was typed. The
-// protocol must be the same, except that http and https count as the same. On
-// the same host, the port must not change (CVE-2022-27774), except from one
-// default port to another.
+// allowsRedirectLogin reports whether Options.RedirectLogin may be called after
+// a redirect to another origin. The origin from is the origin of the URL that
+// the user entered. It is zero if a server supplied the URL.
+//
+// The protocol must not change, but http and https count as the same protocol.
+// On the same host, the port must not change (CVE-2022-27774), except between
+// the default ports of a protocol with and without TLS.
 func (c *Client) allowsRedirectLogin(from, to Origin) bool {
 	if from.Host == "" || to.Host == "" || strings.TrimSuffix(from.Scheme, "s") != strings.TrimSuffix(to.Scheme, "s") {
 		return false
@@ -215,15 +222,16 @@ func (c *Client) allowsRedirectLogin(from, to Origin) bool {
 	return from.Host != to.Host || from.Port == to.Port || usual(from) && usual(to)
 }
 
-// originOf returns the origin of u, a URL of the scheme s. It returns the zero
-// Origin if the host or the port of u is invalid.
+// originOf returns the origin of a URL with the scheme s. It returns the zero
+// Origin if the URL has an invalid host or port.
 func originOf(u uri.URI, s *Scheme) Origin {
 	t, _ := TargetOf(u, s.Port)
 	return t.Origin()
 }
 
-// SecretHeader reports whether a header field with the given name may contain a
-// secret. Such a field is sent only to the first origin and is never printed.
+// SecretHeader reports whether a header field may contain a secret, such as
+// Authorization or Cookie. The Client sends such fields only to the first
+// origin and never prints their values.
 func SecretHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature", "csrf", "xsrf"} {
@@ -234,7 +242,7 @@ func SecretHeader(name string) bool {
 	return false
 }
 
-// finish checks resp and prepares it for the caller.
+// finish checks the final response and prepares it for the caller.
 func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
 	resp.Time = checkYear(resp.Time)
 	if resp.Fault != nil {
@@ -255,8 +263,8 @@ func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Reque
 	return resp, nil
 }
 
-// discard closes the body of resp. It reads a small body of known length first,
-// so that the connection can be reused.
+// discard closes the body of a response that is not needed. It reads a small
+// body to the end first, so that the connection can be reused.
 func discard(resp *Response) {
 	if resp.Size >= 0 && resp.Size <= 4<<10 {
 		io.CopyN(io.Discard, resp.Body, resp.Size+1)
@@ -264,8 +272,9 @@ func discard(resp *Response) {
 	resp.Body.Close()
 }
 
-// contextFault returns the cause of the end of ctx, or nil if ctx has not
-// ended. A cause without a Fault gets the Fault of ctx.Err.
+// contextFault returns the cause with which a context ended, or nil if it has
+// not ended. If the cause has no Fault, contextFault adds the Fault Canceled or
+// Timeout.
 func contextFault(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if f := FaultOf(cause); f != Internal {
@@ -274,8 +283,8 @@ func contextFault(ctx context.Context) error {
 	return FaultOf(ctx.Err()).With(cause)
 }
 
-// preferContextFault returns the cause of the end of ctx if err is only its
-// consequence, and otherwise err.
+// preferContextFault returns the cause with which the context ended if err is a
+// consequence of that end. Otherwise it returns err.
 func preferContextFault(ctx context.Context, err error) error {
 	if why := contextFault(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
 		return why
@@ -283,8 +292,9 @@ func preferContextFault(ctx context.Context, err error) error {
 	return err
 }
 
-// allowsLogin reports whether a LoginFunc may be called for o. It must be the
-// first origin of the request, or a configured server of a typed URL.
+// allowsLogin reports whether a LoginFunc may be called for the origin o. The
+// origin must be the first origin of the request. If the user entered the URL,
+// it may also be a configured server.
 func (g *grant) allowsLogin(o Origin) bool {
 	if g.firstParty && o == g.target.Origin() {
 		return true
@@ -292,9 +302,8 @@ func (g *grant) allowsLogin(o Origin) bool {
 	return g.typed && slices.Contains(g.scheme.Trust, Target{Host: o.Host, Port: o.Port}.Address())
 }
 
-// guardLogin wraps login so that it returns a credential only for the server
-// that the request was meant for. After a redirect to another server, it
-// returns nil.
+// guardLogin wraps a LoginFunc. The wrapper returns nil if the server that
+// requires a credential is not the server of the original request.
 func guardLogin(login LoginFunc) LoginFunc {
 	return func(ctx context.Context, ch Challenge) (*Credential, error) {
 		g := grantOf(ctx)

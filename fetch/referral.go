@@ -2,8 +2,8 @@ package fetch
 
 import "slices"
 
-// checkReferral returns an error if a document of the scheme source must not
-// lead to the given port of the scheme target.
+// checkReferral returns an error if documents of the scheme source must not
+// link to the scheme target at the given port.
 func (p *Policy) checkReferral(source, target *Scheme, port uint16) error {
 	step := source.Name + " to " + target.Name
 	downgrade := slices.Contains(source.Links.Downgrade, target.Name)
@@ -28,8 +28,9 @@ func (p *Policy) allowsRedirect(scheme string) bool {
 
 func (s *Scheme) isConfined() bool { return s.Links.Confined || s.Local }
 
-// allowsSource reports whether documents of source may lead to the confined
-// scheme s. The data of both schemes must allow it.
+// allowsSource reports whether documents of the scheme source may link to the
+// scheme s, which is confined. Links.To of source and Links.From of s must both
+// allow the link.
 func (s *Scheme) allowsSource(source *Scheme) bool {
 	return slices.Contains(s.Links.From, source.Name) && slices.Contains(source.Links.To, s.Name)
 }

@@ -27,21 +27,22 @@ func (op Op) String() string {
 	return "get"
 }
 
-// A Request is a request for one object. Only URL is required. The Client and
-// its drivers do not change a Request, so the caller can use it again.
+// A Request describes one object to retrieve. Only the field URL is required.
+// The Client does not change a Request, so the caller can use it again.
 type Request struct {
 	URL  uri.URI
-	From *Source // the document or redirect that supplied the URL; nil if the user typed it
+	From *Source // the document or redirect that supplied the URL; nil if the user entered the URL
 	Op   Op
 
 	Range Range // the part to retrieve; the zero Range is the complete object
 
-	// IfSame and IfNot are validators in the form of Response.Validator. With
-	// IfSame, the range is retrieved only if the object still has this
-	// validator. Otherwise the complete object is returned, with Offset 0.
-	// With IfNot, an object that has this validator is not retrieved.
+	// IfSame and IfNot make the request conditional. Both are validators from
+	// Response.Validator, such as an HTTP entity tag. With IfSame, the server
+	// sends the range only if the object still has this validator. Otherwise it
+	// sends the complete object, and Response.Offset is 0. With IfNot, the
+	// object is not retrieved if it still has this validator.
 	IfSame, IfNot string
-	Since         time.Time // retrieve only if modified later; else Response.Unchanged is true
+	Since         time.Time // retrieve only if modified later; otherwise Response.Unchanged is true
 	Before        time.Time // retrieve only if not modified later
 
 	Header Header      // for schemes that have header fields
@@ -54,20 +55,22 @@ type Request struct {
 	client *Client // the Client that carries out the request
 
 	leftOrigin  bool   // a redirect has left the origin that Auth is for
-	typedOrigin Origin // the origin of the typed URL at which the redirects began, or zero
+	typedOrigin Origin // origin of the URL that the user entered and that redirected to URL; may be zero
 	sawTLS      bool   // a URL in the chain of redirects used TLS
 }
 
-// Clone returns a copy of r with its own Header.
+// Clone returns a copy of the request. Changing the Header of the copy does not
+// change the Header of r.
 func (r *Request) Clone() *Request {
 	c := *r
 	c.Header = append(Header(nil), r.Header...)
 	return &c
 }
 
-// Scheme returns the data of the scheme of r.URL, for middlewares. It returns
-// the zero Scheme if the Client does not have the scheme, or if no Client has
-// carried out r.
+// Scheme returns the Scheme of the URL of the request. Middlewares use it to
+// read the properties of the scheme. Scheme returns the zero Scheme if the
+// Client does not support the scheme, or if the request was not passed to a
+// Client.
 func (r *Request) Scheme() Scheme {
 	if r.client == nil {
 		return Scheme{}
@@ -75,18 +78,21 @@ func (r *Request) Scheme() Scheme {
 	return r.client.Scheme(r.URL.Scheme())
 }
 
-// Typed reports whether the user typed the URL, so that no server supplied it.
+// Typed reports whether the user entered the URL. It returns false if a server
+// supplied the URL.
 func (r *Request) Typed() bool { return r.From == nil }
 
-// A Source identifies the document that supplied a URL. If Peer is zero, the
-// Policy uses the address in the host of URL, or else treats the server as a
-// public one. Peer is zero for a proxy or a gateway.
+// A Source identifies the document that supplied a URL, and its server. The
+// Policy uses the server's IP address Peer to decide whether the document may
+// link to a private address. If Peer is zero, the Policy uses an address in
+// URL, or treats the server as public. Peer is zero for a proxy or a gateway.
 type Source struct {
 	URL  uri.URI
 	Peer netip.Addr
 }
 
-// address returns the address of s, or the zero Addr if it is unknown.
+// address returns the IP address of the server of s, or the zero Addr if the
+// address is unknown.
 func (s *Source) address() netip.Addr {
 	if !s.Peer.IsValid() {
 		addr, _ := s.URL.Addr()
@@ -95,16 +101,18 @@ func (s *Source) address() netip.Addr {
 	return s.Peer
 }
 
-// A Range is a part of an object in bytes, from First up to but not including
-// End. If End is 0, the range extends to the end of the object. A negative
-// First counts from the end. The zero Range is the complete object.
+// A Range selects the bytes of an object from offset First up to but not
+// including offset End. If End is 0, the range extends to the end of the
+// object. A negative First counts from the end. The zero Range selects the
+// complete object.
 type Range struct{ First, End int64 }
 
-// IsZero reports whether r is the complete object.
+// IsZero reports whether the Range selects the complete object.
 func (r Range) IsZero() bool { return r == Range{} }
 
-// Bounds returns the bounds of r in an object of size bytes. It returns false
-// if r begins after the end of the object.
+// Bounds returns the offsets of the range in an object of the given size in
+// bytes. It returns false if the range begins at or after the end of the
+// object.
 func (r Range) Bounds(size int64) (first, end int64, ok bool) {
 	first, end = r.First, r.End
 	if first < 0 {
@@ -116,18 +124,19 @@ func (r Range) Bounds(size int64) (first, end int64, ok bool) {
 	return first, end, first < end || first == 0 && size == 0
 }
 
-// Header is a list of header fields in the order of the message.
+// A Header is a list of header fields in the order in which they are sent.
 type Header []Field
 
-// Field is one header field. Names are compared without regard to case.
+// A Field is one header field. Its name is case-insensitive.
 type Field struct{ Name, Value string }
 
-// Is reports whether f has the given name.
+// Is reports whether the field has the given name, ignoring case.
 func (f Field) Is(name string) bool {
 	return len(f.Name) == len(name) && (f.Name == name || strings.EqualFold(f.Name, name))
 }
 
-// Get returns the first value of the field name, or "".
+// Get returns the first value of the header field with the given name, or "" if
+// there is no such field.
 func (h Header) Get(name string) string {
 	for _, f := range h {
 		if f.Is(name) {
@@ -137,7 +146,7 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Values returns all values of the field name.
+// Values returns all values of the header field with the given name.
 func (h Header) Values(name string) (values []string) {
 	for _, f := range h {
 		if f.Is(name) {
@@ -147,7 +156,8 @@ func (h Header) Values(name string) (values []string) {
 	return values
 }
 
-// Without returns a copy of h without the fields for which drop returns true.
+// Without returns a copy of the header. The copy does not contain the fields
+// for which drop returns true.
 func (h Header) Without(drop func(name string) bool) Header {
 	var kept Header
 	for _, f := range h {
@@ -158,16 +168,16 @@ func (h Header) Without(drop func(name string) bool) Header {
 	return kept
 }
 
-// An Origin is the server that a credential is valid for.
+// An Origin is a scheme, host and port for which a credential is valid.
 type Origin struct {
 	Scheme string
 	Host   string
 	Port   uint16
 }
 
-// A Credential is the login of a user at one Origin. If Origin is zero, the
-// Client sets it to the origin of Request.URL. The Client sends a Credential to
-// no other origin.
+// A Credential is the login of a user at one Origin. The Client sends it to no
+// other origin. If Origin is zero, the Client sets it to the origin of
+// Request.URL.
 type Credential struct {
 	Origin   Origin
 	User     string
@@ -175,16 +185,16 @@ type Credential struct {
 	Account  Secret // for the ftp command ACCT
 	Token    Secret // bearer token
 
-	// Mechanism is the SASL mechanism that an imap URL names (RFC 5092 section
-	// 3.2), or "*" for any. The driver chooses a mechanism if it is "". User
+	// Mechanism is the SASL mechanism in an imap URL (RFC 5092 section 3.2), or
+	// "*" for any mechanism. If it is "", the driver chooses a mechanism. User
 	// may be empty if Mechanism is set.
 	Mechanism string
 }
 
-// A Secret is a string that is masked when it is printed, logged or marshaled.
+// A Secret is a string that is printed, logged and marshaled as "***".
 type Secret string
 
-// String returns "***", or "" if s is empty.
+// String returns "***", or "" if the secret is empty.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -192,15 +202,15 @@ func (s Secret) String() string {
 	return "***"
 }
 
-// Format writes the masked form of s for every verb. Fmt calls no methods on
-// unexported fields, so a Secret in an unexported field is not masked.
+// Format writes "***" for every verb. Package fmt calls no methods on
+// unexported fields, so it does not mask a Secret in an unexported field.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
-// MarshalText returns the masked form of s.
+// MarshalText returns "***", or "" if the secret is empty.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// LogValue returns the masked form of s.
+// LogValue returns the value "***", or "" if the secret is empty.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Reveal returns the text of s.
+// Reveal returns the secret as plain text.
 func (s Secret) Reveal() string { return string(s) }

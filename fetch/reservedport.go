@@ -7,24 +7,26 @@ import (
 	"syscall"
 )
 
-// The reserved local ports. A server of rlogin trusts the user name of a client
-// that connects from one (RFC 1282). Binding one needs a privilege.
+// These local ports are reserved for privileged processes. An rlogin server
+// trusts the user name that a client sends from such a port (RFC 1282).
 const (
 	FirstReservedPort = 512
 	LastReservedPort  = 1023
 )
 
-// reservedKey marks the ctx of a connection from a reserved port.
+// reservedKey is the context key that WithReservedPort sets.
 type reservedKey struct{}
 
-// WithReservedPort returns a ctx whose direct connections use a reserved local
-// port. Shape wraps each of them. If the process cannot bind such a port, the
-// connection fails with BadPort before any byte is sent.
+// WithReservedPort returns a context for direct connections from a reserved
+// local port. The function shape wraps each connection. If the process may not
+// bind such a port, connecting fails with the Fault BadPort before any byte is
+// sent.
 func WithReservedPort(ctx context.Context, shape func(*net.TCPConn) net.Conn) context.Context {
 	return context.WithValue(ctx, reservedKey{}, shape)
 }
 
-// dialReserved dials from the first reserved port that is free.
+// dialReserved connects to an address from the first reserved local port that
+// is free.
 func dialReserved(
 	ctx context.Context, d net.Dialer, network, to string, shape func(*net.TCPConn) net.Conn,
 ) (net.Conn, error) {

@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// A Resolver looks up the addresses of a host name. *net.Resolver implements
-// it.
+// A Resolver looks up the IP addresses of a host name. *net.Resolver implements
+// this interface.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// SystemResolver returns a Resolver with the configuration of the system. It is
-// written in Go, because the resolver of the C library accepts 127.1 and 0x7f.1
-// as addresses.
+// SystemResolver returns a Resolver that uses the system's configuration. It is
+// the Go resolver, because the resolver of the C library also accepts 127.1 and
+// 0x7f.1 as addresses.
 func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
 
-// maxAddrs is the maximum number of addresses that are tried for one name.
+// maxAddrs is the maximum number of addresses that a connection attempt uses
+// for one name.
 const maxAddrs = 16
 
 func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Kind is the kind of object that a URL names.
+// A Kind is the kind of object that a URL names, such as a document or a menu.
 type Kind uint8
 
 const (
@@ -26,13 +26,14 @@ const (
 
 var kinds = [...]string{"unknown", "document", "menu", "index", "session", "info"}
 
-// String returns the name of k for records.
+// String returns the name of the kind, such as "document".
 func (k Kind) String() string { return kinds[min(int(k), len(kinds)-1)] }
 
-// MarshalText returns the name of k.
+// MarshalText returns the name of the kind, such as "document".
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText sets k to the kind of the given name, or to Unknown.
+// UnmarshalText parses the name of a kind. It sets k to Unknown if there is no
+// such kind.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Unknown
 	for i, name := range kinds {
@@ -43,16 +44,16 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Response is the response to a Request. The caller must close Body, whether
-// or not it was read to the end, to release the connection.
+// A Response is the response to a Request. The caller must close Body to
+// release the connection, even after reading to the end.
 type Response struct {
 	URL   uri.URI   // URL of the object, after redirects
 	Chain []uri.URI // URLs that redirected to URL, in order
 	Kind  Kind
-	Media string // media type with parameters, or "" if unknown
+	Media string // media type with parameters, such as "text/html; charset=utf-8"; "" if unknown
 
-	Size      int64     // size of the complete object in bytes, or -1 if unknown; see Traits.ReportsSize for 0
-	Offset    int64     // offset in the object of the first byte of Body
+	Size      int64     // size of the complete object in bytes, or -1 if unknown; Traits.ReportsSize explains 0
+	Offset    int64     // offset of the first byte of Body in the object
 	Time      time.Time // when the object was last modified, or zero if unknown
 	Validator string    // for Request.IfSame and IfNot; "" if the transfer cannot be resumed
 
@@ -63,26 +64,27 @@ type Response struct {
 	Head   []byte               // head of the response as received, or nil
 	Header Header               // parsed fields of Head
 
-	// Trailer returns the trailer fields after Body.Read has returned io.EOF.
-	// It is nil if the protocol has no trailers.
+	// Trailer returns the trailer fields. It must be called after Body.Read has
+	// returned io.EOF. It is nil if the protocol has no trailers.
 	Trailer func() Header
 
 	Location  uri.URI // target of a redirect, or zero
-	Unchanged bool    // Since, Before or IfNot of the Request did not hold, and Body is empty
-	Fault     error   // the server rejected the request, and Body is its error page
+	Unchanged bool    // the condition of Since, Before or IfNot was not met, and Body is empty
+	Fault     error   // if not nil, the server rejected the request, and Body is the error page
 
-	// Doubt is the reason why Body may be incomplete although Read returns
-	// io.EOF, or "". Some protocols do not distinguish an empty object from a
-	// lost response. Callers should keep an earlier version of the object.
+	// Doubt is not empty if Body may be incomplete although Read returns
+	// io.EOF. It describes the reason. For example, some protocols do not
+	// distinguish an empty object from a lost response. Callers should then
+	// keep an earlier version of the object.
 	Doubt string
 
 	Input  io.WriteCloser       // input of a session, or nil; Close closes the sending side
 	Resize func(cols, rows int) // reports a new size of the window of a session; may be nil
 
-	// Body is never nil. Read returns io.EOF only if the protocol proved that
-	// the object is complete. Close ends the transfer. It can be called more
-	// than once, and concurrently with Read. The connection is reused only if
-	// Body was read to io.EOF.
+	// Body is never nil. Read returns io.EOF only if the protocol confirmed
+	// that the object is complete. Close ends the transfer. Close can be called
+	// more than once, and while another goroutine is in Read. The connection is
+	// reused only if Body was read to io.EOF.
 	Body io.ReadCloser
 
 	menu   func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
@@ -90,9 +92,10 @@ type Response struct {
 	listed bool      // Entries has read Body
 }
 
-// Entries reads Body as a listing and closes it. The first error ends the
-// sequence. The error has the Fault Unsupported if the object is no listing,
-// and the Fault Usage if Entries has read Body before.
+// Entries returns an iterator over the entries of a listing. It reads Body and
+// closes it. The first error ends the iteration. The error has the Fault
+// Unsupported if the object is not a listing. It has the Fault Usage if Entries
+// has read Body before.
 func (r *Response) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		defer r.Body.Close()
@@ -114,8 +117,8 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// checkYear returns t, or the zero Time if the year does not have four digits.
-// JSON cannot represent such a time.
+// checkYear returns t, or the zero Time if JSON cannot represent the year. JSON
+// requires a year of four digits.
 func checkYear(t time.Time) time.Time {
 	for _, y := range [...]int{t.Year(), t.UTC().Year()} {
 		if y < 0 || y > 9999 {
@@ -125,8 +128,9 @@ func checkYear(t time.Time) time.Time {
 	return t
 }
 
-// An Entry is one line of a listing of any scheme. Fetch its URL by
-// [Entry.Request], because a server supplied it.
+// An Entry is one line of a listing, such as a file in a directory or an item
+// of a menu. To fetch its URL, use [Entry.Request], because a server supplied
+// the URL.
 type Entry struct {
 	Name  string
 	URL   uri.URI // absolute URL, or zero if the line names no object
@@ -151,8 +155,8 @@ type entryJSON struct {
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// MarshalJSON returns e as a JSON object without unknown fields. The encoder
-// that calls MarshalJSON decides whether to escape "&" and "<".
+// MarshalJSON returns the entry as a JSON object without its unknown fields. It
+// leaves the escaping of "&" and "<" to the calling encoder.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	j := entryJSON{Name: e.Name, URL: e.URL.String(), Kind: e.Kind, Media: e.Media, Raw: e.Raw, Extra: e.Extra}
 	if e.Size >= 0 {
@@ -168,7 +172,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// UnmarshalJSON parses the output of MarshalJSON.
+// UnmarshalJSON parses the output of [Entry.MarshalJSON].
 func (e *Entry) UnmarshalJSON(text []byte) error {
 	var j entryJSON
 	if err := json.Unmarshal(text, &j); err != nil {

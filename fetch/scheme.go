@@ -7,23 +7,25 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Scheme describes a URL scheme. The zero value of each field is safe: by
-// default, documents lead nowhere, and URLs name servers at the default port.
-// Plan, Menu, Query and User are pure functions.
+// A Scheme describes a URL scheme and its driver. The zero value of each field
+// is the safe default. For example, documents then link to no other scheme, and
+// URLs can use only the default port. The functions Plan, Menu, Query and User
+// have no side effects.
 type Scheme struct {
 	Name  string   // in lower case, such as "gopher"
 	Port  uint16   // default port; 0 if the scheme has no network or no host
 	Trust []string // configured servers as host:port, such as news servers and mail stores
 	Help  string   // syntax of the URLs and description of the options, for the user
 
-	// The Policy uses these fields. See [Policy] for its rules.
+	// The [Policy] uses the following fields.
 	Ports  Ports
 	Links  Links
 	Local  bool // its URLs read data of the user, such as files or mail stores
 	Secure bool // its connections use TLS
 
-	// Gateway is true if a gateway serves the URLs. The address in such a URL
-	// is then not the address of the server that sent the document.
+	// If Gateway is true, URLs of the scheme are requested through a gateway.
+	// The address in the URL of a document is then not the address of the
+	// server that sent the document.
 	Gateway bool
 
 	Traits Traits
@@ -31,63 +33,64 @@ type Scheme struct {
 	Robots Robots
 	Mirror Mirroring
 
-	// Plan returns the protocol actions for req. It returns an error if the
-	// scheme does not define the URL. Nil means that the scheme has no plans.
+	// Plan returns the protocol actions for req. It returns an error if the URL
+	// is invalid for the scheme. If Plan is nil, the scheme does not support
+	// plans.
 	Plan func(req *Request) ([]Step, error)
 
-	// Open returns the driver. A Client calls it at most once. It opens no
-	// connection. Nil means that the scheme is not supported.
+	// Open returns the driver. A Client calls Open at most once. Open must not
+	// open a connection. If Open is nil, the scheme is not supported.
 	Open func(Env) Driver
 
-	// Menu parses a listing and yields its entries with absolute URLs. Media
-	// is Response.Media, with parameters. An error ends the sequence. Nil means
-	// that the scheme has no listings.
+	// Menu parses a listing and returns an iterator over its entries, which
+	// have absolute URLs. The parameter media is Response.Media. An error ends
+	// the iteration. If Menu is nil, the scheme has no listings.
 	Menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
 
-	// Query returns the URL that sends q to the index u. Nil means that the
-	// scheme has no indexes.
+	// Query returns the URL that sends the query q to the searchable index at
+	// u. If Query is nil, the scheme has no searchable indexes.
 	Query func(u uri.URI, q Search) (uri.URI, error)
 
-	// User parses the userinfo of u. Nil means that it has the form
-	// NAME:PASSWORD, as in [CredentialOf].
+	// User parses the user name and password in a URL. If User is nil, they
+	// have the form NAME:PASSWORD, as in [CredentialOf].
 	User func(u uri.URI) (*Credential, error)
 }
 
-// Ports are the ports that a scheme may use besides the default port.
+// Ports lists the ports that a scheme may use in addition to the default port.
 type Ports struct {
 	Extra []uint16  // further ports of the same service
 	Class PortClass // rule for ports above 1023
 }
 
-// A PortClass is the rule of a scheme for ports above 1023. [Policy.Ports] has
-// exceptions.
+// A PortClass determines which ports above 1023 a scheme may use.
+// [Policy.Ports] adds exceptions.
 type PortClass uint8
 
 const (
 	OwnPorts     PortClass = iota // only the default port and Ports.Extra
 	TextPorts                     // all except the ports of known services
 	WebPorts                      // all except the ports that browsers block
-	SessionPorts                  // as TextPorts in a typed URL, and as OwnPorts in others
+	SessionPorts                  // TextPorts if the user entered the URL, and OwnPorts otherwise
 )
 
-// String returns the name of c for tables.
+// String returns the name of the class in tables.
 func (c PortClass) String() string {
 	return [...]string{"own", "text", "web", "session"}[min(c, SessionPorts)]
 }
 
-// Links are the rules for URLs in documents of a scheme.
+// Links contains the rules for links in documents of a scheme.
 type Links struct {
-	To        []string // schemes to which the documents may lead
+	To        []string // schemes to which the documents may link
 	Downgrade []string // further schemes if Policy.Downgrade is true
-	OwnPort   bool     // URLs of other schemes must have their default port
+	OwnPort   bool     // links to other schemes must use the default port
 
-	// Confined means that only documents of the schemes in From may lead to
+	// If Confined is true, only documents of the schemes in From may link to
 	// this scheme. No Policy overrides this rule.
 	Confined bool
 	From     []string
 }
 
-// Traits are properties of a scheme for callers and middlewares.
+// Traits describes properties of a scheme that callers and middlewares use.
 type Traits struct {
 	Web             bool // requests and responses are HTTP messages
 	Files           bool // the path of a URL is a path on this machine
@@ -99,7 +102,8 @@ type Traits struct {
 	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
 }
 
-// ProxyUse is the way in which a scheme uses an HTTP proxy of the environment.
+// ProxyUse selects how a scheme uses an HTTP proxy from the environment
+// variables.
 type ProxyUse uint8
 
 const (
@@ -108,17 +112,19 @@ const (
 	ByRequest                 // the proxy receives the URL, unless the user requires a tunnel
 )
 
-// Robots describes where the sites of a scheme have their rules for robots.
+// Robots describes where a site has its rules for robots, such as robots.txt.
 type Robots struct {
 	File string // path of robots.txt, or "" if there are no rules
 	Caps string // path of caps.txt of Gopher, or ""
 
-	// Path returns the text to which the rules apply. It returns false if u
-	// sends no request to the site. Nil means the path and the query of u.
+	// Path returns the text of a URL to which the rules apply. It returns false
+	// if retrieving u sends no request to the site. If Path is nil, the text is
+	// the path and the query of u.
 	Path func(u uri.URI) (string, bool)
 }
 
-// Mirroring describes how a mirror treats the URLs and listings of a scheme.
+// Mirroring describes how package mirror treats the URLs and listings of a
+// scheme.
 type Mirroring struct {
 	Alias      bool      // URLs refer to objects of other schemes, which are mirrored instead
 	References bool      // listings name objects on any server, not only below their own URL
@@ -126,26 +132,27 @@ type Mirroring struct {
 	Record     Recording // the part of an exchange to archive
 
 	// Place returns u without the parts that do not affect the location of the
-	// object. Nil means that all parts affect it.
+	// object. If Place is nil, all parts affect the location.
 	Place func(u uri.URI) uri.URI
 
 	// Subtree returns the URL prefix of all objects below u. It returns false
-	// if the prefix is the folder of u. Nil always means the folder.
+	// if the prefix is the folder of u. If Subtree is nil, the prefix is always
+	// the folder.
 	Subtree func(u uri.URI) (below uri.URI, ok bool)
 
-	// Immutable reports whether the object u never changes. Nil means that all
-	// objects may change.
+	// Immutable reports whether the object at u never changes. If Immutable is
+	// nil, all objects may change.
 	Immutable func(u uri.URI) bool
 
-	// Article returns the immutable URL of an article and the URL of its
-	// number in the newsgroup u. The article is the entry e of the group. Ok is
-	// false if the article has no immutable URL. Nil means that the scheme has
-	// no newsgroups.
+	// Article returns two URLs of an article: the immutable URL of the article,
+	// and the URL with its number in the newsgroup u. The article is the entry
+	// e of the newsgroup. The result ok is false if the article has no
+	// immutable URL. If Article is nil, the scheme has no newsgroups.
 	Article func(u uri.URI, e Entry) (lasting uri.URI, number string, ok bool)
 }
 
-// A Recording is the part of an exchange that a mirror archives in addition to
-// the object.
+// A Recording selects the protocol messages that a mirror archives with the
+// retrieved object.
 type Recording uint8
 
 const (

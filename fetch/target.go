@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Target is the server that a URL names. The Policy and the driver use the
-// same Target, so that both mean the same server.
+// A Target is the scheme, host and port of a server. The Policy and the driver
+// use the same Target, so that they cannot parse a URL differently.
 type Target struct {
 	Scheme string
 	Host   string     // lower-case name, or address without brackets; "" if the scheme has no host
@@ -18,7 +18,7 @@ type Target struct {
 	Port   uint16     // 0 if the scheme has no ports
 }
 
-// Address returns host:port in the form that Net.DialContext takes.
+// Address returns the target as host:port, for Net.DialContext.
 func (t Target) Address() string {
 	if strings.IndexByte(t.Host, ':') >= 0 {
 		return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
@@ -27,16 +27,16 @@ func (t Target) Address() string {
 	return string(strconv.AppendUint(append(append(buf[:0], t.Host...), ':'), uint64(t.Port), 10))
 }
 
-// Origin returns the origin that credentials for t are bound to. Its host has
-// no trailing dot.
+// Origin returns the origin for which credentials of the target are valid. Its
+// host has no trailing dot.
 func (t Target) Origin() Origin {
 	return Origin{Scheme: t.Scheme, Host: strings.TrimSuffix(t.Host, "."), Port: t.Port}
 }
 
-// TargetOf returns the target of u, a URL whose scheme has the default port
-// port. It rejects hosts that resolvers interpret differently: invalid host
-// names, numeric hosts that are not dotted quads, and IPvFuture literals. If u
-// has no host, the Host of the Target is empty.
+// TargetOf returns the host and the port of a URL. The parameter port is the
+// default port of the scheme. TargetOf rejects hosts that resolvers interpret
+// differently. These are invalid host names, numeric hosts that are not dotted
+// quads, and IPvFuture literals. If the URL has no host, Target.Host is empty.
 func TargetOf(u uri.URI, port uint16) (Target, error) {
 	t := Target{Scheme: u.Scheme(), Port: port}
 	text, _ := u.Port()
@@ -61,8 +61,8 @@ func TargetOf(u uri.URI, port uint16) (Target, error) {
 	return t, nil
 }
 
-// setPort sets the port, unless text is empty. Leading zeros are ignored. A
-// number outside of the range of ports is rejected.
+// setPort parses a port and stores it in t, unless text is empty. It ignores
+// leading zeros. It rejects numbers above 65535.
 func (t *Target) setPort(text string) error {
 	if text == "" {
 		return nil
@@ -75,8 +75,8 @@ func (t *Target) setPort(text string) error {
 	return nil
 }
 
-// hostRule returns the rule that host violates as a host name, or "" if host is
-// valid. Host is not an IP literal.
+// hostRule returns the rule for host names that host violates, or "" if the
+// name is valid. The host must not be an IP literal.
 func hostRule(host string) string {
 	name := strings.TrimSuffix(host, ".")
 	if name == "" {
@@ -98,8 +98,8 @@ func hostRule(host string) string {
 		numbers = numbers && isNumber(label)
 	}
 	if numbers {
-		// The C library reads 127.1 and 0x7f.1 as 127.0.0.1. It does not
-		// read a name as an address if only its last label is a number.
+		// The C library parses 127.1 and 0x7f.1 as 127.0.0.1. It does not parse
+		// a name as an address if only the last label is a number.
 		return "host ends in a number but is not an IPv4 address"
 	}
 	return ""
@@ -109,8 +109,8 @@ func isHostByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// isNumber reports whether the C library would read label as a decimal, octal
-// or hexadecimal part of an address.
+// isNumber reports whether the C library parses a label as a decimal, octal or
+// hexadecimal part of an IPv4 address.
 func isNumber(label string) bool {
 	hex, ok := strings.CutPrefix(label, "0x")
 	return containsOnly(label, "0123456789") || ok && containsOnly(hex, "0123456789abcdef")

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A TLSMode controls whether a driver encrypts a connection that begins in
-// plaintext, by AUTH TLS or STARTTLS. If the server agrees to encrypt and the
-// TLS handshake fails, the request fails. It never continues in plaintext.
+// A TLSMode controls whether a driver upgrades a plaintext connection to TLS,
+// by AUTH TLS or STARTTLS. If the TLS handshake fails after the server has
+// accepted the upgrade, the request fails. It never continues in plaintext.
 type TLSMode uint8
 
 const (
@@ -25,17 +25,17 @@ const (
 // handshakeTime is the timeout of a TLS handshake with a server.
 const handshakeTime = 10 * time.Second
 
-// Handshake performs a TLS handshake with host over conn, a connection of a
-// [Net]. It reports the phase Secured to trace. The timeout is 10 seconds. If
-// the handshake fails, Handshake closes conn.
+// Handshake performs a TLS handshake with host over the connection conn of a
+// [Net]. It reports the phase Secured to trace. The handshake times out after
+// 10 seconds. If the handshake fails, Handshake closes conn.
 //
-// Config is Env.TLS or a variation of it; nil means the zero Config. Handshake
-// clones config and sets NextProtos to protocols. If ServerName is empty, it is
-// set to host without the zone of an address or the final dot of a name.
+// The config is usually Env.TLS. If it is nil, the zero Config is used.
+// Handshake clones config and sets NextProtos to protocols. If ServerName is
+// empty, Handshake sets it to host, without an address zone or a final dot.
 //
-// The Fault of an error is TLS if the peer failed to authenticate or violated
-// the TLS protocol. It is Connect or Timeout, which are transient, if the
-// network failed. If ctx has ended, the error is the cause of ctx.
+// An error has the Fault TLS if the peer failed to authenticate or violated the
+// TLS protocol. If the network failed, the Fault is Connect or Timeout, which
+// are transient. If ctx has ended, the error is the cause of ctx.
 func Handshake(
 	ctx context.Context, conn net.Conn, config *tls.Config, host string, trace *Trace, protocols ...string,
 ) (*tls.Conn, error) {
@@ -75,8 +75,8 @@ func handshake(
 	return nil, err
 }
 
-// handshakeFault returns the class of a failed handshake. A connection that
-// ended during the handshake has not truncated a body.
+// handshakeFault returns the class of the error of a failed handshake. A
+// connection that the server closed has the class Connect instead of Truncated.
 func handshakeFault(err error) Fault {
 	switch fault := FaultOf(err); fault {
 	case Internal:
@@ -88,8 +88,8 @@ func handshakeFault(err error) Fault {
 	}
 }
 
-// isTLS reports whether err is an error of TLS or of a certificate. If the
-// network interrupted a handshake, the error is a network error instead.
+// isTLS reports whether err is an error of TLS or of a certificate. It returns
+// false for network errors that interrupted a handshake.
 func isTLS(err error) bool {
 	var (
 		verify    *tls.CertificateVerificationError
@@ -101,7 +101,7 @@ func isTLS(err error) bool {
 		op        *net.OpError
 	)
 	if errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") {
-		return true // crypto/tls wraps an alert in an error of the network
+		return true // crypto/tls wraps an alert in a network error
 	}
 	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert) ||
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)

@@ -5,29 +5,30 @@ import (
 	"net"
 )
 
-// A Trace has functions that are called for events of one request. Each of them
-// may be nil, and so may the Trace. In each direction, one goroutine at a time
-// makes the calls. The byte slices are valid only during the call. The
-// functions must not close the Body of the response. They may cancel the ctx of
-// the request.
+// A Trace is a set of functions that are called for events of one request. Any
+// function may be nil, and so may the Trace. The functions for one direction
+// are never called concurrently. Byte slices are valid only during the call.
+//
+// A function must not close the Body of the response. It may cancel the context
+// of the request.
 type Trace struct {
 	Sent     func(p []byte)    // bytes before they are written, without the framing of TLS
 	Received func(p []byte)    // bytes after they were read, without the framing of TLS
 	Restart  func()            // discard earlier calls of Sent and Received: the request is sent again
 	Note     func(text string) // a note for the user, one line
 
-	// Detail receives notes of less importance, for example protocol
-	// deviations that nearly every server shows. They are for verbose output
-	// and for the record of an exchange.
+	// Detail receives less important notes than Note, such as protocol
+	// deviations that are very common among servers. Details are intended for
+	// verbose output and for logs of an exchange.
 	Detail func(text string)
 
-	// Phase is called when the exchange reaches a phase. It is called again
-	// for each connection that the request needs. C is the connection, or nil.
-	// The function may read only the addresses of c.
+	// Phase is called when the exchange reaches a phase. It is called again for
+	// each connection that the request needs. The connection c may be nil. The
+	// function may read only the addresses of c.
 	Phase func(p Phase, c net.Conn)
 }
 
-// A Phase is a step in the progress of an exchange.
+// A Phase is a step of an exchange, such as the TLS handshake.
 type Phase uint8
 
 const (
@@ -38,38 +39,40 @@ const (
 	FirstByte                // the first byte of the response arrived
 )
 
-// Reached calls Phase. Net reports Resolved and Connected. Drivers report the
-// other phases.
+// Reached calls the function Phase of the Trace. Implementations of Net report
+// Resolved and Connected. Drivers report the other phases.
 func (t *Trace) Reached(p Phase, c net.Conn) {
 	if t != nil && t.Phase != nil {
 		t.Phase(p, c)
 	}
 }
 
-// Restarted calls Restart. Drivers call it before they send the request again
-// on another connection.
+// Restarted calls the function Restart of the Trace. A driver calls Restarted
+// before it sends the request again on another connection.
 func (t *Trace) Restarted() {
 	if t != nil && t.Restart != nil {
 		t.Restart()
 	}
 }
 
-// Notef formats a note for the user, such as a tolerated protocol deviation.
+// Notef formats a note for the user, such as a tolerated protocol deviation,
+// and passes it to the function Note of the Trace.
 func (t *Trace) Notef(format string, args ...any) {
 	if t != nil && t.Note != nil {
 		t.Note(fmt.Sprintf(format, args...))
 	}
 }
 
-// Detailf formats a detail for verbose output and for records.
+// Detailf formats a less important note and passes it to the function Detail of
+// the Trace.
 func (t *Trace) Detailf(format string, args ...any) {
 	if t != nil && t.Detail != nil {
 		t.Detail(fmt.Sprintf(format, args...))
 	}
 }
 
-// Tap returns a connection that reports the bytes of conn to Sent and Received.
-// It returns conn itself if both are nil.
+// Tap returns a connection that reports the bytes of conn to the functions Sent
+// and Received of the Trace. It returns conn if both functions are nil.
 func (t *Trace) Tap(conn net.Conn) net.Conn {
 	if t == nil || t.Sent == nil && t.Received == nil {
 		return conn
@@ -82,7 +85,8 @@ type tap struct {
 	trace *Trace
 }
 
-// NetConn returns the underlying connection, like the method of tls.Conn.
+// NetConn returns the underlying connection, like the method NetConn of
+// tls.Conn.
 func (c *tap) NetConn() net.Conn { return c.Conn }
 
 func (c *tap) Read(p []byte) (int, error) {

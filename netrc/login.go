@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Login returns the login for the server of a challenge. It is a
-// [fetch.LoginFunc]. It returns nil if f has no entry for the server, or if the
-// server refused the login before.
+// Login returns the credential for the server of a challenge. It implements
+// [fetch.LoginFunc]. It returns nil if the file has no entry for the server, or
+// if the server rejected the credential before.
 func (f *File) Login(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	if c.Rejected {
 		return nil, nil
@@ -17,16 +17,17 @@ func (f *File) Login(_ context.Context, c fetch.Challenge) (*fetch.Credential, e
 	return f.lookup(c.Origin.Host, c.User, c.Typed), nil
 }
 
-// RedirectLogin returns the login of the machine entry for o, for
-// [fetch.Options].RedirectLogin. It returns nil if f has no such entry.
+// RedirectLogin returns the credential of the machine entry for an origin. It
+// is intended for [fetch.Options].RedirectLogin. It returns nil if the file has
+// no such entry.
 func (f *File) RedirectLogin(o fetch.Origin) *fetch.Credential {
 	return f.lookup(o.Host, "", false)
 }
 
-// Credential returns the login for u, for use as [fetch.Request].Auth. The
-// default entry applies, so u must be a URL that the user entered. If u has a
-// user, Credential returns the login of that user. It returns nil if f has no
-// matching entry.
+// Credential returns the credential for a URL that the user entered. It is
+// intended for [fetch.Request].Auth. It may use the default entry. If the URL
+// has a user name, only entries for this user match. Credential returns nil if
+// no entry matches.
 func (f *File) Credential(u uri.URI) *fetch.Credential {
 	t, err := fetch.TargetOf(u, 0)
 	if err != nil {

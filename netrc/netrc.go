@@ -11,11 +11,11 @@
 //	client := fetch.New(fetch.Options{Login: logins.Login, RedirectLogin: logins.RedirectLogin}, all...)
 //
 // The default entry applies only to the host of a URL that the user entered.
-// For a host from a link or a redirect, only a machine entry applies. The
-// Client calls neither function after a redirect from TLS to a plaintext URL.
+// For a host in a link or a redirect, only a machine entry applies. After a
+// redirect from TLS to a plaintext URL, the Client calls neither function.
 //
-// No standard defines the format. The package parses it like curl 8. The tests
-// list the differences.
+// The netrc format has no standard. The package parses a file like curl 8. The
+// tests list the differences.
 package netrc
 
 import (
@@ -28,13 +28,14 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Limits of a netrc file, in bytes.
+// These limits apply to a netrc file, in bytes.
 const (
 	maxFile = 64 << 10
 	maxWord = 4 << 10
 )
 
-// Errors for an invalid file. Their texts contain no words of the file.
+// These errors report an invalid file. Their texts contain no words of the
+// file, because a word may be a secret.
 var (
 	errTooLong   = errors.New("netrc is larger than 64 KiB or has a word longer than 4 KiB")
 	errQuote     = errors.New("closing quote is missing")
@@ -45,8 +46,8 @@ var (
 // File is safe for concurrent use.
 type File struct{ entries []entry }
 
-// An entry has the credentials for a machine. Account is the argument of the
-// FTP command ACCT.
+// An entry contains the credentials for one machine. Account is the argument of
+// the FTP command ACCT.
 type entry struct {
 	Machine  string // host name as in the file
 	Default  bool   // default entry, which has no Machine
@@ -55,17 +56,20 @@ type entry struct {
 	Account  *fetch.Secret // nil if the entry has no account
 }
 
-// find returns the first entry that matches host and login. login is the user
-// in the URL, or "". If it is empty, the entry must have a login or a password.
-// Otherwise the entry must have a password, and its login must be equal or
-// empty. find then sets Login of the result to login.
+// find returns the first entry that matches a host and a login name. The
+// argument login is the user name in the URL, or "". If login is "", the entry
+// must have a login name or a password.
 //
-// The default entry matches any host if typed is true, which means that the
-// user entered the host. A server must not obtain it with a redirect to another
-// host.
+// If login is not "", the entry must have a password. The login name of the
+// entry must be equal to login, or empty. The returned entry has the login name
+// login.
+//
+// The default entry matches any host, but only if typed is true. This means
+// that the user entered the host. A server must not obtain the default
+// credentials with a redirect to another host.
 //
 // The comparison of hosts ignores ASCII case, brackets around an IPv6 address
-// and one trailing dot. The comparison of logins is exact.
+// and one trailing dot. The comparison of login names is exact.
 func (f *File) find(host, login string, typed bool) (entry, bool) {
 	host = canonical(host)
 	for _, e := range f.entries {
@@ -88,7 +92,7 @@ func canonical(host string) string {
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
 		host = host[1 : len(host)-1]
 	}
-	return strings.Map(func(r rune) rune { // ToLower would map the Kelvin sign to k
+	return strings.Map(func(r rune) rune { // strings.ToLower would also map the Kelvin sign to k
 		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
 		}
@@ -96,12 +100,12 @@ func canonical(host string) string {
 	}, host)
 }
 
-// parse parses a netrc file. It skips unknown words. A line that begins with #
-// is a comment. A macro definition ends at an empty line. A NUL ends its line,
-// as in C programs.
+// parse parses a netrc file. It skips unknown words and lines that begin with
+// #. A macro definition ends at an empty line. A NUL byte ends its line, as in
+// C programs.
 func parse(r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	defer clear(text) // the entries have copies
+	defer clear(text) // the entries contain copies
 	switch {
 	case err != nil:
 		return nil, err
@@ -119,7 +123,7 @@ func parse(r io.Reader) (*File, error) {
 	return &File{p.entries}, nil
 }
 
-// A parser has the state that is kept between lines.
+// A parser contains the parser state that is kept from line to line.
 type parser struct {
 	entries []entry
 	keyword string // keyword that expects a value, or ""
@@ -147,7 +151,8 @@ func (p *parser) line(line []byte) error {
 	return nil
 }
 
-// word handles a word, which is the value of the last keyword or a new keyword.
+// word handles the next word of the file. The word is a keyword or the value of
+// the previous keyword.
 func (p *parser) word(word string) {
 	keyword := p.keyword
 	p.keyword = ""
@@ -171,8 +176,8 @@ func (p *parser) word(word string) {
 	}
 }
 
-// newSecret returns a pointer, so that fmt prints an address instead of the
-// secret.
+// newSecret returns a pointer to a copy of word. If an entry is printed,
+// package fmt then prints the address instead of the secret.
 func newSecret(word string) *fetch.Secret {
 	s := fetch.Secret(word)
 	return &s
@@ -195,9 +200,9 @@ func (p *parser) startKeyword(word string) {
 
 const whitespace = " \t\r\v\f"
 
-// cutWord returns the word at the start of line and the remaining bytes. Within
-// quotes, \n, \r and \t are control characters, and a backslash before any
-// other byte is removed. Without quotes, a backslash is literal.
+// cutWord splits a line after its first word. Within quotes, \n, \r and \t are
+// control characters, and a backslash before any other byte is removed. Outside
+// quotes, a backslash is literal.
 func cutWord(line []byte) (word string, rest []byte, err error) {
 	if line[0] != '"' {
 		n := bytes.IndexAny(line, whitespace)

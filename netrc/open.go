@@ -10,11 +10,13 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Open reads the netrc file at path. If path is empty, Open uses the
-// environment variable NETRC or, if that is unset, ~/.netrc, and the file may
-// be missing. The result warning is not empty if ~/.netrc is owned by another
-// user or accessible to others. Open returns an error for a file that is not
-// regular, and for a symbolic link at ~/.netrc.
+// Open reads the netrc file at path. If path is empty, Open uses the path in
+// the environment variable NETRC, or ~/.netrc if NETRC is not set. In this
+// case, a missing file is not an error.
+//
+// The result warning is not empty if ~/.netrc is owned by another user or
+// accessible to other users. Open returns an error if the file is not regular,
+// or if ~/.netrc is a symbolic link.
 func Open(path string) (f *File, warning string, err error) {
 	named := path != ""
 	if !named {
@@ -35,9 +37,9 @@ func Open(path string) (f *File, warning string, err error) {
 	return f, warning, fetch.Local.With(err)
 }
 
-// open reads the netrc at path. If the user did not name the file explicitly,
-// it must not be a symbolic link, and its owner and mode are checked. open does
-// not wait for the writer of a FIFO.
+// open reads the netrc file at path. If explicit is false, the file must not be
+// a symbolic link, and open checks its owner and mode. If the file is a FIFO,
+// open does not wait for a writer.
 func open(path string, explicit bool) (f *File, warn string, err error) {
 	flags := os.O_RDONLY | nonblock
 	if !explicit {
@@ -70,7 +72,7 @@ func open(path string, explicit bool) (f *File, warn string, err error) {
 }
 
 // warning returns a text if the owner or mode of a file with passwords is
-// unsafe, or "". A negative owner or user is unknown.
+// unsafe, or "" otherwise. A negative owner or user means that it is unknown.
 func warning(path string, mode fs.FileMode, owner, user int) string {
 	switch {
 	case owner >= 0 && user >= 0 && owner != user:

@@ -13,8 +13,8 @@ const (
 	nofollow = syscall.O_NOFOLLOW
 )
 
-// isLink reports whether err is the error of O_NOFOLLOW for a symbolic link.
-// FreeBSD returns EMLINK in place of ELOOP.
+// isLink reports whether opening a file with O_NOFOLLOW failed because the file
+// is a symbolic link. FreeBSD returns EMLINK, other systems return ELOOP.
 func isLink(err error) bool {
 	return errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EMLINK)
 }

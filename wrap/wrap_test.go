@@ -51,7 +51,7 @@ func TestContract(t *testing.T) {
 		Missing:  "file://" + path + "x",
 		Menu:     "file://" + dir,
 		Names:    []string{"f.txt"},
-		Refused:  []string{"file://evil/x"},
+		Rejected: []string{"file://evil/x"},
 	})
 }
 

@@ -20,31 +20,32 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// publicAddr represents a server on the Internet. The dialer of the tests
-// connects to loopback instead, so that no byte is sent to this address.
+// publicAddr is a public IP address that the tests use for a server. The dialer
+// of the tests connects to loopback instead, so that no byte is sent to this
+// address.
 const publicAddr = "198.41.0.4"
 
-// Door tests that connection pools and proxies do not bypass the Policy. The
-// schemes are http and https.
-func Door(t *testing.T, schemes func() []fetch.Scheme) {
+// RunPolicy tests that connection pools and proxies of the http and https
+// drivers do not bypass the Policy. The function schemes returns both schemes.
+func RunPolicy(t *testing.T, schemes func() []fetch.Scheme) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
-		t.Run("warm pool "+proto, func(t *testing.T) { warmPool(t, schemes, proto) })
+		t.Run("pooled connection "+proto, func(t *testing.T) { pooledConnection(t, schemes, proto) })
 	}
 	t.Run("abandoned dial", func(t *testing.T) { abandonedDial(t, schemes) })
 	t.Run("page behind a proxy", func(t *testing.T) { behindProxy(t, schemes) })
 }
 
-// inside is a server on loopback that only a typed URL may reach. It counts its
-// requests.
-type inside struct {
+// A privateServer is a server on loopback that counts its requests. The Policy
+// allows access to the server only if the user entered the URL.
+type privateServer struct {
 	*httptest.Server
-	asked atomic.Int32
+	requests atomic.Int32
 }
 
-func newInside(t *testing.T, proto string) *inside {
-	s := &inside{}
+func newPrivateServer(t *testing.T, proto string) *privateServer {
+	s := &privateServer{}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.asked.Add(1)
+		s.requests.Add(1)
 		if r.Proto != proto {
 			t.Errorf("got a request over %s, want %s", r.Proto, proto)
 		}
@@ -60,37 +61,38 @@ func newInside(t *testing.T, proto string) *inside {
 	return s
 }
 
-// url returns the URL of the server by a name that its certificate contains.
-// The Policy can reject it only after the resolution of the name.
-func (s *inside) url() string {
+// url returns a URL of the server that contains a public host name. The Policy
+// can reject the URL only after the name was resolved.
+func (s *privateServer) url() string {
 	scheme, _, _ := strings.Cut(s.URL, ":")
 	return fmt.Sprintf("%s://example.com:%d/", scheme, s.Listener.Addr().(*net.TCPAddr).Port)
 }
 
-// newOutside starts a server whose only page redirects to target.
-func newOutside(t *testing.T, target string) *httptest.Server {
+// newRedirector starts a server that redirects every request to target.
+func newRedirector(t *testing.T, target string) *httptest.Server {
 	s := httptest.NewServer(http.RedirectHandler(target, http.StatusFound))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// A world resolves names and connects publicAddr to a page.
-type world struct {
-	page  *httptest.Server
-	names map[string]string
-	hold  func(ctx context.Context, to netip.AddrPort) // before a dial; may be nil
+// A testNetwork resolves host names from a table. It connects publicAddr to the
+// server page.
+type testNetwork struct {
+	page       *httptest.Server
+	names      map[string]string
+	beforeDial func(ctx context.Context, to netip.AddrPort) // before a dial; may be nil
 }
 
-func (w *world) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+func (w *testNetwork) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	if a, ok := w.names[strings.TrimSuffix(host, ".")]; ok {
 		return []netip.Addr{netip.MustParseAddr(a)}, nil
 	}
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-	if w.hold != nil {
-		w.hold(ctx, to)
+func (w *testNetwork) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	if w.beforeDial != nil {
+		w.beforeDial(ctx, to)
 	}
 	address := to.String()
 	if to.Addr().String() == publicAddr {
@@ -102,7 +104,7 @@ func (w *world) dial(ctx context.Context, network string, to netip.AddrPort) (ne
 	return (&net.Dialer{}).DialContext(context.WithoutCancel(ctx), network, address)
 }
 
-func (w *world) client(t *testing.T, schemes func() []fetch.Scheme, s *inside, proxy fetch.ProxyFunc) *fetch.Client {
+func (w *testNetwork) client(t *testing.T, schemes func() []fetch.Scheme, s *privateServer, proxy fetch.ProxyFunc) *fetch.Client {
 	opts := fetch.Options{Policy: fetch.Typed(), Resolver: w, Dial: w.dial, Proxy: proxy}
 	opts.Policy.Ports = []fetch.PortRule{{Port: uint16(s.Listener.Addr().(*net.TCPAddr).Port), Any: true}}
 	if s.TLS != nil {
@@ -125,41 +127,42 @@ func read(ctx context.Context, c *fetch.Client, url string) (string, error) {
 	return string(b), err
 }
 
-func refuses(t *testing.T, s *inside, c *fetch.Client, url string) {
+func checkRejected(t *testing.T, s *privateServer, c *fetch.Client, url string) {
 	t.Helper()
-	before := s.asked.Load()
+	before := s.requests.Load()
 	got, err := read(t.Context(), c, url)
 	if !errors.Is(err, fetch.BadAddress) {
 		t.Errorf("got %q, %v, want BadAddress", got, err)
 	}
-	if n := s.asked.Load() - before; n != 0 {
-		t.Errorf("the server inside received %d requests", n)
+	if n := s.requests.Load() - before; n != 0 {
+		t.Errorf("the private server received %d requests", n)
 	}
 }
 
-// warmPool tests that a redirect from a public page does not reuse the pooled
-// connection of a typed URL.
-func warmPool(t *testing.T, schemes func() []fetch.Scheme, proto string) {
-	s := newInside(t, proto)
-	w := &world{page: newOutside(t, s.url()), names: map[string]string{"example.com": "127.0.0.1"}}
+// pooledConnection tests the pooled connection of a URL that the user entered.
+// A redirect from a public page must not reuse the connection.
+func pooledConnection(t *testing.T, schemes func() []fetch.Scheme, proto string) {
+	s := newPrivateServer(t, proto)
+	w := &testNetwork{page: newRedirector(t, s.url()), names: map[string]string{"example.com": "127.0.0.1"}}
 	c := w.client(t, schemes, s, nil)
 	if got, err := read(t.Context(), c, s.url()); err != nil || !strings.HasPrefix(got, "secret") {
-		t.Fatalf("typed: got %q, %v", got, err)
+		t.Fatalf("entered URL: got %q, %v", got, err)
 	}
-	refuses(t, s, c, "http://"+publicAddr+"/")
+	checkRejected(t, s, c, "http://"+publicAddr+"/")
 	if _, err := read(t.Context(), c, s.url()); err != nil {
-		t.Errorf("typed again: %v", err)
+		t.Errorf("entered URL, second request: %v", err)
 	}
 }
 
-// abandonedDial tests the connection of a canceled request. Package net/http
-// completes the dial and puts the connection into its pool.
+// abandonedDial tests that the connection of a canceled request is not reused
+// by another request. Package net/http completes the dial and pools the
+// connection.
 func abandonedDial(t *testing.T, schemes func() []fetch.Scheme) {
-	s := newInside(t, "HTTP/1.1")
+	s := newPrivateServer(t, "HTTP/1.1")
 	dialling, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	w := &world{page: newOutside(t, s.url()), names: map[string]string{"example.com": "127.0.0.1"}}
-	w.hold = func(_ context.Context, to netip.AddrPort) {
+	w := &testNetwork{page: newRedirector(t, s.url()), names: map[string]string{"example.com": "127.0.0.1"}}
+	w.beforeDial = func(_ context.Context, to netip.AddrPort) {
 		if to.Addr().IsLoopback() {
 			once.Do(func() { close(dialling); <-release })
 		}
@@ -177,15 +180,15 @@ func abandonedDial(t *testing.T, schemes func() []fetch.Scheme) {
 	if err := <-done; !errors.Is(err, fetch.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
-	refuses(t, s, c, "http://"+publicAddr+"/")
+	checkRejected(t, s, c, "http://"+publicAddr+"/")
 }
 
-// behindProxy tests that a page from a proxy on loopback does not have the
-// address of the proxy as its peer.
+// behindProxy tests a page that was retrieved through a proxy on loopback. The
+// Policy must not treat the page as if it came from a loopback address.
 func behindProxy(t *testing.T, schemes func() []fetch.Scheme) {
-	s := newInside(t, "HTTP/1.1")
-	proxy := newOutside(t, s.url())
-	w := &world{page: proxy, names: map[string]string{"example.com": "127.0.0.1"}}
+	s := newPrivateServer(t, "HTTP/1.1")
+	proxy := newRedirector(t, s.url())
+	w := &testNetwork{page: proxy, names: map[string]string{"example.com": "127.0.0.1"}}
 	through := func(target fetch.Target) (fetch.Proxy, error) {
 		if target.Host == "example.com" {
 			return fetch.Proxy{}, nil
@@ -201,5 +204,5 @@ func behindProxy(t *testing.T, schemes func() []fetch.Scheme) {
 	if resp.Peer.IsValid() || resp.Location.IsZero() {
 		t.Errorf("peer %v, location %v, want no peer and a redirect", resp.Peer, resp.Location)
 	}
-	refuses(t, s, c, "http://page.example/")
+	checkRejected(t, s, c, "http://page.example/")
 }

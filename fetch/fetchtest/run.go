@@ -1,6 +1,6 @@
 // Package fetchtest tests that a scheme fulfills the contract of package fetch.
-// The test of a scheme calls [Run] with a server that has a few known objects.
-// Schemes of the Web also call [Door].
+// The tests of a scheme call [Run] with a server that has a few known objects.
+// Tests of the http and https schemes also call [RunPolicy].
 package fetchtest
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Suite has a scheme and the objects of its test server. Empty fields disable
-// the tests of features that the protocol does not have.
+// A Suite describes a scheme and the objects on its test server. If a field is
+// empty, [Run] skips the tests that need it.
 type Suite struct {
 	Schemes func() []fetch.Scheme // returns new schemes for each Client
 	Options fetch.Options         // Options of the Client; the Policy is always Typed
 
 	Document string   // URL of a document
-	Body     []byte   // content of Document; more than 64 KiB makes the tests stricter
+	Body     []byte   // content of Document; if it has more than 64 KiB, more cases are tested
 	Missing  string   // URL of an object that does not exist
 	Menu     string   // URL of a listing
 	Names    []string // some of the entries of Menu
-	Refused  []string // URLs that must be rejected before any connection
+	Rejected []string // URLs that must be rejected before any connection
 
-	Whole bool // the protocol has no ranges
-	Local bool // the scheme has no network
+	NoRanges bool // the protocol has no ranges
+	Local    bool // the scheme has no network
 }
 
-// Run runs all tests for which s has objects.
+// Run runs the tests for a scheme. It skips tests whose fields in s are empty.
 func Run(t *testing.T, s Suite) {
 	t.Run("document", s.document)
 	t.Run("concurrent", s.concurrent)
@@ -49,12 +49,12 @@ func Run(t *testing.T, s Suite) {
 		has bool
 		run func(*testing.T)
 	}{
-		"range":   {!s.Whole, s.ranges},
-		"missing": {s.Missing != "", s.missing},
-		"menu":    {s.Menu != "", s.menu},
-		"refused": {len(s.Refused) > 0, s.refused},
-		"door":    {!s.Local, s.door},
-		"trace":   {!s.Local, s.trace},
+		"range":    {!s.NoRanges, s.ranges},
+		"missing":  {s.Missing != "", s.missing},
+		"menu":     {s.Menu != "", s.menu},
+		"rejected": {len(s.Rejected) > 0, s.rejected},
+		"policy":   {!s.Local, s.policy},
+		"trace":    {!s.Local, s.trace},
 	} {
 		if test.has {
 			t.Run(name, test.run)
@@ -171,7 +171,8 @@ func (s Suite) canceled(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	cancel()
-	// Buffered data may still be read, and the body may have ended already.
+	// After the context is canceled, Read may still return buffered data or the
+	// end of the body.
 	if n, err := io.Copy(io.Discard, resp.Body); err == nil && n != int64(len(s.Body)) || err != nil && !errors.Is(err, fetch.Canceled) {
 		t.Errorf("after cancel: read %d bytes, %v", n, err)
 	}
@@ -263,7 +264,8 @@ func (s Suite) menu(t *testing.T) {
 	}
 }
 
-// plan tests that Plan returns equal results and does not dial.
+// plan tests that Scheme.Plan returns equal results for equal requests and
+// opens no connection.
 func (s Suite) plan(t *testing.T) {
 	c := s.client(t, noDial(t))
 	req := &fetch.Request{URL: parse(t, s.Document)}
@@ -274,13 +276,13 @@ func (s Suite) plan(t *testing.T) {
 	}
 }
 
-func (s Suite) refused(t *testing.T) {
+func (s Suite) rejected(t *testing.T) {
 	c := s.client(t, noDial(t))
-	for _, text := range s.Refused {
+	for _, text := range s.Rejected {
 		resp, err := c.Get(t.Context(), text)
 		if err == nil {
 			resp.Body.Close()
-			t.Errorf("%s: was not refused", text)
+			t.Errorf("%s: was not rejected", text)
 		}
 		switch fetch.FaultOf(err) {
 		case fetch.Internal, fetch.Connect, fetch.Timeout, fetch.DNS:
@@ -289,9 +291,9 @@ func (s Suite) refused(t *testing.T) {
 	}
 }
 
-// door tests that a driver cannot dial without a grant, and that pooled
-// connections do not bypass the Policy.
-func (s Suite) door(t *testing.T) {
+// policy tests that a driver cannot open a connection without a grant of the
+// Policy. It also tests that pooled connections do not bypass the Policy.
+func (s Suite) policy(t *testing.T) {
 	var driver fetch.Driver
 	spied := s
 	spied.Schemes = func() []fetch.Scheme {
@@ -320,7 +322,7 @@ func (s Suite) door(t *testing.T) {
 	}
 }
 
-// trace tests that a Trace receives the bytes of both directions and no
+// trace tests that a Trace receives the bytes of both directions, but no
 // password.
 func (s Suite) trace(t *testing.T) {
 	var sent, got bytes.Buffer
@@ -341,7 +343,7 @@ func (s Suite) trace(t *testing.T) {
 	}
 }
 
-// noDial returns an option that makes the test fail on any connection.
+// noDial returns an option that makes the test fail if a connection is opened.
 func noDial(t *testing.T) func(*fetch.Options) {
 	return func(o *fetch.Options) {
 		o.Dial = func(_ context.Context, _ string, to netip.AddrPort) (net.Conn, error) {

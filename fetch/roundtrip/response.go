@@ -9,11 +9,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// overHTTP reports whether resp was received over HTTP.
+// overHTTP reports whether the response was received over HTTP.
 func overHTTP(resp *fetch.Response) bool { return strings.HasPrefix(resp.Proto, "HTTP/") }
 
-// status returns the status code of resp for net/http. The status codes of
-// other protocols have other meanings and are not returned.
+// status returns the HTTP status code for a response. For other protocols, it
+// is 302 for a redirect and 200 otherwise, because their codes have other
+// meanings.
 func status(resp *fetch.Response) int {
 	switch {
 	case overHTTP(resp) && resp.Code != 0:
@@ -24,7 +25,7 @@ func status(resp *fetch.Response) int {
 	return http.StatusOK
 }
 
-// length returns the length of the body, or -1.
+// length returns the length of the body in bytes, or -1 if it is unknown.
 func length(req *http.Request, resp *fetch.Response) int64 {
 	switch {
 	case resp.Unchanged:
@@ -44,7 +45,9 @@ func length(req *http.Request, resp *fetch.Response) int64 {
 	return n
 }
 
-// header returns the header of resp, with fields added from its other data.
+// header returns the header fields of a response. For protocols other than
+// HTTP, it adds Content-Type, Content-Length and Last-Modified if they are
+// known.
 func header(resp *fetch.Response) http.Header {
 	h := http.Header{}
 	add(h, resp.Header)
@@ -73,15 +76,16 @@ func add(h http.Header, fields fetch.Header) {
 	}
 }
 
-// A trailerBody is a Body that adds the trailer fields to header at its end, where
-// net/http expects them.
+// A trailerBody is a response body. When it reaches the end, it stores the
+// trailer fields in the map that is also http.Response.Trailer.
 type trailerBody struct {
 	io.ReadCloser
 	fields func() fetch.Header
 	header http.Header
 }
 
-// Read reads from the Body.
+// Read reads from the body and stores the trailer fields at the end of the
+// body.
 func (t *trailerBody) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	if err == io.EOF && t.fields != nil {

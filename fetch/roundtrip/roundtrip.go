@@ -1,5 +1,5 @@
 // Package roundtrip makes a fetch.Client the transport of an http.Client.
-// Programs that use net/http can then fetch URLs of every scheme.
+// Programs that use net/http can then retrieve URLs of every scheme.
 package roundtrip
 
 import (
@@ -14,11 +14,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Transport is an [http.RoundTripper] that sends requests with Client, under
-// its Policy. It is safe for concurrent use. Its errors come from Client, so
-// that errors.Is finds their [fetch.Fault] even through an http.Client.
+// A Transport is an [http.RoundTripper] that sends requests with a
+// [fetch.Client], under the Policy of this Client. It is safe for concurrent
+// use. errors.Is finds the [fetch.Fault] of an error, even if an http.Client
+// wrapped the error.
 //
-// The Policy treats the URL of a request as typed by the user, except in two
+// The Policy treats the URL of a request as entered by the user, except in two
 // cases:
 //   - If http.Client follows a redirect, the redirecting URL is the source. The
 //     Response field of the request identifies this case.
@@ -31,19 +32,20 @@ import (
 // For HTTP, the status, the header and the trailer come from the server. For
 // other protocols, the status is 200, or 302 for a redirect. The header has
 // Content-Type, Content-Length and Last-Modified if they are known. If such a
-// server rejects a request, RoundTrip returns an error. Client must not use the
-// option Compressed of package schemes/http, which decodes the body but leaves
-// Content-Encoding in the header.
-// Content-Encoding in the header.
+// server rejects a request, RoundTrip returns an error.
+//
+// Client must not use the option Compressed of package schemes/http. This
+// option decodes the body but leaves Content-Encoding in the header.
 type Transport struct{ Client *fetch.Client }
 
-// sourceKey is the key of the [fetch.Response] in the context of
-// http.Response.Request. The request that follows a redirect needs it.
+// sourceKey is a context key for the [fetch.Response] from which an
+// http.Response was made. The request that follows a redirect needs the
+// fetch.Response.
 type sourceKey struct{}
 
-// RoundTrip carries out a GET or HEAD request and follows no redirects. It
-// returns an error of the Fault Unsupported for other methods, for a request
-// body, and for an interactive session.
+// RoundTrip sends a GET or HEAD request and follows no redirects. For other
+// methods, for a request body and for an interactive session, it returns an
+// error with the Fault Unsupported.
 func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -69,7 +71,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return newResponse(req, resp), nil
 }
 
-// newRequest converts req to a request for the Client.
+// newRequest converts an http.Request to a fetch.Request.
 func newRequest(req *http.Request) (*fetch.Request, error) {
 	u, err := uri.FromURL(req.URL)
 	if err != nil {
@@ -99,7 +101,8 @@ func newRequest(req *http.Request) (*fetch.Request, error) {
 	return r, nil
 }
 
-// source returns a request for u with the source that [Transport] describes.
+// source returns a fetch.Request for u. The type [Transport] describes how the
+// source of the URL is determined.
 func source(req *http.Request, u uri.URI) *fetch.Request {
 	referer := req.Header.Get("Referer")
 	switch before := req.Response; {
@@ -116,10 +119,10 @@ func source(req *http.Request, u uri.URI) *fetch.Request {
 	return &fetch.Request{URL: u}
 }
 
-// newResponse converts resp, the response to req, to net/http.
+// newResponse converts the response to req to an http.Response.
 func newResponse(req *http.Request, resp *fetch.Response) *http.Response {
 	from := *resp
-	from.Body = nil // the context keeps from after the transfer
+	from.Body = nil // releases the body, because the context outlives the transfer
 	out := &http.Response{
 		StatusCode: status(resp), Proto: resp.Proto, Header: header(resp), ContentLength: length(req, resp),
 		TLS: resp.TLS, Request: req.WithContext(context.WithValue(req.Context(), sourceKey{}, &from)),

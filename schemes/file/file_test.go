@@ -71,7 +71,7 @@ func TestContract(t *testing.T) {
 				Missing:  urlOf(filepath.Join(dir, "missing")),
 				Menu:     urlOf(dir),
 				Names:    []string{"a b?c#d%.txt"},
-				Refused:  []string{"file://evil/x", "file:x", "file:///a%2f..%2fb"},
+				Rejected: []string{"file://evil/x", "file:x", "file:///a%2f..%2fb"},
 			})
 		})
 	}

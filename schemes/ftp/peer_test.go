@@ -97,7 +97,7 @@ func TestConformance(t *testing.T) {
 			Missing:  base + "/dir/nothing",
 			Menu:     base + "/dir/",
 			Names:    []string{"big", "a b"},
-			Refused:  []string{base + "/a%0D%0ADELE%20b", base + "/%00", base + "/x;type=x", "ftp://127.0.0.1:25/x", "ftp://127.0.0.1:6379/x"},
+			Rejected: []string{base + "/a%0D%0ADELE%20b", base + "/%00", base + "/x;type=x", "ftp://127.0.0.1:25/x", "ftp://127.0.0.1:6379/x"},
 		})
 	})
 }

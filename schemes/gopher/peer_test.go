@@ -80,8 +80,8 @@ func TestGophernicus(t *testing.T) {
 		Missing:  root + "/0/nosuch",
 		Menu:     root + "/1/sub",
 		Names:    []string{".."},
-		Refused:  rejectedURLs(s.Addr),
-		Whole:    true,
+		Rejected: rejectedURLs(s.Addr),
+		NoRanges: true,
 	})
 	if resp, got := get(t, c, root+"/0/text.txt"); got != "eins\r\nzwei\r\n.\r\n..drei\r\n" || resp.Media != "text/plain" || resp.Size != -1 {
 		t.Errorf("text: got %q, %s, %d", got, resp.Media, resp.Size)
@@ -133,8 +133,8 @@ func TestPygopherd(t *testing.T) {
 				Missing:  root + "/0/nosuch%09%09+",
 				Menu:     root + "/1/",
 				Names:    []string{"text", "data", "sub"},
-				Refused:  rejectedURLs(s.Addr),
-				Whole:    true,
+				Rejected: rejectedURLs(s.Addr),
+				NoRanges: true,
 			})
 			c := client(t, tlsOption)
 			if resp, got := get(t, c, root+"/0/text.txt%09%09+"); got != "eins\n.\n..zwei\n" || resp.Size != int64(len(got)) || (resp.TLS != nil) != (scheme == "gophers") {

@@ -20,8 +20,8 @@ func TestSuite(t *testing.T) {
 		Document: "http://" + s.Addr + "/f",
 		Body:     body,
 		Missing:  "http://" + s.Addr + "/missing",
-		Refused:  []string{"http://h:25/", "http://2130706433/", "http:///f", "http://a%2fb/", "http://169.254.169.254/", "http://[v1.x]/"},
+		Rejected: []string{"http://h:25/", "http://2130706433/", "http:///f", "http://a%2fb/", "http://169.254.169.254/", "http://[v1.x]/"},
 	})
 }
 
-func TestDoor(t *testing.T) { fetchtest.Door(t, schemes) }
+func TestPolicyBypass(t *testing.T) { fetchtest.RunPolicy(t, schemes) }

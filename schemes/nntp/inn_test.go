@@ -64,9 +64,9 @@ func TestINN(t *testing.T) {
 		},
 	} {
 		suite.Schemes = func() []fetch.Scheme { return nntp.Schemes(nntp.Options{}) }
-		suite.Options, suite.Body, suite.Whole = trust, []byte(storedText(3, big)), true
+		suite.Options, suite.Body, suite.NoRanges = trust, []byte(storedText(3, big)), true
 		suite.Names = []string{"number 1", "number 2", "number 3"}
-		suite.Refused = []string{
+		suite.Rejected = []string{
 			"news:a%0d%0aQUIT@b", "news:a%20b@c", "news:group%0aQUIT", "news:%3E@a", "nntp://" + s.Addr + "/g/1%0d",
 			"nntp://" + s.Addr + "/g/2-1",
 			"nntp://" + s.Addr + "/g/x", "nntp://127.0.0.1:25/g/1", "news:" + strings.Repeat("x", 250) + "@y", "news:%00",

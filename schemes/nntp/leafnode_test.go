@@ -40,7 +40,7 @@ func TestLeafnode(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Suite{
 		Schemes:  func() []fetch.Scheme { return nntp.Schemes(nntp.Options{}) },
 		Document: all[2].URL.String(), Body: []byte(want), Missing: group + "/99",
-		Menu: group, Names: names, Whole: true,
+		Menu: group, Names: names, NoRanges: true,
 	})
 	if _, got, err := schemetest.Read(t, c, "nntp:local.test/1-"); err != nil ||
 		strings.Count(got, "#! rnews ") != count || !strings.Contains(got, want) {

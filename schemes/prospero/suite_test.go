@@ -44,7 +44,7 @@ func TestSuite(t *testing.T) {
 		Document: host + "d/text", Body: body,
 		Missing: host + "d/nothing",
 		Menu:    host + "d", Names: []string{"text", "e"},
-		Refused: refused, Whole: true,
+		Rejected: refused, NoRanges: true,
 	})
 }
 

@@ -209,7 +209,7 @@ func TestSuite(t *testing.T) {
 		Schemes:  func() []fetch.Scheme { return telnet.Schemes(telnet.Options{}) },
 		Document: "tn3270://user:secret@" + s.Addr().String() + "/",
 		Body:     []byte("Hi\n"),
-		Refused:  []string{"tn3270://h/path", "tn3270://h:25/"},
-		Whole:    true,
+		Rejected: []string{"tn3270://h/path", "tn3270://h:25/"},
+		NoRanges: true,
 	})
 }

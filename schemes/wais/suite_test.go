@@ -30,6 +30,6 @@ func TestSuite(t *testing.T) {
 		Document: host + "notes/" + big, Body: []byte(text.String()),
 		Missing: host + "notes/TEXT/100/1=foo;2=notes;3=bar;7=%00;",
 		Menu:    host + "notes?whale", Names: []string{"alpha.txt   /srv/wais/data/", "beta.txt   /srv/wais/data/"},
-		Refused: refused,
+		Rejected: refused,
 	})
 }
