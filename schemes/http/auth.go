@@ -10,27 +10,31 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// Auth is an authentication method (RFC 9110 11).
+// Auth selects the HTTP authentication method (RFC 9110 11).
 type Auth uint8
 
 const (
-	// Basic sends the credentials of a request with the first request (RFC
-	// 7617). Credentials from Env.Login are used as with AnyAuth.
+	// Basic uses Basic authentication (RFC 7617). The credentials in
+	// Request.Auth are sent with the first request, before the server requires
+	// them. Credentials from Env.Login are used as with AnyAuth.
 	Basic Auth = iota
-	// Digest uses Digest (RFC 7616) if the server requires authentication.
+	// Digest uses Digest authentication (RFC 7616) if the server requires it.
 	Digest
-	// AnyAuth uses Digest if the server offers it, and otherwise Basic.
+	// AnyAuth uses Digest if the server offers it. Otherwise it uses Basic.
 	AnyAuth
 )
 
-// OverrideAuth is the kind of [fetch.Override] for a server that offers only
-// Digest. Options.Auth must allow Digest, and the request needs credentials.
+// OverrideAuth is the [fetch.OverrideKind] for a server that offers only Digest
+// authentication. To authenticate, set Options.Auth to Digest or AnyAuth and
+// add credentials to the request.
 const OverrideAuth fetch.OverrideKind = "http.Options.Auth"
 
-// maxLogins limits the calls of Env.Login for one object.
+// maxLogins is the maximum number of times that the driver calls Env.Login for
+// one request.
 const maxLogins = 3
 
-// An authState is the authentication state of a wireRequest.
+// An authState holds the credentials and challenges that a request has already
+// used.
 type authState struct {
 	credential    *fetch.Credential  // last credentials that were tried
 	challenge     httpauth.Challenge // last challenge that was answered
@@ -39,8 +43,9 @@ type authState struct {
 	proxyAnswered bool               // the challenge of the proxy was answered
 }
 
-// authenticate returns a copy of wr that answers the challenge of x. It returns
-// nil if x has no challenge or no credentials are available.
+// authenticate returns a copy of the request with an Authorization or
+// Proxy-Authorization field. It returns nil if the response has no challenge or
+// no credentials are available.
 func (d *driver) authenticate(
 	ctx context.Context, req *fetch.Request, wr *wireRequest, x *exchange,
 ) (*wireRequest, error) {
@@ -59,9 +64,10 @@ func (d *driver) authenticate(
 	return nil, nil
 }
 
-// authenticateOrigin returns a copy of wr that answers one of the challenges in
-// list, with the credentials of req or of Env.Login. It returns nil
-// without credentials and if the server has rejected them.
+// authenticateOrigin returns a copy of the request with an Authorization field
+// for one of the challenges in list. The credentials are those of the request
+// or of Env.Login. It returns nil if there are no credentials or the server has
+// rejected them.
 func (d *driver) authenticateOrigin(
 	ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge,
 ) (*wireRequest, error) {
@@ -112,9 +118,9 @@ func isStale(list []httpauth.Challenge) bool {
 	return len(list) > 0 && list[0].Scheme == "digest" && list[0].Stale()
 }
 
-// authorize returns the value of an Authorization field for the preferred
-// challenge in list, and that challenge. The value is empty if mode allows none
-// of them.
+// authorize selects a challenge from list and computes the Authorization field
+// for it. It returns the field value and the selected challenge. The value is
+// empty if mode allows no challenge in list.
 func (wr *wireRequest) authorize(mode Auth, list []httpauth.Challenge) (field string, to httpauth.Challenge) {
 	if c := wr.credential; c.Token != "" {
 		return "Bearer " + c.Token.Reveal(), to
@@ -127,13 +133,14 @@ func (wr *wireRequest) authorize(mode Auth, list []httpauth.Challenge) (field st
 	return field, to
 }
 
-// loginOf returns the login of a credential.
+// loginOf returns the user name and the password in c.
 func loginOf(c *fetch.Credential) httpauth.Login {
 	return httpauth.Login{User: c.User, Password: c.Password.Reveal()}
 }
 
-// authenticate returns a copy of wr that answers a challenge of the proxy. It
-// returns nil if a challenge was answered before.
+// authenticate returns a copy of the request with a Proxy-Authorization field
+// for a challenge in list. It returns nil if the proxy has already rejected
+// such a field.
 func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *wireRequest {
 	if wr.proxyAnswered || p.login == nil || p.auth == fetch.ProxyBasic {
 		return nil
@@ -148,15 +155,15 @@ func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *w
 	return &next
 }
 
-// setField sets a field of wr. It copies the header, because copies of wr share
-// it.
+// setField sets a header field of the request. It first copies the header,
+// because copies of a wireRequest share the header.
 func (wr *wireRequest) setField(name, value string) {
 	wr.header = wr.header.Without(func(n string) bool { return strings.EqualFold(n, name) })
 	wr.addField(name, value)
 }
 
-// drain discards up to 64 KiB of an unused body, so that its connection can be
-// reused.
+// drain reads and discards up to 64 KiB of a response body and closes it. If
+// this reaches the end of the body, the connection can be reused.
 func drain(body io.ReadCloser) {
 	io.CopyN(io.Discard, body, 64<<10)
 	body.Close()

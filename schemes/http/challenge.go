@@ -7,9 +7,10 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// A challengeCache keeps the last challenge that a login answered for each
-// origin and user. The next request answers it in advance, which saves a round
-// trip. For Digest it counts the uses of the nonce (RFC 7616 3.4).
+// A challengeCache caches the last authentication challenge for each origin and
+// user. The next request uses the cached challenge to send credentials at once,
+// which saves a round trip. For Digest, the cache counts the uses of the nonce
+// (RFC 7616 3.4).
 type challengeCache struct {
 	mu      sync.Mutex
 	entries map[challengeKey]*cachedChallenge
@@ -27,7 +28,8 @@ type cachedChallenge struct {
 
 const maxChallenges = 256
 
-// store adds a challenge that was answered once.
+// store adds a challenge to the cache. One request has already used the
+// challenge.
 func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Challenge) {
 	if !c.Lasting() {
 		return
@@ -40,8 +42,8 @@ func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Chal
 	p.entries[challengeKey{origin, user}] = &cachedChallenge{challenge: c, uses: 1}
 }
 
-// next returns the cached challenge for user and the number of its answers,
-// including the answer that the caller is about to make.
+// next returns the cached challenge for the origin and user. use is the number
+// of requests that have used the challenge, including the next request.
 func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Challenge, use int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,17 +55,18 @@ func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Chal
 	return entry.challenge, entry.uses, true
 }
 
-// preauthenticate adds an Authorization field that answers the challenge of an
-// earlier response, from the same origin or from the origin that redirected
-// here.
+// preauthenticate adds an Authorization field before the server requires it. It
+// uses the cached challenge of the same origin, or of the origin that
+// redirected to this URL.
 func (d *driver) preauthenticate(req *fetch.Request, wr *wireRequest) {
 	if d.opts.Auth == Basic || req.Auth == nil || req.Auth.Token != "" || hasField(wr.header, "Authorization") {
 		return
 	}
 	c, use, ok := d.challenges.next(wr.target.Origin(), req.Auth.User)
 	if !ok && req.From != nil {
-		// The caller allowed the credentials for every host of the redirect.
-		// Only Basic can be reused, because a nonce belongs to one host.
+		// The caller allows these credentials for every host of the redirect.
+		// Only Basic can be used here, because a Digest nonce belongs to one
+		// host.
 		t, err := fetch.TargetOf(req.From.URL, webPorts[req.From.URL.Scheme()])
 		if c, use, ok = d.challenges.next(t.Origin(), req.Auth.User); err != nil || c.Scheme != "basic" {
 			return

@@ -8,14 +8,16 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A chunked is the decoded form of a chunked body. It also reads the trailer.
+// A chunked body is an HTTP/1 body with the transfer coding chunked. It decodes
+// the chunks and reads the trailer.
 type chunked struct {
 	*reader
 	chunks http1.Chunks
 	err    error
 }
 
-// Read waits for the first byte and returns all data that has arrived.
+// Read waits for at least one byte and returns the data that has already
+// arrived.
 func (c *chunked) Read(p []byte) (n int, err error) {
 	for c.err == nil && n < len(p) && (n == 0 || c.conn.r.Buffered() > 0) {
 		var k int
@@ -25,8 +27,8 @@ func (c *chunked) Read(p []byte) (n int, err error) {
 	return n, c.err
 }
 
-// step reads data of one chunk into p, or consumes the lines before the next
-// data.
+// step reads data of one chunk into p. Between chunks, it reads the lines
+// before the next chunk and returns no data.
 func (c *chunked) step(p []byte) (n int, err error) {
 	if left := c.chunks.Left(); left > 0 {
 		n, err = c.receive(p[:min(int64(len(p)), left)])
@@ -50,8 +52,8 @@ func (c *chunked) step(p []byte) (n int, err error) {
 	return 0, io.EOF
 }
 
-// unexpected returns io.ErrUnexpectedEOF in place of io.EOF, because a
-// connection that ends within a body truncates it.
+// unexpected replaces io.EOF by io.ErrUnexpectedEOF, because the body is
+// truncated if the connection ends within it.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -59,7 +61,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// A rawChunks is a chunked body that is not decoded.
+// A rawChunks reader returns a chunked body without decoding it, as Legacy.Raw
+// requires.
 type rawChunks struct {
 	chunks  *chunked
 	pending bytes.Buffer

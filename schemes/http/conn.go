@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A conn is an HTTP/1 connection, with or without TLS. It carries one exchange
-// at a time.
+// A conn is an HTTP/1 connection, with or without TLS. Only one request at a
+// time uses the connection.
 type conn struct {
 	net.Conn
 	raw        *eofConn // connection under TLS, or nil
@@ -38,8 +38,8 @@ func newConn(c net.Conn, raw *eofConn) *conn {
 	return out
 }
 
-// Limits of an exchange. The limits of fetch.Net apply until the connection is
-// open.
+// These limits apply to one request and its response. The limits of fetch.Net
+// apply while the connection is being opened.
 const (
 	maxField   = 100 << 10        // bytes of one header field, as in curl
 	firstByte  = 30 * time.Second // from the request to the first byte of the response
@@ -48,25 +48,25 @@ const (
 	readBuffer = 32 << 10
 )
 
-// timerTolerance is the maximum age of a read deadline that is kept for another
-// request. Setting a deadline is expensive.
+// timerTolerance is the maximum age of a read deadline that the next request
+// may keep. Setting a deadline takes much time.
 const timerTolerance = time.Second
 
-// NetConn returns the underlying connection, like the method of tls.Conn.
+// NetConn returns the underlying connection, such as a TLS connection.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// unusedGrace is the maximum age of an unused connection that is used without a
-// check for received bytes. TLS 1.3 session tickets arrive shortly after the
-// handshake.
+// unusedGrace is the time after the handshake in which a new connection may
+// receive data before its first request. TLS 1.3 session tickets arrive in this
+// time.
 const unusedGrace = time.Second
 
-// earlyResponseWait is the time to wait for a response after a request could
-// not be written. Some servers send an error response and then close the
-// connection.
+// earlyResponseWait is the time to wait for a response after writing a request
+// failed. Some servers send an error response and then close the connection.
 const earlyResponseWait = 50 * time.Millisecond
 
-// Claim reports whether c received no bytes while it was idle. Unsolicited
-// bytes must not be read as the response to the next request.
+// Claim reports whether the idle connection c can be used for another request.
+// It returns false if c has received unsolicited bytes, which would be read as
+// the response.
 func (c *conn) Claim(*fetch.Trace) bool {
 	if !c.used && time.Since(c.created) < unusedGrace {
 		return true
@@ -74,24 +74,24 @@ func (c *conn) Claim(*fetch.Trace) bool {
 	return c.r.Buffered() == 0 && fetch.IsQuiet(c.Conn)
 }
 
-// Release reports whether c can carry another exchange.
+// Release reports whether c can be reused for another request.
 func (c *conn) Release() bool {
 	keep := c.reusable
 	c.used, c.reusable = true, false
 	return keep
 }
 
-// Stale reports whether the last exchange failed before the first byte of a
-// response.
+// Stale reports whether the last request failed before the first byte of its
+// response arrived.
 func (c *conn) Stale() bool { return c.stale }
 
 // Abort closes c.
 func (c *conn) Abort() { c.Close() }
 
-// lease is the use of a connection by one exchange.
+// A lease is the exclusive use of a connection by one request.
 type lease = sessions.Lease[*conn]
 
-// sendHTTP1 sends wr over an idle or a new HTTP/1 connection.
+// sendHTTP1 sends a request over an idle or a new HTTP/1 connection.
 func (d *driver) sendHTTP1(
 	ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest, via *proxyRoute,
 ) (x *exchange, err error) {
@@ -117,18 +117,18 @@ func (d *driver) sendHTTP1(
 	return x, nil
 }
 
-// connKey returns the pool key of connections to an origin.
+// connKey returns the key under which the pool stores connections to an origin.
 func connKey(netKey, scheme, addr string) string { return netKey + " " + scheme + " " + addr }
 
-// proxyKey returns the pool key of connections to a proxy or gateway. Each
-// origin has its own key, so that surplus bytes after the response of one
-// origin cannot be read as the response of another.
+// proxyKey returns the key under which the pool stores connections to a proxy
+// or gateway. Each origin has its own key. Otherwise, surplus bytes after the
+// response of one origin could be read as the response of another origin.
 func proxyKey(netKey string, via *proxyRoute, o fetch.Origin) string {
 	return strings.Join([]string{netKey, "by", via.host, via.key, "for", o.Scheme, o.Host, strconv.Itoa(int(o.Port))}, " ")
 }
 
-// connect opens a connection to the server of wr or, if via is not nil, to the
-// proxy or gateway.
+// connect opens a connection to the server of a request. If via is not nil, it
+// connects to the proxy or gateway.
 func (d *driver) connect(ctx context.Context, wr *wireRequest, via *proxyRoute) (*conn, error) {
 	dial := dialer{env: d.env, http1Only: true}
 	var c net.Conn
@@ -148,7 +148,7 @@ func (d *driver) connect(ctx context.Context, wr *wireRequest, via *proxyRoute) 
 	return newConn(c, rawConn), nil
 }
 
-// exchange sends wr and reads the head of the response. After an error the
+// exchange sends a request and reads the response head. After an error the
 // connection cannot be used again.
 func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 	c := r.conn
@@ -194,13 +194,14 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 }
 
 // failedBeforeResponse reports whether err occurred before the first byte of a
-// response. A timeout does not count, because the server received the request.
+// response. It returns false for a timeout, because the server may have
+// received the request.
 func (r *reader) failedBeforeResponse(err error) bool {
 	return len(r.head) == 0 && r.conn.r.Buffered() == 0 && fetch.FaultOf(err) != fetch.Timeout
 }
 
-// finish ends the exchange. The connection can be reused if the response is
-// complete and no further bytes have arrived.
+// finish releases the connection after a response. The connection can be reused
+// if the response is complete and no further bytes have arrived.
 func (r *reader) finish(complete bool) {
 	if complete && !r.lease.Ended() {
 		c := r.conn

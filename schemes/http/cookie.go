@@ -19,7 +19,8 @@ const (
 	maxLifetime  = 400 * 24 * time.Hour
 )
 
-// A cookie is an entry of a Jar (RFC 6265bis 5.6 and 5.7).
+// A cookie is a cookie in a [Jar], with its attributes (RFC 6265bis 5.6 and
+// 5.7).
 type cookie struct {
 	name, value  string
 	domain, path string // the domain without a leading dot
@@ -30,15 +31,16 @@ type cookie struct {
 	created      int       // sequence number within the Jar
 }
 
-// A cookieContext describes the request or response that carries a cookie.
+// A cookieContext holds the properties of a request that determine which
+// cookies it may send and which cookies its response may set.
 type cookieContext struct {
 	host   string // in lower case, without a trailing dot
 	path   string // request path without the query
 	secure bool
 }
 
-// parseCookie parses the value of a Set-Cookie field in a response for p. It
-// returns false for a cookie that RFC 6265bis requires to be ignored.
+// parseCookie parses the value of a Set-Cookie field in the response to the
+// request p. It returns false if clients must ignore the cookie (RFC 6265bis).
 func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
@@ -81,7 +83,8 @@ func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	return c, !http1.HasControl(c.path) && c.setDomain(domain, p.host) && c.allowed(p)
 }
 
-// parseMaxAge returns the expiry time for the value of a Max-Age attribute.
+// parseMaxAge parses a Max-Age attribute and returns the expiry time of the
+// cookie.
 func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 	digits := strings.TrimPrefix(value, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -97,8 +100,8 @@ func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 	return now.Add(time.Duration(n) * time.Second), true
 }
 
-// setDomain sets the domain of c. It returns false if domain is a public suffix
-// or does not cover host.
+// setDomain sets the domain of c from its Domain attribute. It returns false if
+// the domain is a public suffix or does not match the host.
 func (c *cookie) setDomain(domain, host string) bool {
 	c.domain, c.hostOnly = host, true
 	if domain == "" || domain == host {
@@ -112,9 +115,9 @@ func (c *cookie) setDomain(domain, host string) bool {
 	return true
 }
 
-// allowed reports whether p may set c. The Secure attribute and the name
-// prefixes __Secure- and __Host- restrict the connection, the domain and the
-// path.
+// allowed reports whether the response to the request p may set c. The Secure
+// attribute and the name prefix __Secure- require TLS. The prefix __Host- also
+// restricts the domain and the path.
 func (c *cookie) allowed(p cookieContext) bool {
 	name := strings.ToLower(c.name)
 	switch {
@@ -128,7 +131,7 @@ func (c *cookie) allowed(p cookieContext) bool {
 	return true
 }
 
-// matches reports whether c is sent with a request for p.
+// matches reports whether the request p may send c.
 func (c *cookie) matches(p cookieContext) bool {
 	if c.secure && !p.secure || !pathMatch(p.path, c.path) {
 		return false
@@ -145,14 +148,14 @@ func isPublicSuffix(domain string) bool {
 	return suffix == domain
 }
 
-// domainMatch reports whether host is domain or a subdomain of it (RFC 6265bis
-// 5.1.3). An address has no subdomains.
+// domainMatch reports whether host equals domain or is a subdomain of it (RFC
+// 6265bis 5.1.3). An IP address has no subdomains.
 func domainMatch(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain) && !isAddress(host)
 }
 
-// defaultPath returns the Path attribute of a cookie that has none, for a
-// request with this path (RFC 6265bis 5.1.4).
+// defaultPath returns the path of a cookie without a Path attribute. It is
+// derived from the path of the request (RFC 6265bis 5.1.4).
 func defaultPath(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
@@ -165,8 +168,8 @@ func pathMatch(path, prefix string) bool {
 	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(prefix, "/"))
 }
 
-// parseCookieDate parses an Expires attribute (RFC 6265bis 5.1.1). The time,
-// day, month and year may come in any order.
+// parseCookieDate parses the date in an Expires attribute (RFC 6265bis 5.1.1).
+// It accepts the time, day, month and year in any order.
 func parseCookieDate(s string) (time.Time, bool) {
 	var hour, minute, second int
 	day, month, year := 0, 0, -1
@@ -206,7 +209,7 @@ func parseClock(token string) (hour, minute, second int, ok bool) {
 }
 
 // leadingNumber parses the decimal digits at the start of s. It returns -1 if
-// there are fewer than minDigits or more than maxDigits.
+// the number of digits is not between minDigits and maxDigits.
 func leadingNumber(s string, minDigits, maxDigits int) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// parseTime parses the three date formats of RFC 9110 5.6.7, like
-// http.ParseTime. It has a faster parser for the preferred format.
+// parseTime parses an HTTP date in one of the three formats of RFC 9110 5.6.7.
+// It is faster than http.ParseTime for the preferred format.
 func parseTime(s string) (time.Time, error) {
 	if t, ok := fixdate(s); ok {
 		return t, nil
@@ -15,7 +15,8 @@ func parseTime(s string) (time.Time, error) {
 	return http.ParseTime(s)
 }
 
-// fixdate parses an IMF-fixdate such as "Sun, 06 Nov 1994 08:49:37 GMT".
+// fixdate parses a date in the preferred format, such as "Sun, 06 Nov 1994
+// 08:49:37 GMT".
 func fixdate(s string) (t time.Time, ok bool) {
 	if len(s) != len(http.TimeFormat) || s[3:5] != ", " || s[7] != ' ' || s[11] != ' ' || s[16] != ' ' ||
 		s[19] != ':' || s[22] != ':' || s[25:] != " GMT" {

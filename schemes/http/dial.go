@@ -20,7 +20,8 @@ func (d *dialer) dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.env.Net.DialContext(ctx, "tcp", addr)
 }
 
-// dialTLS returns a TLS connection and the TCP connection under it.
+// dialTLS opens a TLS connection. It also returns the underlying TCP
+// connection.
 func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn, error) {
 	tcp, err := d.dialTCP(ctx, addr)
 	if err != nil {
@@ -39,7 +40,7 @@ func (d *dialer) dialTLS(ctx context.Context, addr string) (*tls.Conn, *eofConn,
 	return conn, raw, err
 }
 
-// An eofConn is a connection that records whether a Read returned io.EOF.
+// An eofConn is a connection that records whether Read has returned io.EOF.
 type eofConn struct {
 	net.Conn
 	mu    sync.Mutex
@@ -64,7 +65,7 @@ func (e *eofConn) Close() error {
 	return e.Conn.Close()
 }
 
-// NetConn returns the underlying connection.
+// NetConn returns the underlying TCP connection.
 func (e *eofConn) NetConn() net.Conn { return e.Conn }
 
 func (e *eofConn) Read(p []byte) (int, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Filename returns the file name in the value of a Content-Disposition field
-// (RFC 6266 4.3, RFC 8187), or "" if the value has none. The name has no
+// Filename returns the file name in a Content-Disposition field (RFC 6266 4.3,
+// RFC 8187). It returns "" if the field has no file name. The name contains no
 // directory and no control characters, and is neither "." nor "..". The caller
 // must replace other names and characters that its file system does not allow.
 func Filename(disposition string) string {
@@ -31,7 +31,7 @@ func Filename(disposition string) string {
 	return baseName(plain)
 }
 
-// splitParams splits s at each semicolon outside a quoted string.
+// splitParams splits s at each semicolon that is not inside a quoted string.
 func splitParams(s string) (items []string) {
 	start, quoted := 0, false
 	for i := 0; i < len(s); i++ {
@@ -48,8 +48,8 @@ func splitParams(s string) (items []string) {
 }
 
 // unquote removes single or double quotes around s, as curl does. A backslash
-// escapes a quote or a backslash. Before any other character it is kept,
-// because Windows servers send it as a directory separator.
+// escapes only a quote or a backslash. Other backslashes are kept, because
+// Windows servers send them as directory separators.
 func unquote(s string) string {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return s
@@ -64,9 +64,9 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// extValue decodes an extended parameter value (RFC 8187 3.2), which has the
-// form charset'language'percent-encoded-text. It returns "" if the value is
-// invalid.
+// extValue decodes an extended parameter value (RFC 8187 3.2). The value has the
+// form charset'language'text with percent-encoded text. extValue returns "" if
+// the value is invalid.
 func extValue(s string) string {
 	charset, rest, _ := strings.Cut(unquote(s), "'")
 	_, rest, ok := strings.Cut(rest, "'")
@@ -86,8 +86,8 @@ func extValue(s string) string {
 	return ""
 }
 
-// baseName returns the part of name after the last slash or backslash, without
-// control characters.
+// baseName returns the part of name after the last slash or backslash. It
+// removes control characters.
 func baseName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

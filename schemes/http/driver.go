@@ -31,7 +31,7 @@ func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	return d
 }
 
-// Do sends req and returns the response. If a partial response belongs to
+// Do sends a request and returns the response. If a partial response belongs to
 // another version of the object, Do requests the complete object.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	wr, err := d.newRequest(ctx, req)
@@ -47,9 +47,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// roundTrip sends wr and returns the response. It repeats the request to answer
-// an authentication challenge, and with GET if the server does not support
-// HEAD.
+// roundTrip sends a request and returns the response. If the server requires
+// authentication, it sends the request again with credentials. If the server
+// does not support HEAD, it sends a GET request.
 func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequest) (*fetch.Response, error) {
 	for {
 		x, err := d.send(ctx, req, d.addCookies(wr))
@@ -87,8 +87,8 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 	}
 }
 
-// addCookies returns a copy of wr with the cookies of the jar before the
-// cookies of the caller.
+// addCookies returns a copy of the request with the cookies of the jar. They
+// precede the cookies in the Cookie field of the caller.
 func (d *driver) addCookies(wr *wireRequest) *wireRequest {
 	if d.opts.Jar == nil {
 		return wr

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An exchange is a request and its response, over HTTP/1 or HTTP/2.
+// An exchange is an HTTP request and its response, over HTTP/1 or HTTP/2.
 type exchange struct {
 	trace *fetch.Trace
 	via   *proxyRoute // proxy or gateway, or nil
@@ -28,9 +28,9 @@ type exchange struct {
 	trailer        func() fetch.Header
 }
 
-// peer returns the address of the server that responded. It returns the zero
-// Addr for a request through a proxy or gateway, because the origin of the
-// response is unknown.
+// peer returns the address of the server that sent the response. It returns the
+// zero Addr if a proxy or gateway was used, because the address of the origin
+// server is unknown.
 func (x *exchange) peer() netip.Addr {
 	if x.via != nil {
 		return netip.Addr{}
@@ -38,8 +38,8 @@ func (x *exchange) peer() netip.Addr {
 	return fetch.PeerOf(x.conn)
 }
 
-// send sends wr and returns after it has read the head of the response. It
-// offers HTTP/2 unless a proxy, a header field, an option or the trace requires
+// send sends a request and reads the response head. It offers HTTP/2 to the
+// server unless a proxy, a header field, an option or the trace requires
 // HTTP/1.
 func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	via, err := d.route(ctx)
@@ -57,5 +57,5 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	return d.sendHTTP1(ctx, netKey, req, wr, via)
 }
 
-// tracesBytes reports whether t receives the bytes on the wire.
+// tracesBytes reports whether t records the bytes that are sent or received.
 func tracesBytes(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Received != nil) }

@@ -13,8 +13,9 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// statusFault classifies a status code of RFC 9110 15.5 and 15.6. Reverse
-// proxies send 522 and 524 if their origin server does not respond.
+// statusFault returns the fault for an HTTP status code (RFC 9110 15.5 and
+// 15.6). Reverse proxies send 522 and 524 if their origin server does not
+// respond.
 func statusFault(code int) fetch.Fault {
 	switch code {
 	case 401, 407:
@@ -27,11 +28,12 @@ func statusFault(code int) fetch.Fault {
 	return fetch.Denied
 }
 
-// maxRetryAfter limits the delay that a server can request with Retry-After.
+// maxRetryAfter is the longest delay that a server can request in a Retry-After
+// field.
 const maxRetryAfter = 10 * time.Minute
 
-// statusError returns the error for a status code of 400 or above. Its text
-// omits the reason phrase, which the server controls.
+// statusError returns the error for a status code of 400 or above. The message
+// does not contain the reason phrase, which the server controls.
 func statusError(code int, h fetch.Header, now time.Time) error {
 	text := http.StatusText(code)
 	if text == "" {
@@ -51,15 +53,16 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 	return &fetch.Error{Code: code, RetryAfter: retryAfter(h.Get("Retry-After"), now), Err: err}
 }
 
-// pastEnd wraps an error so that errors.Is reports [fetch.ErrPastEnd].
+// A pastEnd is an error for which errors.Is(err, [fetch.ErrPastEnd]) returns
+// true.
 type pastEnd struct{ error }
 
 func (e pastEnd) Unwrap() error      { return e.error }
 func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
-// loginRemedy returns err with the override that enables authentication. The
-// override is digest if the server offers Digest but not Basic, and otherwise
-// basic.
+// loginRemedy adds an override to err that tells the user how to authenticate.
+// It is the override digest if the server offers Digest but not Basic.
+// Otherwise it is basic.
 func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKind) error {
 	kind := basic
 	if httpauth.OnlyDigest(httpauth.Parse(challenges)) {
@@ -68,8 +71,9 @@ func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKin
 	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind}}
 }
 
-// retryAfter parses a Retry-After field, which has seconds or a date (RFC 9110
-// 10.2.3). It returns zero for a malformed value or a date in the past.
+// retryAfter parses a Retry-After field, which contains a number of seconds or
+// a date (RFC 9110 10.2.3). It returns 0 for a malformed value or a date in the
+// past.
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
@@ -84,8 +88,8 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return max(min(at.Sub(now), maxRetryAfter), 0)
 }
 
-// requestFault classifies an error that occurred before the body of the
-// response.
+// requestFault returns err with the fault for an error that occurred before the
+// response body.
 func requestFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)
@@ -104,8 +108,9 @@ func requestFault(ctx context.Context, err error) error {
 	return fetch.Protocol.Errorf("%s", printable(err))
 }
 
-// bodyFault classifies an error of reading a body. A lost connection is
-// fetch.Truncated, so that the caller can resume.
+// bodyFault returns err with the fault for an error that occurred while reading
+// a body. The fault of a lost connection is fetch.Truncated, so that the caller
+// can resume the transfer.
 func bodyFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)
@@ -122,14 +127,15 @@ func bodyFault(ctx context.Context, err error) error {
 	return fetch.Protocol.Errorf("%s", printable(err))
 }
 
-// isTooLarge reports whether a message exceeds a limit of HTTP/1.
+// isTooLarge reports whether err means that an HTTP/1 message exceeds a size
+// limit.
 func isTooLarge(err error) bool {
 	var e *http1.Error
 	return errors.As(err, &e) && e.TooLarge
 }
 
-// connectionLost reports whether text is an error of net/http about a lost
-// connection. Such errors have no exported type.
+// connectionLost reports whether text is a message of net/http about a lost
+// connection. The types of these errors are not exported.
 func connectionLost(text string) bool {
 	for _, phrase := range []string{
 		"http: server closed idle connection", "http: persistConn", "http: CloseIdleConnections called",
@@ -142,8 +148,8 @@ func connectionLost(text string) bool {
 	return false
 }
 
-// printable returns the text of err with control characters escaped, limited to
-// 200 bytes. Errors of net/http contain text from the server.
+// printable returns at most 200 bytes of the text of err. It escapes control
+// characters, because errors of net/http contain text from the server.
 func printable(err error) string {
 	text := strconv.QuoteToASCII(err.Error())
 	text = strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// frame sets the body of the response according to its head.
+// frame determines the end of the response body from the response head.
 func (r *reader) frame() error {
 	f, err := http1.Frame(&r.rules, r.status, r.header, r.noBody)
 	if err != nil {
@@ -30,7 +30,8 @@ func (r *reader) frame() error {
 	return nil
 }
 
-// chunked sets a chunked body and removes its other transfer codings.
+// chunked sets up the decoding of a chunked body. It also decodes other
+// transfer codings of the body, such as gzip.
 func (r *reader) chunked(codings []string) error {
 	chunks := &chunked{reader: r, chunks: http1.Chunks{Rules: &r.rules}}
 	if r.body = chunks; r.Raw {
@@ -51,19 +52,20 @@ func (r *reader) chunked(codings []string) error {
 	return nil
 }
 
-// A closeDelimited is a body that ends with the connection.
+// A closeDelimited body ends when the server closes the connection.
 type closeDelimited struct{ *reader }
 
 func (b closeDelimited) Read(p []byte) (int, error) {
 	n, err := b.receive(p)
 	if err == io.EOF && b.conn.raw != nil && b.conn.raw.sawEOF() {
-		// RFC 9112 9.8: without a close_notify the body may be incomplete.
+		// A body that ends without a TLS close_notify alert may be incomplete
+		// (RFC 9112 9.8).
 		err = fmt.Errorf("TLS connection ended without close_notify: %w", io.ErrUnexpectedEOF)
 	}
 	return n, err
 }
 
-// A lengthDelimited is a body of known length.
+// A lengthDelimited body ends after the number of bytes in Content-Length.
 type lengthDelimited struct{ *reader }
 
 func (b lengthDelimited) Read(p []byte) (int, error) {

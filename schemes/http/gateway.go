@@ -12,19 +12,21 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Gateway returns s with a driver that sends requests for its URLs to a
-// gateway. A gateway is an HTTP server that fetches the URL, such as a proxy.
-// The request line has the complete URI. via is the URL of the gateway, in the
-// form SCHEME://[USER:PASSWORD@]HOST:PORT with the scheme http or https.
+// Gateway returns a copy of the scheme s whose requests are sent to a gateway.
+// A gateway is an HTTP server, such as a proxy, that fetches URLs of other
+// schemes. The request line contains the complete URI. via is the URL of the
+// gateway, in the form SCHEME://[USER:PASSWORD@]HOST:PORT with the scheme http
+// or https.
 //
-// For ftp and ftps URLs the gateway receives the credentials in the URI and in
-// the Authorization field, because servers differ in which one they read. For
-// other schemes it receives no credentials. A Trace does not see passwords.
+// For ftp and ftps URLs, the gateway receives the credentials in the URI and in
+// the Authorization field, because some servers read only one of the two. For
+// other schemes, the gateway receives no credentials. A Trace does not receive
+// passwords.
 //
-// The Policy checks the server of the URL as for a proxy. If the Policy blocks
-// some addresses, the driver resolves the host name and sends the address to
-// the gateway. The Response has no Peer, because the gateway made the
-// connection.
+// The Policy checks the server of the URL as for requests through a proxy. If
+// the Policy blocks some addresses, the driver resolves the host name and sends
+// the address to the gateway. Response.Peer is not set, because the gateway
+// connects to the server.
 func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 	opts, port := &Options{}, s.Port
 	s.Trust, s.Menu, s.Traits.ReportsSize, s.Gateway = nil, menu, true, true
@@ -69,9 +71,9 @@ func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 
 var webPorts = map[string]uint16{"http": 80, "https": 443}
 
-// newGatewayRequest returns the request for req to gateway, which connects to
-// target. The Host field has the host name of the URL. It omits the port only
-// if the port is 80.
+// newGatewayRequest converts req to an HTTP request to a gateway. The gateway
+// connects to target. The Host field contains the host name of the URL, and the
+// port unless it is 80.
 func newGatewayRequest(
 	req *fetch.Request, port uint16, gateway, target fetch.Target, opts *Options,
 ) (*wireRequest, error) {
@@ -110,7 +112,7 @@ func newGatewayRequest(
 	return wr, wr.addHeader(&visible, opts)
 }
 
-// withAddress returns u with its host replaced by an address.
+// withAddress returns a copy of u in which an IP address replaces the host.
 func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {
 	p := u.Parts()
 	if p.Host = addr.WithZone("").String(); addr.Is6() {
@@ -119,7 +121,7 @@ func withAddress(u uri.URI, addr netip.Addr) (uri.URI, error) {
 	return uri.Build(p)
 }
 
-// addLogin adds the userinfo of login to the URI on the request line.
+// addLogin adds a user name and a password to the URI on the request line.
 func (wr *wireRequest) addLogin(u uri.URI, login *fetch.Credential) error {
 	if login == nil || login.User == "" {
 		return nil
@@ -137,8 +139,9 @@ func (wr *wireRequest) addLogin(u uri.URI, login *fetch.Credential) error {
 	return err
 }
 
-// redact returns the request head out for a Trace, without the password in its
-// path and its secret header fields.
+// redact hides the secrets in a request head before the head is passed to a
+// Trace. Secrets are the password in the path and the values of secret header
+// fields.
 func (wr *wireRequest) redact(out []byte) []byte {
 	if wr.redactedPath == "" {
 		return out
@@ -152,8 +155,8 @@ func (wr *wireRequest) redact(out []byte) []byte {
 	return []byte(text)
 }
 
-// gatewayRoute returns the route to a gateway. via is its URL and t its
-// address.
+// gatewayRoute returns the route to a gateway. via is the URL of the gateway
+// and t is its address.
 func (d *driver) gatewayRoute(via uri.URI, t fetch.Target) *proxyRoute {
 	dial := dialer{env: d.env, http1Only: true}
 	p := &proxyRoute{host: t.Address()}

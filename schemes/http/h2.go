@@ -19,8 +19,8 @@ import (
 )
 
 // An h2 sends HTTP/2 requests. It has one http.Transport for each Net.Key,
-// because only requests with the same key share connections. If a server
-// selects HTTP/1.1, its connection is moved to the pool idle, and later
+// because only requests with the same key may share connections. If a server
+// selects HTTP/1.1, the connection is moved to the HTTP/1 pool, and later
 // requests use HTTP/1.
 type h2 struct {
 	env  fetch.Env
@@ -32,7 +32,7 @@ type h2 struct {
 	watching   bool
 	exchanges  int // number in progress
 
-	// connsMu is separate from mu, because eofConn.Close locks connsMu while
+	// A separate mutex protects conns, because eofConn.Close uses conns while
 	// closeIdle holds mu.
 	connsMu sync.Mutex
 	conns   map[*eofConn]struct{}
@@ -43,13 +43,14 @@ const (
 	maxServers   = 1024
 )
 
-// A server is the state of a host and port.
+// A server holds the state that is shared by requests to the same host and
+// port.
 type server struct {
 	http1Only bool          // the server selected HTTP/1.1
 	requested chan struct{} // closed when the first request was sent
 }
 
-// errHTTP1Only is returned if a server does not support HTTP/2.
+// errHTTP1Only means that the server selected HTTP/1.1 instead of HTTP/2.
 var errHTTP1Only = errors.New("server chose HTTP/1.1")
 
 func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
@@ -109,8 +110,9 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	return x, nil
 }
 
-// netRequest converts wr to an http.Request. URL.Opaque is not used, because
-// net/http would take a host from a path such as "//x/y".
+// netRequest converts the request to an http.Request. It does not set
+// URL.Opaque, because net/http would interpret a path such as "//x/y" as a
+// host.
 func (wr *wireRequest) netRequest(ctx context.Context) (*http.Request, error) {
 	path, err := uri.Unescape(wr.path)
 	if err != nil {
@@ -133,7 +135,7 @@ func (wr *wireRequest) netRequest(ctx context.Context) (*http.Request, error) {
 	return r.WithContext(ctx), nil
 }
 
-// A stream is the body of an HTTP/2 response.
+// A stream is the response body of an HTTP/2 request.
 type stream struct {
 	io.ReadCloser
 	ctx     context.Context
@@ -152,15 +154,15 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the exchange. It may be called during a Read.
+// Close closes the response body. Close may be called during a Read.
 func (s *stream) Close() error {
 	err := s.ReadCloser.Close()
 	s.endOnce.Do(s.h.endExchange)
 	return err
 }
 
-// server returns the state of a server and reports whether it existed before.
-// The caller holds h.mu.
+// server returns the shared state for a host and port, and whether it existed
+// before. The caller must hold h.mu.
 func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 	key := netKey + " " + addr
 	if s := h.servers[key]; s != nil {
@@ -174,9 +176,10 @@ func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 	return s, false
 }
 
-// awaitFirst waits until the first request to a server is sent, so that
-// concurrent requests share its connection. The first request does not wait.
-// Its caller must call requested when the request is sent or has failed.
+// awaitFirst waits until the first request to a server has been sent.
+// Concurrent requests can then share its connection. The first request does not
+// wait, but its caller must call requested after the request was sent or has
+// failed.
 func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested func(), err error) {
 	h.mu.Lock()
 	s, exists := h.server(netKey, addr)
@@ -197,7 +200,8 @@ func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested fun
 	return func() {}, nil
 }
 
-// poolHTTP1 adds a connection with HTTP/1.1 to the pool that sendHTTP1 uses.
+// poolHTTP1 adds an HTTP/1.1 connection to the pool from which sendHTTP1 takes
+// connections.
 func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.mu.Lock()
 	s, exists := h.server(netKey, addr)
@@ -210,7 +214,8 @@ func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.idle.Put(key, newConn(c, raw))
 }
 
-// startExchange counts an exchange and returns the Transport for netKey.
+// startExchange increments the number of active requests. It returns the
+// Transport for netKey.
 func (h *h2) startExchange(netKey string) *http.Transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -250,7 +255,8 @@ func (h *h2) transport(netKey string) *http.Transport {
 	}
 }
 
-// dial opens a TLS connection for net/http, which requires the type *tls.Conn.
+// dial opens a TLS connection. It returns a *tls.Conn, which net/http requires
+// for HTTP/2.
 func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 	dial := dialer{env: h.env}
 	c, raw, err := dial.dialTLS(ctx, addr)
@@ -265,7 +271,8 @@ func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 	return c, nil
 }
 
-// watch closes unused connections when the Client is closed.
+// watch waits until the Client is closed and then closes the unused
+// connections.
 func (h *h2) watch() {
 	<-h.env.Done
 	h.mu.Lock()
@@ -279,9 +286,9 @@ func (h *h2) closeIdle() {
 	}
 }
 
-// closeUnused closes idle connections. Without exchanges it closes all
-// connections, because net/http keeps a connection open while it cancels the
-// last stream.
+// closeUnused closes idle connections. If no request is active, it closes all
+// connections. Package net/http would keep a connection open while it cancels
+// the last stream.
 func (h *h2) closeUnused() {
 	h.closeIdle()
 	if h.exchanges > 0 {
@@ -295,8 +302,8 @@ func (h *h2) closeUnused() {
 	clear(h.conns)
 }
 
-// endExchange decrements the number of exchanges. If the Client is closed, it
-// also closes unused connections.
+// endExchange decrements the number of active requests. If the Client is
+// closed, it also closes unused connections.
 func (h *h2) endExchange() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -306,7 +313,7 @@ func (h *h2) endExchange() {
 	}
 }
 
-// track records a connection until it is closed.
+// track stores an open connection, so that closeUnused can close it later.
 func (h *h2) track(e *eofConn) {
 	h.connsMu.Lock()
 	if h.conns == nil {
@@ -326,8 +333,8 @@ func (h *h2) track(e *eofConn) {
 	}
 }
 
-// clientClosed reports whether the Client is closed. Idle connections are then
-// not kept.
+// clientClosed reports whether the Client is closed. After that, idle
+// connections are not kept.
 func (h *h2) clientClosed() bool {
 	select {
 	case <-h.env.Done:

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// http1Head returns the response head of x in the form of HTTP/1.
+// http1Head formats the head of an HTTP/2 response as an HTTP/1 response head.
 func http1Head(x *exchange) []byte {
 	b := append([]byte(x.proto), ' ')
 	b = append(strconv.AppendInt(b, int64(x.code), 10), " \r\n"...)
@@ -21,8 +21,8 @@ func http1Head(x *exchange) []byte {
 	return append(b, "\r\n"...)
 }
 
-// toNetHTTP converts h for net/http. It keeps the case of names, except for
-// fields that net/http looks up.
+// toNetHTTP converts h to an http.Header. It keeps the letter case of field
+// names, except for fields that net/http reads.
 func toNetHTTP(h fetch.Header) http.Header {
 	out := http.Header{}
 	for _, f := range h {
@@ -39,8 +39,8 @@ func toNetHTTP(h fetch.Header) http.Header {
 	return out
 }
 
-// fromNetHTTP returns the fields of in, sorted by name. net/http does not keep
-// their order.
+// fromNetHTTP converts an http.Header to a list of fields that is sorted by
+// name. An http.Header does not store the order of the fields.
 func fromNetHTTP(in http.Header) fetch.Header {
 	var h fetch.Header
 	for name, values := range in {

@@ -4,11 +4,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options configure the schemes http and https. The zero value selects the
-// defaults.
+// Options contains the settings of the schemes http and https. The zero value
+// selects the defaults.
 type Options struct {
-	// UserAgent is the value of the User-Agent field. The default is "fetch".
-	// An empty User-Agent field in Request.Header omits the field.
+	// UserAgent is the value of the User-Agent header field, or "" for "fetch".
+	// To omit the field from a request, add an empty User-Agent field to
+	// Request.Header.
 	UserAgent string
 
 	PathAsIs bool // keep "." and ".." segments in the request line
@@ -16,7 +17,7 @@ type Options struct {
 	Auth     Auth // authentication method for Request.Auth
 
 	// If Compressed is true, requests accept the content codings gzip, deflate,
-	// br and zstd, and Body is decoded. The Response of a decoded body has an
+	// br and zstd, and Response.Body is decoded. A decoded Response has an
 	// unknown Size and no Validator.
 	Compressed bool
 
@@ -24,7 +25,8 @@ type Options struct {
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
 }
 
-// Schemes returns the schemes http and https. Both use opts and share its Jar.
+// Schemes returns the schemes http and https with the settings opts. Both
+// schemes share the same cookie jar.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{scheme("http", 80, &opts), scheme("https", 443, &opts)}
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Limits of a Jar. The oldest cookies are evicted first (RFC 6265bis 5.7).
+// These are the limits of a Jar. The oldest cookies are deleted first (RFC
+// 6265bis 5.7).
 const (
 	maxCookies       = 3000
 	maxDomainCookies = 180
@@ -15,23 +16,25 @@ const (
 	maxCookieField   = 8 << 10 // bytes, because many servers reject longer fields
 )
 
-// A Jar stores cookies (RFC 6265bis). It rejects cookies for public suffixes.
-// The zero Jar is empty and ready to use. A Jar is safe for concurrent use.
+// A Jar stores HTTP cookies (RFC 6265bis). It rejects cookies for public
+// suffixes such as "co.uk". The zero Jar is empty and ready to use. A Jar is
+// safe for concurrent use.
 type Jar struct {
 	mu      sync.Mutex
 	cookies []*cookie // in the order of their creation
 	count   int       // cookies created so far
 }
 
-// EndSession deletes the session cookies, which are those without an expiry
-// time.
+// EndSession deletes all session cookies. A session cookie is a cookie without
+// an expiry time.
 func (j *Jar) EndSession() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.cookies = slices.DeleteFunc(j.cookies, func(c *cookie) bool { return c.expires.IsZero() })
 }
 
-// setCookies stores the cookies in the Set-Cookie fields of a response for p.
+// setCookies stores cookies from the Set-Cookie fields in the response to the
+// request p.
 func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -42,8 +45,8 @@ func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	}
 }
 
-// shadowsSecure reports whether c was set without TLS and has the same name as
-// a Secure cookie with an overlapping domain and path.
+// shadowsSecure reports whether c, which was set without TLS, could replace a
+// Secure cookie. It compares the name, the domain and the path of the cookies.
 func (j *Jar) shadowsSecure(c *cookie, p cookieContext) bool {
 	return !p.secure && slices.ContainsFunc(j.cookies, func(other *cookie) bool {
 		return other.secure && other.name == c.name && pathMatch(c.path, other.path) &&
@@ -51,8 +54,8 @@ func (j *Jar) shadowsSecure(c *cookie, p cookieContext) bool {
 	})
 }
 
-// put stores c and deletes a cookie with the same name, domain and path. It
-// does not store an expired cookie.
+// put stores c in the jar. It deletes an older cookie with the same name,
+// domain and path. It does not store an expired cookie.
 func (j *Jar) put(c *cookie, now time.Time) {
 	j.count++
 	c.created = j.count
@@ -72,7 +75,8 @@ func (j *Jar) put(c *cookie, now time.Time) {
 	j.evict(func(*cookie) bool { return true }, maxCookies)
 }
 
-// evict deletes the oldest matching cookie if more than limit cookies match.
+// evict deletes the oldest cookie for which match returns true, if there are
+// more than limit such cookies.
 func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	n, oldest := 0, -1
 	for i, c := range j.cookies {
@@ -87,9 +91,9 @@ func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	}
 }
 
-// cookieField returns the value of the Cookie field for a request for p, or "".
-// It has the cookies with the longest path first, and the oldest first among
-// those.
+// cookieField returns the value of the Cookie field for the request p, or "".
+// Cookies with longer paths come first. Among cookies with paths of equal
+// length, older cookies come first.
 func (j *Jar) cookieField(p cookieContext, now time.Time) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// Legacy enables support for servers that do not comply with HTTP/1.1. The
-// Trace reports each deviation in a response. If any field is set, each request
-// uses HTTP/1 on a new connection.
+// Legacy contains options for servers that do not comply with HTTP/1.1. If any
+// field is set, each request uses HTTP/1 on a new connection. The Trace reports
+// each deviation from the standard.
 type Legacy struct {
 	HTTP10       bool // send HTTP/1.0 requests
 	HTTP09       bool // accept a response without a status line as the body (HTTP/0.9)
@@ -19,8 +19,8 @@ type Legacy struct {
 	Raw          bool // do not decode transfer codings
 }
 
-// appendHead appends the head of the request to b and returns the extended
-// buffer.
+// appendHead appends the request line and the header fields to b. It returns
+// the extended buffer.
 func (wr *wireRequest) appendHead(b []byte, via *proxyRoute, o Legacy) []byte {
 	b = append(append(b, wr.method...), ' ')
 	h := wr.header
@@ -47,7 +47,8 @@ func (wr *wireRequest) appendHead(b []byte, via *proxyRoute, o Legacy) []byte {
 	return append(b, "\r\n"...)
 }
 
-// sorted returns h with User-Agent first and the other fields sorted by name.
+// sorted returns the fields of h in the order in which they are sent.
+// User-Agent comes first, and the other fields are sorted by name.
 func sorted(h fetch.Header) fetch.Header {
 	if slices.IsSortedFunc(h, inOrder) {
 		return h

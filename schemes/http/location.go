@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// resolveLocation resolves the value of a Location field against the request
-// URL.
+// resolveLocation resolves the value of a Location field against the URL of the
+// request.
 func resolveLocation(from uri.URI, text string) (u uri.URI, repaired bool, err error) {
 	u, repaired, err = baseuri.ResolveLocation(from, text)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// maxCookieLine limits the length of a line in a cookie file.
+// maxCookieLine is the maximum length in bytes of a line in a cookie file.
 const maxCookieLine = 16 << 10
 
-// Indexes of the fields in a line of a cookie file.
+// These constants are the indexes of the fields in a line of a cookie file.
 const (
 	lineDomain     = iota
 	lineSubdomains // TRUE if the cookie is sent to subdomains
@@ -29,9 +29,9 @@ const (
 
 const httpOnlyMark = "#HttpOnly_"
 
-// Read adds cookies from a file in the Netscape format, which curl and browsers
-// write. Each line has seven fields that are separated by tabs. Read skips
-// malformed lines. It returns an error only if reading r fails.
+// Read adds the cookies from a Netscape cookie file, the format used by curl
+// and browsers. Each line has seven fields that are separated by tabs. Read
+// skips malformed lines. It returns an error only if reading r fails.
 func (j *Jar) Read(r io.Reader, now time.Time) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxCookieLine)
@@ -85,7 +85,7 @@ func parseCookieLine(line string) (*cookie, bool) {
 	return c, c.domain != "" && strings.HasPrefix(c.path, "/") && c.allowed(cookieContext{secure: true})
 }
 
-// Write writes the cookies that have not expired, in the format of Read.
+// Write writes the cookies that have not expired to a Netscape cookie file.
 func (j *Jar) Write(w io.Writer, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// errObjectChanged reports that a partial response belongs to another version
-// of the object. The driver then requests the complete object.
+// errObjectChanged means that a partial response belongs to another version of
+// the object. The driver then requests the complete object.
 var errObjectChanged = errors.New("object has changed on the server")
 
-// rangeField returns the value of a Range field for r (RFC 9110 14.2).
+// rangeField returns the value of a Range header field for r (RFC 9110 14.2).
 func rangeField(r fetch.Range) string {
 	switch {
 	case r.First < 0:
@@ -24,13 +24,14 @@ func rangeField(r fetch.Range) string {
 	return "bytes=" + strconv.FormatInt(r.First, 10) + "-" + strconv.FormatInt(r.End-1, 10)
 }
 
-// A contentRange is a parsed Content-Range field: the bytes from first up to
-// but not including end, of an object of total bytes. An unknown value is -1.
+// A contentRange is a parsed Content-Range field. It contains the offset of the
+// first byte, the offset after the last byte, and the size of the object.
+// Unknown values are -1.
 type contentRange struct{ first, end, total int64 }
 
-// parseContentRange parses a Content-Range field (RFC 9110 14.4). The unit may
-// be missing in an unsatisfied range. An empty range is valid only at the end
-// of the object.
+// parseContentRange parses a Content-Range field (RFC 9110 14.4). In a response
+// with status 416, the unit "bytes" may be missing. An empty range is valid
+// only at the end of the object.
 func parseContentRange(s string) (contentRange, bool) {
 	s = strings.TrimSpace(s)
 	const unit = "bytes"
@@ -65,15 +66,16 @@ func parseContentRange(s string) (contentRange, bool) {
 	return out, out.total < 0 || out.end <= out.total
 }
 
-// parseByteCount parses a decimal number below 2^62, so that sums do not
-// overflow.
+// parseByteCount parses a decimal number below 2^62. The limit prevents
+// overflow in sums.
 func parseByteCount(s string) (int64, bool) {
 	n, err := strconv.ParseUint(s, 10, 62)
 	return int64(n), err == nil
 }
 
-// partial handles status 206. It returns an error unless the response has the
-// requested range, because a part at another offset would corrupt the object.
+// partial processes a response with status 206. It returns an error if the
+// response does not contain the requested range. A part at another offset would
+// corrupt the object.
 func (r *responseBuilder) partial() error {
 	part, ok := parseContentRange(r.header.Get("Content-Range"))
 	if r.wire.callerRange {
@@ -110,8 +112,9 @@ func (r *responseBuilder) partial() error {
 	return nil
 }
 
-// unsatisfied handles status 416. If the requested range starts at the end of
-// the object, the caller has all of it, and the response has an empty body.
+// unsatisfied processes a response with status 416. If the requested range
+// starts at the end of the object, the caller already has the complete object.
+// In this case the response has an empty body.
 func (r *responseBuilder) unsatisfied() error {
 	part, ok := parseContentRange(r.header.Get("Content-Range"))
 	first := r.req.Range.First
@@ -128,9 +131,9 @@ func (r *responseBuilder) unsatisfied() error {
 	return nil
 }
 
-// sameObject reports whether the validator of the response is missing or equal
-// to IfSame. Servers without support for If-Range send parts of a changed
-// object.
+// sameObject reports whether the response may belong to the version of the
+// object in IfSame. Servers without support for If-Range may send a part of
+// another version.
 func (r *responseBuilder) sameObject() bool {
 	name := "Last-Modified"
 	if isTag(r.req.IfSame) {
@@ -140,9 +143,9 @@ func (r *responseBuilder) sameObject() bool {
 	return r.req.IfSame == "" || now == "" || now == r.req.IfSame
 }
 
-// validator returns a strong validator for If-Range (RFC 9110 13.1.5), or "".
-// It is a strong entity tag, or a Last-Modified date at least one minute before
-// the Date field (RFC 9110 8.8.2.2).
+// validator returns the value for a later If-Range field, or "" (RFC 9110
+// 13.1.5). The value is a strong entity tag, or a Last-Modified date at least
+// one minute before the Date field (RFC 9110 8.8.2.2).
 func (r *responseBuilder) validator() string {
 	h := r.header
 	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {

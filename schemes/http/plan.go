@@ -15,8 +15,9 @@ func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) 
 	return wr.steps(), nil
 }
 
-// steps returns the request line and the header fields in the order of an
-// HTTP/1.1 request: Host, User-Agent, and the other fields sorted by name.
+// steps returns the request line and the header fields in the order in which
+// HTTP/1.1 sends them. Host and User-Agent come first, and the other fields are
+// sorted by name.
 func (wr *wireRequest) steps() []fetch.Step {
 	steps := []fetch.Step{
 		{Verb: wr.method, Arg: cmp.Or(wr.redactedPath, wr.path) + wr.query + " HTTP/1.1"},

@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// A proxyRoute is a proxy or gateway that receives requests in place of the
-// origin. The request line then has the complete URL. fetch.Net performs the
-// TLS handshake with a proxy.
+// A proxyRoute is a proxy or gateway to which requests are sent instead of the
+// origin server. The request line contains the complete URL. fetch.Net performs
+// the TLS handshake with a proxy.
 type proxyRoute struct {
 	key       string // part of the pool key, with the credentials
 	host      string // host:port
@@ -22,8 +22,8 @@ type proxyRoute struct {
 	connect   func(ctx context.Context, addr string) (net.Conn, *eofConn, error)
 }
 
-// route returns the gateway or proxy of the request in ctx, or nil if the
-// request is sent to its origin.
+// route returns the proxy or gateway to which the request is sent. It returns
+// nil if the request is sent to the origin server.
 func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	if d.gateway != nil {
 		return d.gateway, nil
@@ -54,8 +54,9 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	return p, err
 }
 
-// validateProxyFields returns an error for fields of a proxy that frame the
-// request or are meant for the origin.
+// validateProxyFields returns an error if h contains a field that is not
+// allowed for a proxy. Fields that describe the body or are intended for the
+// origin server are not allowed.
 func validateProxyFields(h fetch.Header) error {
 	for _, f := range h {
 		switch strings.ToLower(f.Name) {
@@ -66,7 +67,7 @@ func validateProxyFields(h fetch.Header) error {
 	return validateFields(h)
 }
 
-// requestTarget returns the request target in absolute form (RFC 9112 3.2.2).
+// requestTarget returns the complete URL for the request line (RFC 9112 3.2.2).
 func (p *proxyRoute) requestTarget(wr *wireRequest) string { return p.urlPrefix + wr.path + wr.query }
 
 func (p *proxyRoute) fields(wr *wireRequest) (h fetch.Header) {

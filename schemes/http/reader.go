@@ -13,13 +13,14 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A reader reads one HTTP/1 response with the parsers of package http1, and
-// implements its body. It consumes no bytes after the response.
+// A reader reads the response head from an HTTP/1 connection and implements the
+// response body. It uses the parsers of package http1 and does not read beyond
+// the response.
 //
-// A deviation from RFC 9112 with a single interpretation is accepted, but the
-// connection is not reused. Unusual framing could otherwise hide bytes that are
-// read as the next response. A deviation with several interpretations is an
-// error unless Legacy.Tolerant is set.
+// A reader accepts a deviation from RFC 9112 that has only one interpretation.
+// The connection is then not reused, because unusual framing could hide bytes
+// that would be read as the next response. A deviation with several
+// interpretations is an error unless Legacy.Tolerant is set.
 type reader struct {
 	Legacy
 	noBody bool
@@ -63,14 +64,14 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the exchange and interrupts a concurrent Read.
+// Close releases the connection and interrupts a concurrent Read.
 func (r *reader) Close() error {
 	r.closed.Store(true)
 	r.finish(false)
 	return nil
 }
 
-// note reports a deviation that was accepted.
+// note reports a deviation from RFC 9112 to the trace.
 func (r *reader) note(deviation string) {
 	r.trace.Notef("deviation: %s", deviation)
 	r.deviated = true
@@ -83,7 +84,7 @@ func (r *reader) report(p []byte) {
 	}
 }
 
-// receive reads bytes of the response and reports them to the trace.
+// receive reads bytes of the response and passes them to the trace.
 func (r *reader) receive(p []byte) (int, error) {
 	n, err := r.conn.r.Read(p)
 	r.report(p[:n])
@@ -91,6 +92,7 @@ func (r *reader) receive(p []byte) (int, error) {
 }
 
 // buffered waits for at least one byte and returns all bytes that have arrived.
+// It does not consume the bytes.
 func (r *reader) buffered() ([]byte, error) {
 	if _, err := r.conn.r.Peek(1); err != nil {
 		return nil, err
@@ -99,14 +101,14 @@ func (r *reader) buffered() ([]byte, error) {
 	return p, nil
 }
 
-// consume discards p, a prefix of the result of buffered, and reports it to the
-// trace.
+// consume discards the bytes p from the start of the buffer and passes them to
+// the trace.
 func (r *reader) consume(p []byte) {
 	r.report(p)
 	r.conn.r.Discard(len(p))
 }
 
-// response reads the head of the response and sets up its body.
+// response reads the response head and prepares the response body.
 func (r *reader) response() error {
 	r.rules = http1.Rules{Mode: http1.Regular, IgnoreLength: r.IgnoreLength, Note: r.note}
 	if r.Tolerant {
@@ -128,8 +130,9 @@ func (r *reader) response() error {
 	return fetch.Protocol.Errorf("more than %d interim responses", http1.MaxInterim)
 }
 
-// headFollows reports whether the next bytes start a status line.
-// Legacy.Tolerant allows up to four blank lines before it.
+// headFollows reports whether the next bytes are the start of a status line. If
+// Legacy.Tolerant is set, it skips up to four blank lines before the status
+// line.
 func (r *reader) headFollows() (bool, error) {
 	blanks := 0
 	for {
@@ -149,8 +152,8 @@ func (r *reader) headFollows() (bool, error) {
 	return r.rules.IsResponse(string(start[blanks:])), nil
 }
 
-// acceptHTTP09 treats a response without a status line as an HTTP/0.9 body. It
-// returns an error unless Legacy.HTTP09 is set.
+// acceptHTTP09 accepts a response without a status line as an HTTP/0.9 body. It
+// returns an error if Legacy.HTTP09 is not set.
 func (r *reader) acceptHTTP09(err error) error {
 	switch {
 	case err != nil && len(r.head) == 0:
@@ -164,8 +167,8 @@ func (r *reader) acceptHTTP09(err error) error {
 	return nil
 }
 
-// readHead reads and parses a response head. It joins folded fields into single
-// lines.
+// readHead reads and parses a response head. It joins header fields that are
+// folded over several lines.
 func (r *reader) readHead(lines *http1.Lines) error {
 	for done := false; !done; {
 		p, err := r.buffered()

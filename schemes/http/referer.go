@@ -7,8 +7,8 @@ import (
 )
 
 // referer returns the value of a Referer field without userinfo and fragment
-// (RFC 9110 10.1.3). It returns false for a value that may contain a login: it
-// has an at sign and is not an absolute URL with a host.
+// (RFC 9110 10.1.3). It returns false for a value with an at sign that is not
+// an absolute URL with a host. Such a value may contain a password.
 func referer(value string) (string, bool) {
 	value, _, _ = strings.Cut(value, "#")
 	ref, err := uri.ParseReference(value)

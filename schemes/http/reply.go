@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// A responseBuilder creates the fetch.Response of an exchange.
+// A responseBuilder converts an HTTP response to a fetch.Response.
 type responseBuilder struct {
 	*exchange
 	wire *wireRequest
@@ -62,8 +62,8 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 	return r.out, nil
 }
 
-// decode removes content codings that the request accepts. A decoded body has
-// an unknown size and no validator, because it cannot be resumed.
+// decode decodes the content codings that the request accepts. A decoded body
+// has an unknown size and no validator, because the transfer cannot be resumed.
 func (r *responseBuilder) decode() error {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
@@ -78,8 +78,9 @@ func (r *responseBuilder) decode() error {
 	return nil
 }
 
-// validateHead returns an error for heads that the parsers of HTTP/1 and HTTP/2
-// accept but the driver rejects.
+// validateHead rejects response heads that are valid in HTTP but not accepted
+// by the driver. Examples are very long header fields and two different
+// Location fields.
 func (r *responseBuilder) validateHead() error {
 	if r.code < 200 || r.code > 599 {
 		return fetch.Protocol.Errorf("invalid status code %d", r.code)
@@ -102,8 +103,8 @@ func (r *responseBuilder) validateHead() error {
 	return nil
 }
 
-// lastModified returns the Last-Modified date, or zero if it is missing,
-// malformed or in the future.
+// lastModified returns the Last-Modified date of the response. It returns the
+// zero time if the date is missing, malformed or in the future.
 func (r *responseBuilder) lastModified() time.Time {
 	t, err := parseTime(r.header.Get("Last-Modified"))
 	if err != nil || t.After(r.now) {
@@ -132,7 +133,7 @@ func (r *responseBuilder) applyStatus() error {
 	return nil
 }
 
-// complete handles a 2xx status with the complete object.
+// complete processes a 2xx response that contains the complete object.
 func (r *responseBuilder) complete() {
 	r.out.Validator = r.validator()
 	if changed := r.out.Time; !changed.IsZero() &&
@@ -176,13 +177,13 @@ func (r *responseBuilder) setUnchanged() {
 	r.discardBody()
 }
 
-// discardBody closes the body and replaces it with an empty one.
+// discardBody closes the response body and replaces it by an empty body.
 func (r *responseBuilder) discardBody() {
 	r.out.Body.Close()
 	r.out.Body = http.NoBody
 }
 
-// redirect sets Response.Location for a status that is a redirect (RFC 9110
+// redirect sets Response.Location if the status code is a redirect (RFC 9110
 // 15.4).
 func (r *responseBuilder) redirect() error {
 	switch r.out.Code {

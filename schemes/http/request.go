@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A wireRequest is an HTTP request for a fetch.Request, before a connection is
-// chosen for it.
+// A wireRequest is the HTTP request that is sent for a fetch.Request. It does
+// not depend on the connection.
 type wireRequest struct {
 	method       string
 	target       fetch.Target
@@ -37,7 +37,7 @@ type wireRequest struct {
 	proxyAuth string // Proxy-Authorization value that answers a challenge
 }
 
-// newWireRequest returns the HTTP request for req. port is the default port of
+// newWireRequest converts req to an HTTP request. port is the default port of
 // the scheme.
 func newWireRequest(req *fetch.Request, port uint16, opts *Options) (*wireRequest, error) {
 	t, err := fetch.TargetOf(req.URL, port)
@@ -78,8 +78,9 @@ func (wr *wireRequest) addHeader(req *fetch.Request, opts *Options) error {
 	return wr.validate()
 }
 
-// hostField returns the value of the Host field for t (RFC 9110 7.2). It omits
-// the zone of an address and the default port. address is t.Address().
+// hostField returns the value of the Host field for the server t (RFC 9110
+// 7.2). It omits the default port and the zone of an IPv6 address. address must
+// be t.Address().
 func hostField(t fetch.Target, address string, port uint16) string {
 	if t.Addr.Zone() != "" {
 		t.Host = t.Addr.WithZone("").String()
@@ -132,13 +133,14 @@ func (wr *wireRequest) addConditions(req *fetch.Request) {
 	}
 }
 
-// isTag reports whether validator is an entity tag. Other validators are dates.
+// isTag reports whether validator is an entity tag. Otherwise the validator is
+// a date.
 func isTag(validator string) bool {
 	return strings.HasPrefix(validator, `"`) || strings.HasPrefix(validator, "W/") || validator == "*"
 }
 
-// addCredential adds an Authorization field for a token or, if mode is Basic,
-// for a user and password.
+// addCredential adds an Authorization field for a bearer token. If mode is
+// Basic, it also adds the field for a user name and a password.
 func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 	switch {
 	case c == nil:
@@ -149,8 +151,8 @@ func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 	}
 }
 
-// applyCallerHeader replaces default fields by the fields of req.Header. An
-// empty value removes a default field.
+// applyCallerHeader replaces default header fields by the fields in req.Header.
+// An empty value removes a default field.
 func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 	if len(req.Header) == 0 {
 		return
@@ -192,8 +194,8 @@ func hasField(h fetch.Header, name string) bool {
 	return slices.ContainsFunc(h, func(f fetch.Field) bool { return f.Is(name) })
 }
 
-// validate returns an error for an invalid Host field or header field (RFC 9110
-// 5.5).
+// validate returns an error if the Host field or another header field is
+// invalid (RFC 9110 5.5).
 func (wr *wireRequest) validate() error {
 	if !httpguts.ValidHostHeader(wr.host) || strings.ContainsAny(wr.host, " \t") {
 		return fetch.Usage.Errorf("header field Host: invalid value")
@@ -201,8 +203,8 @@ func (wr *wireRequest) validate() error {
 	return validateFields(wr.header)
 }
 
-// validateFields returns an error if a name in h is not a token or a value has
-// a control character.
+// validateFields returns an error if a field name in h is invalid or a value
+// contains a control character.
 func validateFields(h fetch.Header) error {
 	for _, f := range h {
 		if !http1.ValidName(f.Name) {
@@ -215,8 +217,8 @@ func validateFields(h fetch.Header) error {
 	return nil
 }
 
-// cookieContext returns the host, path and security of wr for its cookies. As
-// in curl, the Host field determines the host.
+// cookieContext returns the properties of the request that determine its
+// cookies. As in curl, the host comes from the Host field.
 func (wr *wireRequest) cookieContext() cookieContext {
 	p := cookieContext{host: wr.target.Origin().Host, path: wr.path, secure: wr.target.Scheme == "https"}
 	if u, err := uri.Parse("http://" + wr.host + "/"); err == nil {
@@ -227,7 +229,8 @@ func (wr *wireRequest) cookieContext() cookieContext {
 	return p
 }
 
-// withoutRange returns a copy of wr that requests the complete object.
+// withoutRange returns a copy of the request without a Range field, for the
+// complete object.
 func (wr *wireRequest) withoutRange() *wireRequest {
 	next := *wr
 	next.hasRange = false
@@ -237,14 +240,14 @@ func (wr *wireRequest) withoutRange() *wireRequest {
 	return &next
 }
 
-// headUnsupported reports whether wr is a HEAD request that the server does not
-// implement (501) or allow (405).
+// headUnsupported reports whether a HEAD request failed because the server does
+// not support HEAD. The status code is then 501 or 405.
 func (wr *wireRequest) headUnsupported(code int) bool {
 	return wr.method == http.MethodHead && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
 }
 
-// asGet returns a copy of wr with the method GET. It computes a new Digest
-// response, because the response depends on the method.
+// asGet returns a copy of the request with the method GET. It computes the
+// Digest credentials again, because they depend on the method.
 func (wr *wireRequest) asGet() *wireRequest {
 	next := *wr
 	next.method, next.proxyAnswered, next.proxyAuth = http.MethodGet, false, ""

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A sitemap parses the XML format of sitemaps.org. Its entries are pages or
-// other sitemaps.
+// A sitemap parses the XML format of sitemaps.org. The entries of a sitemap are
+// pages or other sitemaps.
 type sitemap struct {
 	base    uri.URI
 	field   string // name of the open element
@@ -79,7 +79,7 @@ func (s *sitemap) entry(element string) (e fetch.Entry, ok bool) {
 	return e, true
 }
 
-// A limitedText collects the text of an element, up to a limit.
+// A limitedText collects the text of an XML element, up to maxText bytes.
 type limitedText struct{ strings.Builder }
 
 func (t *limitedText) add(s string) {
