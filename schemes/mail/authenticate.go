@@ -11,7 +11,7 @@ import (
 
 func (o Options) anonymous() string { return cmp.Or(o.Anonymous, "fetch@") }
 
-// login sends the command LOGIN (RFC 3501 6.2.3) and returns the server's
+// login sends the LOGIN command (RFC 3501 6.2.3) and returns the server's
 // answer.
 func (s *session) login(user, password string) (answer, error) {
 	if err := validateQuoted(user, password); err != nil {
@@ -21,8 +21,8 @@ func (s *session) login(user, password string) (answer, error) {
 	return s.command(secret, "LOGIN", quote(user), secret)
 }
 
-// validateQuoted returns an error if a text contains CR, LF or NUL, which a
-// quoted string of IMAP cannot hold.
+// validateQuoted returns an error if one of texts contains CR, LF or NUL. These
+// bytes cannot appear in a quoted string (RFC 3501 4.3).
 func validateQuoted(texts ...string) error {
 	for _, text := range texts {
 		if strings.ContainsAny(text, "\r\n\x00") {
@@ -32,20 +32,22 @@ func validateQuoted(texts ...string) error {
 	return nil
 }
 
-// A saslExchange is one authentication exchange of a SASL mechanism (RFC 4422).
+// A saslExchange holds the client side of one SASL authentication (RFC 4422).
 type saslExchange struct {
-	initial func() []byte                // the initial response; nil if the server speaks first
-	respond func([]byte) ([]byte, error) // the response to a challenge
-	verify  func() error                 // an error if the server did not authenticate itself; may be nil
+	initial func() []byte                // returns the initial response; nil if the server sends first
+	respond func([]byte) ([]byte, error) // returns the response to a challenge
+	verify  func() error                 // returns an error if the server is not authenticated; may be nil
 }
 
 // maxChallenges is the maximum number of challenges in one SASL exchange.
 const maxChallenges = 8
 
-// authenticate sends the command AUTHENTICATE (RFC 3501 6.2.2) and responds to
+// authenticate sends the AUTHENTICATE command (RFC 3501 6.2.2) and responds to
 // the server's challenges. If atOnce is true, the command includes the initial
-// response (RFC 4959). If authenticate returns an error and the session is not
-// broken, the client canceled the exchange.
+// response (RFC 4959).
+//
+// If authenticate returns an error and the session is still usable, the client
+// has canceled the authentication.
 func (s *session) authenticate(name string, x saslExchange, atOnce bool) (answer, error) {
 	words := []string{"AUTHENTICATE", name}
 	secret, begun := "", x.initial == nil
@@ -94,11 +96,10 @@ func answerChallenge(text string, next func([]byte) ([]byte, error)) ([]byte, er
 	return next(b)
 }
 
-// encodeBase64 returns b in base64. If b has no bytes, it returns the argument
-// empty.
-func encodeBase64(b []byte, empty string) string {
+// encodeBase64 returns b in base64, or ifEmpty if b has no bytes.
+func encodeBase64(b []byte, ifEmpty string) string {
 	if len(b) == 0 {
-		return empty
+		return ifEmpty
 	}
 	return base64.StdEncoding.EncodeToString(b)
 }

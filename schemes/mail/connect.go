@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// connect opens a connection to the server of q and authenticates.
+// connect opens a connection to the server that q names, and authenticates the
+// user.
 func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
 	if err != nil {
@@ -24,7 +25,8 @@ func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
 	})
 }
 
-// negotiate reads the greeting, starts TLS if required, and authenticates.
+// negotiate reads the server's greeting, starts TLS if required, and
+// authenticates.
 func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) error {
 	if s.endpoint.implicitTLS {
 		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
@@ -64,9 +66,9 @@ func (d *driver) wantsTLS(s *session, authenticated bool) bool {
 	return s.caps["STARTTLS"] && !authenticated
 }
 
-// readGreeting reads the greeting and requests the capabilities. It reports
-// whether the greeting is PREAUTH, which means that the client is already
-// authenticated.
+// readGreeting reads the server's greeting and requests the server's
+// capabilities. A PREAUTH greeting means that the client is already
+// authenticated. For such a greeting, readGreeting returns true.
 func (s *session) readGreeting() (authenticated bool, err error) {
 	s.awaitReply()
 	name, a, err := s.readAnswer()
@@ -83,9 +85,9 @@ func (s *session) readGreeting() (authenticated bool, err error) {
 	return a.status == "PREAUTH", s.requestCapabilities()
 }
 
-// requestCapabilities sends CAPABILITY unless the server has just sent its
-// capabilities. It ignores a negative answer, because some old servers do not
-// implement the command.
+// requestCapabilities sends the CAPABILITY command, unless the server has
+// already sent its capabilities. It ignores an error answer, because some old
+// servers do not implement the command.
 func (s *session) requestCapabilities() error {
 	if s.caps != nil {
 		return nil
@@ -94,8 +96,8 @@ func (s *session) requestCapabilities() error {
 	return err
 }
 
-// startTLS sends STARTTLS (RFC 3501 6.2.1) and upgrades the connection. It
-// discards the capabilities that the server sent in plaintext.
+// startTLS sends STARTTLS (RFC 3501 6.2.1) and upgrades the connection to TLS.
+// It discards the capabilities that the server sent in plaintext.
 func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
 	a, err := s.command("", "STARTTLS")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// A driver carries out requests for imap and imaps URLs.
+// A driver performs requests for imap and imaps URLs.
 type driver struct {
 	Options
 	env         fetch.Env
@@ -18,14 +18,15 @@ type driver struct {
 	idle        sessions.Pool[*session]
 }
 
-// A task is a request with its parsed URL, the server and the credentials.
+// A task holds a request with its parsed URL, the server address and the
+// credentials.
 type task struct {
 	locator
 	endpoint endpoint
 	req      *fetch.Request
 	creds    credentials
 
-	filter func(*imap.Envelope) bool // selects search results; nil selects all
+	filter func(*imap.Envelope) bool // selects messages from search results; nil selects all
 }
 
 // Do implements [fetch.Driver].
@@ -64,7 +65,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// request returns the response to q, over a pooled or new session.
+// request performs the request of q on a pooled or new session, and returns the
+// response.
 func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, err error) {
 	open := func() (*session, error) { return d.connect(ctx, q) }
 	key := sessions.Key(ctx, d.env.Net, q.endpoint.Target, q.creds.auth, strconv.FormatBool(q.endpoint.implicitTLS))
@@ -78,8 +80,8 @@ func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, er
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// response sends the commands of q and returns the response. The lease ends
-// with the Body of the response.
+// response sends the commands for the request and returns the response. The
+// lease ends when the response body is closed or read completely.
 func (q *task) response(l *lease) (*fetch.Response, error) {
 	s := l.Session
 	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
@@ -93,8 +95,8 @@ func (q *task) response(l *lease) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// response sends the commands of q and reads up to the first byte of the
-// content. A nil Body in the response means empty content.
+// response sends the commands for the task q and returns when the content
+// begins. A nil Body in the response means empty content.
 func (s *session) response(q *task) (*fetch.Response, error) {
 	if q.kind == kindServer {
 		return s.listMailboxes(q)
@@ -103,7 +105,7 @@ func (s *session) response(q *task) (*fetch.Response, error) {
 	fault := fetch.FaultOf(err)
 	absent := fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0
 	if absent && s.mailbox != nil && !s.mailbox.justSelected && !s.IsBroken() {
-		s.mailbox = nil // select it again, because its contents may have changed
+		s.mailbox = nil // the next request opens the mailbox again, because it may have changed
 		resp, err = s.mailboxResponse(q)
 	}
 	return resp, err

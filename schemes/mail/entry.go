@@ -11,8 +11,9 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A namer builds URLs of mailboxes and messages for listings. The URLs keep the
-// user name, because mailboxes depend on the user. They omit the password.
+// A namer builds the URLs of mailboxes and messages in a listing. The URLs
+// include the user name, because each user has different mailboxes. They omit
+// the password.
 type namer struct{ base uri.Parts }
 
 func newNamer(u uri.URI) namer {
@@ -26,8 +27,9 @@ func newNamer(u uri.URI) namer {
 // mailbox returns the URL of a mailbox.
 func (n namer) mailbox(name string) uri.URI { return n.urlAt(escapeMailbox(name)) }
 
-// message returns the URL of a message. It includes UIDVALIDITY if the server
-// sent a value, so that the URL never names another message.
+// message returns the URL of the message with the given UID. The URL includes
+// UIDVALIDITY if the server sent it, so that the URL never refers to another
+// message.
 func (n namer) message(m *mailbox, uid uint32) uri.URI {
 	path := escapeMailbox(m.name)
 	if m.validity != 0 {
@@ -42,9 +44,9 @@ func (n namer) urlAt(path string) uri.URI {
 	return u
 }
 
-// escapeMailbox returns name percent-encoded as a URL path. It also encodes the
-// slashes if the name has empty, "." or ".." segments, because resolving the
-// URL would remove these segments.
+// escapeMailbox returns the mailbox name percent-encoded as a URL path. If the
+// name has empty, "." or ".." segments, its slashes are encoded too. Otherwise
+// the resolution of relative URLs would remove these segments.
 func escapeMailbox(name string) string {
 	segments := strings.Split(name, "/")
 	slash := "/"
@@ -57,7 +59,7 @@ func escapeMailbox(name string) string {
 	return strings.Join(segments, slash)
 }
 
-// mailboxEntry returns the listing entry of a mailbox in a LIST response.
+// mailboxEntry converts one mailbox of a LIST response to a listing entry.
 func (n namer) mailboxEntry(data *imap.ListData) fetch.Entry {
 	e := fetch.Entry{Name: data.Mailbox, Kind: fetch.Menu, Size: -1, Extra: map[string]string{}}
 	var attributes []string
@@ -77,7 +79,7 @@ func (n namer) mailboxEntry(data *imap.ListData) fetch.Entry {
 	return e
 }
 
-// messageEntry returns the listing entry of a message in a FETCH response.
+// messageEntry converts one message of a FETCH response to a listing entry.
 func (n namer) messageEntry(m *mailbox, b *imapclient.FetchMessageBuffer) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: -1, Time: b.InternalDate.UTC(),
 		URL: n.message(m, uint32(b.UID)), Extra: map[string]string{"uid": strconv.FormatUint(uint64(b.UID), 10)}}
@@ -103,7 +105,7 @@ func (n namer) messageEntry(m *mailbox, b *imapclient.FetchMessageBuffer) fetch.
 }
 
 // setExtra sets extra[key] to value, unless value is empty. It truncates long
-// values so that an entry does not exceed entries.MaxLine after escaping.
+// values so that the escaped entry fits in a line of entries.MaxLine bytes.
 func setExtra(extra map[string]string, key, value string) {
 	if len(value) > maxExtra {
 		value = strings.ToValidUTF8(value[:maxExtra], "") + "..."
@@ -115,8 +117,8 @@ func setExtra(extra map[string]string, key, value string) {
 
 const maxExtra = 4 << 10
 
-// addresses formats an address list like a header field, but without encoded
-// words.
+// addresses formats an address list as in a From header field. It does not
+// encode characters outside ASCII.
 func addresses(list []imap.Address) string {
 	var all []string
 	for _, a := range list {

@@ -11,7 +11,8 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// codeFaults maps response codes to faults (RFC 5530, RFC 3501 7.1).
+// codeFaults maps IMAP response codes (RFC 5530, RFC 3501 7.1) to error
+// classes.
 var codeFaults = map[string]fetch.Fault{
 	"AUTHENTICATIONFAILED": fetch.Auth,
 	"AUTHORIZATIONFAILED":  fetch.Auth,
@@ -30,9 +31,9 @@ var codeFaults = map[string]fetch.Fault{
 	"REFERRAL":             fetch.Denied, // fetch does not follow referrals to other servers (RFC 2221, RFC 2193)
 }
 
-// statusError returns the error for an answer other than OK. The response code
-// determines the fault. If the code is unknown, the fault is fallback, or
-// Protocol for BAD.
+// statusError returns an error for a server answer of NO, BAD or BYE. The
+// response code determines the class of the error. For an unknown code, the
+// class is fetch.Protocol after BAD and fallback otherwise.
 func statusError(verb string, fallback fetch.Fault, a answer) error {
 	fault, known := codeFaults[a.code]
 	switch {
@@ -48,7 +49,7 @@ func statusError(verb string, fallback fetch.Fault, a answer) error {
 	return fallback.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(truncateText(text)))
 }
 
-// truncateText limits the length of server text in an error message.
+// truncateText shortens server text for use in an error message.
 func truncateText(text string) string {
 	if len(text) > 300 {
 		return text[:300] + "..."
@@ -56,7 +57,7 @@ func truncateText(text string) string {
 	return text
 }
 
-// lineFault classifies an error of reading a line.
+// lineFault adds an error class to an error of reading a line.
 func lineFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong):
@@ -67,12 +68,13 @@ func lineFault(err error) error {
 	return err
 }
 
-// classify converts an error of imapclient after the command verb to an error
-// with a fault. If the server rejected the command with an unknown code, the
-// fault is fallback. After other errors the session is broken.
+// classify adds an error class to an error that imapclient returned for the
+// command verb. If the server rejected the command with an unknown response
+// code, the class is fallback. After any other error the session is marked as
+// broken.
 func (s *session) classify(verb string, fallback fetch.Fault, err error) error {
 	var refusal *imap.Error
-	switch ended := s.guard.readErr(); {
+	switch ended := s.clientConn.readErr(); {
 	case err == nil:
 		return nil
 	case errors.As(err, &refusal):

@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A maildir is a store of messages in a Maildir.
+// A maildir is a mail store in a Maildir directory.
 type maildir struct{ path string }
 
 func (m maildir) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
@@ -57,7 +57,7 @@ func (m maildir) messages(yield func(*fileMessage, error) bool) {
 	}
 }
 
-// An mbox is a store of messages in an mbox file.
+// An mbox is a mail store in an mbox file.
 type mbox struct{ path string }
 
 func (m mbox) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
@@ -89,8 +89,8 @@ func (m mbox) messages(yield func(*fileMessage, error) bool) {
 	}
 }
 
-// A fileMessage is a message that is read from a file. The iterator closes the
-// file after the message, unless detached is set.
+// A fileMessage is a message in a Maildir or mbox file. The iterator over the
+// messages closes the file before the next message, unless detached is true.
 type fileMessage struct {
 	header   fetch.Header
 	body     io.Reader
@@ -102,8 +102,9 @@ type fileMessage struct {
 	detached bool
 }
 
-// date returns the Date field of the message, or the time when the store
-// received the message if it has no valid date.
+// date returns the time in the Date field of the message. If the field is
+// missing or invalid, date returns the time when the store received the
+// message.
 func (s *fileMessage) date() time.Time {
 	if t := rfc822.ParseDate(s.header.Get("Date")); !t.IsZero() {
 		return t
@@ -123,7 +124,7 @@ func (s *fileMessage) release() {
 	}
 }
 
-// A messageScan iterates over the messages of a file store.
+// A messageScan iterates over the messages of a Maildir or an mbox file.
 type messageScan func(yield func(*fileMessage, error) bool)
 
 func findInFiles(ctx context.Context, messages messageScan, id string) (*fetch.Response, error) {
@@ -164,8 +165,8 @@ func matchInFiles(ctx context.Context, messages messageScan, wanted addressSet) 
 	}
 }
 
-// storeFault returns err with the fault Local if err is an error of the file
-// system.
+// storeFault marks err as a fetch.Local error if it is a file system error.
+// Other errors are returned unchanged.
 func storeFault(err error) error {
 	if f := fetch.FaultOf(err); f == fetch.Internal || f == fetch.Connect {
 		return fetch.Local.With(err)
@@ -173,7 +174,7 @@ func storeFault(err error) error {
 	return err
 }
 
-// A contextBody is the body of a message in a file. Read fails after the
+// A contextBody reads a message from a file. Read returns an error after the
 // context is canceled.
 type contextBody struct {
 	ctx context.Context
@@ -192,7 +193,7 @@ func (o contextBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// headerEntry returns a listing entry with the header fields of s.
+// headerEntry returns a listing entry with the header fields of the message s.
 func headerEntry(s *fileMessage) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Document, Media: messageMedia, Size: s.size, URL: s.url, Extra: map[string]string{}}
 	for key, name := range map[string]string{"subject": "Subject", "from": "From", "to": "To"} {
@@ -204,7 +205,7 @@ func headerEntry(s *fileMessage) fetch.Entry {
 	return e
 }
 
-// An addressSet is the list of addresses in a mailto URL, in lower case.
+// An addressSet holds the mail addresses of a mailto URL in lower case.
 type addressSet []string
 
 func (a addressSet) contains(address string) bool {
@@ -233,8 +234,8 @@ func (a addressSet) matchesHeader(h fetch.Header) bool {
 	return false
 }
 
-// matchesText reports whether the malformed address list text contains an
-// address of a.
+// matchesText reports whether text contains an address of the set. It is used
+// for address lists that cannot be parsed.
 func (a addressSet) matchesText(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t,;<>()\"", r) }) {
 		if a.contains(word) {

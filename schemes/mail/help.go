@@ -1,6 +1,6 @@
 package mail
 
-// help is the manual text of imap and imaps URLs.
+// help is the manual text for imap and imaps URLs.
 const help = `imap://USER@HOST/MAILBOX[;UIDVALIDITY=N]/;UID=N[/;SECTION=S]   RFC 5092
 
 fetch retrieves a message or a part of a message. It does not mark the message
@@ -14,7 +14,7 @@ password in plaintext. --sasl selects a mechanism, and --sasl "*" allows any.
 If the server offers TLS, fetch uses it before the login.
 Flags: --ssl --ssl-reqd --sasl --mbox --maildir -r, and the TLS flags.`
 
-// lookupHelp is the manual text of mid, cid and mailto URLs.
+// lookupHelp is the manual text for mid, cid and mailto URLs.
 const lookupHelp = `mid:MESSAGE-ID[/CONTENT-ID]   cid:CONTENT-ID   mailto:ADDRESS   RFC 2392, RFC 6068
 
 fetch searches the mail stores of the configuration (--mail-store): imap URLs,

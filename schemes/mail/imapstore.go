@@ -11,7 +11,7 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// An imapStore is a mailbox on an IMAP server that is used as a mail store.
+// An imapStore is a mail store in a mailbox on an IMAP server.
 type imapStore struct {
 	driver *driver
 	url    uri.URI
@@ -49,7 +49,7 @@ func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
 	return &imapStore{driver: d, url: u, task: task{locator: l, endpoint: endpoint{t, implicit}}}, nil
 }
 
-// newTask returns a task with the store's URL and credentials.
+// newTask returns a task with the URL and the credentials of the store.
 func (r *imapStore) newTask(op fetch.Op, trace *fetch.Trace) (*task, error) {
 	auth, err := parseUserinfo(r.url)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *imapStore) find(ctx context.Context, req *fetch.Request, id string) (*f
 	return r.driver.request(ctx, q)
 }
 
-// messageByID returns the first message that the search of q finds.
+// messageByID searches the mailbox and returns the first message found.
 func (s *session) messageByID(q *task) (*fetch.Response, error) {
 	set, err := s.search(q.search)
 	if err != nil {
@@ -99,8 +99,8 @@ func (r *imapStore) matching(
 	return r.driver.searchMessages(ctx, q, new(fetch.Response))
 }
 
-// searchProgram returns an IMAP search for messages from or to any address of
-// a.
+// searchProgram returns IMAP search keys that match messages from or to any
+// address in the set.
 func (a addressSet) searchProgram() string {
 	var keys []string
 	for _, address := range a {

@@ -14,7 +14,7 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// listMailboxes returns a listing of all mailboxes on the server.
+// listMailboxes returns a response that lists all mailboxes on the server.
 func (s *session) listMailboxes(q *task) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1}
 	if q.req.Op == fetch.Stat {
@@ -24,14 +24,15 @@ func (s *session) listMailboxes(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// listChildren returns a listing of the mailboxes below the name of q, if the
-// server has this name only as a parent of mailboxes (\Noselect). Otherwise it
-// returns err, which is the error of EXAMINE.
+// listChildren returns a response that lists the mailboxes below q.mailbox. It
+// requires that the server marks q.mailbox as \Noselect, a name that only
+// contains other mailboxes. Otherwise listChildren returns err, the error of
+// the failed EXAMINE command.
 func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
-	if strings.ContainsAny(q.mailbox, "*%") { // the wildcards of LIST
+	if strings.ContainsAny(q.mailbox, "*%") { // LIST would interpret the name as a pattern
 		return nil, err
 	}
-	s.guard.startList()
+	s.clientConn.startList()
 	found, failed := s.client.List("", q.mailbox, nil).Collect()
 	if failed = s.classify("LIST", fetch.Denied, failed); s.IsBroken() {
 		return nil, failed
@@ -49,26 +50,28 @@ func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// newMailboxLister sends LIST and returns a lister of the mailboxes that match
-// pattern.
+// newMailboxLister sends the LIST command and returns a lister of the mailboxes
+// that match pattern.
 func (s *session) newMailboxLister(n namer, pattern string) *responseLister {
-	s.guard.startList()
+	s.clientConn.startList()
 	command := s.client.List("", pattern, nil)
 	return &responseLister{s: s, verb: "LIST", drain: command.Close, nextEntry: func() (fetch.Entry, bool) {
 		for data := command.Next(); data != nil; data = command.Next() {
 			if strings.Trim(data.Mailbox, string(data.Delim)) != "" {
 				return n.mailboxEntry(data), true
 			}
-			s.guard.refill() // the root of the hierarchy is not a mailbox
+			s.clientConn.refill() // the root of the hierarchy is not a mailbox
 		}
 		return fetch.Entry{}, false
 	}}
 }
 
-// summaryItems are the FETCH items of each message in a listing.
+// summaryItems are the FETCH data items that a listing requests for each
+// message.
 const summaryItems = "(UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)"
 
-// listMessages returns a listing of the messages in the selected mailbox.
+// listMessages returns a response that lists the messages in the selected
+// mailbox.
 func (s *session) listMessages(q *task) (*fetch.Response, error) {
 	resp := s.mailbox.listingResponse()
 	if q.req.Op == fetch.Stat || s.mailbox.messages == 0 {
@@ -78,8 +81,8 @@ func (s *session) listMessages(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// listingResponse returns a response with the message count, UIDVALIDITY and
-// UIDNEXT of m as header fields.
+// listingResponse returns a response without a body. Its header fields hold the
+// message count, UIDVALIDITY and UIDNEXT of the mailbox.
 func (m *mailbox) listingResponse() *fetch.Response {
 	return &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Header: fetch.Header{
 		{Name: "Messages", Value: fmt.Sprint(m.messages)},
@@ -88,11 +91,11 @@ func (m *mailbox) listingResponse() *fetch.Response {
 	}}
 }
 
-// newSummaryLister sends FETCH and returns a lister of the messages in set that
-// filter accepts. A nil filter accepts all messages.
+// newSummaryLister sends a FETCH command for the messages in set. The lister
+// returns the messages that filter accepts. A nil filter accepts all messages.
 func (s *session) newSummaryLister(n namer, set imap.UIDSet, filter func(*imap.Envelope) bool) *responseLister {
 	m := s.mailbox
-	s.guard.startCommand("UID FETCH " + set.String() + " " + summaryItems)
+	s.clientConn.startCommand("UID FETCH " + set.String() + " " + summaryItems)
 	command := s.client.Fetch(set, &imap.FetchOptions{UID: true})
 	x := &responseLister{s: s, verb: "FETCH", drain: func() error { return s.drainCommand(command) }}
 	x.nextEntry = func() (fetch.Entry, bool) {
@@ -105,14 +108,14 @@ func (s *session) newSummaryLister(n namer, set imap.UIDSet, filter func(*imap.E
 			if b.UID != 0 && (filter == nil || b.Envelope != nil && filter(b.Envelope)) {
 				return n.messageEntry(m, b), true
 			}
-			s.guard.refill()
+			s.clientConn.refill()
 		}
 		return fetch.Entry{}, false
 	}
 	return x
 }
 
-// readSummary reads the FETCH items of one message.
+// readSummary reads the FETCH data items of one message in a listing.
 func (s *session) readSummary(data *imapclient.FetchMessageData) (*imapclient.FetchMessageBuffer, error) {
 	b := new(imapclient.FetchMessageBuffer)
 	for item := data.Next(); item != nil; item = data.Next() {
@@ -136,13 +139,13 @@ func (s *session) readSummary(data *imapclient.FetchMessageData) (*imapclient.Fe
 	return b, nil
 }
 
-// A responseLister reads the entries of a multi-line response. The response
-// must be read completely before the session can send another command.
+// A responseLister reads listing entries from a LIST or FETCH response. The
+// response must be read completely before the session can send another command.
 type responseLister struct {
 	s         *session
 	verb      string
 	drain     func() error               // reads the remaining response
-	nextEntry func() (fetch.Entry, bool) // returns false at the end, or after an error in err
+	nextEntry func() (fetch.Entry, bool) // returns false after the last entry or an error
 	err       error
 }
 
@@ -152,7 +155,7 @@ func (x *responseLister) next() (fetch.Entry, error) {
 	}
 	if e, ok := x.nextEntry(); ok {
 		x.s.MarkAnswered()
-		x.s.guard.refill()
+		x.s.clientConn.refill()
 		return e, nil
 	}
 	if x.err != nil {
@@ -166,8 +169,8 @@ func (x *responseLister) next() (fetch.Entry, error) {
 	return fetch.Entry{}, x.err
 }
 
-// close ends the lister. Unless the connection is closed, the response must
-// have been read completely.
+// close reads the remaining response and closes the lister. It blocks until the
+// server has sent the response, unless the connection is closed.
 func (x *responseLister) close() {
 	if x.err == nil {
 		x.err = errClosed
@@ -177,14 +180,15 @@ func (x *responseLister) close() {
 
 var errClosed = errors.New("listing is closed")
 
-// A lister returns the entries of a listing, and then io.EOF.
+// A lister returns the entries of a listing. The error after the last entry is
+// io.EOF.
 type lister interface {
 	next() (fetch.Entry, error)
 	close()
 }
 
-// A listingBody encodes the entries of a lister as a response body. Close may
-// be called concurrently with Read.
+// A listingBody is a response body with the encoded entries of a lister. Close
+// may be called concurrently with Read.
 type listingBody struct {
 	lister lister
 	reader io.Reader

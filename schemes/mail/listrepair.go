@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// A listRepairer corrects LIST responses before imapclient parses them.
-// imapclient ends the session after a mailbox name that is not modified UTF-7
-// (RFC 3501 5.1.3) or an empty hierarchy delimiter. GNU imap4d sends such
-// names.
+// A listRepairer corrects malformed LIST responses before imapclient parses
+// them. imapclient closes the session if a mailbox name is not valid modified
+// UTF-7 (RFC 3501 5.1.3) or if the hierarchy delimiter is empty. GNU imap4d
+// sends such names.
 type listRepairer struct {
 	active      bool
-	partialLine []byte // start of a line that is still incomplete
+	partialLine []byte // start of a line whose end was not yet received
 }
 
-// repair returns text, which the server has sent, with LIST responses
-// corrected. It holds back an incomplete line until the next call.
+// repair corrects the LIST responses in text, which is the next input from the
+// server. It keeps an incomplete last line until the next call.
 func (l *listRepairer) repair(text []byte) []byte {
 	if !l.active && len(l.partialLine) == 0 {
 		return text
@@ -49,7 +49,7 @@ func repairLine(line []byte) []byte {
 		return r
 	}, strings.ToValidUTF8(text, string(utf8.RuneError)))
 	var b strings.Builder
-	shifted := false // directly after a shift sequence
+	shifted := false // if true, the preceding characters are a shift sequence
 	for text != "" {
 		before, rest, found := strings.Cut(text, "&")
 		b.WriteString(before)
@@ -73,8 +73,8 @@ func repairLine(line []byte) []byte {
 	return []byte(b.String() + "\r\n")
 }
 
-// isShift reports whether run is a valid shift sequence of modified UTF-7,
-// without its "&" and "-".
+// isShift reports whether run is a valid sequence of modified base64 between
+// the "&" and "-" of modified UTF-7.
 func isShift(run string) bool {
 	b, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(run, ",", "/"))
 	if err != nil || len(b) == 0 || len(b)%2 != 0 || strings.Contains(run, "/") {

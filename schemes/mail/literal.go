@@ -11,31 +11,31 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A literal reads one body section in a FETCH response. Read returns io.EOF
-// only if the section is complete and the server has sent OK for the command.
+// A literal reads one body section from a FETCH response. Read returns io.EOF
+// only if the section is complete and the server answered the command with OK.
 type literal struct {
 	s           *session
 	command     *imapclient.FetchCommand
 	message     *imapclient.FetchMessageData
 	text        io.Reader
 	size        int64    // bytes of text
-	fromStart   bool     // the literal starts at the first byte of the section
-	offset      int64    // of the first byte within the section, unless fromStart
+	fromStart   bool     // if true, the literal starts at the first byte of the section
+	offset      int64    // position of the first byte in the section; unused if fromStart is true
 	messageSize int64    // RFC822.SIZE in bytes, or -1 if not requested
 	uid         imap.UID // UID of the requested message, or 0 for a sequence number
 
 	mu        sync.Mutex // held while imapclient data is read
 	remaining int64
-	truncated bool // the text ended early
+	truncated bool // if true, the server sent fewer than size bytes
 	err       error
 }
 
-// fetchSection sends FETCH with items, which must include one body section. It
-// returns when the section begins. A nil literal means that the message or the
-// section does not exist.
+// fetchSection sends a FETCH command and returns a reader for the requested
+// section. The data items must include one body section. A nil literal means
+// that the message or the section does not exist.
 func (s *session) fetchSection(q *task, items string) (*literal, error) {
-	// Some servers send unrelated flag updates, which imapclient takes for the
-	// answer. In this case fetchSection sends the command again.
+	// Some servers first send unrelated flag updates, which imapclient mistakes
+	// for the answer. In this case fetchSection sends the command again.
 	for range 3 {
 		l, described, err := s.fetchSectionOnce(q, items)
 		if l != nil || err != nil || !described {
@@ -46,10 +46,10 @@ func (s *session) fetchSection(q *task, items string) (*literal, error) {
 }
 
 func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described bool, err error) {
-	s.guard.startCommand(q.verb() + " " + q.number() + " " + items)
-	// With a UID set, imapclient accepts a section only after the UID of its
-	// message. Some servers send the UID after the section, so the client
-	// registers a sequence set.
+	s.clientConn.startCommand(q.verb() + " " + q.number() + " " + items)
+	// With a UID set, imapclient rejects a section that arrives before the UID
+	// of its message. Some servers send the UID last. A set of sequence numbers
+	// avoids this check.
 	set := imap.SeqSet{{Start: 1, Stop: 0}}
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
@@ -87,9 +87,8 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described
 	return nil, described, err
 }
 
-// otherMessageFault returns the error after an unrelated message in the answer
-// ended the session. If that message exceeded the size limit, the requested
-// message is treated as absent.
+// otherMessageFault returns the error after unrelated message data has ended
+// the session. If this data exceeded the size limit, the error is errAbsent.
 func (s *session) otherMessageFault() error {
 	if err := s.classify("FETCH", fetch.Denied, io.ErrUnexpectedEOF); fetch.FaultOf(err) != fetch.TooLarge {
 		return err
@@ -97,8 +96,8 @@ func (s *session) otherMessageFault() error {
 	return errAbsent
 }
 
-// rejectUnsolicited ends a session because the server has sent a section that
-// the client did not request.
+// rejectUnsolicited closes the session and returns an error. It is called if
+// the server sent a body section that the client did not request.
 func (s *session) rejectUnsolicited(text io.Reader) error {
 	s.Break()
 	s.Abort()
@@ -111,16 +110,16 @@ func (s *session) rejectUnsolicited(text io.Reader) error {
 
 var errUnsolicited error = fetch.Protocol.Errorf("server sent data that was not requested")
 
-// discardItems reads the remaining items of a message. If it returns false, a
-// literal was truncated and m must not be used again, because imapclient
-// continues to parse concurrently.
+// discardItems reads the remaining data items of the message m. It returns
+// false if a literal is truncated. The caller must then stop using m, because
+// imapclient still accesses it concurrently.
 func discardItems(m *imapclient.FetchMessageData) bool {
 	_, ok := discardItemsUID(m)
 	return ok
 }
 
-// discardItemsUID works like discardItems and also returns the UID of the
-// message if it is among the remaining items.
+// discardItemsUID works like discardItems, but also returns the UID of the
+// message, or 0 if the remaining items do not include the UID.
 func discardItemsUID(m *imapclient.FetchMessageData) (uid imap.UID, ok bool) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		var text io.Reader
@@ -160,7 +159,7 @@ func (l *literal) start(item imapclient.FetchItemDataBodySection) {
 	if !l.fromStart {
 		l.offset = item.Section.Partial.Offset
 	}
-	l.s.guard.allowLiteral(l.size)
+	l.s.clientConn.allowLiteral(l.size)
 	l.s.SetReplyTimeout(0)
 }
 
@@ -185,8 +184,8 @@ func (l *literal) Read(p []byte) (int, error) {
 	return n, l.err
 }
 
-// drain reads the remaining response and returns an error unless the response
-// is complete and the command succeeded.
+// drain reads the remaining FETCH response. It returns an error if the response
+// is truncated or the command failed.
 func (l *literal) drain() error {
 	if _, err := io.Copy(io.Discard, l.unread()); err != nil {
 		l.truncated = true
@@ -210,8 +209,8 @@ func (l *literal) drain() error {
 	}
 }
 
-// unread returns the unread text that imapclient waits for. After an error it
-// returns an empty reader.
+// unread returns a reader for the unread bytes of the literal. After an error
+// the reader is empty.
 func (l *literal) unread() io.Reader {
 	if l.truncated {
 		return bytes.NewReader(nil)
@@ -219,9 +218,9 @@ func (l *literal) unread() io.Reader {
 	return l.text
 }
 
-// Close reads the remaining response, so that the goroutine of imapclient can
-// continue. Unless the connection is closed, the literal must have been read
-// completely.
+// Close reads the remaining FETCH response, because imapclient must read it
+// before it can parse another response. It blocks until the server has sent the
+// response, unless the connection is closed.
 func (l *literal) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -232,15 +231,15 @@ func (l *literal) Close() error {
 	return nil
 }
 
-// abort ends the session of a literal that the caller cannot use.
+// abort closes the session without reading the remaining bytes of the literal.
 func (l *literal) abort() {
 	l.s.Break()
 	l.s.Abort()
 	l.Close()
 }
 
-// readAll reads a section of at most limit bytes. It ends the session if the
-// section is longer.
+// readAll reads a section of at most limit bytes. If the section is longer,
+// readAll closes the session and returns an error.
 func (l *literal) readAll(limit int64) ([]byte, error) {
 	if l.size > limit {
 		l.abort()

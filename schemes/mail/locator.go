@@ -10,7 +10,7 @@ import (
 )
 
 // A locator is a parsed imap URL (RFC 5092 2). Its fields are decoded and
-// validated, so that a field cannot inject a command.
+// contain no bytes that could inject an IMAP command.
 type locator struct {
 	kind          kind
 	mailbox       string // name in UTF-8
@@ -34,12 +34,12 @@ const (
 )
 
 const (
-	maxMailbox = 1000 // bytes, more than servers accept
+	maxMailbox = 1000 // maximum bytes in a mailbox name; servers accept fewer
 	maxNumber  = 1<<32 - 1
 )
 
-// parseLocator parses an imap URL. Like curl, it accepts a parameter without a
-// preceding slash.
+// parseLocator parses an imap URL. Like curl, it accepts parameters without a
+// slash before the semicolon.
 func parseLocator(u uri.URI) (locator, error) {
 	var l locator
 	name, params, more := strings.Cut(strings.TrimPrefix(u.Path(), "/"), ";")
@@ -69,7 +69,8 @@ func parseLocator(u uri.URI) (locator, error) {
 	return l, l.setQuery(u)
 }
 
-// decodeMailbox decodes a percent-encoded mailbox name in UTF-8.
+// decodeMailbox decodes a percent-encoded mailbox name and checks that it is
+// valid UTF-8.
 func decodeMailbox(text string) (string, error) {
 	name, err := uri.Unescape(text)
 	if err != nil {
@@ -86,7 +87,8 @@ func decodeMailbox(text string) (string, error) {
 	return name, nil
 }
 
-// decodeParam parses a parameter. It returns the name in upper case.
+// decodeParam parses one "NAME=VALUE" parameter of a URL. It returns the name
+// in upper case.
 func decodeParam(param string) (name, value string, err error) {
 	name, value, ok := strings.Cut(strings.TrimSuffix(param, "/"), "=")
 	if value, err = uri.Unescape(value); err != nil {
@@ -98,8 +100,8 @@ func decodeParam(param string) (name, value string, err error) {
 	return strings.ToUpper(name), value, nil
 }
 
-// set stores one parameter in l. The meaning of a parameter depends on the
-// preceding parameters (RFC 5092).
+// set stores one URL parameter in l. Parameters must appear in the order of RFC
+// 5092, so set checks the preceding parameters.
 func (l *locator) set(name, value string) (err error) {
 	switch {
 	case l.mailbox == "":
@@ -124,7 +126,8 @@ func (l *locator) set(name, value string) (err error) {
 	return err
 }
 
-// setPartial parses "OFFSET" or "OFFSET.LENGTH".
+// setPartial parses the value of a PARTIAL parameter: "OFFSET" or
+// "OFFSET.LENGTH".
 func (l *locator) setPartial(value string) error {
 	offset, length, both := strings.Cut(value, ".")
 	first, err := strconv.ParseUint(offset, 10, 32)
@@ -140,7 +143,7 @@ func (l *locator) setPartial(value string) error {
 	return err
 }
 
-// parseNumber parses a nonzero 32-bit number.
+// parseNumber parses a nonzero 32-bit decimal number.
 func parseNumber(name, value string) (uint32, error) {
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil || n == 0 {
@@ -168,7 +171,8 @@ func (l *locator) setQuery(u uri.URI) error {
 	return err
 }
 
-// number returns the UID or sequence number of the message for a command.
+// number returns the UID or the sequence number of the message as text for a
+// command.
 func (l *locator) number() string {
 	if l.uid != 0 {
 		return strconv.FormatUint(uint64(l.uid), 10)
@@ -176,8 +180,8 @@ func (l *locator) number() string {
 	return strconv.FormatUint(uint64(l.index), 10)
 }
 
-// verb returns the FETCH command for a message: "UID FETCH" if the URL has a
-// UID.
+// verb returns "UID FETCH" if the URL names the message by UID, and otherwise
+// "FETCH".
 func (l *locator) verb() string {
 	if l.uid != 0 {
 		return "UID FETCH"

@@ -8,18 +8,19 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// The type credentials holds the user, the secret and the mechanism of a login.
+// The type credentials holds the user name, the secret and the SASL mechanism
+// for a login.
 type credentials struct {
 	auth      *fetch.Credential // nil for an anonymous login
 	mechanism string            // SASL mechanism; "" or "*" means the best mechanism
-	typed     bool              // the user entered the URL, so no redirect or listing chose the server
+	typed     bool              // if true, the user entered the URL; otherwise a redirect or listing chose it
 	prompt    fetch.LoginFunc   // returns missing credentials; may be nil
 }
 
-// credentialsOf returns the credentials for req. The mechanism comes from the
-// URL, else from the credential, else from the default in mechanism. User,
-// password and token must not contain NUL, because NUL separates fields in
-// PLAIN and in pool keys.
+// credentialsOf returns the credentials for req. The mechanism of the URL takes
+// precedence over the mechanism of the credential, and both over the default
+// mechanism. The user name, password and token must not contain NUL, because
+// the PLAIN mechanism separates fields with NUL.
 func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
 	creds := credentials{auth: req.Auth, mechanism: mechanism, typed: req.Typed()}
 	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
@@ -42,8 +43,8 @@ func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
 	return creds, nil
 }
 
-// login authenticates s. If the server rejects the credentials, login prompts
-// for other credentials and tries once more.
+// login authenticates the session s. If the server rejects the credentials,
+// login prompts for other credentials and tries once more.
 func (d *driver) login(ctx context.Context, s *session, creds credentials) error {
 	for retry := false; ; retry = true {
 		if err := creds.promptMissing(ctx, s, retry); err != nil {
@@ -75,8 +76,8 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 	}
 }
 
-// promptMissing prompts for the credentials, or for the password of a given
-// user, if they are missing.
+// promptMissing prompts for a missing user name and password. If only the
+// password is missing, it prompts for the password of the given user.
 func (creds *credentials) promptMissing(ctx context.Context, s *session, retry bool) error {
 	if creds.prompt == nil || retry {
 		return nil

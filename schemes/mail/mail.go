@@ -1,7 +1,7 @@
 // Package mail implements the URL schemes imap, imaps, mid, cid and mailto.
-// They retrieve mailboxes, messages and parts of messages.
+// These URLs retrieve mailboxes, messages and parts of messages.
 //
-// Call [Schemes] and pass the result to [fetch.New].
+// To use the schemes, pass the result of [Schemes] to [fetch.New].
 //
 //	imap://H/                              a listing of the mailboxes of a server
 //	imap://H/INBOX                         a listing of the messages in a mailbox
@@ -15,8 +15,8 @@
 //	cid:PART@HOST                          a part of the message that Options.In returns
 //	mailto:ADDRESS                         a listing of the messages from and to an address
 //
-// The package never changes mailboxes: it uses EXAMINE and BODY.PEEK. It never
-// sends mail.
+// The package never sends mail. It never changes a mailbox, because it uses the
+// read-only commands EXAMINE and BODY.PEEK.
 //
 // It implements RFC 5092 (imap URLs, with the MAILINDEX parameter of curl),
 // RFC 3501 (IMAP), RFC 4731 (ESEARCH), RFC 7888 (LITERAL+), RFC 2392 (mid and
@@ -34,49 +34,55 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options configures the schemes. The zero value is suitable for imap URLs.
+// Options configures the URL schemes of this package. The zero value is
+// sufficient for imap URLs.
 type Options struct {
-	// TLS is the TLS mode of imap URLs. By default, the driver uses STARTTLS if
-	// the server supports it. Connections of imaps URLs always use TLS.
+	// TLS is the TLS mode for imap URLs. By default, the driver uses STARTTLS
+	// if the server supports it. For imaps URLs, the connection always uses
+	// TLS.
 	TLS fetch.TLSMode
 
-	// Mechanism is the authentication method for URLs that do not specify a
-	// method: a SASL mechanism, "+LOGIN" for the LOGIN command, or "" for the
-	// best method that the server offers. With "*", the driver may also send
-	// the password in plaintext after the server has rejected a mechanism that
-	// protects the password.
+	// Mechanism is the SASL mechanism for URLs that do not specify a mechanism.
+	// The value "+LOGIN" selects the LOGIN command. The empty value selects the
+	// best mechanism that the server offers.
+	//
+	// The value "*" works like the empty value, but permits one more fallback.
+	// If the server rejects a mechanism that protects the password, the driver
+	// may send the password in plaintext.
 	Mechanism string
 
-	// Anonymous is the mail address for anonymous logins. The default is
-	// "fetch@".
+	// Anonymous is the mail address that is sent for anonymous logins. The
+	// default is "fetch@".
 	Anonymous string
 
 	// Stores lists the mail stores that mid, cid and mailto URLs search, in
-	// order. A store is an imap or imaps URL of a mailbox or a server, a
-	// Maildir directory, or an mbox file. The URL of a server means its INBOX.
+	// order. A store is an imap or imaps URL, a Maildir directory, or an mbox
+	// file. If the URL names a server but no mailbox, the store is INBOX.
 	Stores []string
 
 	// StoreLogin returns credentials for a store URL without a password. If it
-	// is nil, such a store is used without prompting.
+	// is nil, no password is requested from the user.
 	StoreLogin fetch.LoginFunc
 
-	// In returns the message that contains the parts named by cid URLs. If it
-	// is nil, only cid links within a mid message are resolved.
+	// In returns the message that contains the parts named by cid URLs. If In
+	// is nil, a cid URL can be retrieved only as a link in a mid message.
 	In func(ctx context.Context) (*fetch.Response, error)
 
-	// If Mbox is true, requests for mailboxes, searches and mailto URLs return
-	// the messages in the mbox format. Otherwise they return listings.
+	// If Mbox is true, mailboxes, searches and mailto URLs return messages in
+	// the mbox format instead of listings.
 	Mbox bool
 }
 
-// The kinds of [fetch.Override] for the options of this package.
+// These [fetch.OverrideKind] values name options of this package. An error uses
+// them to name the option that permits a failed request.
 const (
-	OverrideMechanism fetch.OverrideKind = "mail.Options.Mechanism" // Value is a mechanism; an imap URL can name it too
+	OverrideMechanism fetch.OverrideKind = "mail.Options.Mechanism" // Value is the name of a mechanism
 	OverrideStores    fetch.OverrideKind = "mail.Options.Stores"
 	OverrideIn        fetch.OverrideKind = "mail.Options.In"
 )
 
-// needOption returns err with the option of this package that avoids it.
+// needOption returns an error that wraps err and names the option that the user
+// must set.
 func needOption(err error, kind fetch.OverrideKind, value string) error {
 	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind, Value: value}}
 }
@@ -87,7 +93,8 @@ const (
 	tlsPort       = 993
 )
 
-// Schemes returns the schemes imap, imaps, mid, cid and mailto.
+// Schemes returns the URL schemes imap, imaps, mid, cid and mailto, configured
+// by opts.
 func Schemes(opts Options) []fetch.Scheme {
 	return []fetch.Scheme{
 		opts.imap("imap", plaintextPort, false),
@@ -128,10 +135,11 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 	return s
 }
 
-// A driverFactory returns the driver of a scheme that searches mail stores.
+// A driverFactory creates the driver of a scheme that searches mail stores.
 type driverFactory func(env fetch.Env) fetch.DriverFunc
 
-// lookupScheme returns a scheme with URLs that do not name a server.
+// lookupScheme returns the definition of the scheme mid, cid or mailto. The
+// URLs of these schemes do not name a server.
 func (o Options) lookupScheme(name string, menu menu, plan planner, open driverFactory) fetch.Scheme {
 	links := fetch.Links{To: []string{"mid", "cid"}, Confined: true}
 	if name != "mailto" {

@@ -8,18 +8,19 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// A mailbox is the selected mailbox of a session, opened with EXAMINE.
+// A mailbox holds the state of the mailbox that a session has opened with
+// EXAMINE.
 type mailbox struct {
 	name         string
-	validity     uint32 // UIDVALIDITY, or 0 if the server sent none
-	uidNext      uint32 // UIDNEXT, or 0 if the server sent none
+	validity     uint32 // UIDVALIDITY, or 0 if the server did not send it
+	uidNext      uint32 // UIDNEXT, or 0 if the server did not send it
 	messages     uint32
-	justSelected bool // the current request selected the mailbox
+	justSelected bool // if true, the current request opened the mailbox
 }
 
-// examine selects the mailbox of q. For a single message it reuses the mailbox
-// that is already selected. For listings it selects the mailbox again, so that
-// the listing includes new messages.
+// examine opens the mailbox of the URL with EXAMINE. For a single message, an
+// already open mailbox is reused. For a listing, the mailbox is opened again,
+// so that the listing includes new messages.
 func (s *session) examine(q *task) error {
 	if m := s.mailbox; m != nil && m.name == q.mailbox && q.kind == kindMessage {
 		m.justSelected = false
@@ -33,7 +34,8 @@ func (s *session) examine(q *task) error {
 	var no *imap.Error
 	refused := errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == ""
 	if refused && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
-		// Some servers do not encode mailbox names in modified UTF-7.
+		// Some servers do not encode mailbox names in modified UTF-7, so the
+		// client sends the unencoded name as a second attempt.
 		if raw, rawErr := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); rawErr == nil {
 			data, err = raw, nil
 		}
@@ -46,17 +48,17 @@ func (s *session) examine(q *task) error {
 	return s.checkNumbers(q)
 }
 
-// selectMailbox selects a mailbox for reading. It sends command in place of the
-// EXAMINE command of imapclient, unless command is empty.
+// selectMailbox opens a mailbox read-only. If command is not empty, it replaces
+// the EXAMINE command that imapclient writes.
 func (s *session) selectMailbox(name, command string) (*imap.SelectData, error) {
-	s.guard.startCommand(command)
+	s.clientConn.startCommand(command)
 	return s.client.Select(name, &imap.SelectOptions{ReadOnly: true}).Wait()
 }
 
-// checkNumbers returns an error if the UIDVALIDITY of q has changed, because
-// its UIDs then name other messages (RFC 3501 2.3.1.1). It also rejects
-// sequence numbers beyond the last message, because servers report them as
-// syntax errors.
+// checkNumbers returns an error if UIDVALIDITY differs from the value in the
+// URL, because the UIDs then refer to other messages (RFC 3501 2.3.1.1). It
+// also rejects sequence numbers greater than the number of messages, because
+// servers report such numbers as syntax errors.
 func (s *session) checkNumbers(q *task) error {
 	if q.validity != 0 && q.validity != s.mailbox.validity {
 		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new UIDs",

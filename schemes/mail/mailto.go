@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// parseMailto returns the addresses in the path and the "to" fields of a mailto
-// URL (RFC 6068 2). It ignores other fields, because they only matter for
-// sending mail.
+// parseMailto returns the addresses in the path and in the "to" fields of a
+// mailto URL (RFC 6068 2). It ignores all other fields, because they matter
+// only when a message is sent.
 func parseMailto(u uri.URI) (addressSet, error) {
 	if u.HasAuthority() {
 		return nil, fetch.BadURL.Errorf("mailto URLs must not have a host")
@@ -51,7 +51,8 @@ func parseMailto(u uri.URI) (addressSet, error) {
 
 const maxAddresses = 20
 
-// parseAddress decodes an addr-spec (RFC 5322 3.4.1).
+// parseAddress decodes and validates a mail address (addr-spec in RFC 5322
+// 3.4.1).
 func parseAddress(text string) (string, error) {
 	text, err := uri.Unescape(text)
 	if err != nil {
@@ -72,8 +73,9 @@ func (o Options) mailtoPlan(req *fetch.Request) ([]fetch.Step, error) {
 	return []fetch.Step{{Verb: "FIND From, To, Cc", Arg: strings.Join(all, ", ")}}, nil
 }
 
-// mailto returns the driver of mailto URLs. RFC 1738 3.5 defines no retrieval
-// for them, so the driver returns the stored messages from and to the address.
+// mailto returns the driver for mailto URLs. Because mailto URLs have no
+// retrieval (RFC 1738 3.5), the driver returns the stored messages from or to
+// the address.
 func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -108,8 +110,9 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 	}
 }
 
-// searchStores returns the messages from and to wanted in all stores. A message
-// with a known Message-ID is returned only once.
+// searchStores iterates over the messages from or to the wanted addresses in
+// all stores. If several stores contain a message with the same Message-ID, it
+// is returned only once.
 func searchStores(
 	ctx context.Context, req *fetch.Request, stores []store, wanted addressSet,
 ) iter.Seq2[storedMessage, error] {
@@ -128,12 +131,13 @@ func searchStores(
 	}
 }
 
-// An idSet is a set of at most maxSeen Message-IDs.
+// An idSet holds at most maxSeen different Message-IDs.
 type idSet map[string]bool
 
 const maxSeen = 100_000
 
-// add adds id and reports whether it was absent. A full set ignores new ids.
+// add adds id to the set. It returns false if the set already contains id. A
+// full set accepts no more ids, and add then returns true.
 func (seen idSet) add(id string) bool {
 	if seen[id] {
 		return false
@@ -144,11 +148,12 @@ func (seen idSet) add(id string) bool {
 	return true
 }
 
-// withMidURL sets the URL of a message to its mid URL if it has a valid
-// Message-ID. The former URL becomes the extra field "location".
+// withMidURL replaces the URL of a message by its mid URL. The replaced URL
+// becomes the extra field "location". A message without a valid Message-ID
+// keeps its URL.
 func withMidURL(m storedMessage) storedMessage {
 	if m.Extra == nil {
-		return m // the message of an error is empty
+		return m // searchStores yields an empty message with an error
 	}
 	id := m.Extra["message_id"]
 	m.Name = cmp.Or(m.Extra["subject"], id, m.Name)

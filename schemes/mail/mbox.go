@@ -14,7 +14,7 @@ import (
 // MboxMedia is the media type of responses in the mbox format (RFC 4155).
 const MboxMedia = "application/mbox"
 
-// mboxResponse returns the messages of a mailbox or search in the mbox format.
+// mboxResponse returns the messages of a mailbox or a search as one mbox file.
 func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
 	q.searchAll()
 	ctx, cancel := context.WithCancel(ctx)
@@ -24,17 +24,16 @@ func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, er
 	return resp, err
 }
 
-// searchAll changes the locator of a mailbox into a search for all its
-// messages.
+// searchAll converts the locator of a mailbox to a search for all messages in
+// the mailbox.
 func (l *locator) searchAll() {
 	if l.kind == kindMailbox {
 		l.kind, l.search = kindSearch, "ALL"
 	}
 }
 
-// searchMessages iterates over the messages that the search of q finds. When
-// the first message arrives, it copies the protocol, the peer and the TLS state
-// of the connection to as.
+// searchMessages iterates over the messages that the search q finds. Before the
+// first message, it copies the connection details (Proto, Peer and TLS) to dst.
 func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Response) iter.Seq2[storedMessage, error] {
 	return func(yield func(storedMessage, error) bool) {
 		resp, err := d.request(ctx, q)
@@ -61,8 +60,8 @@ func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Respons
 	}
 }
 
-// searchedMessage returns the message of a listing entry. Opening the message
-// uses a second session, because the first session is still sending the
+// searchedMessage returns the message of the listing entry e. Its open function
+// uses a second session, because the first session is still reading the
 // listing.
 func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) storedMessage {
 	return storedMessage{e, func() (io.ReadCloser, error) {
@@ -83,9 +82,9 @@ func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) st
 	}}
 }
 
-// receivedTime returns the INTERNALDATE of the message of q, or the zero time
-// if it is unknown. It is used for messages without a Date field. It uses a
-// second session, because the first session is still sending the message.
+// receivedTime returns the INTERNALDATE of a message without a Date field, or
+// the zero time if the date is unknown. It uses a second session, because the
+// first session is still reading the message.
 func (d *driver) receivedTime(ctx context.Context, q *task) time.Time {
 	searchTask := *q
 	searchTask.kind, searchTask.search = kindSearch, q.number()
@@ -139,8 +138,8 @@ func appendMessage(out *mailstore.Mbox, m storedMessage) error {
 	return out.Append(message, m.Time)
 }
 
-// A writerFunc is an io.Writer that passes each slice to a function. If the
-// function returns false, Write fails with errClosed.
+// A writerFunc is an io.Writer that passes each slice to the function. If the
+// function returns false, Write returns errClosed.
 type writerFunc func([]byte) bool
 
 func (p writerFunc) Write(b []byte) (int, error) {

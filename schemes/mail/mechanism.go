@@ -6,18 +6,19 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A mechanism is an authentication method.
+// A mechanism describes a SASL mechanism or the LOGIN command.
 type mechanism struct {
 	name         string
-	plaintext    bool // sends the secret without protection
+	plaintext    bool // sends the password or token unprotected
 	token        bool // uses Credential.Token
 	anonymous    bool // needs no credentials
-	explicit     bool // used only if its name is given
+	explicit     bool // used only if the user requests it by name
 	loginCommand bool // uses the LOGIN command, not AUTHENTICATE
 	newExchange  func(d *driver, auth *fetch.Credential) saslExchange
 }
 
-// mechanisms are the supported mechanisms in order of preference.
+// mechanisms lists the supported mechanisms, with the preferred mechanisms
+// first.
 var mechanisms = []mechanism{
 	{name: "EXTERNAL", explicit: true, newExchange: saslExternal},
 	{name: "OAUTHBEARER", plaintext: true, token: true, newExchange: saslOAuthBearer},
@@ -33,12 +34,15 @@ var mechanisms = []mechanism{
 }
 
 // tryMechanisms tries the mechanisms that the server offers in order of
-// preference, and returns the deciding answer. It tries the next mechanism if
-// the client cannot complete one, or if the server rejects a mechanism that
-// protects the password. Some servers announce mechanisms for which they store
-// no password. After a rejection, tryMechanisms sends no password in plaintext,
-// unless the user has allowed any mechanism ("*"). In this case, option names
-// the mechanism that was not tried.
+// preference. It returns the server's answer to the last attempt.
+//
+// If the client cannot complete a mechanism, tryMechanisms tries the next
+// mechanism. It also does so if the server rejects a mechanism that protects
+// the password. Some servers offer mechanisms for which they store no password.
+//
+// After a rejection, the password is not sent in plaintext, unless the user has
+// allowed all mechanisms with "*". If a mechanism was omitted for this reason,
+// option holds its name.
 func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option string, err error) {
 	requested := strings.ToUpper(creds.mechanism)
 	var rejection *answer // rejection of the previous mechanism
@@ -83,8 +87,8 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 	return a, "", err
 }
 
-// bestOffered returns the preferred mechanism that the server offers for auth,
-// or "".
+// bestOffered returns the name of the preferred mechanism that the server
+// offers and the credentials allow, or "".
 func (s *session) bestOffered(auth *fetch.Credential) string {
 	for _, m := range mechanisms {
 		if ok, _ := m.eligible("", auth); ok && m.isOffered(s) {
@@ -94,7 +98,8 @@ func (s *session) bestOffered(auth *fetch.Credential) string {
 	return ""
 }
 
-// noMechanismError returns the error of a login for which no mechanism is left.
+// noMechanismError returns the error for a login after all mechanisms have
+// failed or were unsuitable.
 func noMechanismError(requested string, auth *fetch.Credential, lastErr error) error {
 	switch {
 	case lastErr != nil:
@@ -107,8 +112,8 @@ func noMechanismError(requested string, auth *fetch.Credential, lastErr error) e
 	return fetch.Auth.Errorf("server offers no supported authentication mechanism")
 }
 
-// eligible reports whether m may be used for auth. If requested is not empty or
-// "*", only the mechanism with this name is eligible.
+// eligible reports whether the credentials allow the mechanism m. If the user
+// has requested a mechanism by name, all other mechanisms are not eligible.
 func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, error) {
 	switch {
 	case requested == "" || requested == "*":
@@ -122,14 +127,15 @@ func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, err
 }
 
 // mayDependOnMechanism reports whether another mechanism may succeed after the
-// negative answer a.
+// server has rejected a login with the answer a.
 func (a answer) mayDependOnMechanism() bool {
 	fault := fetch.FaultOf(statusError("login", fetch.Auth, a))
 	return !a.final && (fault == fetch.Auth || fault == fetch.Protocol)
 }
 
-// checkPlaintext returns an error if m would send the password in plaintext to
-// a server that the user has not chosen.
+// checkPlaintext returns an error if m would send a password in plaintext to a
+// server that a redirect or a listing has chosen. The user must have entered
+// the URL.
 func (s *session) checkPlaintext(m mechanism, creds credentials) error {
 	switch {
 	case s.TLS != nil || !m.plaintext || m.anonymous:
@@ -148,8 +154,8 @@ func (m mechanism) isOffered(s *session) bool {
 	return s.caps["AUTH="+m.name]
 }
 
-// attempt authenticates with m. After a successful login it discards the
-// capabilities that the server announced before the login.
+// attempt authenticates with the mechanism m. After a successful login, it
+// discards the capabilities that the server sent before the login.
 func (m mechanism) attempt(d *driver, s *session, auth *fetch.Credential) (a answer, err error) {
 	caps := s.caps
 	s.caps = nil

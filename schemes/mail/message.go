@@ -13,14 +13,15 @@ import (
 	"github.com/anyurl/fetch/internal/rfc822"
 )
 
-// Media types of messages and message parts.
+// These are the media types of messages and message parts.
 const (
 	messageMedia = "message/rfc822"
 	headerMedia  = "text/rfc822-headers"
-	defaultMedia = "text/plain" // of a part without Content-Type (RFC 2045 5.2)
+	defaultMedia = "text/plain" // type of a part without Content-Type (RFC 2045 5.2)
 )
 
-// message returns the message of q or the requested section.
+// message returns a response with a message or with the section that the URL
+// names.
 func (s *session) message(q *task) (*fetch.Response, error) {
 	req := q.req
 	resp := &fetch.Response{Kind: fetch.Document, Media: mediaOf(q.section), Size: -1, Validator: s.validator(q)}
@@ -42,8 +43,8 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 	return resp, s.fetchContent(q, resp)
 }
 
-// mediaOf returns the media type of a section, or "" if it depends on the
-// message.
+// mediaOf returns the media type of a message section. It returns "" if the
+// media type depends on the message.
 func mediaOf(section string) string {
 	switch {
 	case section == "":
@@ -54,9 +55,9 @@ func mediaOf(section string) string {
 	return ""
 }
 
-// validator returns a string that identifies the message permanently (RFC 3501
-// 2.3.1.1). It returns "" for a sequence number, because sequence numbers
-// change.
+// validator returns a string that identifies the message permanently, made from
+// UIDVALIDITY and UID (RFC 3501 2.3.1.1). It returns "" for a sequence number,
+// because sequence numbers change.
 func (s *session) validator(q *task) string {
 	if q.uid == 0 || s.mailbox.validity == 0 {
 		return ""
@@ -64,9 +65,9 @@ func (s *session) validator(q *task) string {
 	return fmt.Sprintf("%d.%d", s.mailbox.validity, q.uid)
 }
 
-// fetchMetadata requests the data that the response needs before the content.
-// It sends a command only if the request depends on such data, because each
-// command costs a round trip.
+// fetchMetadata requests the header and the size of the message if the response
+// needs them before the content. For an ordinary download it sends no command,
+// because each command costs a round trip.
 func (s *session) fetchMetadata(q *task, resp *fetch.Response) error {
 	req := q.req
 	if mime := mimeSection(q.section); mime != "" {
@@ -95,7 +96,7 @@ func (s *session) fetchMetadata(q *task, resp *fetch.Response) error {
 	return nil
 }
 
-// A fetchedHeader is the header of a message or a part.
+// A fetchedHeader holds the header of a message or a part.
 type fetchedHeader struct {
 	text        []byte
 	messageSize int64
@@ -117,12 +118,12 @@ func (s *session) fetchHeader(q *task, items string) (fetchedHeader, error) {
 }
 
 // errAbsent is the error for a message or section that does not exist. Dovecot
-// sends an empty header for an absent part. The header of an existing part ends
-// with an empty line.
+// sends an empty header for a missing part. The header of an existing part is
+// never empty, because it ends with an empty line.
 var errAbsent error = fetch.NotFound.Errorf("no such message or part")
 
-// sizeOfPartial returns the number of bytes that PARTIAL selects from an object
-// of size bytes.
+// sizeOfPartial returns the number of bytes that the PARTIAL parameter selects
+// from size bytes.
 func (l *locator) sizeOfPartial(size int64) int64 {
 	size = max(size-l.partialOffset, 0)
 	if l.partialLength > 0 {
@@ -131,7 +132,7 @@ func (l *locator) sizeOfPartial(size int64) int64 {
 	return size
 }
 
-// fetchContent sets the Body of resp to the requested content.
+// fetchContent requests the content and stores a reader for it in resp.Body.
 func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 	want := q.req.Range
 	if q.req.IfSame != "" && q.req.IfSame != resp.Validator {
@@ -173,8 +174,9 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 	return nil
 }
 
-// partialSpec returns the partial specifier of FETCH for the intersection of
-// PARTIAL and want. It returns "" if the first byte of want is still unknown.
+// partialSpec returns the byte range for the FETCH command, such as "<0.1024>".
+// The range combines the PARTIAL parameter of the URL with the requested range.
+// If the first byte is still unknown, partialSpec returns "".
 func (l *locator) partialSpec(want fetch.Range) string {
 	first, length := l.partialOffset, l.partialLength
 	if want.First > 0 || want.End > 0 && want.First == 0 {
@@ -195,9 +197,9 @@ func (l *locator) partialSpec(want fetch.Range) string {
 	return "<" + strconv.FormatInt(first, 10) + "." + strconv.FormatInt(length, 10) + ">"
 }
 
-// selectRange sets the Body of resp to the requested range of l. The server
-// sends the complete section if it does not support partial fetches, or if the
-// range counts from the end.
+// selectRange sets resp.Body to a reader for the requested range of the
+// literal. The literal is the complete section if the server ignored the range.
+// It is also complete if the requested range counts from the end.
 func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fetch.Range) error {
 	skip, left := int64(0), l.size
 	switch {
@@ -227,8 +229,9 @@ func (s *session) selectRange(q *task, resp *fetch.Response, l *literal, want fe
 	return nil
 }
 
-// A window reads a range of a literal. It also reads the bytes after the range,
-// because the literal must be read completely.
+// A window reads a range of bytes from a literal. After the range, it also
+// reads and discards the remaining bytes, because the literal must be read
+// completely.
 type window struct {
 	*literal
 	skip, remaining int64
@@ -253,7 +256,7 @@ func (w *window) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A bodyCloser combines the Reader of a body with the Closer of its source.
+// A bodyCloser is a response body that reads from Reader and closes Closer.
 type bodyCloser struct {
 	io.Reader
 	io.Closer

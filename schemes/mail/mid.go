@@ -16,12 +16,12 @@ type midLocator struct {
 	contentID string // Content-ID without angle brackets, or "" for the message
 }
 
-// maxID is the maximum length of an id in bytes. Longer ids do not fit in a
-// line (RFC 5322 2.1.1).
+// maxID is the maximum length of a Message-ID or Content-ID in bytes. A longer
+// id does not fit in a header line (RFC 5322 2.1.1).
 const maxID = 990
 
-// parseMid parses "mid:MESSAGE-ID" and "mid:MESSAGE-ID/CONTENT-ID". A slash in
-// an id must be encoded as %2F.
+// parseMid parses URLs of the form mid:MESSAGE-ID or mid:MESSAGE-ID/CONTENT-ID.
+// A slash within an id must be encoded as %2F.
 func parseMid(u uri.URI) (midLocator, error) {
 	text, err := opaquePart(u)
 	if err != nil {
@@ -36,7 +36,8 @@ func parseMid(u uri.URI) (midLocator, error) {
 	return l, err
 }
 
-// opaquePart returns the part after the scheme of a URL that has no authority.
+// opaquePart returns the text after "mid:" or "cid:", including the query. It
+// returns an error if the URL has an authority ("//").
 func opaquePart(u uri.URI) (string, error) {
 	if u.HasAuthority() {
 		return "", fetch.BadURL.Errorf("%s URLs must not have a host", u.Scheme())
@@ -48,7 +49,7 @@ func opaquePart(u uri.URI) (string, error) {
 	return text, nil
 }
 
-// parseID decodes an id and removes its angle brackets.
+// parseID decodes a percent-encoded id and removes its angle brackets.
 func parseID(text string) (string, error) {
 	id, err := uri.Unescape(text)
 	if err != nil {
@@ -105,8 +106,9 @@ func (o Options) mid(env fetch.Env) fetch.DriverFunc {
 	}
 }
 
-// cid returns the driver of cid URLs. It looks for the part in the mid message
-// that contains the link, or else in the message of Options.In.
+// cid returns the driver for cid URLs. If the cid URL is a link in a mid
+// message, the driver returns a part of that message. Otherwise it returns a
+// part of the message from Options.In.
 func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -137,11 +139,12 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 	}
 }
 
-// nestedCidKey marks the context of a call to Options.In, to detect a cid URL
-// that depends on another cid URL.
+// nestedCidKey is a context key that is set during a call of Options.In. It
+// detects a cid URL whose message is itself retrieved by a cid URL.
 type nestedCidKey struct{}
 
-// fetch returns a message from the stores, or one part of it.
+// fetch returns a stored message, or a part of the message if locator has a
+// Content-ID.
 func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLocator) (*fetch.Response, error) {
 	if !req.Range.IsZero() {
 		req.Trace.Notef("mid and cid URLs do not support ranges: retrieving the complete object")
@@ -163,7 +166,8 @@ func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLoc
 	return resp, err
 }
 
-// partResponse returns a response with one decoded part of the message in resp.
+// partResponse returns a response with the decoded part of a message that has
+// the Content-ID id.
 func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
 	p, err := rfc822.FindID(resp.Body, id)
 	var text io.Reader

@@ -6,13 +6,13 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// isPermanent reports whether u has a UIDVALIDITY and a UID, so that it always
-// names the same message.
+// isPermanent reports whether the URL always refers to the same message. Such a
+// URL includes UIDVALIDITY and a UID.
 func isPermanent(u uri.URI) bool {
 	path := strings.ToLower(u.Path())
 	return strings.Contains(path, ";uidvalidity=") && strings.Contains(path, ";uid=")
 }
 
-// mirrorScope returns u unchanged, because mailbox names and addresses are no
-// hierarchy of folders.
+// mirrorScope returns the URL unchanged as the scope of a mirror run. Unlike
+// file paths, mailbox names and mail addresses have no parent folder.
 func mirrorScope(u uri.URI) (uri.URI, bool) { return u, true }

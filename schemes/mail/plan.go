@@ -4,9 +4,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan returns the commands for req, without the LOGOUT after the idle timeout.
+// plan returns the commands that the driver would send for req, without the
+// final LOGOUT.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
-	if req.URL.Host() == "" { // otherwise mistyped credentials would be printed as a mailbox name
+	if req.URL.Host() == "" { // without this check, mistyped credentials would be printed as a mailbox name
 		return nil, fetch.BadURL.Errorf("no host")
 	}
 	l, err := parseLocator(req.URL)
@@ -39,7 +40,8 @@ func (creds credentials) step() fetch.Step {
 	return fetch.Step{Verb: "AUTHENTICATE", Secret: true, Else: "LOGIN"}
 }
 
-// commandSteps returns the commands that retrieve the object of l.
+// commandSteps returns the commands that follow the login and retrieve the
+// object of the URL.
 func commandSteps(l locator, op fetch.Op) []fetch.Step {
 	stat := op == fetch.Stat
 	if l.kind == kindServer {

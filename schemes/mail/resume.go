@@ -10,9 +10,10 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A resumableLister is the listing of a mailbox that continues after an error.
-// imapclient ends the session if the server describes a message in a malformed
-// way. The lister then lists the messages with higher UIDs in a second session.
+// A resumableLister is a mailbox listing that continues after a malformed
+// response. If the server sends malformed data about a message, imapclient
+// closes the session. The lister then opens a second session and lists the
+// messages with higher UIDs.
 type resumableLister struct {
 	lister
 	d         *driver
@@ -20,11 +21,11 @@ type resumableLister struct {
 	q         *task
 	lastUID   uint32         // UID of the last entry; the second session lists higher UIDs
 	second    *sessions.Body // response of the second session, or nil
-	unordered bool           // the UIDs were not ascending, so the remaining messages are unknown
+	unordered bool           // if true, the UIDs were not ascending, so resuming is not possible
 }
 
-// makeResumable makes the listing in resp continue after a malformed message
-// description.
+// makeResumable replaces the body of resp by a listing that continues after a
+// malformed response.
 func (d *driver) makeResumable(ctx context.Context, q *task, resp *fetch.Response) {
 	b := resp.Body.(*sessions.Body)
 	if l, ok := b.Reader.(*listingBody); ok {
@@ -33,7 +34,7 @@ func (d *driver) makeResumable(ctx context.Context, q *task, resp *fetch.Respons
 	}
 }
 
-// A cancelReader cancels the pending reads of a body before it closes the body.
+// A cancelReader is a body whose Close first cancels a pending Read.
 type cancelReader struct {
 	io.ReadCloser
 	cancel func()
@@ -62,15 +63,15 @@ func (c *resumableLister) next() (fetch.Entry, error) {
 	}
 }
 
-// isUnreadable reports whether err means that the description of a message is
-// malformed.
+// isUnreadable reports whether err means that the server sent malformed or
+// oversized data about a message.
 func isUnreadable(err error) bool {
 	fault := fetch.FaultOf(err)
 	return err != errUnsolicited && (fault == fetch.Protocol || fault == fetch.TooLarge)
 }
 
-// advance records the UID of e and reports whether it is higher than the last
-// UID.
+// advance records the UID of the entry e. It returns false if the UID is not
+// higher than the UID of the previous entry.
 func (c *resumableLister) advance(e fetch.Entry) bool {
 	n, _ := strconv.ParseUint(e.Extra["uid"], 10, 32)
 	if uint32(n) <= c.lastUID {
@@ -81,7 +82,7 @@ func (c *resumableLister) advance(e fetch.Entry) bool {
 	return true
 }
 
-// resume starts the listing in a second session.
+// resume opens a second session and continues the listing after the last UID.
 func (c *resumableLister) resume() error {
 	q := *c.q
 	q.kind, q.search = kindSearch, fmt.Sprintf("UID %d:*", uint64(c.lastUID)+1)

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// noResponse responds to an unexpected challenge with an empty response. A
-// server sends such a challenge with the reason before it rejects the login.
+// noResponse returns an empty response to an unexpected challenge. Before a
+// server rejects a login, it may send such a challenge with the reason.
 func noResponse([]byte) ([]byte, error) { return nil, nil }
 
 func singleMessage(text string) saslExchange {
@@ -21,8 +21,8 @@ func saslPlain(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage("\x00" + auth.User + "\x00" + auth.Password.Reveal())
 }
 
-// saslExternal implements EXTERNAL (RFC 4422 appendix A). The server
-// authenticates the client by TLS or the network.
+// saslExternal implements the EXTERNAL mechanism (RFC 4422 appendix A). The
+// server identifies the client by its TLS certificate or its network address.
 func saslExternal(_ *driver, auth *fetch.Credential) saslExchange {
 	if auth == nil {
 		return singleMessage("")
@@ -30,22 +30,23 @@ func saslExternal(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage(auth.User)
 }
 
-// saslAnonymous implements ANONYMOUS (RFC 4505).
+// saslAnonymous implements the ANONYMOUS mechanism (RFC 4505).
 func saslAnonymous(d *driver, _ *fetch.Credential) saslExchange { return singleMessage(d.anonymous()) }
 
-// saslOAuthBearer implements OAUTHBEARER (RFC 7628).
+// saslOAuthBearer implements the OAUTHBEARER mechanism (RFC 7628).
 func saslOAuthBearer(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage("n,a=" + scramName(auth.User) + ",\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
-// saslXOAuth2 implements XOAUTH2, the predecessor of OAUTHBEARER by Google.
+// saslXOAuth2 implements the XOAUTH2 mechanism, Google's predecessor of
+// OAUTHBEARER.
 func saslXOAuth2(_ *driver, auth *fetch.Credential) saslExchange {
 	return singleMessage("user=" + auth.User + "\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
-// saslLogin implements LOGIN (draft-murchison-sasl-login). It sends the user in
-// response to the first challenge and the password in response to the second,
-// regardless of the prompts.
+// saslLogin implements the LOGIN mechanism (draft-murchison-sasl-login). It
+// answers the first challenge with the user name and the second challenge with
+// the password. It ignores the text of the challenges.
 func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
 	words := []string{auth.Password.Reveal()}
 	return saslExchange{
@@ -61,7 +62,7 @@ func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
 	}
 }
 
-// saslCRAMMD5 implements CRAM-MD5 (RFC 2195).
+// saslCRAMMD5 implements the CRAM-MD5 mechanism (RFC 2195).
 func saslCRAMMD5(_ *driver, auth *fetch.Credential) saslExchange {
 	return saslExchange{respond: func(challenge []byte) ([]byte, error) {
 		if len(challenge) == 0 {

@@ -24,9 +24,9 @@ func saslSCRAMSHA1(_ *driver, auth *fetch.Credential) saslExchange {
 	return newScram(sha1.New, auth.User, auth.Password.Reveal(), rand.Text()).saslExchange()
 }
 
-// A scram is one SCRAM exchange (RFC 5802) without channel binding. The
-// password is not sent, and the server proves that it has the user's
-// credentials.
+// A scram holds the state of a SCRAM authentication (RFC 5802) without channel
+// binding. The client does not send the password. The server proves that it has
+// the user's credentials.
 type scram struct {
 	hash            func() hash.Hash
 	clientFirstBare string // client-first-message-bare
@@ -36,34 +36,36 @@ type scram struct {
 	serverVerified  bool
 }
 
-// The errors of a SCRAM exchange after the password was used. With
-// errProofRejected, the server has rejected the client's proof. With
-// errServerSignature, the signature of the server is invalid. The client tries
-// no other mechanism after either error.
+// errProofRejected and errServerSignature end a SCRAM authentication in which
+// the client has used the password. After either error, the client tries no
+// other mechanism.
 var (
 	errProofRejected   error = fetch.Auth.Errorf("server rejected the password proof")
 	errServerSignature error = fetch.Auth.Errorf("server failed to authenticate itself: invalid SCRAM signature")
 )
 
-// gs2Header is the GS2 header of a client without channel binding.
+// gs2Header is the SCRAM header (RFC 5802 7) of a client without channel
+// binding.
 const gs2Header = "n,,"
 
-// The accepted range of the iteration count. RFC 5802 5.1 recommends at least
-// 4096. The upper limit prevents a denial of service.
+// These constants limit the iteration count that the server may request. RFC
+// 5802 5.1 recommends at least 4096. The upper limit prevents a denial of
+// service.
 const (
 	minIterations = 4096
 	maxIterations = 2_000_000
 )
 
-// newScram returns a new exchange with the given hash and client nonce. It
-// normalizes the user and the password with NFKC. It omits the other steps of
-// SASLprep (RFC 4013), because they rarely change text from a keyboard.
+// newScram returns the initial state of a SCRAM authentication with the given
+// client nonce. It normalizes the user name and the password with NFKC. The
+// other steps of SASLprep (RFC 4013) are omitted, because they rarely affect
+// text from a keyboard.
 func newScram(h func() hash.Hash, user, password, nonce string) *scram {
 	return &scram{hash: h, nonce: nonce, password: norm.NFKC.String(password),
 		clientFirstBare: "n=" + scramName(norm.NFKC.String(user)) + ",r=" + nonce}
 }
 
-// scramName encodes "," and "=" in a saslname (RFC 5802 5.1).
+// scramName escapes "," and "=" in a user name (RFC 5802 5.1).
 func scramName(s string) string { return strings.NewReplacer("=", "=3D", ",", "=2C").Replace(s) }
 
 func (c *scram) saslExchange() saslExchange {
@@ -95,8 +97,8 @@ func (c *scram) next(message []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// clientFinal returns the client-final-message, which responds to the server's
-// first message (RFC 5802 3).
+// clientFinal returns the client-final-message of RFC 5802 3, in response to
+// the server-first-message.
 func (c *scram) clientFinal(message string) ([]byte, error) {
 	fields := scramFields(message)
 	salt, err := base64.StdEncoding.DecodeString(fields["s"])
@@ -135,7 +137,7 @@ func (c *scram) mac(key []byte, text string) []byte {
 	return bytes.Clone(m.Sum(nil))
 }
 
-// scramFields parses the attributes of a message: "r=…,s=…,i=…".
+// scramFields parses the attributes of a SCRAM message, such as "r=…,s=…,i=…".
 func scramFields(message string) map[string]string {
 	fields := map[string]string{}
 	for field := range strings.SplitSeq(message, ",") {

@@ -10,21 +10,22 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A program is a parsed IMAP search: keys, arguments and parentheses (RFC 3501
-// 6.4.4). No token contains a line break.
+// A program is a parsed IMAP search (RFC 3501 6.4.4). Its tokens are search
+// keys, arguments and parentheses. No token contains a line break.
 type program []token
 
-// A token is a parenthesis, a word or a quoted text.
+// A token is a parenthesis, a word or a quoted string.
 type token struct {
 	text   string
 	quoted bool
 }
 
-// maxProgram is the maximum length of a search in bytes.
+// maxProgram is the maximum length of an IMAP search in bytes.
 const maxProgram = 8 << 10
 
-// parseProgram parses a search. It checks only the syntax of the tokens, so
-// that a search cannot inject a command. The server checks the search keys.
+// parseProgram parses an IMAP search. It validates only the syntax of the
+// tokens, which prevents the injection of commands. The server validates the
+// search keys.
 func parseProgram(text string) (program, error) {
 	if len(text) > maxProgram {
 		return nil, fetch.BadURL.Errorf("search is %d bytes long, more than the limit of %d", len(text), maxProgram)
@@ -59,7 +60,8 @@ func parseProgram(text string) (program, error) {
 	return p, nil
 }
 
-// nextToken returns the first token of text, which must not be empty.
+// nextToken returns the first token of text and the remaining text. The text
+// must not be empty.
 func nextToken(text string) (t token, rest string, err error) {
 	switch c := text[0]; {
 	case c == '(' || c == ')':
@@ -83,8 +85,9 @@ func nextToken(text string) (t token, rest string, err error) {
 	return t, rest, nil
 }
 
-// literalToken parses a literal without its "{", for example "3+}", CR LF and
-// three bytes (RFC 5092 11). The text must be a single line.
+// literalToken parses an IMAP literal in a search (RFC 5092 11). The text
+// starts after the "{" of the literal, for example "3+}", CR LF and three
+// bytes. The three bytes must not contain a line break.
 func literalToken(text string) (t token, rest string, err error) {
 	size, text, ok := strings.Cut(text, "+}\r\n")
 	n, err := strconv.ParseUint(size, 10, 16)
@@ -98,7 +101,7 @@ func literalToken(text string) (t token, rest string, err error) {
 	return t, rest, nil
 }
 
-// quotedToken parses a quoted text after its opening quote.
+// quotedToken parses a quoted string that starts after its opening quote.
 func quotedToken(text string) (t token, rest string, err error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -120,10 +123,10 @@ func quotedToken(text string) (t token, rest string, err error) {
 	return t, "", fetch.BadURL.Errorf("quoted text in the search has no closing quote")
 }
 
-// encode returns p as the arguments of SEARCH, and the offsets at which the
-// client must wait for a continuation request. Words outside ASCII become
-// literals. They are non-synchronizing literals (RFC 7888) if they have at most
-// nonSync bytes.
+// encode returns the program as arguments of the SEARCH command. Words outside
+// ASCII become literals. If a literal is longer than nonSync bytes, the client
+// must wait for a continuation request before it sends the literal (RFC 7888).
+// The offsets of these literals are in waits.
 func (p program) encode(nonSync int) (text string, waits []int) {
 	var b strings.Builder
 	if !strings.EqualFold(p[0].text, "CHARSET") && p.hasNonASCII() {
@@ -144,7 +147,7 @@ func (p program) encode(nonSync int) (text string, waits []int) {
 	return b.String(), waits
 }
 
-// hasNonASCII reports whether p has a word outside ASCII.
+// hasNonASCII reports whether a token contains a character outside ASCII.
 func (p program) hasNonASCII() bool {
 	return slices.ContainsFunc(p, func(t token) bool { return !isASCII(t.text) })
 }
@@ -153,28 +156,30 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// String returns p on one line with quoted texts. It is used for display only.
+// String returns the program on one line for display. It must not be sent to a
+// server.
 func (p program) String() string {
 	var b strings.Builder
 	p.write(&b, func(s string) { b.WriteString(quote(s)) })
 	return b.String()
 }
 
-// write writes p to b. It calls quoted to write each quoted text.
-func (p program) write(b *strings.Builder, quoted func(string)) {
+// write writes the tokens of p to b. It calls writeQuoted for each quoted
+// string.
+func (p program) write(b *strings.Builder, writeQuoted func(string)) {
 	for i, t := range p {
 		if i > 0 && t.unquoted() != ")" && p[i-1].unquoted() != "(" {
 			b.WriteByte(' ')
 		}
 		if t.quoted {
-			quoted(t.text)
+			writeQuoted(t.text)
 		} else {
 			b.WriteString(t.text)
 		}
 	}
 }
 
-// unquoted returns the text of t, or "" if t is quoted.
+// unquoted returns the text of t, or "" if t is a quoted string.
 func (t token) unquoted() string {
 	if t.quoted {
 		return ""
@@ -182,7 +187,8 @@ func (t token) unquoted() string {
 	return t.text
 }
 
-// quote returns s as a quoted string. s must not contain CR, LF or NUL.
+// quote returns s as an IMAP quoted string. The string s must not contain CR,
+// LF or NUL.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/emersion/go-imap/v2"
 )
 
-// listSearch returns a listing of the messages that the search of q finds.
+// listSearch performs the search of the URL and returns a response that lists
+// the messages found.
 func (s *session) listSearch(q *task) (*fetch.Response, error) {
 	resp := s.mailbox.listingResponse()
 	if q.req.Op == fetch.Stat {
@@ -26,8 +27,8 @@ func (s *session) listSearch(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// search sends UID SEARCH and returns the UIDs of the messages. It requests
-// ranges of UIDs if the server supports ESEARCH (RFC 4731).
+// search sends UID SEARCH and returns the UIDs of the messages found. If the
+// server supports ESEARCH (RFC 4731), the answer consists of ranges of UIDs.
 func (s *session) search(text string) (imap.UIDSet, error) {
 	p, err := parseProgram(text)
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	for i := range waits {
 		waits[i] += len(verb)
 	}
-	s.guard.startSized(verb+words, maxSearchAnswer, waits...)
+	s.clientConn.startSized(verb+words, maxSearchAnswer, waits...)
 	data, err := s.client.UIDSearch(&imap.SearchCriteria{}, nil).Wait()
 	if err != nil {
 		return nil, s.classify("SEARCH", fetch.Denied, err)
@@ -51,8 +52,8 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	return set, nil
 }
 
-// nonSyncLimit returns the maximum length of a non-synchronizing literal that
-// the server accepts (RFC 7888).
+// nonSyncLimit returns the maximum length in bytes of a literal that the client
+// may send without waiting for a continuation request (RFC 7888).
 func (s *session) nonSyncLimit() int {
 	switch {
 	case s.caps["LITERAL+"]:
@@ -63,8 +64,8 @@ func (s *session) nonSyncLimit() int {
 	return 0
 }
 
-// A searchLister lists a set of messages in batches, because the length of a
-// command is limited.
+// A searchLister lists the messages that a search found. It requests them in
+// batches, because the length of a command is limited.
 type searchLister struct {
 	s      *session
 	trace  *fetch.Trace
@@ -72,9 +73,9 @@ type searchLister struct {
 	filter func(*imap.Envelope) bool // nil selects all messages
 
 	remaining imap.UIDSet
-	batch     imap.UIDSet // messages of the current batch that next has not returned
+	batch     imap.UIDSet // messages in the current batch that were not yet listed
 	current   *responseLister
-	uidsOnly  bool // the server cannot describe the messages; list only their UIDs
+	uidsOnly  bool // if true, only UIDs are listed, because the FETCH data was malformed
 }
 
 // batchSize is the number of messages in one FETCH command.
@@ -107,7 +108,7 @@ func (f *searchLister) next() (fetch.Entry, error) {
 	return f.nextUID()
 }
 
-// nextUID returns an entry that has only the UID of the next message.
+// nextUID returns an entry for the next message that contains only the UID.
 func (f *searchLister) nextUID() (e fetch.Entry, err error) {
 	f.batch, f.remaining = splitUIDs(f.remaining, 1)
 	if len(f.batch) == 0 {
@@ -124,7 +125,7 @@ func (f *searchLister) close() {
 	}
 }
 
-// splitUIDs splits a set after its first n UIDs.
+// splitUIDs splits set into its first n UIDs and the remaining UIDs.
 func splitUIDs(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 	for i, r := range set {
 		if r.Start == 0 || r.Stop == 0 {
@@ -144,7 +145,7 @@ func splitUIDs(set imap.UIDSet, n uint32) (some, rest imap.UIDSet) {
 	return some, nil
 }
 
-// removeUID returns set without the UID n.
+// removeUID returns a copy of set without the UID n.
 func removeUID(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 	for _, r := range set {
 		if n < r.Start || n > r.Stop {
@@ -161,7 +162,8 @@ func removeUID(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 	return rest
 }
 
-// searchURL returns the URL of a search for messages that contain all words.
+// searchURL returns the URL of a search for the messages that contain all
+// search words.
 func searchURL(u uri.URI, search fetch.Search) (uri.URI, error) {
 	if len(search.Like) > 0 {
 		return uri.URI{}, fetch.Unsupported.Errorf("imap cannot search for similar messages")

@@ -8,11 +8,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxDepth is the maximum depth of nested parts in a section.
+// maxDepth is the maximum depth of a part number. For example, "1.2.3" has
+// depth 3.
 const maxDepth = 32
 
-// parseSection parses a section-spec (RFC 3501 9) and returns it in canonical
-// form.
+// parseSection parses a message section (section-spec in RFC 3501 9) such as
+// "1.2.MIME". It returns the section in canonical form.
 func parseSection(text string) (string, error) {
 	numbers, rest, err := parsePart(text)
 	if err != nil {
@@ -39,7 +40,7 @@ func parseSection(text string) (string, error) {
 	return strings.Join(numbers, "."), nil
 }
 
-// parsePart parses the part number at the start of a section.
+// parsePart parses the part number at the start of a section, such as "1.2".
 func parsePart(text string) (numbers []string, rest string, err error) {
 	for {
 		number, more, dot := strings.Cut(text, ".")
@@ -57,7 +58,8 @@ func parsePart(text string) (numbers []string, rest string, err error) {
 	}
 }
 
-// parseFields parses a list of header field names: "(NAME NAME)".
+// parseFields parses a list of header field names in parentheses, such as
+// "(FROM TO)".
 func parseFields(text string) (string, error) {
 	inner, opened := strings.CutPrefix(text, "(")
 	inner, closed := strings.CutSuffix(inner, ")")
@@ -69,8 +71,8 @@ func parseFields(text string) (string, error) {
 	return "(" + strings.Join(names, " ") + ")", nil
 }
 
-// isFieldName reports whether s is the name of a header field (RFC 5322 2.2)
-// and an atom of IMAP.
+// isFieldName reports whether s is a valid header field name (RFC 5322 2.2)
+// that can be sent to an IMAP server without quotes.
 func isFieldName(s string) bool {
 	return s != "" && len(s) < 100 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`:(){%*"\]`, r)
@@ -81,8 +83,8 @@ func badSection(text string) error {
 	return fetch.BadURL.Errorf("SECTION=%s is not a message section", text)
 }
 
-// mimeSection returns the section with the MIME header of a part. It returns ""
-// if section is not a part number.
+// mimeSection returns the section that holds the MIME header of a part, such as
+// "1.2.MIME" for "1.2". It returns "" if section is not a part number.
 func mimeSection(section string) string {
 	if section == "" || strings.Trim(section, "0123456789.") != "" {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A sequenceReader reads the slices that an iterator yields. Close may be
-// called concurrently with Read, and cancels a pending Read.
+// A sequenceReader is an io.ReadCloser over the slices that an iterator yields.
+// Close may be called concurrently with Read. It cancels a pending Read.
 type sequenceReader struct {
 	cancel func()
 
@@ -19,8 +19,9 @@ type sequenceReader struct {
 	err   error
 }
 
-// newSequenceReader reads the first slice of seq and returns a reader. It
-// returns the error if the iterator fails before the first slice.
+// newSequenceReader reads the first slice of seq and returns a reader for all
+// slices. If the iterator fails before the first slice, newSequenceReader
+// returns the error.
 func newSequenceReader(cancel func(), seq iter.Seq2[[]byte, error]) (io.ReadCloser, error) {
 	p := &sequenceReader{cancel: cancel}
 	p.next, p.stop = iter.Pull2(seq)

@@ -12,35 +12,38 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// An endpoint is the address of a server and the TLS mode of its port.
+// An endpoint holds the address of a server and the TLS mode of its port.
 type endpoint struct {
 	fetch.Target
-	implicitTLS bool // TLS starts with the first byte
+	implicitTLS bool // if true, the TLS handshake precedes the greeting
 }
 
-// A session is a connection to a server. One request uses it at a time. Until
-// the login is complete, the session itself reads and writes lines. imapclient
-// cannot cancel a login, supports few mechanisms, and requests capabilities on
-// its own. After the login, client uses the connection through guard.
+// A session is a connection to an IMAP server that serves one request at a
+// time. During the login, the session reads and writes lines itself. After the
+// login, package imapclient uses the connection through clientConn.
+//
+// The session does not use imapclient for the login, because imapclient cannot
+// cancel a login and supports few mechanisms. It also requests capabilities
+// without being called.
 type session struct {
 	*sessions.Text
 	endpoint endpoint
 	caps     map[string]bool
 	tags     int // number of commands sent before the login was complete
 
-	client  *imapclient.Client
-	guard   *guard
-	mailbox *mailbox // the selected mailbox, or nil
+	client     *imapclient.Client
+	clientConn *clientConn
+	mailbox    *mailbox // the selected mailbox, or nil
 }
 
 func newSession(conn net.Conn, endpoint endpoint, trace *fetch.Trace) *session {
 	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
 }
 
-// awaitReply starts the timeout of the next reply.
+// awaitReply starts the timeout for the next reply of the server.
 func (s *session) awaitReply() { s.SetReplyTimeout(sessions.ReplyTimeout) }
 
-// An answer is a status response or a continuation request.
+// An answer is a status response or a continuation request from the server.
 type answer struct {
 	status string // OK, NO, BAD, PREAUTH or BYE, or "+" for a continuation request
 	code   string // response code in upper case without brackets: "NONEXISTENT"
@@ -48,8 +51,9 @@ type answer struct {
 	final  bool   // the server has verified the password, so no other mechanism can help
 }
 
-// command sends a command and returns its answer. If secret is not empty, it
-// must be the last word, and the trace shows it masked.
+// command sends a command and returns the server's answer. If the command
+// contains a secret, the secret must be the last word. The trace shows "***" in
+// place of the secret.
 func (s *session) command(secret string, words ...string) (answer, error) {
 	s.tags++
 	out, err := line.Append(nil, maxCommand, append([]string{s.lastTag()}, words...)...)
@@ -59,15 +63,16 @@ func (s *session) command(secret string, words ...string) (answer, error) {
 	return s.roundTrip(out, secret)
 }
 
-// lastTag returns the tag of the last command.
+// lastTag returns the tag of the last command that was sent before the login
+// completed.
 func (s *session) lastTag() string { return "A" + strconv.Itoa(s.tags) }
 
-// maxCommand is the maximum length of a command line. RFC 7162 4 recommends
-// that servers accept 8192 bytes.
+// maxCommand is the maximum length of a command line in bytes. RFC 7162 4
+// recommends that servers accept 8192 bytes.
 const maxCommand = 8 << 10
 
-// roundTrip sends the line out. It returns the answer to the last command or
-// the next continuation request.
+// roundTrip sends a line and returns the next tagged answer or continuation
+// request.
 func (s *session) roundTrip(out []byte, secret string) (answer, error) {
 	shown := out
 	if secret != "" {
@@ -94,8 +99,8 @@ func (s *session) roundTrip(out []byte, secret string) (answer, error) {
 	return answer{}, fetch.Protocol.Errorf("more than %d lines before a tagged response", line.MaxReplyLines)
 }
 
-// readAnswer reads one line. The name is "*", "+" or a tag. Capabilities in the
-// line replace the recorded capabilities.
+// readAnswer reads one response line. The name is "*", "+" or a tag. If the
+// line lists capabilities, they replace the recorded capabilities.
 func (s *session) readAnswer() (name string, a answer, err error) {
 	text, _, err := s.Lines.ReadLine(maxReply)
 	if err != nil {
@@ -126,6 +131,5 @@ func (s *session) readAnswer() (name string, a answer, err error) {
 	return name, a, nil
 }
 
-// maxReply is the maximum length of a response line before the login is
-// complete, in bytes.
+// maxReply is the maximum length in bytes of a response line during the login.
 const maxReply = 16 << 10

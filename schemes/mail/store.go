@@ -12,23 +12,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A store is a collection of mail messages.
+// A store is a searchable collection of mail messages, for example a Maildir.
 type store interface {
-	// find returns the message with the given id, which includes the angle
-	// brackets. The response has the media type messageMedia. If no message has
-	// the id, the error is NotFound.
+	// find returns the message with the given Message-ID, which includes angle
+	// brackets. The response has the media type messageMedia. If the store does
+	// not contain the message, find returns a fetch.NotFound error.
 	find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error)
-	// matching iterates over the messages from or to any of the addresses.
+	// matching iterates over the messages from or to any of the wanted
+	// addresses.
 	matching(ctx context.Context, req *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error]
 }
 
-// A storedMessage is a message of a store with its listing entry.
+// A storedMessage is a message in a store, with its listing entry.
 type storedMessage struct {
 	fetch.Entry
-	open func() (io.ReadCloser, error) // valid until the next iteration
+	open func() (io.ReadCloser, error) // may be called until the next iteration
 }
 
-// stores returns the configured stores in order.
+// stores returns the mail stores that Options.Stores names, in the same order.
 func (o Options) stores(env fetch.Env) (all []store, err error) {
 	if len(o.Stores) == 0 {
 		return nil, needOption(fetch.Unsupported.Errorf("no mail store is configured"), OverrideStores, "")
@@ -70,13 +71,14 @@ func (o Options) store(text string, env fetch.Env) (store, error) {
 	return mbox{path}, nil
 }
 
-// parseIMAPStore parses text and reports whether it is an imap or imaps URL.
+// parseIMAPStore parses text as a URL. It reports whether text is an imap or
+// imaps URL.
 func parseIMAPStore(text string) (uri.URI, bool) {
 	u, err := uri.ParseZone(text)
 	return u, err == nil && (u.Scheme() == "imap" || u.Scheme() == "imaps")
 }
 
-// trust returns the addresses of the servers that the configured stores use.
+// trust returns the addresses of the IMAP servers in Options.Stores.
 func (o Options) trust() (addresses []string) {
 	for _, text := range o.Stores {
 		if u, ok := parseIMAPStore(text); ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A storeSet is the list of configured stores, which are opened at the first
-// use.
+// A storeSet holds the configured mail stores. It opens them when they are
+// first used.
 type storeSet struct {
 	open func() ([]store, error)
 }
@@ -18,7 +18,8 @@ func (o Options) newStoreSet(env fetch.Env) *storeSet {
 	return &storeSet{sync.OnceValues(func() ([]store, error) { return o.stores(env) })}
 }
 
-// find returns the message with the given id from the first store that has it.
+// find searches the stores in order and returns the first message with the
+// given Message-ID.
 func (l *storeSet) find(ctx context.Context, req *fetch.Request, id string) (*fetch.Response, error) {
 	stores, err := l.open()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// parseUserinfo returns the credentials in the userinfo of u with the
-// mechanism, or nil if u has no userinfo.
+// parseUserinfo returns the credentials and the SASL mechanism in the userinfo
+// of the URL. It returns nil if the URL has no userinfo.
 func parseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
@@ -28,9 +28,10 @@ func parseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	return &fetch.Credential{User: user, Password: fetch.Secret(password), Mechanism: mechanism}, nil
 }
 
-// cutMechanism removes ";AUTH=MECHANISM" from the user name (RFC 5092 3.2) or
-// from the password (as in curl). The arguments are percent-encoded, so "%3B"
-// is a semicolon in the name.
+// cutMechanism removes the parameter ";AUTH=MECHANISM" from a percent-encoded
+// user name (RFC 5092 3.2) or password. Like in curl, the parameter may follow
+// the password. It is not confused with a semicolon in the user name, which is
+// encoded as "%3B".
 func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism string, err error) {
 	name, first, inName := cutAuth(name)
 	password, second, inPassword := cutAuth(password)
@@ -46,7 +47,8 @@ func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism 
 	return name, password, mechanism, nil
 }
 
-// cutAuth splits text at its last ";AUTH=" parameter.
+// cutAuth splits text at the last ";AUTH=" and returns the parts before and
+// after.
 func cutAuth(text string) (rest, mechanism string, ok bool) {
 	const mark = ";AUTH="
 	i := strings.LastIndexByte(text, ';')
@@ -56,7 +58,8 @@ func cutAuth(text string) (rest, mechanism string, ok bool) {
 	return text, "", false
 }
 
-// isMechanism reports whether s is valid as an argument of AUTHENTICATE.
+// isMechanism reports whether s is a valid SASL mechanism name for the
+// AUTHENTICATE command.
 func isMechanism(s string) bool {
 	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`(){%"\]`, r)

@@ -12,55 +12,58 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// A guard is the connection that imapclient uses. It limits the size of
-// answers, so that imapclient cannot exhaust memory. It also ignores the
-// deadlines of imapclient, because they would cut off long messages. It records
-// the error that ended the connection, because imapclient reports errors only
-// as text. It replaces commands that imapclient cannot write as required.
-type guard struct {
+// A clientConn wraps the connection that package imapclient reads and writes. It
+// limits the size of server answers, because imapclient would read them into
+// memory. It ignores the deadlines that imapclient sets, because they would
+// interrupt long messages.
+//
+// imapclient reports connection errors only as text, so the clientConn records the
+// first error. The clientConn can also replace a command that imapclient writes by
+// another command.
+type clientConn struct {
 	net.Conn
 	s       *session
 	pending []byte // bytes that Read returns before any others
-	command string // replaces the next command after its tag; "" keeps the command
+	command string // replaces the text after the tag of the next command, unless empty
 
 	mu             sync.Mutex
-	continuations  []string // remaining parts of the command; each is sent after a continuation request
-	inContinuation bool     // within a line that starts with "+"
-	midLine        bool     // within any other line
+	continuations  []string // remaining parts of the command, each sent after a continuation request
+	inContinuation bool     // if true, the read position is in a line that starts with "+"
+	midLine        bool     // if true, the read position is in any other line
 	list           listRepairer
 	remaining      int64 // bytes that may still be read
 	limit          int64 // initial value of remaining
-	literal        int64 // bytes of the current literal that are still to be read
+	literal        int64 // unread bytes of the current literal
 	openParens     int   // consecutive opening parentheses
 	err            error // first error of reading or writing
 }
 
 const (
-	maxAnswer       = 256 << 10 // bytes of the answer to one command, without literals of a body
+	maxAnswer       = 256 << 10 // maximum bytes in the answer to one command, without message content
 	entryAllowance  = 64 << 10
-	maxSearchAnswer = 1 << 20 // bytes of the answer to a search
+	maxSearchAnswer = 1 << 20 // maximum bytes in the answer to a search
 
-	// imapclient parses nested parentheses recursively and without a depth
-	// limit. After an error, its run time is quadratic in the depth. The limit
-	// allows for the 4096 bytes that imapclient buffers, which may belong to a
-	// literal.
+	// maxOpenParens limits the nesting of parentheses, which imapclient parses
+	// recursively without a limit. It must exceed imapclient's read buffer of
+	// 4096 bytes, because parentheses in a literal may be counted too.
 	maxOpenParens = 4096 + 512
 )
 
-// startClient hands the connection over to imapclient. It announces no
-// capabilities to imapclient, because the session writes the commands that
-// depend on capabilities.
+// startClient creates the imapclient that uses the connection after the login.
+// It passes no capabilities to imapclient, because the session itself writes
+// all commands that depend on capabilities.
 func (s *session) startClient() {
 	version := "IMAP4rev1"
 	if !s.caps["IMAP4REV1"] && s.caps["IMAP4REV2"] {
 		version = "IMAP4rev2"
 	}
-	s.guard = &guard{Conn: s.Stream, s: s, remaining: maxAnswer,
+	s.clientConn = &clientConn{Conn: s.Stream, s: s, remaining: maxAnswer,
 		pending: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
-	s.client = imapclient.New(s.guard, &imapclient.Options{
+	s.client = imapclient.New(s.clientConn, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
-		// Without this handler, imapclient itself discards unsolicited FETCH
-		// responses, in a way that is not safe if the connection ends.
+		// The handler reads unsolicited FETCH responses. Without a handler,
+		// imapclient discards them with code that is unsafe if the connection
+		// ends.
 		UnilateralDataHandler: &imapclient.UnilateralDataHandler{
 			Fetch: func(m *imapclient.FetchMessageData) { discardItems(m) },
 		},
@@ -68,24 +71,24 @@ func (s *session) startClient() {
 	s.client.WaitGreeting()
 }
 
-// startCommand replaces the next command of imapclient by command, unless
-// command is empty. It also resets the size limit and the timeout for the
-// answer.
-func (g *guard) startCommand(command string) { g.startSized(command, maxAnswer) }
+// startCommand replaces the next command that imapclient writes by command,
+// unless command is empty. It also resets the size limit and the timeout for
+// the server's answer.
+func (g *clientConn) startCommand(command string) { g.startSized(command, maxAnswer) }
 
-// startList prepares for a LIST command of imapclient, and enables the repair
-// of LIST responses.
-func (g *guard) startList() {
+// startList prepares for a LIST command and enables the repair of malformed
+// LIST responses.
+func (g *clientConn) startList() {
 	g.startCommand("")
 	g.mu.Lock()
 	g.list.active = true
 	g.mu.Unlock()
 }
 
-// startSized works like startCommand with a size limit of size bytes. At each
-// offset in waits, the client must wait for a continuation request before it
-// sends the remaining bytes.
-func (g *guard) startSized(command string, size int64, waits ...int) {
+// startSized works like startCommand, but limits the server's answer to size
+// bytes. The offsets in waits divide the command into parts. After each part,
+// the client waits for a continuation request of the server.
+func (g *clientConn) startSized(command string, size int64, waits ...int) {
 	g.mu.Lock()
 	g.remaining, g.limit, g.command, g.continuations = size, size, command, nil
 	g.list.active = false
@@ -104,24 +107,24 @@ func (g *guard) startSized(command string, size int64, waits ...int) {
 	g.s.awaitReply()
 }
 
-// allowLiteral raises the size limit by a literal of n bytes. Parentheses in
-// the literal are not counted.
-func (g *guard) allowLiteral(n int64) {
+// allowLiteral allows a literal of n bytes in addition to the size limit.
+// Parentheses in the literal are not counted.
+func (g *clientConn) allowLiteral(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.remaining += n
 	g.literal = n
 }
 
-// refill raises the size limit after an entry of a listing was read.
-func (g *guard) refill() {
+// refill raises the size limit again after each entry of a listing.
+func (g *clientConn) refill() {
 	g.mu.Lock()
 	g.remaining = min(g.remaining+entryAllowance, maxAnswer)
 	g.mu.Unlock()
 	g.s.awaitReply()
 }
 
-func (g *guard) Read(p []byte) (int, error) {
+func (g *clientConn) Read(p []byte) (int, error) {
 	if len(g.pending) > 0 {
 		n := copy(p, g.pending)
 		g.pending = g.pending[n:]
@@ -145,8 +148,8 @@ func (g *guard) Read(p []byte) (int, error) {
 	}
 }
 
-// repairList calls [listRepairer.repair] with the lock held.
-func (g *guard) repairList(text []byte) []byte {
+// repairList corrects LIST responses in text while it holds the lock.
+func (g *clientConn) repairList(text []byte) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.list.repair(text)
@@ -154,8 +157,9 @@ func (g *guard) repairList(text []byte) []byte {
 
 // takeContinuations removes continuation requests (RFC 3501 7.5) from text,
 // because imapclient does not expect them. It returns the length of the
-// remaining text and the parts of the command to send.
-func (g *guard) takeContinuations(text []byte) (n int, next []string) {
+// remaining text and the next parts of the command, which the client can now
+// send.
+func (g *clientConn) takeContinuations(text []byte) (n int, next []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.continuations) == 0 && !g.inContinuation {
@@ -178,8 +182,8 @@ func (g *guard) takeContinuations(text []byte) (n int, next []string) {
 	return n, next
 }
 
-// read reads from the server and enforces the limits.
-func (g *guard) read(p []byte) (int, error) {
+// read reads from the server and fails if the answer exceeds a limit.
+func (g *clientConn) read(p []byte) (int, error) {
 	g.mu.Lock()
 	left, limit := g.remaining, g.limit
 	g.mu.Unlock()
@@ -191,8 +195,8 @@ func (g *guard) read(p []byte) (int, error) {
 		return 0, g.setReadErr(fetch.Protocol.Errorf("response has more than %d nested parentheses", maxOpenParens))
 	}
 	if err == io.EOF {
-		// imapclient would take io.EOF for the end of a literal, and continue
-		// to read the connection while the body is still in use.
+		// imapclient would treat io.EOF as the end of a literal. It would then
+		// read from the connection while the caller still reads the literal.
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
@@ -201,9 +205,9 @@ func (g *guard) read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkLimits counts text against the limits. It returns false if text has too
-// many nested parentheses.
-func (g *guard) checkLimits(text []byte) bool {
+// checkLimits subtracts the length of text from the remaining size. It returns
+// false if text has too many nested parentheses.
+func (g *clientConn) checkLimits(text []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.remaining -= int64(len(text))
@@ -222,9 +226,9 @@ func (g *guard) checkLimits(text []byte) bool {
 	return true
 }
 
-// setReadErr records err unless an earlier error is recorded. It returns the
-// recorded error.
-func (g *guard) setReadErr(err error) error {
+// setReadErr records err, unless an earlier error is already recorded. It
+// returns the recorded error.
+func (g *clientConn) setReadErr(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err == nil {
@@ -234,14 +238,15 @@ func (g *guard) setReadErr(err error) error {
 }
 
 // readErr returns the recorded error, or nil.
-func (g *guard) readErr() error {
+func (g *clientConn) readErr() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-// Write sends one command. imapclient writes each command with a single call.
-func (g *guard) Write(p []byte) (int, error) {
+// Write sends one command. It relies on imapclient to write each command with a
+// single call.
+func (g *clientConn) Write(p []byte) (int, error) {
 	out := p
 	if tag, _, ok := bytes.Cut(p, []byte(" ")); ok && g.command != "" {
 		out = append(append(bytes.Clone(tag), ' '), g.command...)
@@ -256,11 +261,11 @@ func (g *guard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SetReadDeadline has no effect. The session sets its own deadlines.
-func (g *guard) SetReadDeadline(time.Time) error { return nil }
+// SetReadDeadline does nothing, because the session sets its own deadlines.
+func (g *clientConn) SetReadDeadline(time.Time) error { return nil }
 
-// SetWriteDeadline has no effect. The session sets its own deadlines.
-func (g *guard) SetWriteDeadline(time.Time) error { return nil }
+// SetWriteDeadline does nothing, because the session sets its own deadlines.
+func (g *clientConn) SetWriteDeadline(time.Time) error { return nil }
 
-// Close closes the network connection without a TLS close-notify alert.
-func (g *guard) Close() error { return g.s.NetConn.Close() }
+// Close closes the TCP connection without sending a TLS close_notify alert.
+func (g *clientConn) Close() error { return g.s.NetConn.Close() }
