@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,8 @@ func warcs(t testing.TB, dir string) []string {
 	return names
 }
 
-// checkNoPayload checks that a WARC file contains no object.
+// checkNoPayload checks that a WARC file contains no object. An error page, such
+// as the response for a missing robots.txt, is not an object.
 func checkNoPayload(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -59,7 +61,10 @@ func checkNoPayload(t *testing.T, name string) {
 		if err != nil {
 			return
 		}
-		if h.Type() == warc.Response || h.Type() == warc.Resource {
+		start := make([]byte, len("HTTP/1.1 404"))
+		io.ReadFull(r, start)
+		missing := string(start) == "HTTP/1.1 404"
+		if h.Type() == warc.Response && !missing || h.Type() == warc.Resource {
 			t.Errorf("%s of %s, %d bytes", h.Type(), h.Target(), h.Length)
 		}
 	}
