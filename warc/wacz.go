@@ -24,6 +24,10 @@ type Package struct {
 	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
 	Created            time.Time // if zero, the current time
 
+	// Text adds the text of the default pages, so that replay software can search
+	// it.
+	Text bool
+
 	// Seeds are the URLs from which the crawl started. Their pages are marked as
 	// seeds.
 	Seeds []string

@@ -28,7 +28,8 @@ type Page struct {
 	URL   string
 	Date  time.Time
 	Title string
-	Seed  bool // the crawl started at this page
+	Seed  bool   // the crawl started at this page
+	Text  string // text of the page for a full-text search, or ""
 }
 
 type pageJSON struct {
@@ -37,6 +38,7 @@ type pageJSON struct {
 	Date  string `json:"ts"`
 	Title string `json:"title,omitempty"`
 	Seed  bool   `json:"seed,omitempty"`
+	Text  string `json:"text,omitempty"`
 }
 
 // addPages adds the list of the pages. If p has no main page, addPages sets it
@@ -45,7 +47,7 @@ func (z *packer) addPages(a *Archive, p *Package) error {
 	seeds := a.seedPages(p.Seeds)
 	pages := p.Pages
 	if pages == nil {
-		pages = a.pages
+		pages = a.pages(p.Text)
 	}
 	chosen, first := p.Main.URL != "", len(p.Seeds)
 	marked := func(yield func(Page) bool) {
@@ -63,7 +65,7 @@ func (z *packer) addPages(a *Archive, p *Package) error {
 			}
 		}
 	}
-	return z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, marked) })
+	return z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, p.Text, marked) })
 }
 
 // seedPages returns the position of each seed in the list, keyed by the
@@ -96,60 +98,77 @@ func (a *Archive) seedPages(seeds []string) map[uri.URI]int {
 	return found
 }
 
-func writePages(w io.Writer, pages iter.Seq[Page]) error {
+func writePages(w io.Writer, hasText bool, pages iter.Seq[Page]) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
+	list := map[string]any{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
+	if hasText {
+		list["hasText"] = true
+	}
+	err := out.Encode(list)
 	for p := range pages {
 		if err != nil {
 			break
 		}
 		id := sha256.Sum256([]byte(p.URL + " " + p.Date.String()))
-		err = out.Encode(pageJSON{hex.EncodeToString(id[:8]), p.URL, p.Date.UTC().Format(time.RFC3339), p.Title, p.Seed})
+		err = out.Encode(pageJSON{ID: hex.EncodeToString(id[:8]), URL: p.URL, Date: p.Date.UTC().Format(time.RFC3339),
+			Title: p.Title, Seed: p.Seed, Text: p.Text})
 	}
 	return err
 }
 
-// pages returns the default pages.
-func (a *Archive) pages(yield func(Page) bool) {
-	for l, err := range a.Lines() {
-		if err != nil {
-			return
-		}
-		page := Page{URL: l.URL}
-		page.Date, _ = time.Parse("20060102150405", l.Timestamp)
-		switch {
-		case l.Media == "text/html" && l.Status == "200":
-			page.Title = a.title(l)
-		case l.Status == "" && kindOf(l.Media) == fetch.Menu:
-		default:
-			continue
-		}
-		if !yield(page) {
-			return
+// pages returns the default pages, with their texts if withText is true.
+func (a *Archive) pages(withText bool) iter.Seq[Page] {
+	limit := int64(maxTitleOffset)
+	if withText {
+		limit = maxTextOffset
+	}
+	return func(yield func(Page) bool) {
+		for l, err := range a.Lines() {
+			if err != nil {
+				return
+			}
+			page := Page{URL: l.URL}
+			page.Date, _ = time.Parse("20060102150405", l.Timestamp)
+			switch {
+			case l.Media == "text/html" && l.Status == "200":
+				start, media := a.pageStart(l, limit)
+				page.Title = htmlTitle(start[:min(len(start), maxTitleOffset)], media)
+				if withText {
+					page.Text = htmlText(start, media)
+				}
+			case l.Status == "" && kindOf(l.Media) == fetch.Menu:
+			default:
+				continue
+			}
+			if !yield(page) {
+				return
+			}
 		}
 	}
 }
 
-// maxTitleOffset is the number of bytes of a page that are searched for its
-// title.
-const maxTitleOffset = 64 << 10
+// Numbers of bytes of an HTML page that are searched for its title and text.
+const (
+	maxTitleOffset = 64 << 10
+	maxTextOffset  = 1 << 20
+)
 
-// title returns the title of an HTML page, or "" if its record is damaged or has
-// no title.
-func (a *Archive) title(l Line) string {
+// pageStart returns the first bytes of a page, at most limit bytes, and its media
+// type. The result is empty if the record is damaged.
+func (a *Archive) pageStart(l Line, limit int64) (start []byte, media string) {
 	rec, err := a.openRecord(l)
 	if err != nil {
-		return ""
+		return nil, ""
 	}
-	u, _ := uri.ParseZone(l.URL) // used only in notes
+	u, _ := uri.ParseZone(l.URL) // used only to recognize listings
 	resp, err := a.respond(&fetch.Request{URL: u}, rec, rec.head, nil)
 	if err != nil {
-		return ""
+		return nil, ""
 	}
 	defer resp.Body.Close()
-	start, _ := io.ReadAll(io.LimitReader(resp.Body, maxTitleOffset)) // the start of a damaged page may have a title
-	return htmlTitle(start, resp.Media)
+	start, _ = io.ReadAll(io.LimitReader(resp.Body, limit)) // the start of a damaged page may be intact
+	return start, resp.Media
 }
 
 // htmlTitle returns the text of the first title element outside SVG. White space

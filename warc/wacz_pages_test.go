@@ -34,6 +34,20 @@ func TestHTMLTitle(t *testing.T) {
 	}
 }
 
+func TestHTMLText(t *testing.T) {
+	for name, tc := range map[string]struct{ page, want string }{
+		"blocks and inline elements": {"<title>t</title><h1>A</h1><p>f<b>o</b>o<br>b &amp;\n c<td>d", "A foo b & c d"},
+		"scripts and styles":         {"<style>a</style>b<script>'<p>c'</script>d<!-- e -->", "b d"},
+		"encoding in meta":           {"<meta charset=latin1>caf\xe9", "caf\u00e9"},
+		"unsupported encoding":       {"<meta charset=koi8-r>caf\xe9", ""},
+		"no markup":                  {" a ", "a"},
+	} {
+		if got := htmlText([]byte(tc.page), "text/html"); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
 // TestPackPages packs an archive whose first seed is not a page, and whose
 // second seed redirects to a page with a gzip body.
 func TestPackPages(t *testing.T) {
@@ -106,6 +120,14 @@ func TestPackPages(t *testing.T) {
 		if got.String() != tc.pages {
 			t.Errorf("%s: got  %s\nwant %s", name, got.String(), tc.pages)
 		}
+	}
+	var b bytes.Buffer
+	if err := a.Pack(&b, Package{Text: true}); err != nil {
+		t.Fatal(err)
+	}
+	text := string(partOf(t, b.Bytes(), "pages/pages.jsonl"))
+	if !strings.HasPrefix(text, `{"format":"json-pages-1.0","hasText":true,`) || !strings.Contains(text, `,"text":"no title"}`) {
+		t.Errorf("got pages with texts %s", text)
 	}
 }
 

@@ -21,6 +21,7 @@ type packCommand struct {
 	*streams
 	wacz, title string
 	manifest    bool
+	text        bool
 }
 
 func (r *commandTree) pack() *cobra.Command {
@@ -42,6 +43,7 @@ func (c *packCommand) register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringVar(&c.wacz, "wacz", "", "write the WARC files and their index to `FILE`")
 	p.StringVar(&c.title, "title", "", "set the title of the WACZ file to `TEXT`")
+	p.BoolVar(&c.text, "text", false, "add the text of the HTML pages to the WACZ file, for full-text search")
 	p.BoolVar(&c.manifest, "manifest", false, "print the digests of all files for sha256sum -c")
 	registerIgnored(s)
 }
@@ -96,7 +98,7 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	defer f.Close()
-	if err := archive.Pack(f, warc.Package{Title: c.title, Seeds: c.seeds(ctx, dir)}); err != nil {
+	if err := archive.Pack(f, warc.Package{Title: c.title, Text: c.text, Seeds: c.seeds(ctx, dir)}); err != nil {
 		return err
 	}
 	return f.Commit()
