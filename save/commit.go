@@ -7,13 +7,14 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Commit publishes the file under its name and closes f. The published file is
-// complete and durable. If Commit fails, the path is unchanged and f is closed
-// as by Close. One exception is a failed sync of the folder after the last
-// step: the path then names the new file.
+// Commit makes the saved bytes durable, publishes them under the name of the
+// file, and closes the File. If Commit fails, the existing file is unchanged,
+// and the part file is kept or removed as by [File.Close]. There is one
+// exception: if only the final sync of the folder fails, the new file is
+// already published.
 //
-// If the Size is known and the file has another length, Commit does not publish
-// it. The error is fetch.Truncated or fetch.Mismatch.
+// If the Size of the object is known and the File has another length, Commit
+// fails with fetch.Truncated or fetch.Mismatch.
 func (f *File) Commit() error {
 	if err := f.checkOpen(); err != nil {
 		f.Close()
@@ -28,13 +29,13 @@ func (f *File) Commit() error {
 	}
 	f.done = true
 	if f.savedOffset > 0 {
-		f.removeState() // if this fails, the state has no part and does no harm
+		f.removeState() // an error is harmless, because a state file without a part file is ignored
 	}
 	dir, _ := split(f.path)
 	return classify(errors.Join(f.fs.SyncDir(dir), f.close()))
 }
 
-// commit performs all steps up to the rename.
+// commit performs all steps of Commit up to the rename of the part file.
 func (f *File) commit() error {
 	if !f.started {
 		if err := f.Begin(State{Size: -1}); err != nil {
@@ -61,7 +62,8 @@ func (f *File) commit() error {
 	return f.publish()
 }
 
-// finalizePart sets the mode and the time of the part and makes it durable.
+// finalizePart sets the mode and the modification time of the part file and
+// syncs it.
 func (f *File) finalizePart() error {
 	if f.exists || !hasRenameNew {
 		info, exists, err := lstatIfExists(f.fs, f.path)
@@ -90,7 +92,7 @@ func (f *File) finalizePart() error {
 	return f.close()
 }
 
-// publish renames the part to the name of the file.
+// publish renames the part file to the final name.
 func (f *File) publish() error {
 	if f.o.Existing == Replace {
 		return f.replace()
@@ -108,8 +110,9 @@ func (f *File) publish() error {
 	}
 }
 
-// replace renames the part, and replaces an existing file. If there was no file
-// at Create, replace first tries a rename that fails if a file exists now.
+// replace renames the part file to the final name and replaces an existing
+// file. If no file existed at Create, replace first tries a rename that fails
+// if a file exists now.
 func (f *File) replace() error {
 	if hasRenameNew && !f.exists {
 		if f.fs.RenameNew(f.part, f.path) == nil {
@@ -123,8 +126,8 @@ func (f *File) replace() error {
 	return f.fs.Rename(f.part, f.path)
 }
 
-// remove removes the part and its state. If the system can rename an open file,
-// the part is still locked while it is removed.
+// remove removes the part file and the state file. If the system can rename an
+// open file, the part file stays locked until it is removed.
 func (f *File) remove() error {
 	var err error
 	if !canRenameOpenFile {
@@ -142,7 +145,8 @@ func (f *File) close() error {
 	return h.Close()
 }
 
-// ignoreNotExist returns err, or nil if err means that a file does not exist.
+// ignoreNotExist returns nil if err reports that a file does not exist, and err
+// otherwise.
 func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -12,23 +12,23 @@ import (
 type Result struct {
 	Path      string  // path of the file, see [File.Name]
 	URL       uri.URI // URL of the object, after redirects
-	Bytes     int64   // size of the file
-	Resumed   int64   // number of bytes that were saved by an earlier call
+	Bytes     int64   // size of the file in bytes
+	Resumed   int64   // number of bytes that an earlier call saved
 	Validator string  // validator of the saved version, or "" if unknown
-	Sum       []byte  // SHA-256 of the file, see [File.Sum]
+	Sum       []byte  // SHA-256 digest of the file, see [File.Sum]
 
-	// Unchanged is true if a condition of the request did not hold. No file is
-	// written in this case.
+	// Unchanged is true if the server reported that the object is unchanged. No
+	// file is written in this case.
 	Unchanged bool
 }
 
-// Fetch saves the object of req as the file path. With Options.Resume, it
-// resumes the part file of an earlier call. It starts again if the object has
-// changed, or if an interrupted body cannot be resumed; see [Transfer]. A
-// client with [wrap.Standard] also retries failed requests. If Fetch fails, the
-// file at path is unchanged.
+// Fetch downloads an object to the file at path. If Options.Resume is set,
+// Fetch resumes the part file of an earlier call. It starts again if the object
+// has changed, or if an interrupted body cannot be resumed; see [Transfer]. If
+// Fetch fails, the file at path is unchanged.
 //
-// If req has a Range, Fetch saves only that range and cannot resume.
+// A client with [wrap.Standard] also retries failed requests. If req has a
+// Range, Fetch saves only this range and cannot resume.
 func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {
 	if o.URL == "" {
 		o.URL = req.URL.Unredacted()
@@ -50,7 +50,7 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 	return d.result, nil
 }
 
-// A download is the Sink of Fetch.
+// A download is the [Sink] that Fetch uses to save an object in a File.
 type download struct {
 	file   *File
 	time   bool
@@ -60,7 +60,8 @@ type download struct {
 func (d *download) State() State   { return d.file.State() }
 func (d *download) Restarts() bool { return d.file.Restarts() }
 
-// copyBuffer is large, so that system calls do not limit a fast transfer.
+// copyBuffer is the size of the buffer for reading the body, in bytes. A large
+// buffer reduces the number of system calls.
 const copyBuffer = 256 << 10
 
 func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File receives a body and becomes a file at Commit. It is not safe for
-// concurrent use.
+// A File is a file that is being written. It gets its final name when Commit is
+// called. A File is not safe for concurrent use.
 type File struct {
 	o      Options
 	fs     FS
@@ -22,43 +22,44 @@ type File struct {
 	part   string // path of the part file
 	device bool
 	h      Handle
-	exists bool // path named a file when it was last checked
-	final  Info // of that file
+	exists bool // a file existed at path at the last check
+	final  Info // properties of the file at path, if exists is true
 	mode   fs.FileMode
 	mtime  time.Time
 
 	state       State
-	digest      hash.Hash // of the bytes in the part; nil without Sum and Resume
+	digest      hash.Hash // of the bytes in the part file; nil if neither Sum nor Resume is set
 	keepBytes   int64     // bytes of the existing file to copy before the next byte
 	savedOffset int64     // Offset in the state file; 0 if there is no state file
 	started     bool      // Begin or Write was called
-	overlap     []byte    // end of the part, which the next bytes must repeat
+	overlap     []byte    // end of the part file, which the next bytes must repeat
 	unsynced    bool      // a sync failed
 
 	err  error // of the first write or sync that failed; returned by all later calls
 	done bool
 }
 
-// saveEvery is the number of bytes between two checkpoints. After a crash, at
-// most this number of bytes must be downloaded again.
+// saveEvery is the number of bytes between two checkpoints of the state file.
+// After a crash, at most this number of bytes must be downloaded again.
 const saveEvery = 8 << 20
 
 // Name returns the path of the file that Commit publishes. It is the path
-// passed to Create, with symbolic links followed, and with a number if
-// Options.Existing is Number.
+// passed to Create after symbolic links were followed. If Options.Existing is
+// Number, the path may end in a number.
 func (f *File) Name() string { return f.path }
 
-// Device reports whether f writes directly to a device, a pipe or a socket.
-// Such a File cannot be replaced or resumed.
+// Device reports whether the File writes directly to a device, a pipe or a
+// socket. Such a File cannot be replaced or resumed.
 func (f *File) Device() bool { return f.device }
 
-// Restarts reports whether f can discard its bytes and start again at offset 0.
-// A device cannot, and neither can a file that keeps Options.Offset bytes.
+// Restarts reports whether the File can discard its bytes and start again at
+// offset 0. It returns false for a device, and if Options.Offset is set.
 func (f *File) Restarts() bool { return !f.device && f.o.Offset == 0 }
 
-// Sum returns the SHA-256 of all bytes of f, including the bytes from earlier
-// attempts. It returns nil if Options has neither Sum nor Resume. It also
-// returns nil before the kept bytes of an existing file have been copied.
+// Sum returns the SHA-256 digest of all bytes of the File, including the bytes
+// from earlier attempts. It returns nil if neither Options.Sum nor
+// Options.Resume is set. It also returns nil if bytes of an existing file were
+// not copied yet.
 func (f *File) Sum() []byte {
 	if f.digest == nil || f.keepBytes > 0 {
 		return nil
@@ -66,32 +67,34 @@ func (f *File) Sum() []byte {
 	return f.digest.Sum(nil)
 }
 
-// State returns the object and the number of bytes that f has. To continue,
-// send a request for the bytes from State.RequestOffset, with IfSame set to
-// State.Validator. Offset 0 means the complete object.
+// State returns the version of the object and the number of bytes that the File
+// contains. To resume a transfer, request the bytes from State.RequestOffset,
+// with IfSame set to State.Validator. If the offset is 0, request the complete
+// object.
 func (f *File) State() State {
 	s := f.state
 	s.weak = f.o.Weak
 	return s
 }
 
-// Begin describes the body that will be written next. S.Offset is the offset of
-// the body in the object, from Response.Offset. S.Validator and s.Size are
-// those of the object. Begin ignores s.URL and s.Unverified. Use State{Size:
-// -1} for bytes that are not the object, such as a decoded body or a range to
-// be saved as a file.
+// Begin describes the body that will be written next. The Offset of s is
+// Response.Offset. Its Validator and Size describe the complete object. Begin
+// ignores the fields URL and Unverified.
 //
-// A body from offset 0 discards the earlier bytes. A body from State().Offset
-// continues them, unless its validator or size shows another version. Begin
-// then returns fetch.Mismatch and discards the earlier bytes, and the caller
-// should request the complete object. An empty Validator is accepted, because a
-// server need not repeat it in its response to If-Range. A body from
-// State().RequestOffset() repeats some bytes. If they differ, Write returns
-// fetch.Mismatch in the same way. For any other offset, Begin returns
-// fetch.Protocol.
+// If the bytes to save are not the object itself, such as a decoded body or a
+// single range, call Begin with State{Size: -1}. Write without Begin writes a
+// body from offset 0 with unknown size and version.
 //
-// Write without Begin writes a body from offset 0 with unknown size and
-// version.
+// A body from offset 0 replaces the bytes in the File. A body from
+// State().Offset is appended. If its validator or size belongs to another
+// version of the object, Begin discards the bytes in the File and returns
+// fetch.Mismatch. The caller should then request the complete object. An empty
+// Validator is accepted, because a server need not repeat the validator in its
+// response to If-Range.
+//
+// A body from State().RequestOffset() repeats some bytes. If they differ, Write
+// returns fetch.Mismatch and discards the bytes in the File. For any other
+// offset, Begin returns fetch.Protocol.
 func (f *File) Begin(s State) error {
 	if err := f.checkOpen(); err != nil {
 		return err
@@ -125,7 +128,7 @@ func (f *File) Begin(s State) error {
 	return nil
 }
 
-// sameVersion reports whether a and b may describe the same version of an
+// sameVersion reports whether two States may describe the same version of an
 // object.
 func sameVersion(a, b State) bool {
 	differ := a.Validator != "" && b.Validator != "" && a.Validator != b.Validator ||
@@ -134,8 +137,8 @@ func sameVersion(a, b State) bool {
 	return !differ
 }
 
-// restart discards the bytes of f, except those of a device, and prepares it
-// for the body that s describes.
+// restart discards the bytes in the File and prepares it for the body that s
+// describes. It cannot discard bytes written to a device.
 func (f *File) restart(s State) error {
 	if f.state.Offset > 0 && !f.device {
 		if err := f.truncatePart(); err != nil {
@@ -148,15 +151,16 @@ func (f *File) restart(s State) error {
 	return nil
 }
 
-// SetTime sets the modification time of the file. A time before 1970, or more
-// than a day in the future, is ignored as an error of the server.
+// SetTime sets the modification time of the file. It ignores a time before 1970
+// or more than one day in the future, because the server's clock must be wrong.
 func (f *File) SetTime(t time.Time) {
 	if t.Unix() >= 0 && t.Before(time.Now().Add(24*time.Hour)) {
 		f.mtime = t
 	}
 }
 
-// Write writes p to the part. After an error, all later calls return the error.
+// Write writes p to the File. After an error, all later calls return this
+// error.
 func (f *File) Write(p []byte) (int, error) {
 	if err := f.checkOpen(); err != nil {
 		return 0, err
@@ -187,7 +191,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// append writes p to the part and to its digest.
+// append writes p to the part file and to the digest of the part file.
 func (f *File) append(p []byte) (int, error) {
 	n, err := f.h.Write(p)
 	if f.digest != nil {
@@ -196,9 +200,9 @@ func (f *File) append(p []byte) (int, error) {
 	return n, f.keepError(err)
 }
 
-// copyExisting copies the kept bytes of the existing file to the part. It is
-// called only before the first new byte. Nothing is copied if the server has no
-// more bytes or sends the complete object.
+// copyExisting copies the bytes that are kept from the existing file to the
+// part file. Write calls it before the first new byte. If no bytes are kept,
+// copyExisting has no effect.
 func (f *File) copyExisting() error {
 	if f.keepBytes == 0 {
 		return nil
@@ -229,7 +233,7 @@ type writerFunc func([]byte) (int, error)
 
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
-// resumable reports whether a later attempt can resume f.
+// resumable reports whether a later attempt can resume the part file.
 func (f *File) resumable() bool {
 	return f.o.Resume && !f.device && f.state.Validator != ""
 }
@@ -241,7 +245,7 @@ func (f *File) checkOpen() error {
 	return f.err
 }
 
-// keepError stores the first error of f and returns it.
+// keepError stores the first error of the File and returns this error.
 func (f *File) keepError(err error) error {
 	if err != nil && f.err == nil {
 		f.err = classify(err)
@@ -249,9 +253,9 @@ func (f *File) keepError(err error) error {
 	return f.err
 }
 
-// Close closes f. Without a Commit, it removes the part file. With
-// Options.Resume, the part file is kept if the object has a Validator. A second
-// Close does nothing.
+// Close closes the File. If Commit was not called, Close removes the part file,
+// unless Options.Resume is set and the object has a Validator. A second Close
+// has no effect.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -267,7 +271,8 @@ func (f *File) Close() error {
 	return classify(errors.Join(err, f.close()))
 }
 
-// Abort closes f and always removes the part file, because its bytes are wrong.
+// Abort closes the File and removes the part file, even if Options.Resume is
+// set. It is intended for bytes that are wrong.
 func (f *File) Abort() error {
 	if !f.done && !f.device {
 		f.o.Resume, f.savedOffset = false, 0

@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// A Folder makes saving several files in one folder faster. It holds the folder
-// open and stores the mode of new files in it. The mode must not change: the
-// umask of the process and the ACL of the folder must stay the same. A Folder
-// is safe for concurrent use.
+// A Folder speeds up saving several files in one folder. It keeps the folder
+// open and caches the permissions of new files. Therefore, the umask of the
+// process and the ACL of the folder must not change. A Folder is safe for
+// concurrent use.
 type Folder struct {
 	fs   system
 	mode atomic.Pointer[fs.FileMode] // nil if unknown
 }
 
-// OpenFolder opens the folder with the given name, for Options.Folder.
+// OpenFolder opens a folder for use in Options.Folder.
 func OpenFolder(name string) (*Folder, error) {
-	folder, _ := split(filepath.Join(name, "file")) // the same form as in Create
+	folder, _ := split(filepath.Join(name, "file")) // in the same form as Create uses
 	s, err := openSystem(folder)
 	if err != nil {
 		return nil, classify(err)
@@ -25,8 +25,8 @@ func OpenFolder(name string) (*Folder, error) {
 	return &Folder{fs: s}, nil
 }
 
-// Close closes f. It must be called after the last File in f is closed. It does
-// nothing if f is nil.
+// Close closes the folder. It must be called after all Files in the folder are
+// closed. It has no effect if f is nil.
 func (f *Folder) Close() error {
 	if f == nil {
 		return nil
@@ -34,7 +34,7 @@ func (f *Folder) Close() error {
 	return classify(f.fs.close())
 }
 
-// contains reports whether path is the path of a file in f.
+// contains reports whether path is the path of a file in the folder.
 func (f *Folder) contains(path string) bool {
 	folder, _ := split(path)
 	return f != nil && folder == f.fs.name

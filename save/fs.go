@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// FS has all operations of this package on a file system. Methods with the name
-// of a function of package os do the same as the function.
+// An FS is the file system that this package uses. A method with the name of a
+// function of package os does the same as this function.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (Handle, error)
 	Lstat(name string) (Info, error)
@@ -25,7 +25,7 @@ type FS interface {
 	SyncDir(name string) error // makes the entries of a folder durable
 }
 
-// A Handle is an open file of an FS.
+// A Handle is an open file of an [FS].
 type Handle interface {
 	io.ReadWriteSeeker
 	io.Closer
@@ -35,19 +35,20 @@ type Handle interface {
 	Sync() error
 
 	// Lock locks the file until the Handle is closed or the process ends. It
-	// never waits. The error is fetch.InUse if another Handle has the lock, and
-	// errors.ErrUnsupported if the system has no locks.
+	// does not wait. It returns fetch.InUse if another Handle has the lock, and
+	// errors.ErrUnsupported if the system has no file locks.
 	Lock() error
 }
 
-// An Info has the properties of a file.
+// An Info contains the properties of a file, like os.FileInfo.
 type Info struct {
 	Mode fs.FileMode // fs.ModeIrregular for devices, pipes and sockets
 	Size int64
 	identity
 }
 
-// System returns the file system of the machine, for an FS that wraps it.
+// System returns the file system of the operating system. Another FS can wrap
+// it.
 func System() FS { return system{} }
 
 func (system) Readlink(name string) (string, error) { return os.Readlink(name) }
@@ -56,8 +57,8 @@ func (system) Chtimes(name string, mtime time.Time) error {
 	return os.Chtimes(name, time.Time{}, mtime)
 }
 
-// linkNew implements RenameNew by a hard link. Between its two steps, the
-// complete file has both names.
+// linkNew renames a file with a hard link, and fails if the new name exists.
+// For a short time, the complete file has both names.
 func linkNew(from, to string) error {
 	if err := os.Link(from, to); err != nil {
 		return err
@@ -65,14 +66,14 @@ func linkNew(from, to string) error {
 	return os.Remove(from)
 }
 
-// lstatIfExists is like Lstat, but a missing file is no error.
+// lstatIfExists is like Lstat, but does not return an error for a missing file.
 func lstatIfExists(fsys FS, name string) (info Info, exists bool, err error) {
 	info, err = fsys.Lstat(name)
 	return info, err == nil, ignoreNotExist(err)
 }
 
-// create creates the file name. It replaces a file that a killed process may
-// have left under this name.
+// create creates a file. It replaces an existing file, which a killed process
+// may have left.
 func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL | noFollow
 	h, err := fsys.OpenFile(name, flag, perm)
@@ -85,10 +86,9 @@ func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 	return h, err
 }
 
-// OpenLock opens or creates the file name and locks it until the Handle is
-// closed. The error is [fetch.InUse] if another Handle has the lock. OpenLock
-// rejects links, pipes and devices, because the folder may come from an
-// untrusted source.
+// OpenLock opens or creates a file and locks it until the Handle is closed. It
+// returns [fetch.InUse] if another Handle has the lock. The folder may come
+// from an untrusted source, so OpenLock rejects links, pipes and devices.
 func OpenLock(name string) (Handle, error) {
 	info, err := os.Lstat(name)
 	if err == nil {
@@ -110,7 +110,7 @@ func OpenLock(name string) (Handle, error) {
 	return h, nil
 }
 
-// classify adds the Fault to an error of the file system.
+// classify adds a Fault to an error of the file system.
 func classify(err error) error {
 	var fault fetch.Fault
 	switch {

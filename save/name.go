@@ -8,23 +8,24 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxName reserves space for the suffix ".100" of Number.
+// maxName is the maximum length of a name, without the suffix ".100" of Number.
 const maxName = maxBase - len(".100")
 
-// Name returns the name of a local file for a URL. It is the last nonempty
-// segment of path, the raw path of the URL, with unsafe characters escaped. The
-// error is fetch.Usage if the path has no such segment.
+// Name returns a safe local file name for a URL. The argument is the raw path
+// of the URL. The name is the last nonempty segment of the path, with unsafe
+// characters escaped. Name returns fetch.Usage if the path has no such segment.
 //
-// The name is safe in every folder: it is not hidden, not an option, not a
-// device and not a path. It contains no control characters, and no characters
-// that file systems forbid. It is not too long. Letters, digits and printable
-// UTF-8 are not escaped, even if the URL escapes them. Other escapes are kept,
-// and harmful characters are escaped. A name that would be too long is cut and
-// ends in "%~" and a digest.
+// The name is safe in every folder. It does not begin with "." or "-", and it
+// is not the name of a device. It contains no separators, no control
+// characters, and no characters that file systems forbid. A name that would be
+// too long is cut and ends in "%~" and a digest.
 //
-// Two segments have the same name only if they differ in escapes alone. These
-// are the escapes of unreserved characters (RFC 3986 section 6.2.2.2), of "*"
-// and ":", and of characters that a URL must escape.
+// Letters, digits and printable UTF-8 characters are not escaped, even if the
+// URL escapes them. Other escapes in the URL are kept.
+//
+// Two segments have the same name only if they differ in the escapes of some
+// characters. These are the unreserved characters (RFC 3986 section 6.2.2.2),
+// "*" and ":", and the characters that a URL must escape.
 func Name(path string) (string, error) {
 	segment := strings.TrimRight(path, "/")
 	segment = segment[strings.LastIndexByte(segment, '/')+1:]
@@ -46,10 +47,11 @@ func Name(path string) (string, error) {
 
 const (
 	unreserved   = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-	allowedBytes = unreserved + "!$&'()+,;=@" // reserved characters, which differ from their escapes
+	allowedBytes = unreserved + "!$&'()+,;=@" // reserved characters; a URL with their escapes is a different URL
 )
 
-// escapeName escapes all bytes of segment that a name must not contain.
+// escapeName escapes all bytes of a path segment that are unsafe in a file
+// name.
 func escapeName(segment string) string {
 	name := make([]byte, 0, len(segment))
 	for i := 0; i < len(segment); {
@@ -74,7 +76,8 @@ func escapeName(segment string) string {
 	return string(name)
 }
 
-// octet decodes the first octet of s. N is the length of its encoding in s.
+// octet decodes the first byte of s, which may be percent-encoded. The result n
+// is the length of its encoding in s.
 func octet(s string) (c byte, n int) {
 	if s[0] == '%' && len(s) >= 3 && ishex(s[1]) && ishex(s[2]) {
 		return unhex(s[1])<<4 | unhex(s[2]), 3
@@ -82,8 +85,10 @@ func octet(s string) (c byte, n int) {
 	return s[0], 1
 }
 
-// decodeChar decodes the first UTF-8 character of s. It returns the size of the
-// character, or at most 1 if s has none, and the length of its encoding in s.
+// decodeChar decodes the first UTF-8 character of s, which may be
+// percent-encoded. It returns the number of bytes of the character and the
+// length of the encoding in s. If s does not begin with a valid character, the
+// size is at most 1.
 func decodeChar(s string, char *[utf8.UTFMax]byte) (size, end int) {
 	for size < len(char) && end < len(s) {
 		c, n := octet(s[end:])
@@ -100,8 +105,8 @@ func decodeChar(s string, char *[utf8.UTFMax]byte) (size, end int) {
 	return size, end
 }
 
-// isDevice reports whether name is a device on Windows. Windows ignores all
-// text after the first dot.
+// isDevice reports whether name is the name of a device on Windows, such as con
+// or nul.txt. Windows ignores all text after the first dot.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	switch stem {

@@ -7,12 +7,13 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// overlapSize is the number of bytes that are requested again to verify that
-// the object has not changed.
+// overlapSize is the number of received bytes that are requested again to
+// verify that the object has not changed.
 const overlapSize = 4 << 10
 
 // RequestOffset returns the offset from which to request the missing bytes. It
-// is Offset, or a smaller offset if Options.Weak is set.
+// is usually Offset. If Options.Weak is set, it may be less than Offset, so
+// that the server repeats some bytes.
 func (s State) RequestOffset() int64 {
 	if s.weak && s.Validator != "" && s.Offset > overlapSize {
 		return s.Offset - overlapSize
@@ -20,7 +21,8 @@ func (s State) RequestOffset() int64 {
 	return s.Offset
 }
 
-// readOverlap reads the bytes from first on, for comparison with the next body.
+// readOverlap reads the last bytes of the part file, from offset first. They
+// are compared with the start of the next body.
 func (f *File) readOverlap(first int64) error {
 	f.overlap = nil
 	if first == f.state.Offset {
@@ -29,13 +31,14 @@ func (f *File) readOverlap(first int64) error {
 	f.overlap = make([]byte, f.state.Offset-first)
 	_, err := f.h.Seek(first, io.SeekStart)
 	if err == nil {
-		_, err = io.ReadFull(f.h, f.overlap) // the file position is now at the end of the part
+		_, err = io.ReadFull(f.h, f.overlap) // the file position is now at the end of the part file
 	}
 	return f.keepError(err)
 }
 
-// checkOverlap compares p with the overlap and returns the number of compared
-// bytes. If they differ, the object has changed, and f discards its bytes.
+// checkOverlap compares p with the last bytes of the part file. It returns the
+// number of compared bytes. If they differ, the object has changed, and
+// checkOverlap discards the bytes in the File.
 func (f *File) checkOverlap(p []byte) (int, error) {
 	n := min(len(p), len(f.overlap))
 	if !bytes.Equal(p[:n], f.overlap[:n]) {

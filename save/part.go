@@ -14,13 +14,13 @@ import (
 const (
 	maxBase = 255 // maximum length of a file name in bytes on common file systems
 
-	// maxRaces limits the attempts of openPart. An attempt fails if another
-	// process creates or removes the part between two steps.
+	// maxRaces limits the number of attempts of openPart. An attempt fails if
+	// another process creates or removes the part file at the same time.
 	maxRaces = 100
 )
 
-// partPath returns the path of the part file of path, .NAME.part in the same
-// folder. If the name would be too long, its end is replaced by a digest.
+// partPath returns the path of the part file, which is .NAME.part in the same
+// folder. If this name is too long, its end is replaced by a digest.
 func partPath(path string) string {
 	const added = len(".") + len(".part") + len(".state")
 	dir, base := filepath.Split(path)
@@ -30,8 +30,8 @@ func partPath(path string) string {
 	return dir + "." + base + ".part"
 }
 
-// shorten cuts name to at most limit bytes. The result ends with mark and a
-// digest of the complete name. It contains no truncated UTF-8 sequence.
+// shorten cuts a name to at most limit bytes and does not split a UTF-8
+// character. The result ends in mark and a digest of the complete name.
 func shorten(name string, limit int, mark string) string {
 	sum := sha256.Sum256([]byte(name))
 	tail := mark + hex.EncodeToString(sum[:8])
@@ -42,14 +42,14 @@ func shorten(name string, limit int, mark string) string {
 	return name[:cut] + tail
 }
 
-// openPart opens and locks the part file of target. If created is false, an
-// earlier attempt left the file.
+// openPart opens and locks a part file. If the result created is false, an
+// earlier attempt created the file.
 //
-// A process must lock a part before it removes or renames it. The lock belongs
-// to the file and not to its name. Another process may therefore remove the
-// part after openPart has opened it and before openPart has locked it. OpenPart
-// compares the name with the file after locking, and tries again if they
-// differ.
+// A process must lock a part file before it removes or renames it. The lock
+// belongs to the file and not to its name. Between opening and locking, another
+// process may therefore remove the part file. For this reason, openPart checks
+// after locking that the name still refers to the opened file. If the name
+// refers to another file, openPart tries again.
 func openPart(fsys FS, part, target string) (h Handle, created bool, err error) {
 	for range maxRaces {
 		h, err = fsys.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
@@ -81,8 +81,9 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 	return nil, false, fetch.InUse.Errorf("%s is being written by another process", target)
 }
 
-// openExistingPart opens an existing part file. It removes a symbolic link and
-// does not follow it. It returns nil if no file has the name any more.
+// openExistingPart opens an existing part file. If the name is a symbolic link,
+// openExistingPart removes the link. It returns nil if no file has the name any
+// more.
 func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	info, exists, err := lstatIfExists(fsys, part)
 	switch {
@@ -103,13 +104,14 @@ func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	return h, err
 }
 
-// lockPart locks a part. It reports whether part is still the name of the file.
-// It removes the part if it may belong to another user.
+// lockPart locks an open part file. It reports whether the name part still
+// refers to this file. If the file may belong to another user, lockPart removes
+// it and returns false.
 func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	err := h.Lock()
 	if errors.Is(err, errors.ErrUnsupported) {
 		if !created {
-			return false, fetch.InUse // without locks, the part may be in use
+			return false, fetch.InUse // without file locks, another process may be using the part file
 		}
 		err = nil
 	}
@@ -130,7 +132,7 @@ func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	return true, nil
 }
 
-// removePart removes a part and then its state.
+// removePart removes a part file and its state file.
 func removePart(fsys FS, part string) error {
 	return errors.Join(ignoreNotExist(fsys.Remove(part+".state")), fsys.Remove(part))
 }

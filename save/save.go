@@ -1,6 +1,6 @@
-// Package save saves objects as files that are either complete or absent. This
-// function downloads a URL, retries transient errors, and resumes when it is
-// called again:
+// Package save saves objects as files that are either complete or absent. The
+// following function downloads a URL and retries transient errors. If it is
+// called again after a failure, it resumes the download:
 //
 //	func download(ctx context.Context, url, path string) error {
 //		u, err := fetch.ParseURL(url)
@@ -14,7 +14,7 @@
 //		return err
 //	}
 //
-// A program that has a body already writes it to a [File]:
+// A program that already has a response writes its body to a [File]:
 //
 //	f, err := save.Create("out", save.Options{})
 //	if err != nil {
@@ -26,29 +26,31 @@
 //	}
 //	return f.Commit()
 //
-// The bytes are written to a part file, .NAME.part in the folder of the file.
-// The part file is private and locked. Commit syncs it and renames it. Before
-// that, and after every failure, the file is absent or unchanged. A device, a
-// pipe, a socket or a descriptor (/dev/stdout) is written directly.
+// The bytes are written to a part file, which is .NAME.part in the folder of
+// the file. The part file is locked and not readable by other users. Commit
+// syncs the part file and renames it. Before the rename, and after every
+// failure, the file is absent or unchanged. If the path names a device, a pipe,
+// a socket or a descriptor such as /dev/stdout, the bytes are written to it
+// directly.
 //
 // With Options.Resume, the part file is kept after a failure. A state file next
-// to it records the URL and the version of the object. [Transfer] does the same
-// as Fetch for destinations other than files.
+// to the part file records the URL and the version of the object. [Transfer]
+// resumes downloads to destinations other than files.
 //
 // # Permissions and links
 //
-// A new file that replaces an old one gets the permissions of the old one, but
-// not its owner or its hard links. Other new files get the permissions that the
-// umask allows. If path is a symbolic link, the link is kept and its target is
-// replaced. In a world-writable folder, the link of another user is rejected,
-// as Linux does with protected_symlinks.
+// A new file that replaces an old file gets the permissions of the old file,
+// but not its owner or its hard links. The umask determines the permissions of
+// other new files. If path is a symbolic link, the link is kept and its target
+// is replaced. In a world-writable folder, the link of another user is
+// rejected, as by the Linux setting protected_symlinks.
 //
 // # Errors
 //
-// Every error has one of these classes: fetch.InUse (another process writes the
-// same file), fetch.Exists, fetch.DiskFull, fetch.Usage, and fetch.Local for
-// other errors of this machine. Begin, Write and Commit also return
-// fetch.Mismatch, fetch.Protocol and fetch.Truncated.
+// Every error has one of the following classes: fetch.InUse if another process
+// writes the same file, fetch.Exists, fetch.DiskFull, fetch.Usage, and
+// fetch.Local for other errors of this machine. Begin, Write and Commit also
+// return fetch.Mismatch, fetch.Protocol and fetch.Truncated.
 package save
 
 import (
@@ -62,59 +64,61 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// Options configure how a file is saved. The zero value replaces an existing
+// Options configures how a file is saved. The zero value replaces an existing
 // file.
 type Options struct {
-	// Existing selects the behavior if the file exists already.
+	// Existing selects the action if the file already exists.
 	Existing Existing
 
-	// URL is the URL of the body. It is required by Resume, because a part is
+	// URL is the URL of the object. Resume requires it, because a part file is
 	// resumed only for the same URL. User information in URL is not recorded.
 	URL string
 
-	// Resume resumes the part of an earlier attempt, and keeps a part if this
-	// attempt fails. An existing file without a part is continued from its end.
-	// Its version is unknown, so State.Unverified is set.
+	// If Resume is true, the part file of an earlier attempt is resumed. The
+	// part file is kept if this attempt fails. If only a final file exists, new
+	// bytes are appended to it. The version of its bytes is unknown, so
+	// State.Unverified is set.
 	Resume bool
 
-	// Weak means that the validators of URL consist of a size and a time, so
-	// that two versions may share one (see fetch.Traits). A resumed transfer
-	// then requests some bytes again and compares them; see
-	// State.RequestOffset.
+	// If Weak is true, two versions of the object may have the same validator,
+	// because it consists of a size and a time (see fetch.Traits). A resumed
+	// transfer then requests some bytes again and compares them; see
+	// [State.RequestOffset].
 	Weak bool
 
-	// Strict rejects unverified bytes: an existing file without a part is the
-	// error fetch.Exists, and a part with unverified bytes is downloaded again.
+	// If Strict is true, bytes of an unknown version are never resumed. An
+	// existing file without a part file causes the error fetch.Exists. A part
+	// file with unverified bytes is downloaded again.
 	Strict bool
 
-	// Offset, if positive, is the offset in the object at which the body
-	// continues. The first Offset bytes of an existing file are kept. If there
-	// is no file, the new file has only the body.
+	// If Offset is positive, the body is written at this offset, like the curl
+	// option --continue-at. The first Offset bytes of an existing file are
+	// kept. If there is no file, the new file contains only the body.
 	Offset int64
 
-	// Sum computes the SHA-256 of the file for File.Sum. Resume does this too.
+	// If Sum is true, File.Sum returns the SHA-256 digest of the file. Resume
+	// also enables the digest.
 	Sum bool
 
-	// Mode is the mode of the file. Zero means the mode of the replaced file,
-	// or else the mode that the umask allows.
+	// Mode is the permissions of the file. If Mode is zero, a replaced file
+	// keeps its permissions, and the umask determines those of a new file.
 	Mode fs.FileMode
-	// Time makes [Fetch] set the modification time of the file to that of the
-	// object.
-	// Time gives a file of [Fetch] the time of its object.
+	// If Time is true, [Fetch] sets the modification time of the file to the
+	// modification time of the object.
 	Time bool
 
-	// Retry limits how often [Fetch] starts again after an interrupted body.
-	// The zero value allows three retries.
+	// Retry limits how often [Fetch] starts again after an interrupted body
+	// that cannot be resumed. The zero value allows three retries.
 	Retry wrap.RetryOptions
 
-	// Folder, if not nil, makes saving files in that folder faster.
+	// Folder, if not nil, speeds up saving several files in this folder.
 	Folder *Folder
 
-	// FS is the file system; nil means the file system of the machine.
+	// FS is the file system. If it is nil, [System] is used.
 	FS FS
 }
 
-// Existing is the behavior if the file exists already.
+// Existing selects the action if the file already exists.
 type Existing uint8
 
 const (
@@ -125,9 +129,9 @@ const (
 
 const maxNumber = 100
 
-// Create opens and locks the part file of path. It detects errors before any
-// network traffic: path is a directory, the folder is missing or not writable,
-// or another process writes the same file.
+// Create creates and locks the part file for a file at path. It detects some
+// errors before any network traffic. For example, path is a directory, the
+// folder is missing or not writable, or another process writes the same file.
 func Create(path string, o Options) (*File, error) {
 	f := &File{o: o, fs: o.FS}
 	switch {
@@ -157,7 +161,7 @@ func Create(path string, o Options) (*File, error) {
 		}
 		return f, nil
 	case o.Existing != Replace:
-		t.path = path // the link itself is the existing file
+		t.path = path // the link counts as the existing file
 	case t.exists:
 		if err := checkWritable(f.fs, t.path); err != nil {
 			return nil, classify(err)
@@ -170,8 +174,8 @@ func Create(path string, o Options) (*File, error) {
 	return f, nil
 }
 
-// claim locks the part of the file. If Options.Existing is Number, it locks the
-// part of the first free name.
+// claim creates and locks the part file. If Options.Existing is Number, claim
+// uses the first free name.
 func (f *File) claim() error {
 	for {
 		err := f.claimPath(numbered(f.base, f.number))
@@ -193,8 +197,8 @@ func numbered(path string, n int) string {
 func (f *File) claimPath(path string) error {
 	f.path, f.part = path, partPath(path)
 	if f.o.Existing != Replace {
-		// Check before locking too, so that no part is created next to an
-		// existing file.
+		// This check before locking avoids creating a part file if the file
+		// already exists.
 		if _, err := f.fs.Lstat(path); err == nil {
 			return fetch.Exists.Errorf("%s exists", path)
 		}
@@ -208,7 +212,7 @@ func (f *File) claimPath(path string) error {
 	}
 	f.h = h
 	if f.o.Existing != Replace || f.o.Resume || f.o.Offset > 0 {
-		// The lock now prevents other processes from publishing the file.
+		// While the lock is held, no other process can publish the file.
 		f.final, f.exists, err = lstatIfExists(f.fs, path)
 	}
 	switch {
@@ -227,7 +231,8 @@ func (f *File) claimPath(path string) error {
 	return err
 }
 
-// prepare determines the offset at which f continues, and the mode of the file.
+// prepare determines the offset of the next byte and the permissions of the
+// file.
 func (f *File) prepare(created bool) error {
 	if err := f.restoreState(created); err != nil {
 		return err
@@ -243,10 +248,10 @@ func (f *File) prepare(created bool) error {
 	return nil
 }
 
-// newMode determines the mode of a new file. The mode depends on the umask and
-// on the default ACL of the folder. The only way to read it without changing
-// the umask is to create a file. NewMode creates an empty file with another
-// name, so that the part is private from the start.
+// newMode determines the permissions of a new file from the umask and the
+// default ACL of the folder. The only way to determine them without changing
+// the umask is to create a file. newMode creates and removes an empty file, so
+// that the part file itself is never readable by other users.
 func (f *File) newMode() (err error) {
 	known := f.o.Folder.contains(f.part)
 	if known {

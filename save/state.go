@@ -14,23 +14,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A State describes an object, its version, and the number of bytes of it that
-// a File has.
+// A State describes a partial file: the object, its version, and the number of
+// bytes received so far.
 type State struct {
 	URL       string // with user information masked
-	Validator string // of the version; "" if the version is unknown and cannot be resumed
+	Validator string // identifies the version; if "", the version is unknown and the transfer cannot be resumed
 	Offset    int64  // number of bytes in the File; for Begin, offset of the body in the object
 	Size      int64  // size of the complete object, or -1 if unknown
 
-	// Unverified is true if the bytes in the File may belong to another
+	// If Unverified is true, the bytes in the File may belong to another
 	// version of the object. Programs should inform the user.
 	Unverified bool
 
 	weak bool // Options.Weak
 }
 
-// A record is the content of the state file: a State, and the digest of the
-// first Offset bytes of the part.
+// A record is the content of a state file. It consists of a State and the
+// digest of the first Offset bytes of the part file.
 type record struct {
 	Version    int    `json:"version"`
 	URL        string `json:"url"`
@@ -43,11 +43,11 @@ type record struct {
 
 const (
 	stateVersion = 1
-	maxState     = 512 << 10 // maximum size of a state file in bytes, enough for an escaped URL of 64 KiB
+	maxState     = 512 << 10 // maximum size of a state file in bytes; enough for a URL of 64 KiB
 )
 
-// encode returns the content of a state file, or nil if it would be too long
-// for decode.
+// encode returns the content of a state file. It returns nil if the content is
+// longer than maxState.
 func encode(s State, digest hash.Hash) []byte {
 	text, err := json.Marshal(record{stateVersion, s.URL, s.Validator, s.Offset, s.Size, s.Unverified,
 		hex.EncodeToString(digest.Sum(nil))})
@@ -57,8 +57,8 @@ func encode(s State, digest hash.Hash) []byte {
 	return append(text, '\n')
 }
 
-// decode parses a state file. It rejects content that encode cannot have
-// written. The part is then downloaded again.
+// decode parses a state file. It returns false for content that encode cannot
+// have written. The part file is then downloaded again.
 func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxState+1))
 	if err != nil || len(text) > maxState {
@@ -83,9 +83,9 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	}, digest, true, nil
 }
 
-// restoreState sets the offset at which f continues: the end of an earlier
-// part, the end of the existing file, or 0. If it fails, the part and the state
-// are unchanged.
+// restoreState determines the offset at which the next bytes are written. This
+// is the end of an earlier part file, the end of the existing file, or 0. If
+// restoreState fails, it has not changed the part file or the state file.
 func (f *File) restoreState(created bool) error {
 	if f.o.Resume {
 		if ok, err := f.load(); ok || err != nil {
@@ -106,14 +106,14 @@ func (f *File) restoreState(created bool) error {
 	case !created:
 		return f.truncatePart()
 	case f.o.Resume:
-		return f.removeState() // a state file without a part
+		return f.removeState() // a state file without a part file
 	}
 	return nil
 }
 
-// load continues the part of an earlier attempt. The state file must have the
-// same URL, and its digest must match the part. Bytes after the recorded offset
-// may be incomplete, so load removes them.
+// load resumes the part file of an earlier attempt. The state file must contain
+// the same URL, and its digest must match the part file. The part file may have
+// incomplete bytes after the recorded offset, so load removes them.
 func (f *File) load() (ok bool, err error) {
 	info, exists, err := lstatIfExists(f.fs, f.part+".state")
 	if !exists || !isOwnPart(info) {
@@ -140,9 +140,9 @@ func (f *File) load() (ok bool, err error) {
 	return true, err
 }
 
-// checkpoint makes the written bytes durable and then writes the state file.
-// After a failed sync, the kernel may discard the bytes and report success for
-// the next sync. The error is therefore permanent.
+// checkpoint syncs the written bytes and then writes the state file. After a
+// failed sync, the kernel may discard the bytes and report success for the next
+// sync. For this reason, a failed sync is a permanent error.
 func (f *File) checkpoint() error {
 	if f.unsynced {
 		return f.err
@@ -155,8 +155,8 @@ func (f *File) checkpoint() error {
 	if text == nil {
 		return f.removeState()
 	}
-	// The rename replaces the old state atomically. The state is not synced,
-	// because decode and the digest detect a state that a power loss damaged.
+	// The rename replaces the old state file atomically. The new state file is
+	// not synced, because decode and the digest detect damage by a power loss.
 	h, err := create(f.fs, f.part+".new", 0o600)
 	if err != nil {
 		return err
@@ -173,14 +173,14 @@ func (f *File) checkpoint() error {
 	return nil
 }
 
-// removeState removes the state file. It must be called before the part loses
-// bytes that the state file records.
+// removeState removes the state file. It must be called before bytes that the
+// state file records are removed from the part file.
 func (f *File) removeState() error {
 	f.savedOffset = 0
 	return ignoreNotExist(f.fs.Remove(f.part + ".state"))
 }
 
-// truncatePart makes the part empty and removes the state file.
+// truncatePart removes the state file and makes the part file empty.
 func (f *File) truncatePart() error {
 	if err := f.removeState(); err != nil {
 		return err
@@ -195,8 +195,7 @@ func (f *File) truncatePart() error {
 	return err
 }
 
-// maskUserinfo returns url with its userinfo replaced by "***". The URL need
-// not be valid.
+// maskUserinfo replaces the userinfo of a URL by "***". The URL may be invalid.
 func maskUserinfo(url string) string {
 	start := strings.Index(url, "//") + len("//")
 	if start < len("//") {

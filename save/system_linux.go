@@ -9,8 +9,9 @@ import (
 
 const hasRenameNew = true // RenameNew is a single system call
 
-// RenameNew uses renameat2. File systems without it (NFS) need a hard link.
-// File systems without hard links (FAT) have renameat2.
+// RenameNew uses the system call renameat2. Some file systems, such as NFS, do
+// not support renameat2 and need a hard link instead. FAT has no hard links,
+// but supports renameat2.
 func (s system) RenameNew(from, to string) error {
 	dir, base := s.at(from)
 	newDir, newBase := s.at(to)

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Without flock, only the creation of a part makes it exclusive. A part that a
-// killed process left must be removed by the user.
+// This system has no flock, so a process owns a part file only if it created
+// the file. If a killed process leaves a part file, the user must remove it.
 
 const (
 	noFollow          = 0
@@ -17,7 +17,7 @@ const (
 	canRenameOpenFile = false
 )
 
-// system is the file system of the machine.
+// system is the file system of the operating system.
 type system struct{ name string }
 
 func openSystem(folder string) (system, error) { return system{folder}, nil }
@@ -43,7 +43,7 @@ type handle struct{ *os.File }
 func (h handle) Stat() (Info, error) { return infoOf(h.File.Stat()) }
 func (handle) Lock() error           { return errors.ErrUnsupported }
 
-// identity identifies a file.
+// identity identifies a file regardless of its name.
 type identity struct{ info fs.FileInfo }
 
 func infoOf(i fs.FileInfo, err error) (Info, error) {

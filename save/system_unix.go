@@ -22,11 +22,11 @@ const (
 	canRenameOpenFile = true // an open file can be renamed
 )
 
-// system is the file system of the machine. It can hold a folder open, so that
-// the kernel need not resolve the path of the folder for each call.
+// system is the file system of the operating system. It can keep a folder open,
+// so that the kernel does not resolve the path of the folder in each call.
 type system struct {
 	dir  *os.File // open folder, or nil
-	name string   // of dir, in the form that split returns
+	name string   // path of dir, in the form that split returns
 }
 
 func openSystem(folder string) (system, error) {
@@ -36,7 +36,7 @@ func openSystem(folder string) (system, error) {
 
 func (s system) close() error { return s.dir.Close() }
 
-// at returns the arguments of the *at system calls for name.
+// at returns the folder and name arguments for system calls such as openat.
 func (s system) at(name string) (dir int, base string) {
 	if s.dir != nil {
 		if base, ok := strings.CutPrefix(name, s.name); ok && base != "" && strings.IndexByte(base, '/') < 0 {
@@ -46,8 +46,8 @@ func (s system) at(name string) (dir int, base string) {
 	return unix.AT_FDCWD, name
 }
 
-// open is like os.OpenFile, without the system calls by which package os checks
-// whether a file supports polling. Regular files do not.
+// open is like os.OpenFile, but is faster. Package os makes additional system
+// calls to check whether a file supports polling, which regular files do not.
 func (s system) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	dir, base := s.at(name)
 	var fd int
@@ -99,7 +99,8 @@ func (s system) Remove(name string) error {
 	}
 }
 
-// SyncDir does nothing if the file system cannot sync folders.
+// SyncDir syncs a folder. It returns nil if the file system cannot sync
+// folders.
 func (s system) SyncDir(name string) error {
 	if s.dir == nil || name != s.name {
 		d, err := openSystem(name)
@@ -116,7 +117,7 @@ func (s system) SyncDir(name string) error {
 	return err
 }
 
-// retryEINTR repeats call while a signal interrupts it.
+// retryEINTR repeats a system call while it is interrupted by a signal.
 func retryEINTR(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR {
@@ -139,7 +140,8 @@ func (h *handle) Stat() (Info, error) {
 	return infoOf(&st), nil
 }
 
-// Lock uses flock. The kernel releases the lock when the process ends.
+// Lock locks the file with flock. The kernel releases the lock when the process
+// ends.
 func (h *handle) Lock() error {
 	switch err := retryEINTR(func() error { return unix.Flock(int(h.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err {
 	case nil:
@@ -152,16 +154,16 @@ func (h *handle) Lock() error {
 	}
 }
 
-// Close releases the lock explicitly. A child process that another goroutine
-// just forked would otherwise hold the lock until its exec.
+// Close releases the lock and closes the file. Without the explicit release, a
+// child process that is being started could keep the lock until its exec.
 func (h *handle) Close() error {
 	if h.locked {
-		unix.Flock(int(h.Fd()), unix.LOCK_UN) // ignore the error: Close releases the lock too
+		unix.Flock(int(h.Fd()), unix.LOCK_UN) // the error is ignored, because Close releases the lock too
 	}
 	return h.File.Close()
 }
 
-// identity identifies a file and its owner.
+// identity identifies a file regardless of its name, and contains its owner.
 type identity struct {
 	device, number, links uint64
 	owner                 int
@@ -184,19 +186,19 @@ func infoOf(st *unix.Stat_t) Info {
 	return Info{mode, st.Size, identity{uint64(st.Dev), uint64(st.Ino), uint64(st.Nlink), int(st.Uid)}}
 }
 
-// same reports whether i and j describe the same file.
+// same reports whether two Infos describe the same file.
 func (i Info) same(j Info) bool { return i.device == j.device && i.number == j.number }
 
-// isOwnPart reports whether a part file is safe to use. It must belong to this
-// user, only this user may write to it, and it must have no other name.
+// isOwnPart reports whether a part file is safe to use. It must belong to the
+// current user, only this user may write to it, and it must have one hard link.
 func isOwnPart(i Info) bool {
 	return i.Mode.IsRegular() && i.Mode.Perm()&0o022 == 0 && i.links == 1 && i.owner == os.Geteuid()
 }
 
 // isTrustedLink reports whether a symbolic link may be followed. In a sticky,
-// world-writable folder, the link must belong to this user or to the owner of
-// the folder. Linux has the same rule (protected_symlinks), but not for
-// readlink.
+// world-writable folder, the link must belong to the current user or to the
+// owner of the folder. The Linux setting protected_symlinks enforces the same
+// rule, but not for readlink.
 func isTrustedLink(link, folder Info) bool {
 	if folder.Mode&fs.ModeSticky == 0 || folder.Mode.Perm()&0o002 == 0 {
 		return true
@@ -204,7 +206,8 @@ func isTrustedLink(link, folder Info) bool {
 	return link.owner == os.Geteuid() || link.owner == folder.owner
 }
 
-// parseDescriptor returns the number in the name of an open file descriptor.
+// parseDescriptor returns the number of a file descriptor from a path such as
+// /dev/fd/3 or /dev/stdout.
 func parseDescriptor(path string) (int, bool) {
 	for _, folder := range []string{"/dev/fd/", "/proc/self/fd/"} {
 		if digits, ok := strings.CutPrefix(path, folder); ok {
@@ -215,8 +218,8 @@ func parseDescriptor(path string) (int, bool) {
 	return 0, false
 }
 
-// openDescriptor returns a duplicate of fd. Opening the descriptor by its name
-// would write a redirected file from its beginning.
+// openDescriptor returns a duplicate of a file descriptor. Opening the
+// descriptor by its path would overwrite a redirected file from its beginning.
 func openDescriptor(fd int, path string) (Handle, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

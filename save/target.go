@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A target is the file that a path names.
+// A target is the file, device, pipe or socket at a path.
 type target struct {
 	path   string // with symbolic links followed
 	exists bool
@@ -18,10 +18,10 @@ type target struct {
 	device bool // a device, a pipe or a socket, which is written directly
 }
 
-const maxLinks = 40 // the limit of the Linux kernel
+const maxLinks = 40 // the same limit as in the Linux kernel
 
-// resolve follows the symbolic links at the end of path. The kernel follows the
-// links in its folders.
+// resolve follows the symbolic links at the last element of a path. The kernel
+// follows links in the folders of the path.
 func resolve(fsys FS, path string) (target, error) {
 	if path == "" {
 		return target{}, fetch.Usage.Errorf("no file name")
@@ -75,8 +75,8 @@ func isDirectory(path string) error {
 	return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
 }
 
-// split splits a path into its folder and its last name. The folder ends in a
-// separator, so that a link to a folder is followed.
+// split splits a path into its folder and its last element. The folder ends in
+// a separator, so that a link to a folder is followed.
 func split(path string) (dir, base string) {
 	dir, base = filepath.Split(path)
 	if dir == "" {
@@ -85,8 +85,8 @@ func split(path string) (dir, base string) {
 	return dir, base
 }
 
-// checkWritable returns an error if the file at path is read-only, because such
-// a file must not be replaced. A program that is running can be replaced.
+// checkWritable returns an error if the file at path is read-only, because a
+// read-only file must not be replaced. A running program can be replaced.
 func checkWritable(fsys FS, path string) error {
 	h, err := fsys.OpenFile(path, os.O_WRONLY|nonBlock, 0)
 	if errors.Is(err, syscall.ETXTBSY) || errors.Is(err, fs.ErrNotExist) {
@@ -98,8 +98,8 @@ func checkWritable(fsys FS, path string) error {
 	return h.Close()
 }
 
-// openDevice opens a device, a pipe or a socket. Opening a pipe waits for its
-// reader.
+// openDevice opens a device, a pipe or a socket. If it opens a pipe, it waits
+// until another process opens the pipe for reading.
 func (f *File) openDevice(t target) (err error) {
 	f.path, f.device = t.path, true
 	f.state = State{URL: maskUserinfo(f.o.URL), Offset: f.o.Offset, Size: -1}

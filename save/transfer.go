@@ -11,13 +11,15 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A Sink receives an object from [Transfer].
+// A Sink is a destination for an object that [Transfer] retrieves, such as a
+// file.
 type Sink interface {
-	// State returns the object and the bytes of the sink, like [File.State].
+	// State returns the version of the object and the number of bytes in the
+	// sink, like [File.State].
 	State() State
 
 	// Receive writes the body of resp, the response to req, and completes the
-	// sink. An implementation can pass the result of [StateOf] to [File.Begin].
+	// sink. It can pass the result of [StateOf] to [File.Begin].
 	Receive(req *fetch.Request, resp *fetch.Response) error
 
 	// Restarts reports whether the sink can discard its bytes and start again
@@ -25,10 +27,10 @@ type Sink interface {
 	Restarts() bool
 }
 
-// StateOf returns the State that describes the body of resp for [File.Begin].
-// The State has no version if the body is not the object or its end. Examples
-// are a range, the page of an error or of a redirect, and the response to a
-// [fetch.Stat].
+// StateOf returns the State that describes the body of a response, for use with
+// [File.Begin]. The State has no version if the body is not the object or its
+// end. Examples are a single range, an error page, the body of a redirect, and
+// the response to a [fetch.Stat] request.
 func StateOf(req *fetch.Request, resp *fetch.Response) State {
 	if req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
 		return State{Size: -1}
@@ -36,17 +38,19 @@ func StateOf(req *fetch.Request, resp *fetch.Response) State {
 	return State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
 }
 
-// Transfer sends req to client until sink has received the object. [Fetch] uses
-// it with a file as the sink. The client is usually a [fetch.Client].
+// Transfer retrieves an object and resumes a partial transfer. It sends
+// requests to client, usually a [fetch.Client], until sink has received the
+// complete object. [Fetch] calls Transfer with a file as the sink.
 //
-// If the sink has bytes, Transfer requests the missing part. If the object has
-// changed since, Transfer requests the complete object. It also does so if a
-// body of unknown version is interrupted, within the limits of retry. Transfer
-// does not retry errors before the body, because [wrap.Retry] in the Client
-// does. It does not retry sessions.
+// If the sink already has bytes, Transfer requests the missing bytes. If the
+// object has changed in the meantime, Transfer requests the complete object. It
+// also does so if a body of unknown version is interrupted, within the limits
+// of retry.
 //
-// Transfer does not call Receive if [fetch.Response.Unchanged] is set. It adds
-// notes about its decisions to req.Trace.
+// Transfer does not retry errors that occur before the body, because
+// [wrap.Retry] in the Client retries them. It does not retry sessions. If
+// [fetch.Response.Unchanged] is set, Transfer does not call Receive. It reports
+// its decisions as notes to req.Trace.
 func Transfer(ctx context.Context, client fetch.Driver, req *fetch.Request, sink Sink, retry wrap.RetryOptions) error {
 	t := transfer{client, req, sink, sink.State().Offset}
 	began := time.Now()
@@ -64,7 +68,7 @@ func Transfer(ctx context.Context, client fetch.Driver, req *fetch.Request, sink
 	}
 }
 
-// isBodyError reports whether err occurred while a body was read.
+// isBodyError reports whether an error occurred while a body was read.
 func isBodyError(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
 	return ok && e.Op == "read"
@@ -74,10 +78,11 @@ type transfer struct {
 	client      fetch.Driver
 	req         *fetch.Request
 	sink        Sink
-	startOffset int64 // offset of the sink before the first attempt
+	startOffset int64 // number of bytes in the sink before the first attempt
 }
 
-// attempt sends one request. It closes the body of the response.
+// attempt sends one request, passes the response to the sink, and closes the
+// body.
 func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	have := t.sink.State()
 	req := t.req
@@ -108,10 +113,10 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	return resp, t.sink.Receive(req, resp)
 }
 
-// canContinue reports whether the missing part may follow the bytes of have. It
-// may not if this Transfer received the bytes and their version is unknown,
-// because the object may have changed. The caller is responsible for the bytes
-// that the sink had before.
+// canContinue reports whether the missing bytes may be appended to the bytes in
+// the sink. It returns false if this Transfer received bytes of an unknown
+// version, because the object may have changed. If the sink had the bytes
+// before the Transfer, the caller is responsible for them.
 func (t *transfer) canContinue(have State) bool {
 	return have.Validator != "" || have.Unverified || have.Offset == t.startOffset
 }

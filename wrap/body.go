@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An observedBody is a Body that reports its progress and its end.
+// An observedBody is a response body that calls functions when bytes were read
+// and when the body ends.
 type observedBody struct {
 	io.ReadCloser
 	onRead func(total int64)            // called after each Read that returned bytes; may be nil
@@ -20,7 +21,7 @@ type observedBody struct {
 	closeErr error
 }
 
-// errClosedEarly reports that a body was closed before it was read completely.
+// errClosedEarly reports that a body was closed before it was read to the end.
 var errClosedEarly = fetch.Canceled.Errorf("closed before its end")
 
 func (b *observedBody) Read(p []byte) (int, error) {

@@ -13,23 +13,24 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// CacheOptions limit the memory of a Cache.
+// CacheOptions limits the memory and the age of cached listings.
 type CacheOptions struct {
 	Listing int           // maximum size of one listing in bytes; 0 means 1 MiB
 	Total   int           // maximum size of all listings in bytes; 0 means 16 MiB
 	Age     time.Duration // maximum age of a cached listing; 0 means 5 minutes
 }
 
-// Cache returns a middleware that caches complete listings in memory. It is for
-// protocols without caching of their own. Responses with header fields and
-// local files are not cached.
+// Cache returns a middleware that caches complete listings in memory. It is
+// intended for protocols that have no caching, such as FTP and Gopher. It does
+// not cache local files or responses with header fields.
 //
 // A cached listing is used only for a request with the same URL and the same
-// source: the user typed the URL, or the same document at the same address
-// supplied it. The cache therefore does not bypass the Policy. Requests with
-// credentials, header fields, conditions or a Range do not use the cache. The
-// same is true of requests whose Trace has Sent, Received or Restart. A
-// response from the cache is reported to Trace.Detail.
+// source. Either the user entered the URL, or the same document at the same
+// address supplied it. The cache therefore does not bypass the Policy.
+//
+// Requests with credentials, header fields, conditions or a Range do not use
+// the cache. Requests whose Trace has Sent, Received or Restart do not use it
+// either. Cache reports a response from the cache to Trace.Detail.
 func Cache(o CacheOptions) fetch.Middleware {
 	if o.Listing == 0 {
 		o.Listing = 1 << 20
@@ -48,7 +49,7 @@ func Cache(o CacheOptions) fetch.Middleware {
 	}
 }
 
-// A cacheKey identifies the URL of a request and its source.
+// A cacheKey consists of the URL of a request and the source of the URL.
 type cacheKey struct {
 	url   string
 	typed bool
@@ -64,7 +65,7 @@ func keyOf(req *fetch.Request) cacheKey {
 	return k
 }
 
-// A listing is a Response with its complete body.
+// A listing is a cached Response with its complete body.
 type listing struct {
 	key  cacheKey
 	resp fetch.Response
@@ -76,7 +77,7 @@ type cache struct {
 	CacheOptions
 	mu    sync.Mutex
 	byKey map[cacheKey]*list.Element
-	lru   list.List // of *listing, the most recently used one first
+	lru   list.List // contains *listing values, the most recently used first
 	size  int
 }
 
@@ -158,12 +159,12 @@ func (c *cache) remove(e *list.Element) {
 	c.size -= l.weight()
 }
 
-// weight returns the approximate size of l in memory.
+// weight returns the approximate size of a listing in memory, in bytes.
 func (l *listing) weight() int {
 	return len(l.body) + len(l.key.url) + len(l.key.from) + len(l.resp.Head) + 1<<10
 }
 
-// A copyingBody is a Body that keeps a copy of up to limit bytes.
+// A copyingBody is a response body that keeps a copy of up to limit bytes.
 type copyingBody struct {
 	io.ReadCloser
 	limit    int
@@ -181,7 +182,7 @@ func (b *copyingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A cachedBody is a Body from the cache.
+// A cachedBody is a response body that is read from the cache.
 type cachedBody struct {
 	text   *bytes.Reader
 	ctx    context.Context // of the request

@@ -12,8 +12,8 @@ import (
 )
 
 // Limit returns a middleware that limits the total transfer rate of all bodies
-// to bytesPerSecond. Zero or less means no limit. A delayed Read slows the
-// server down by TCP flow control. Policy.MinRate does not count the delay.
+// to bytesPerSecond. Zero or less means no limit. A delay in Read slows down
+// the server by TCP flow control. The delay does not count for Policy.MinRate.
 func Limit(bytesPerSecond int64) fetch.Middleware {
 	if bytesPerSecond <= 0 {
 		return noMiddleware
@@ -34,11 +34,11 @@ func Limit(bytesPerSecond int64) fetch.Middleware {
 	}
 }
 
-// noMiddleware returns next.
+// noMiddleware is a middleware that adds no behavior.
 func noMiddleware(next fetch.Driver) fetch.Driver { return next }
 
-// maxBurst is the maximum number of bytes that one Read returns. The default is
-// the amount for an eighth of a second.
+// maxBurst is the maximum number of bytes that one Read returns. The actual
+// limit is the number of bytes for an eighth of a second, if this is less.
 const maxBurst = 4 << 20
 
 type limited struct {
@@ -59,7 +59,7 @@ func (b *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the body and ends a delay in Read.
+// Close closes the body and ends a delay in a concurrent Read.
 func (b *limited) Close() error {
 	b.cancel()
 	b.closing.Do(func() { b.closeErr = b.ReadCloser.Close() })

@@ -9,12 +9,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Log returns a middleware that writes two records for each request. The record
-// "response" follows the response or its error, and the record "body" follows
-// the end of the body. Failures have the level Warn; a body that the caller
-// closed early is no failure. Passwords and query parameters with secrets are
-// masked. Errors may contain text of the server, which the Handler must quote.
-// A nil l disables the log.
+// Log returns a middleware that writes two log records for each request. The
+// record "response" is written after the response or its error arrives. The
+// record "body" is written after the end of the body.
+//
+// Failures have the level Warn. A body that the caller closed early is not a
+// failure. Log masks passwords and secrets in query parameters. Errors may
+// contain text from the server, which the Handler must quote. If l is nil, no
+// log is written.
 func Log(l *slog.Logger) fetch.Middleware {
 	if l == nil {
 		return noMiddleware
@@ -49,7 +51,8 @@ func level(err error) slog.Level {
 	return slog.LevelInfo
 }
 
-// failure returns the class and the text of err, or nil if err is nil.
+// failure returns the class and the text of an error as attributes of a log
+// record. It returns nil if err is nil.
 func failure(err error) []slog.Attr {
 	if err == nil {
 		return nil
@@ -71,5 +74,5 @@ func answer(resp *fetch.Response) []slog.Attr {
 	return attrs
 }
 
-// masked returns u with secrets masked.
+// masked returns a URL as text with its secrets masked.
 func masked(u uri.URI) string { return uri.Redact(u.String()) }

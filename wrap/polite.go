@@ -8,25 +8,29 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// PoliteOptions limit the requests to one host.
+// PoliteOptions limits the requests to each host.
 type PoliteOptions struct {
 	PerHost int           // maximum number of concurrent requests; 0 means 2
 	Delay   time.Duration // minimum time between the starts of two requests
 
-	// Rule, if not nil, returns a Rule that is called before each request. See
-	// [Robots]. Requests of the Rule through next are limited too.
+	// Rule, if not nil, returns a function that is called before each request;
+	// see [Robots]. The function can send requests through next. The limits
+	// also apply to these requests.
 	Rule func(next fetch.Driver) Rule
 }
 
 // A Rule returns the minimum time between the starts of two requests to the
-// host of req. If it is longer than PoliteOptions.Delay, it applies to the host
-// from then on. If the Rule returns an error, the request is not sent.
+// host of req. If it is longer than PoliteOptions.Delay, it also applies to
+// later requests to the host. If the Rule returns an error, the request is not
+// sent.
 type Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
 
 // Polite returns a middleware that limits the requests to each host. It does
-// not limit requests whose URL has no host. A request counts until its Body has
-// ended or is closed. A program that reads a listing and fetches its entries at
-// the same time therefore needs PerHost of at least 2.
+// not limit requests whose URL has no host.
+//
+// A request is in progress until its Body ends or is closed. A program that
+// fetches the entries of a listing while it reads the listing therefore needs
+// PerHost of at least 2.
 func Polite(o PoliteOptions) fetch.Middleware {
 	if o.PerHost <= 0 {
 		o.PerHost = 2
@@ -56,7 +60,7 @@ type polite struct {
 	hosts map[string]*host
 }
 
-// A host has the state of a host with recent requests.
+// A host contains the state of a host with recent requests.
 type host struct {
 	name  string
 	slots chan struct{} // contains one element per request in progress
@@ -86,7 +90,7 @@ func (p *polite) do(
 	return resp, nil
 }
 
-// acquire waits for a free slot of h and then for the delay.
+// acquire waits for a free slot of a host and then for the minimum delay.
 func (p *polite) acquire(ctx context.Context, h *host) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -118,8 +122,8 @@ func (p *polite) host(name string, delay time.Duration) *host {
 	return h
 }
 
-// reserveStart reserves the next start of a request to h and returns the time
-// to wait for it.
+// reserveStart reserves the next time at which a request to the host may start.
+// It returns the time to wait until then.
 func (p *polite) reserveStart(h *host) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,13 +139,14 @@ func (p *polite) reserveStart(h *host) time.Duration {
 	return wait
 }
 
-// release frees a slot of h.
+// release frees a slot of a host after a request has ended.
 func (p *polite) release(h *host) {
 	<-h.slots
 	p.removeUser(h)
 }
 
-// removeUser ends the use of h that p.host began.
+// removeUser decrements the number of users of a host, which p.host
+// incremented.
 func (p *polite) removeUser(h *host) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,10 +156,11 @@ func (p *polite) removeUser(h *host) {
 	}
 }
 
-// idle reports whether h can be deleted because it has no state to keep.
+// idle reports whether the state of a host can be deleted. The host must have
+// no requests, and its delay must have ended.
 func (h *host) idle() bool { return h.users == 0 && !h.next.After(time.Now()) }
 
-// maxHosts is the number of hosts from which idle ones are deleted.
+// maxHosts is the number of stored hosts at which idle hosts are deleted.
 const maxHosts = 4096
 
 func (p *polite) removeIdle() {

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// State is the state of the transfer of a body.
+// A State is a stage in the transfer of a body.
 type State uint8
 
 const (
@@ -20,13 +20,13 @@ const (
 )
 
 // An Event reports the progress of one body. All events of a body have the same
-// ID. The first one is Started and the last one is Ended.
+// ID. The first event is Started, and the last event is Ended.
 type Event struct {
 	ID     uint64
 	State  State
 	URL    uri.URI
-	Offset int64         // offset of the body in the object
-	Bytes  int64         // bytes of the body that were read so far
+	Offset int64         // offset of the first byte of the body in the object
+	Bytes  int64         // number of bytes of the body read so far
 	Size   int64         // size of the object, or -1 if unknown
 	Time   time.Duration // time since the start of the request
 	Err    error         // for Ended: nil if the body is complete
@@ -35,10 +35,10 @@ type Event struct {
 // interval is the minimum time between two Moving events of a body.
 const interval = 100 * time.Millisecond
 
-// Progress returns a middleware that calls f for each body: at its start, at
-// its end, and up to ten times per second in between. The goroutine that reads
-// the body calls f, so f must return quickly and be safe for concurrent use. If
-// f is nil, no progress is reported.
+// Progress returns a middleware that calls f when a body starts, when it ends,
+// and up to ten times per second in between. The goroutine that reads the body
+// calls f, so f must return quickly and be safe for concurrent use. If f is
+// nil, no progress is reported.
 func Progress(f func(Event)) fetch.Middleware {
 	if f == nil {
 		return noMiddleware
@@ -58,8 +58,8 @@ func Progress(f func(Event)) fetch.Middleware {
 	}
 }
 
-// reportProgress returns the body of resp with calls of f. Ended is the last
-// event, even if Close is called concurrently with Read.
+// reportProgress returns a body that calls f while it is read. The event Ended
+// is the last event, even if Close is called concurrently with Read.
 func reportProgress(resp *fetch.Response, f func(Event), e Event, began time.Time) *observedBody {
 	f(e)
 	var mu sync.Mutex

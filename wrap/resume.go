@@ -10,12 +10,13 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// renewAfter is the number of received bytes that resets the attempts of a
-// request. With a smaller number, a server could cause endless attempts.
+// renewAfter is the number of received bytes after which the attempts of a
+// request are counted from zero again. With a smaller number, a server could
+// cause endless attempts.
 const renewAfter = 1 << 20
 
-// withResume returns resp with a Body that resumes an interrupted transfer, if
-// the response allows that.
+// withResume replaces the body of a response by a body that resumes interrupted
+// transfers. It returns the response unchanged if resuming is not possible.
 func (r *retrier) withResume(ctx context.Context, t *attempts, resp *fetch.Response) *fetch.Response {
 	req := t.req
 	recorded := req.Trace != nil && req.Trace.Restart != nil
@@ -30,7 +31,7 @@ func (r *retrier) withResume(ctx context.Context, t *attempts, resp *fetch.Respo
 	return resp
 }
 
-// A resumingBody is a Body that requests the missing part after an
+// A resumingBody is a response body that requests the missing bytes after an
 // interruption.
 type resumingBody struct {
 	next     fetch.Driver
@@ -41,9 +42,9 @@ type resumingBody struct {
 	size      int64
 	validator string
 
-	offset   int64 // of the next byte in the object
-	received int64 // bytes since the last attempt
-	pending  error // error that was returned together with the last bytes
+	offset   int64 // offset of the next byte in the object
+	received int64 // bytes received since the last attempt
+	pending  error // error that the body returned together with the last bytes
 	err      error // error that ended reading; returned by all later reads
 
 	mu       sync.Mutex // guards the fields below, because Close can be called at any time
@@ -87,8 +88,8 @@ func (b *resumingBody) current() io.ReadCloser {
 	return b.body
 }
 
-// resume requests the missing part until it succeeds. If all attempts fail, it
-// returns broken, the error that interrupted the transfer.
+// resume requests the missing bytes until a request succeeds. If all attempts
+// fail, it returns broken, the error that interrupted the transfer.
 func (b *resumingBody) resume(broken error) error {
 	if b.received >= renewAfter {
 		b.attempts.renew()
@@ -119,8 +120,9 @@ func (b *resumingBody) resume(broken error) error {
 	}
 }
 
-// remainderRequest returns the request for the missing part. It drops the other
-// conditions, because they were checked for the first response.
+// remainderRequest returns the request for the missing bytes. It omits the
+// other conditions of the request, because they were checked for the first
+// response.
 func (b *resumingBody) remainderRequest() *fetch.Request {
 	req := b.attempts.req.Clone()
 	end := req.Range.End
@@ -133,9 +135,10 @@ func (b *resumingBody) remainderRequest() *fetch.Request {
 	return req
 }
 
-// continues reports whether resp continues the same object at the next byte. A
-// response without a validator is accepted after the last byte, because status
-// 416 has none (RFC 9110 section 15.5.17).
+// continues reports whether resp contains the same version of the object from
+// the next byte on. After the last byte, a response without a validator is
+// accepted, because a response with status 416 has no validator (RFC 9110
+// section 15.5.17).
 func (b *resumingBody) continues(resp *fetch.Response) bool {
 	size := resp.Size == b.size || resp.Size < 0 || b.size < 0
 	same := resp.Validator == b.validator || resp.Validator == "" && b.offset == b.size
@@ -143,11 +146,11 @@ func (b *resumingBody) continues(resp *fetch.Response) bool {
 		resp.Kind == b.kind && resp.Location.IsZero() && !resp.Unchanged
 }
 
-// emptyBody replaces the old body until the next one is open.
+// emptyBody is the body of a resumingBody while no request is in progress.
 var emptyBody = io.NopCloser(strings.NewReader(""))
 
-// replace closes the body and replaces it. If the caller has closed b, it
-// closes the new body instead.
+// replace closes the old body and stores the new body. If the caller has
+// already closed the resumingBody, replace closes the new body instead.
 func (b *resumingBody) replace(body io.ReadCloser) {
 	b.mu.Lock()
 	if !b.closed {
@@ -157,8 +160,9 @@ func (b *resumingBody) replace(body io.ReadCloser) {
 	body.Close()
 }
 
-// makeCancelable makes Close cancel the following requests and delays. Most
-// bodies are never interrupted and do not need it.
+// makeCancelable sets b.cancel, so that Close can cancel later requests and
+// delays. It is called at the first interruption, because most bodies are never
+// interrupted.
 func (b *resumingBody) makeCancelable() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,7 +174,7 @@ func (b *resumingBody) makeCancelable() {
 	}
 }
 
-// Close closes the body and cancels a request in progress.
+// Close closes the body and cancels a request that resumes the transfer.
 func (b *resumingBody) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,29 +11,30 @@ import (
 	"github.com/anyurl/fetch/internal/proxy"
 )
 
-// RetryOptions configure when a failed request is repeated.
+// RetryOptions configures when and how often a failed request is sent again.
 type RetryOptions struct {
 	Attempts int           // maximum number of attempts, including the first one; 0 means 4
 	Total    time.Duration // time after which no attempt starts; 0 means 10 minutes, negative means no limit
 
-	// Delay is the time between two attempts. 0 means a random time of at most
-	// 0.5 seconds. The maximum doubles after each attempt, up to one minute.
+	// Delay is the time between two attempts. If it is 0, the time is random,
+	// at first up to 0.5 seconds. This maximum doubles after each attempt, up
+	// to one minute.
 	Delay time.Duration
 
-	// AllErrors also repeats requests that failed permanently, for example
-	// because the object is missing or the server is not trusted. Errors of the
-	// Policy, of this machine and of the call are never repeated, and neither
-	// are rejected passwords.
+	// If AllErrors is true, requests that failed permanently are also retried,
+	// for example if the object is missing or the server is not trusted. Errors
+	// of the Policy, local errors, usage errors and rejected passwords are
+	// never retried.
 	AllErrors bool
 
 	Jitter func() float64 // returns a random number in [0, 1); nil means math/rand/v2
 
-	// Notify, if not nil, is called before each delay, with the ctx of the
+	// Notify, if not nil, is called before each delay with the context of the
 	// request. It must be safe for concurrent use.
 	Notify func(ctx context.Context, a Attempt)
 }
 
-// An Attempt describes a failed attempt that will be repeated.
+// An Attempt describes a failed attempt that will be retried.
 type Attempt struct {
 	Request   *fetch.Request
 	Count     int           // number of attempts so far, including this one
@@ -48,20 +49,23 @@ const (
 	maxRetryAfter = 10 * time.Minute
 )
 
-// Retry returns a middleware that repeats requests after transient errors (see
-// fetch.Retryable). It waits for a random delay, or for the time that the
-// server requested, at most ten minutes. If a server or a proxy refuses a
-// connection, Retry tries once more. If a proxy does not support the
-// connection, Retry does not repeat the request. Sessions (telnet, rlogin,
-// tn3270) are not retried, because the user can reconnect.
+// Retry returns a middleware that retries requests after transient errors, as
+// reported by fetch.Retryable. It waits for a random delay, or for the time
+// that the server requested, up to ten minutes.
 //
-// If a Document is interrupted and its Response has a Validator, Retry resumes
-// the transfer at the next byte. Otherwise Read returns the error, and the
-// caller can start again. Read never returns a byte twice. After every
-// megabyte, the number of attempts and their total time start again.
+// If a server or a proxy refuses a connection, Retry tries only once more. If a
+// proxy does not support the connection, Retry does not retry. Interactive
+// sessions (telnet, rlogin, tn3270) are not retried, because the user can
+// reconnect.
 //
-// A request whose Trace has Restart is recorded as one exchange. Restart is
-// called before each further attempt, and the body is not resumed.
+// If the transfer of a Document is interrupted and its Response has a
+// Validator, Retry resumes the transfer at the next byte. Otherwise Read
+// returns the error, and the caller can start again. Read never returns a byte
+// twice. After every megabyte, Retry resets the number of attempts and their
+// total time.
+//
+// If the Trace of a request has Restart, Retry calls Restart before each retry.
+// It does not resume the body of such a request.
 func Retry(o RetryOptions) fetch.Middleware {
 	o = o.withDefaults()
 	return func(next fetch.Driver) fetch.Driver { return &retrier{o, next} }
@@ -80,10 +84,10 @@ func (o RetryOptions) withDefaults() RetryOptions {
 	return o
 }
 
-// WaitRetry is for a caller such as save.Transfer, which repeats req if its
-// body could not be resumed. It decides after n attempts, of which the first
-// started at began and the last failed with err. WaitRetry waits for the delay
-// and reports whether to repeat req.
+// WaitRetry waits for the delay before the next attempt and reports whether to
+// send req again. It is intended for callers that resume transfers themselves,
+// such as save.Transfer. Here n is the number of attempts so far, began is the
+// start of the first attempt, and err is the error of the last attempt.
 func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
 	o = o.withDefaults()
 	t := attempts{RetryOptions: &o, req: req, start: began, count: n - 1}
@@ -121,7 +125,7 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 	}
 }
 
-// attempts is the state of the attempts for one request.
+// attempts contains the state of the attempts for one request.
 type attempts struct {
 	*RetryOptions
 	req         *fetch.Request
@@ -141,7 +145,8 @@ func (t *attempts) renew() {
 	t.start, t.count, t.connRefused = time.Now(), 0, false
 }
 
-// next decides whether another attempt follows, and calls Notify if so.
+// next decides whether to try again. If so, it calls Notify and returns the
+// delay.
 func (t *attempts) next(ctx context.Context, err error) (wait time.Duration, ok bool) {
 	t.count++
 	if t.count >= t.Attempts || ctx.Err() != nil || t.req.Scheme().Traits.Session && !t.AllErrors || !t.isWorthRetry(err) {
@@ -161,7 +166,7 @@ func (t *attempts) next(ctx context.Context, err error) (wait time.Duration, ok 
 	return wait, true
 }
 
-// isWorthRetry reports whether another attempt may have a different result.
+// isWorthRetry reports whether another attempt may succeed after the error err.
 func (t *attempts) isWorthRetry(err error) bool {
 	var no *proxy.RefusedError
 	if errors.As(err, &no) && no.Unsupported() {
@@ -181,8 +186,8 @@ func isRefused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &no)
 }
 
-// isRetryableFault reports whether RetryOptions.AllErrors repeats a request
-// that failed with f.
+// isRetryableFault reports whether an error with the Fault f is retried if
+// RetryOptions.AllErrors is set.
 func isRetryableFault(f fetch.Fault) bool {
 	switch f {
 	case fetch.DNS, fetch.Connect, fetch.Timeout, fetch.TLS, fetch.Protocol, fetch.NotFound, fetch.TryLater,
@@ -207,7 +212,7 @@ func (t *attempts) delay(err error) time.Duration {
 	return time.Duration(t.Jitter() * float64(limit))
 }
 
-// sleep waits for d. It returns false if ctx ends first.
+// sleep waits for the duration d. It returns false if the context ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

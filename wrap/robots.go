@@ -13,17 +13,19 @@ import (
 )
 
 // Robots returns a Rule for PoliteOptions.Rule that obeys robots.txt (RFC
-// 9309). Agent is a product token such as "fetch" (section 2.2.1). A disallowed
-// URL is rejected with the Fault Denied. A Crawl-delay of up to one minute is
-// obeyed. The Rule applies to the schemes that have Scheme.Robots: http, https,
-// gopher and gophers.
+// 9309). The agent is a product token such as "fetch" (section 2.2.1). The Rule
+// rejects a disallowed URL with the Fault Denied. It obeys a Crawl-delay of up
+// to one minute. It applies to the schemes that set Scheme.Robots, which are
+// http, https, gopher and gophers.
 //
 // The Rule fetches robots.txt once per origin, with the permissions of the
-// first request to it. The file is used for a day, or for the time in caps.txt
-// of a Gopher site. A site without the file allows everything (section
-// 2.3.1.3). If the file cannot be read, or the status is 429, nothing is
-// allowed (section 2.3.1.4). The error then has the class of the failure, and
-// its RetryAfter is the time until the next attempt to read the file.
+// first request to the origin. The file is used for a day, or for the time in
+// caps.txt of a Gopher site. If a site does not have the file, all URLs are
+// allowed (section 2.3.1.3).
+//
+// If the file cannot be read, or the status is 429, all URLs are disallowed
+// (section 2.3.1.4). The error then has the class of the failure. Its
+// RetryAfter is the time until the next attempt to read the file.
 func Robots(agent string) func(next fetch.Driver) Rule {
 	return func(next fetch.Driver) Rule {
 		r := &robot{agent: agent, next: next, sites: map[fetch.Origin]*site{}}
@@ -48,9 +50,9 @@ type robot struct {
 	size  int
 }
 
-// A site has the rules of an origin for robots. If the Policy denies robots.txt
-// to one request, the error is not cached. The site may be allowed to other
-// requests.
+// A site contains the rules for robots of one origin. If the Policy denies
+// access to robots.txt, the error is not cached, because the Policy may allow
+// other requests to the site.
 type site struct {
 	ready     chan struct{} // closed when the other fields are set
 	file      *robots.File
@@ -88,8 +90,8 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 	return min(s.file.Delay(r.agent), maxCrawlDelay), nil
 }
 
-// rulePath returns the text of u to which the rules of its site apply. It
-// returns false if u sends no request to the site.
+// rulePath returns the text of a URL to which the rules of its site apply. It
+// returns false if retrieving u sends no request to the site.
 func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 	if r.Path != nil {
 		return r.Path(u)
@@ -101,8 +103,8 @@ func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
 	return path, true
 }
 
-// site returns the entry of key. The first caller reads robots.txt, and
-// concurrent callers wait for the result.
+// site returns the rules for robots of an origin. The first caller reads
+// robots.txt, and concurrent callers wait for the result.
 func (r *robot) site(ctx context.Context, req *fetch.Request, key fetch.Origin) (*site, error) {
 	for {
 		s, mine := r.claim(key)
@@ -122,7 +124,8 @@ func (r *robot) site(ctx context.Context, req *fetch.Request, key fetch.Origin) 
 	}
 }
 
-// claim returns the site of key. If it is new, the caller must publish it.
+// claim returns the site of an origin. If mine is true, the site is new, and
+// the caller must read robots.txt and call publish.
 func (r *robot) claim(key fetch.Origin) (s *site, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +135,7 @@ func (r *robot) claim(key fetch.Origin) (s *site, mine bool) {
 		}
 		r.forget(key, s)
 	}
-	for k, old := range r.sites { // random order: any entry can be read again
+	for k, old := range r.sites { // the order is random, because any entry can be read again
 		if len(r.sites) < maxSites && r.size <= maxSitesSize {
 			break
 		}
@@ -172,7 +175,7 @@ func isClosed(c chan struct{}) bool {
 	}
 }
 
-// codeOf returns the status code of the server in err, or zero.
+// codeOf returns the status code in an error from a server, or zero.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.Code

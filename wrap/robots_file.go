@@ -14,13 +14,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxRobotsHops is the maximum number of redirects (RFC 9309 section 2.3.1.2).
+// maxRobotsHops is the maximum number of redirects for robots.txt (RFC 9309
+// section 2.3.1.2).
 const maxRobotsHops = 5
 
-// errNoFile means that the site does not have the file.
+// errNoFile reports that the site does not have the requested file.
 var errNoFile = errors.New("none")
 
-// read reads the files of the site of req and sets s.
+// read fetches robots.txt and caps.txt of a site and stores their rules in s.
 func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	files, age := req.Scheme().Robots, robotsAge
 	err := r.open(ctx, req, files.File, func(body io.Reader) (err error) {
@@ -54,9 +55,9 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	s.expires = time.Now().Add(age)
 }
 
-// open fetches the file at path from the site of req, with the permissions of
-// req, and calls do with its body. It follows redirects that the Policy allows.
-// It returns errNoFile if the site has no such file.
+// open fetches the file at path from the site of req and calls do with its
+// body. It has the permissions of req and follows the redirects that the Policy
+// allows. It returns errNoFile if the site does not have the file.
 func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do func(io.Reader) error) error {
 	ask, err := fileRequest(req, path)
 	for hop := 0; err == nil; hop++ {
@@ -94,8 +95,8 @@ func readFile(resp *fetch.Response, do func(io.Reader) error) error {
 }
 
 // fileRequest returns the request for a file on the site of req. It copies the
-// User-Agent, but neither the conditions, which apply to another object, nor
-// the Trace, which may record one exchange.
+// User-Agent field. It does not copy the conditions, which apply to another
+// object, or the Trace, which may record only one exchange.
 func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	p := req.URL.Parts()
 	p.Userinfo, p.HasUserinfo, p.Path = "", false, path
@@ -104,7 +105,7 @@ func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
-	ask := req.Clone() // also copies the origin of a redirect
+	ask := req.Clone() // the copy also contains the origin of a redirect
 	ask.URL, ask.Op = u, fetch.Get
 	ask.Range, ask.IfSame, ask.IfNot, ask.Since, ask.Before = fetch.Range{}, "", "", time.Time{}, time.Time{}
 	ask.Header = req.Header.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })
@@ -112,7 +113,7 @@ func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	return ask, nil
 }
 
-// redirectRequest returns the request for the redirect resp of ask, without
+// redirectRequest returns the request that follows the redirect resp, without
 // credentials.
 func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 	led := ask.Clone()
@@ -121,8 +122,8 @@ func redirectRequest(ask *fetch.Request, resp *fetch.Response) *fetch.Request {
 	return led
 }
 
-// isMissing reports whether the status code or the error of a response means
-// that the file does not exist (RFC 9309 section 2.3.1.3).
+// isMissing reports whether a status code or an error means that a file does
+// not exist (RFC 9309 section 2.3.1.3).
 func isMissing(code int, err error) bool {
 	if err == nil {
 		return false
@@ -133,8 +134,8 @@ func isMissing(code int, err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Denied, fetch.Auth}, fetch.FaultOf(err))
 }
 
-// isLocalRejection reports whether the error was not caused by a server. Such
-// an error applies only to this request, not to the site.
+// isLocalRejection reports whether an error was caused by the Policy or this
+// machine, and not by a server. Such an error applies only to one request.
 func isLocalRejection(err error) bool {
 	return slices.Contains([]fetch.Fault{fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.BadURL,
 		fetch.Usage, fetch.Unsupported, fetch.Local, fetch.Canceled}, fetch.FaultOf(err))

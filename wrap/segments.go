@@ -8,23 +8,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Limits on the memory of one body and on the size of a segment.
+// These constants limit the memory for one body and the size of a segment.
 const (
 	segmentMemory = 24 << 20
 	maxPiece      = 4 << 20
 )
 
-// Segments returns a middleware that downloads large objects of http and https
-// by n concurrent requests for segments of some megabytes. The caller reads the
-// bytes in order. This helps if the server limits the rate of each response, or
-// if the round-trip time is long. If Retry is an inner middleware, it resumes
-// only the interrupted segment.
+// Segments returns a middleware that downloads large http and https objects
+// with n concurrent requests for segments of some megabytes. The caller reads
+// the bytes in order. Segments are faster if the server limits the rate of each
+// response, or if the round-trip time is long. If Retry is an inner middleware,
+// it resumes only the interrupted segment.
 //
-// The server must supply a strong validator for the object. Every request
-// requires this version, and another version is the error fetch.Mismatch.
-// Requests with a condition, with a last byte, or with a Trace of bytes (Sent,
-// Received) are not divided. A body uses at most 24 MiB of memory. If n is
-// below 2, no request is divided.
+// The server must supply a strong validator for the object. If a later response
+// has another validator, Read returns fetch.Mismatch. Requests with a
+// condition, with a last byte, or with Sent or Received in their Trace are not
+// divided. One body uses at most 24 MiB of memory. If n is less than 2, no
+// request is divided.
 func Segments(n int) fetch.Middleware {
 	return func(next fetch.Driver) fetch.Driver {
 		if n < 2 {
@@ -63,8 +63,8 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 	return resp, nil
 }
 
-// isDivisible reports whether req is a plain request for an object from some
-// byte to its end.
+// isDivisible reports whether a request may be divided into segments. It must
+// be an unconditional request for an object from some byte to its end.
 func isDivisible(req *fetch.Request) bool {
 	t := req.Trace
 	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
@@ -72,12 +72,13 @@ func isDivisible(req *fetch.Request) bool {
 		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Received == nil)
 }
 
-// A segmentedBody is a Body whose segments are read by concurrent workers.
+// A segmentedBody is a response body whose segments are downloaded
+// concurrently.
 type segmentedBody struct {
 	*segmenter
 	ctx     context.Context
 	cancel  context.CancelFunc
-	req     *fetch.Request // for a segment; its Range is set later
+	req     *fetch.Request // template for the request of a segment; its Range is set later
 	working sync.WaitGroup
 
 	mu      sync.Mutex
@@ -86,14 +87,14 @@ type segmentedBody struct {
 	free    [][]byte
 	next    int64 // offset of the next segment
 	end     int64
-	stopped bool // after Close or an error, no segment is started
+	stopped bool // true after Close or an error; no further segment is started
 
 	pos int   // position in the first segment of queue; used only by Read
 	err error // error that ended reading; used only by Read
 }
 
-// A piece is a segment of the object. The bytes of buf before n do not change
-// any more.
+// A piece is a segment of the object. The first n bytes of buf are complete and
+// do not change.
 type piece struct {
 	fetch.Range
 	body io.ReadCloser // nil before the request
@@ -117,8 +118,8 @@ func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetc
 	return d
 }
 
-// serialTrace returns a Trace for segments. It forwards notes one at a time,
-// and no other events.
+// serialTrace returns a Trace for concurrent requests. It forwards only notes,
+// one at a time.
 func serialTrace(t *fetch.Trace) *fetch.Trace {
 	if t == nil || t.Note == nil {
 		return nil
@@ -131,7 +132,8 @@ func serialTrace(t *fetch.Trace) *fetch.Trace {
 	}}
 }
 
-// work reads p and then further segments until no segment remains.
+// work downloads the segment p, if not nil, and then further segments until no
+// segment remains.
 func (d *segmentedBody) work(p *piece) {
 	for {
 		if p == nil {
@@ -150,8 +152,8 @@ func (d *segmentedBody) work(p *piece) {
 	}
 }
 
-// claimPiece waits for space in the queue and starts the next segment. It
-// returns nil if there is no further segment.
+// claimPiece waits for space in the queue and returns the next segment to
+// download. It returns nil if there is no further segment.
 func (d *segmentedBody) claimPiece() *piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,7 +180,7 @@ func (d *segmentedBody) startPiece() *piece {
 	return p
 }
 
-// readPiece reads all bytes of p.
+// readPiece reads all bytes of a segment into its buffer.
 func (d *segmentedBody) readPiece(p *piece) error {
 	if err := d.openPiece(p); err != nil {
 		return err
@@ -202,7 +204,7 @@ func (d *segmentedBody) readPiece(p *piece) error {
 	return nil
 }
 
-// openPiece requests p, unless its body is already open.
+// openPiece sends the request for a segment, unless its body is already open.
 func (d *segmentedBody) openPiece(p *piece) error {
 	if p.body != nil {
 		return nil
@@ -243,8 +245,9 @@ func (d *segmentedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// waitForData returns the first segment and the number of its bytes that are
-// ready. The number is zero at the end of the body or after an error.
+// waitForData waits for bytes of the first segment. It returns the segment and
+// the number of bytes that can be read. The number is zero at the end of the
+// body or after an error.
 func (d *segmentedBody) waitForData() (head *piece, n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -267,7 +270,7 @@ func (d *segmentedBody) waitForData() (head *piece, n int, err error) {
 	}
 }
 
-// releasePiece removes the first segment from the queue and reuses its memory.
+// releasePiece removes the first segment from the queue and reuses its buffer.
 func (d *segmentedBody) releasePiece(head *piece) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -276,7 +279,8 @@ func (d *segmentedBody) releasePiece(head *piece) {
 	d.changed.Broadcast()
 }
 
-// Close cancels the requests in progress and waits for the workers.
+// Close cancels the requests in progress and waits until the workers have
+// ended.
 func (d *segmentedBody) Close() error {
 	d.cancel()
 	d.mu.Lock()

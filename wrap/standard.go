@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options select the middlewares of [Standard]. The zero value selects only
-// retries.
+// Options selects the middlewares that [Standard] returns. The zero value
+// selects only retries.
 type Options struct {
 	Log      *slog.Logger   // nil means no log
 	Progress func(Event)    // nil means no progress reports
@@ -18,17 +18,17 @@ type Options struct {
 	Rate     int64          // limit on the total transfer rate in bytes per second; 0 means no limit
 }
 
-// Standard returns the middlewares of o for fetch.Options.Wrap, in the order in
-// which they work together. A middleware that is inserted before them sees a
-// request once, regardless of retries. A middleware after them sees each
-// attempt.
+// Standard returns the middlewares that Options selects, for
+// fetch.Options.Wrap. They are in the correct order. A middleware inserted
+// before them runs once per request, regardless of retries. A middleware added
+// after them runs once per attempt.
 func Standard(o Options) []fetch.Middleware {
 	all := []fetch.Middleware{
-		Log(o.Log),           // logs the view of the caller
+		Log(o.Log),           // logs one request, even if it is retried
 		Progress(o.Progress), // reports one body, even if it is resumed
 	}
 	if o.Cache != nil {
-		all = append(all, Cache(*o.Cache)) // before any request is sent
+		all = append(all, Cache(*o.Cache)) // handles a request before it is sent
 	}
 	all = append(all, Segments(o.Segments), Retry(o.Retry)) // retries apply to each segment
 	if o.Polite != nil {
