@@ -19,6 +19,7 @@ type crawl struct {
 	runNumber int64
 	newRun    bool // if false, an earlier process started the run
 
+	identity  archive.IdentityRules
 	scope     *scopeFilter
 	trust     *trust
 	report    report

@@ -53,7 +53,7 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)
-	mt.Chain = chainOf(d.v.item.URL, from.Chain, text)
+	mt.Chain = d.c.chainOf(d.v.item.URL, from.Chain, text)
 	reason, off := d.c.scope.checkLink(u, text, d.v.item.Depth+1, from.OutOfReach, mt)
 	_, reported := guardOf(reason)
 	if reason == reasonURLBytes {
@@ -84,7 +84,11 @@ func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if d.lastMeta.text == nil || d.lastMeta.meta != mt {
 		d.lastMeta = encodedMeta{mt.encode(), mt}
 	}
-	it := newItem(u, text, d.v.item, d.lastMeta.text)
+	identity := d.c.identity.Identity(text)
+	it := newItem(u, text, frontier.KeyOf(identity), d.v.item, d.lastMeta.text)
+	if identity != text {
+		d.v.sessionLinks++
+	}
 	if it.Depth = depth; mt.SiteInfo {
 		it.Priority = -1
 	}

@@ -26,6 +26,7 @@ type Event struct {
 	Attempts  int       `json:"attempts,omitempty"`  // number of failed attempts before this one
 	Guard     string    `json:"guard,omitempty"`     // name of the Guard that omitted the URL or its links
 	Omitted   int64     `json:"omitted,omitempty"`   // number of URLs that Guard omitted
+	Sessions  int64     `json:"sessions,omitempty"`  // number of links with session identifiers or ignored parameters
 	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
 
 	// Override names the setting that allows a URL that the Policy denied. The
@@ -59,6 +60,8 @@ type Summary struct {
 	// again unless the limit is raised. An exception are articles of a
 	// newsgroup, which the next run lists again.
 	LeftOut LeftOut
+
+	SessionLinks int64 // links with session identifiers or ignored parameters
 }
 
 // Progress describes the state of a run before its end.

@@ -83,10 +83,10 @@ func hostOf(u uri.URI) string {
 }
 
 // newItem returns an item for the URL u, which was found by visiting the item
-// via. The parameter text is the canonical form of u.
-func newItem(u uri.URI, text string, via frontier.Item, meta []byte) frontier.Item {
+// via. The parameter text is the canonical form of u, and key is the key of u.
+func newItem(u uri.URI, text string, key frontier.Key, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
-		Key: frontier.KeyOf(text), URL: text, Host: hostOf(u),
+		Key: key, URL: text, Host: hostOf(u),
 		Via: via.Key, Depth: via.Depth + 1, Priority: via.Priority, Meta: meta,
 	}
 }

@@ -19,7 +19,7 @@ func (d *discovery) addRedirect(u uri.URI) {
 		SiteInfo: v.meta.SiteInfo, Guessed: v.meta.Guessed, Referenced: v.meta.Referenced, Chain: v.meta.Chain,
 	}
 	switch {
-	case mt.Hops > maxRedirects, text == archive.Canonical(v.url):
+	case mt.Hops > maxRedirects, d.c.identity.KeyOf(text) == v.item.Key:
 		v.exclude("too many redirects")
 	case int64(len(u.Unredacted())) > limitOr(d.c.o.Limits.URLBytes, DefaultURLBytes):
 		v.leftOut[OverURLBytes]++

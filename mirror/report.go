@@ -88,6 +88,7 @@ func (r *report) unlistedFailures(n int64) {
 // is true if the URL is a seed of this run.
 func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	t := &r.summary
+	t.SessionLinks += v.sessionLinks
 	for g, n := range v.leftOut {
 		t.LeftOut[g] += n
 	}
@@ -95,7 +96,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed,
 		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
 		Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts,
-		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(),
+		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media

@@ -27,7 +27,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	if v.url, err = uri.Parse(it.URL); err != nil {
 		return v.fail(frontier.Dead, err)
 	}
-	if it.Key != frontier.KeyOf(it.URL) { // the database is damaged or forged
+	if it.Key != c.identity.KeyOf(it.URL) && it.Key != frontier.KeyOf(it.URL) { // the database is damaged or forged
 		return v.exclude("the database has the URL under the key of another URL")
 	}
 	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
@@ -167,7 +167,7 @@ func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 		if err != nil || hops == maxRedirects || resp.Location.IsZero() {
 			return resp, err
 		}
-		if archive.Canonical(resp.Location) != archive.Canonical(req.URL) {
+		if c.identity.Identity(archive.Canonical(resp.Location)) != c.identity.Identity(archive.Canonical(req.URL)) {
 			return resp, nil
 		}
 		resp.Body.Close()

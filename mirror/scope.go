@@ -46,6 +46,23 @@ type Scope struct {
 	Requisites bool             // select the requisites of pages one hop out of reach, such as images
 	Accept     []string         // patterns of media types to keep, such as image/*; if empty, all
 	Reject     []string
+
+	// URLs that differ only in a session identifier, such as ;jsessionid=X,
+	// identify one object unless KeepSessionIDs is set. The first of these
+	// URLs that the mirror finds is requested. IgnoreParameters names
+	// further query and path parameters of web URLs that do not identify an
+	// object, regardless of case.
+	KeepSessionIDs   bool
+	IgnoreParameters []string
+}
+
+// identityRules returns the rules by which URLs identify the same object.
+func (s *Scope) identityRules() archive.IdentityRules {
+	r := archive.IdentityRules{KeepSessions: s.KeepSessionIDs}
+	for _, name := range s.IgnoreParameters {
+		r.Ignored = append(r.Ignored, strings.ToLower(name))
+	}
+	return r
 }
 
 // maxOutOfReach is the maximum number of consecutive requisites out of reach.
@@ -57,6 +74,7 @@ const reasonScope = "out of scope"
 // A scopeFilter selects the URLs of a mirror by a Scope.
 type scopeFilter struct {
 	rules    Scope
+	identity archive.IdentityRules
 	limits   Limits
 	scheme   func(name string) fetch.Scheme // looks up a scheme by its name
 	hashSeed maphash.Seed
@@ -70,7 +88,7 @@ type scopeFilter struct {
 
 func newScopeFilter(s Scope, l Limits, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
 	b := &scopeFilter{
-		rules: s, limits: l, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
+		rules: s, identity: s.identityRules(), limits: l, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
 		counter: valueCounter{values: map[string]map[uint64]struct{}{}}, hashSeed: maphash.MakeSeed(),
 	}
 	for _, u := range seeds {
@@ -213,6 +231,7 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 	if !s.Mirror.Repeats && repeats > limitOr(l.Repeats, DefaultRepeats) {
 		return reasonRepeats
 	}
+	plain = b.identity.Identity(plain)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s.Traits.Web && segments > deepPath &&
@@ -260,9 +279,9 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 
 // chainOf returns the number of consecutive links between queries of one path
 // that lead to to. The page from with the link has the number chain.
-func chainOf(from string, chain int, to string) int {
-	path, _, ok := strings.Cut(to, "?")
-	if fromPath, _, _ := strings.Cut(from, "?"); !ok || fromPath != path {
+func (c *crawl) chainOf(from string, chain int, to string) int {
+	path, _, ok := strings.Cut(c.identity.Identity(to), "?")
+	if fromPath, _, _ := strings.Cut(c.identity.Identity(from), "?"); !ok || fromPath != path {
 		return 0
 	}
 	return chain + 1

@@ -65,7 +65,7 @@ func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	for _, text := range note.Seeds {
 		if u, err := uri.Parse(text); err == nil && c.trust.inSeedDomain(u) {
 			c.scope.addSeed(u)
-			c.trust.seeds[frontier.KeyOf(archive.Canonical(u))] = true
+			c.trust.seeds[c.identity.KeyOf(archive.Canonical(u))] = true
 		}
 	}
 	return nil

@@ -84,6 +84,71 @@ var traps = []trap{
 	}, 500, mirror.OverSitemaps},
 }
 
+// TestSessions checks that URLs with different session identifiers are
+// requested once, also by a later run.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		link     string // link to page %d with session %d
+		scope    mirror.Scope
+		requests int
+	}{
+		{"path parameter", "/%d;jsessionid=%d", mirror.Scope{}, 6},
+		{"query parameter", "/?page=%d&PHPSESSID=%d", mirror.Scope{}, 6},
+		{"ignored parameter", "/%d?ticket=%d", mirror.Scope{IgnoreParameters: []string{"Ticket"}}, 6},
+		{"session that is kept", "/%d;jsessionid=%d", mirror.Scope{KeepSessionIDs: true, Depth: 2}, 1 + 5 + 25},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				n := 0
+				w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					out.Header().Set("Content-Type", mediaOf(r.URL.Path))
+					for page := range 5 {
+						n++
+						fmt.Fprintf(out, `<a href="`+c.link+`">`, page, n)
+					}
+				}))
+				o := w.options("http://a.example/")
+				o.Scope = c.scope
+				for range 2 {
+					w.requests()
+					sum := run(t, o)
+					if len(w.requested) != c.requests || sum.LeftOut.Total() != 0 || sum.SessionLinks == 0 != c.scope.KeepSessionIDs {
+						t.Errorf("%d requests, want %d: %+v", len(w.requested), c.requests, sum)
+					}
+					if c.scope.KeepSessionIDs {
+						return // the next run has other URLs
+					}
+				}
+				checkVerify(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestSessionRedirect checks that a redirect that only adds a session
+// identifier is followed.
+func TestSessionRedirect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		w.web("a.example", webSite{"/": "-> /;jsessionid=1", "/;jsessionid=1": "the page <a href=in>", "/in": "in"})
+		o := w.options("http://a.example/")
+		for range 2 {
+			sum := run(t, o)
+			if got := w.requests(); got != "http://a.example/ http://a.example/;jsessionid=1 http://a.example/in" {
+				t.Errorf("requests for %s: %+v", got, sum)
+			}
+		}
+		if files := tree(t, o.Dir, "http/a.example"); !strings.Contains(fmt.Sprint(files), "the page") {
+			t.Errorf("the page is missing: %v", files)
+		}
+		checkVerify(t, o.Dir)
+	})
+}
+
 // TestTraps checks that the mirror of each trap ends and reports the guard. Its
 // limits are a tenth of the default limits or less.
 func TestTraps(t *testing.T) {

@@ -21,6 +21,8 @@ type trust struct {
 	scope     *scopeFilter          // scope of the user's seeds
 	seeds     map[frontier.Key]bool // seeds of this run, including earlier processes
 
+	identity archive.IdentityRules
+
 	logins map[fetch.Origin]*fetch.Credential // credentials in the user's seeds
 }
 
@@ -28,7 +30,8 @@ func newTrust(o Options) *trust {
 	return &trust{
 		token: strconv.FormatUint(rand.Uint64(), 36), userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
-		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
+		identity: o.Scope.identityRules(),
+		scope:    newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
 }
 
@@ -52,7 +55,8 @@ func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
 // addSeed records that the user entered the URL u and returns an item for u. If
 // u contains credentials, they are used for all requests to its origin.
 func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
-	it := newItem(u, archive.Canonical(u), frontier.Item{Depth: -1}, meta{}.encode())
+	text := archive.Canonical(u)
+	it := newItem(u, text, t.identity.KeyOf(text), frontier.Item{Depth: -1}, meta{}.encode())
 	t.addUserSeed(u, it.Key)
 	t.seeds[it.Key] = true
 	c, err := client.Credential(u)

@@ -42,11 +42,14 @@ type visit struct {
 	mark          string // position up to which a newsgroup was read
 	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
 
-	leftOut    LeftOut // number of URLs that guards omitted
-	incomplete bool    // articles of this newsgroup were omitted because of a limit
-	children   []frontier.Item
-	reserved   int64 // bytes of memory reserved for children
-	memory     *archive.Memory
+	leftOut LeftOut // number of URLs that guards omitted
+	// sessionLinks is the number of links with a session identifier or an
+	// ignored parameter.
+	sessionLinks int64
+	incomplete   bool // articles of this newsgroup were omitted because of a limit
+	children     []frontier.Item
+	reserved     int64 // bytes of memory reserved for children
+	memory       *archive.Memory
 }
 
 // isNew reports whether v retrieved a new object or a new version of an object.

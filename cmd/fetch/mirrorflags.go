@@ -102,6 +102,8 @@ type scopeFlags struct {
 	reject       []string
 	followLinks  bool
 	ignoreRobots bool
+	keepSessions bool
+	ignored      []string
 }
 
 func (f *scopeFlags) register(s *options.Set) {
@@ -113,6 +115,8 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.requisites, "page-requisites", false, "retrieve images, styles and scripts of pages from any host")
 	p.StringSliceVar(&f.accept, "accept", nil, "store only objects of these media `TYPES`, such as image/*")
 	p.StringSliceVar(&f.reject, "reject", nil, "do not store objects of these media `TYPES`")
+	p.BoolVar(&f.keepSessions, "keep-session-ids", false, "distinguish URLs by session identifiers")
+	p.StringSliceVar(&f.ignored, "ignore-params", nil, "do not distinguish URLs by the parameters `NAMES`")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt (recorded in the WARC files)")
 }
@@ -125,7 +129,10 @@ func (f *scopeFlags) options() (o mirror.Scope, err error) {
 				"(use --include and --exclude for URLs)", media)
 		}
 	}
-	o = mirror.Scope{Depth: int(f.depth), Requisites: f.requisites, Accept: f.accept, Reject: f.reject}
+	o = mirror.Scope{
+		Depth: int(f.depth), Requisites: f.requisites, Accept: f.accept, Reject: f.reject,
+		KeepSessionIDs: f.keepSessions, IgnoreParameters: f.ignored,
+	}
 	var ok bool
 	if o.Reach, ok = mirror.ParseReach(f.reach); !ok {
 		return o, fetch.Usage.Errorf("--scope is prefix, host, domain or any, not %q", f.reach)

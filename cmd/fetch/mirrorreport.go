@@ -142,6 +142,10 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}
 	r.printGuards(s.LeftOut)
+	if s.SessionLinks > 0 {
+		r.note("links with session identifiers or ignored parameters: %d; the mirror follows one link to each object "+
+			"(--keep-session-ids)", s.SessionLinks)
+	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
 		r.note("run the same command again to continue")
 	}

@@ -72,9 +72,13 @@ func (b *browser) copyFile(c *frontier.Capture) error {
 // replacement is a relative path to a copy, or the absolute URL if there is no
 // copy.
 func (b *browser) target(from string, l links.Link) string {
-	key := frontier.KeyOf(Canonical(l.URL))
-	found, err := b.a.frontier.NewestCaptures(b.ctx, []frontier.Key{key})
-	c, ok := found[key]
+	text, rules := Canonical(l.URL), IdentityRules{}
+	keys := []frontier.Key{frontier.KeyOf(text), rules.KeyOf(text)}
+	found, err := b.a.frontier.NewestCaptures(b.ctx, keys)
+	c, ok := found[keys[0]]
+	if !ok { // the run may have ignored a session identifier
+		c, ok = found[keys[1]]
+	}
 	if err != nil || !ok || c.Path == "" {
 		return l.URL.Unredacted()
 	}

@@ -48,7 +48,7 @@ func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err erro
 				continue
 			}
 			f.urls = append(f.urls, it.URL)
-			if !before[it.Key] {
+			if !before[frontier.KeyOf(it.URL)] {
 				f.New++
 			}
 		}
