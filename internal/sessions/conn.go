@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Conn is the network connection of a session. Drivers embed a Conn in their
-// session type to implement [Session].
+// A Conn is the network connection of a [Session]. A driver embeds *Conn in its
+// session type, which then implements Session.
 type Conn struct {
 	NetConn net.Conn             // network connection, for deadlines and addresses
 	Stream  net.Conn             // NetConn, or a TLS or compression layer over it
@@ -22,41 +22,41 @@ type Conn struct {
 	goodbye string
 
 	mu     sync.Mutex
-	trace  *fetch.Trace // of the current request
-	reused atomic.Bool  // the server has not answered since Claim
+	trace  *fetch.Trace // Trace of the current request, or nil
+	reused atomic.Bool  // if true, Claim was called and the server has not answered since
 	broken atomic.Bool
 }
 
-// NewConn returns a Conn for a connection that [fetch.Net] has opened. It
-// reports to t, which may be nil. Close sends goodbye before it closes the
-// connection.
+// NewConn returns a Conn for netConn, which must come from [fetch.Net]. The
+// Conn reports its traffic to t, which may be nil. Close sends the command
+// goodbye before it closes the connection.
 func NewConn(netConn net.Conn, t *fetch.Trace, goodbye string) *Conn {
 	return &Conn{NetConn: netConn, Stream: netConn, trace: t, goodbye: goodbye}
 }
 
-// Trace returns the Trace of the current request, or nil.
+// Trace returns the [fetch.Trace] of the current request, or nil.
 func (c *Conn) Trace() *fetch.Trace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trace
 }
 
-// setTrace makes c report to t, which may be nil. After it returns, c makes no
-// further calls of the former Trace.
+// setTrace sets the Trace that receives reports, which may be nil. After
+// setTrace returns, the functions of the previous Trace are no longer called.
 func (c *Conn) setTrace(t *fetch.Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trace = t
 }
 
-// Read reads from Stream and reports the bytes to the Trace.
+// Read reads from Stream and reports the received bytes to the Trace.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Stream.Read(p)
 	c.ReportRead(p[:n])
 	return n, err
 }
 
-// ReportRead reports p to the Trace as bytes that were read.
+// ReportRead reports p to the Trace as received bytes.
 func (c *Conn) ReportRead(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +65,8 @@ func (c *Conn) ReportRead(p []byte) {
 	}
 }
 
-// Send writes out to Stream and reports shown to the Trace. The caller must
-// mask the secrets in shown.
+// Send writes out to Stream and reports shown to the Trace. The bytes in shown
+// must not contain passwords or other secrets.
 func (c *Conn) Send(out, shown []byte) error {
 	c.reportSent(shown)
 	c.NetConn.SetWriteDeadline(time.Now().Add(ReplyTimeout))
@@ -82,9 +82,9 @@ func (c *Conn) reportSent(shown []byte) {
 	}
 }
 
-// SetReplyTimeout sets the deadline of subsequent reads to limit from now. Zero
-// removes the deadline, for example before a body, because the Client limits
-// the time of bodies.
+// SetReplyTimeout sets a deadline for all following reads, at the given time
+// from now. A limit of zero removes the deadline. Drivers remove the deadline
+// before a body, because the Client limits the time of bodies.
 func (c *Conn) SetReplyTimeout(limit time.Duration) {
 	var until time.Time
 	if limit > 0 {
@@ -93,10 +93,12 @@ func (c *Conn) SetReplyTimeout(limit time.Duration) {
 	c.NetConn.SetReadDeadline(until)
 }
 
-// Encrypt performs a TLS handshake with host over NetConn, like
-// [fetch.Handshake], and replaces Stream. The argument buffered is the number
-// of bytes that were read ahead. If it is not zero, Encrypt returns an error,
-// because these bytes were sent in plaintext.
+// Encrypt performs a TLS handshake for the given host, like [fetch.Handshake].
+// It then sets Stream to the TLS connection.
+//
+// The argument buffered is the number of bytes that were received but not yet
+// used. If buffered is not zero, Encrypt returns an error, because the server
+// sent these bytes in plaintext.
 func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buffered int) error {
 	if buffered > 0 {
 		c.Break()
@@ -113,18 +115,18 @@ func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buf
 	return nil
 }
 
-// Break marks c as unusable for further requests.
+// Break marks the connection as unusable for further requests.
 func (c *Conn) Break() { c.broken.Store(true) }
 
-// IsBroken reports whether Break was called.
+// IsBroken reports whether Break has been called.
 func (c *Conn) IsBroken() bool { return c.broken.Load() }
 
-// MarkAnswered records that the server has answered the current request. The
-// session is then no longer stale.
+// MarkAnswered records that the server has answered the current request. A
+// later failure is then not retried on another session.
 func (c *Conn) MarkAnswered() { c.reused.Store(false) }
 
-// IsReused reports whether an earlier request used c and the server has not yet
-// answered the current request.
+// IsReused reports whether the connection has served an earlier request and has
+// received no answer to the current request.
 func (c *Conn) IsReused() bool { return c.reused.Load() }
 
 // Claim implements [Session].
@@ -143,7 +145,8 @@ func (c *Conn) Release() bool {
 // Stale implements [Session].
 func (c *Conn) Stale() bool { return c.IsReused() && c.IsBroken() }
 
-// Close sends the goodbye, unless c is broken, and closes the connection.
+// Close closes the connection. If the connection is not broken, Close first
+// sends the goodbye command.
 func (c *Conn) Close() error {
 	if !c.broken.Swap(true) && c.goodbye != "" {
 		c.NetConn.SetWriteDeadline(time.Now().Add(time.Second))

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Lease gives one request the exclusive use of a session. The session is
-// aborted when the context of the request is canceled.
+// A Lease gives one request the exclusive use of a session. If the context of
+// the request is canceled, the session is aborted.
 type Lease[S Session] struct {
 	Session S // valid until the lease ends
 
@@ -29,7 +29,8 @@ func (p *Pool[S]) lease(ctx context.Context, key string, trace *fetch.Trace, s S
 	return &Lease[S]{Session: s, pool: p, ctx: ctx, key: key, trace: trace, stop: context.AfterFunc(ctx, s.Abort)}
 }
 
-// Rekey changes the key under which the session returns to the Pool.
+// Rekey changes the key under which the session is stored in the [Pool] after
+// the lease.
 func (l *Lease[S]) Rekey(key string) {
 	if key == l.key {
 		return
@@ -42,8 +43,8 @@ func (l *Lease[S]) Rekey(key string) {
 	l.key = key
 }
 
-// endLease decrements the number of leased sessions of key and wakes a waiting
-// request.
+// endLease decrements the number of leased sessions of the key and wakes one
+// waiting request.
 func (p *Pool[S]) endLease(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,9 +57,9 @@ func (p *Pool[S]) endLease(key string) {
 	p.deleteEmptyQueue(key, q)
 }
 
-// Replace closes the session and continues the lease with a new session from
-// open. It calls the Restart function of the Trace first. If open fails, the
-// lease ends.
+// Replace closes the session and continues the lease with a new session. It
+// reports a restart to the Trace and then calls open to create the session. If
+// open fails, the lease ends and Replace returns the error.
 func (l *Lease[S]) Replace(open func() (S, error)) error {
 	l.stop()
 	l.Session.Close()
@@ -76,10 +77,12 @@ func (l *Lease[S]) Replace(open func() (S, error)) error {
 // Ended reports whether the lease has ended.
 func (l *Lease[S]) Ended() bool { return l.ended.Load() }
 
-// End ends the lease. The session returns to the Pool if complete is true, the
-// context is not canceled and the session accepts another request. Otherwise
-// the session is closed. If complete is false, End may be called concurrently
-// with other uses of the session. Subsequent calls have no effect.
+// End ends the lease. If complete is true, the session returns to the Pool. The
+// session is closed instead if complete is false, if the context is canceled,
+// or if the session accepts no further requests.
+//
+// End(false) may be called concurrently with other uses of the session. After
+// the first call, End has no effect.
 func (l *Lease[S]) End(complete bool) {
 	if l.ended.Swap(true) {
 		return
@@ -95,9 +98,9 @@ func (l *Lease[S]) End(complete bool) {
 	l.pool.endLease(l.key)
 }
 
-// Body returns a Body that reads r and ends the lease. If r is nil, the body is
-// empty and the lease ends immediately. The function fault classifies the
-// errors of r, and may be nil.
+// Body returns a response body that reads from r and ends the lease at the end
+// of r. If r is nil, the body is empty and the lease ends immediately. If fault
+// is not nil, the body passes each read error to fault and returns the result.
 func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	if r == nil {
 		l.End(true)
@@ -105,9 +108,9 @@ func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	return &Body{Reader: r, fault: fault, ended: l.Ended, End: l.End}
 }
 
-// A Body is a response body that ends a lease. The lease ends as complete at
-// io.EOF. It ends as incomplete at any other error or if the Body is closed
-// before io.EOF.
+// A Body is a response body that ends a [Lease]. At io.EOF, the session returns
+// to the Pool. The session is aborted after any other error, or if the Body is
+// closed before io.EOF.
 type Body struct {
 	Reader io.Reader // nil for an empty body
 	End    func(complete bool)
@@ -136,8 +139,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// Close ends the lease and closes the Reader if it is an io.Closer. Close may
-// be called concurrently with Read.
+// Close ends the lease. If Reader is an io.Closer, Close also closes it. Close
+// may be called concurrently with Read.
 func (b *Body) Close() error {
 	b.End(false)
 	if c, ok := b.Reader.(io.Closer); ok {

@@ -9,16 +9,18 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// A Text is a Conn for a line-based protocol. It buffers commands until Flush.
+// A Text is a [Conn] for a protocol with text lines, such as FTP. It buffers
+// commands until Flush is called.
 type Text struct {
 	*Conn
 	Lines *line.Reader
 
-	commands, traced []byte // unsent commands, and their form for the Trace
+	commands, traced []byte // unsent commands, and the same commands with masked secrets
 }
 
-// NewText returns a Text with a line reader for r. The reader r must read from
-// c. If r is nil, the line reader reads c directly.
+// NewText returns a Text that reads lines from r. The reader r must read from
+// c, for example through a decompressor. If r is nil, the Text reads from c
+// directly.
 func NewText(c *Conn, r io.Reader) *Text {
 	if r == nil {
 		r = c
@@ -26,9 +28,9 @@ func NewText(c *Conn, r io.Reader) *Text {
 	return &Text{Conn: c, Lines: line.NewReader(r)}
 }
 
-// AddCommand appends a command to the buffer. An empty word still adds its
-// separating space. It returns an error of fault BadURL if a word has unsafe
-// bytes.
+// AddCommand appends a command to the buffer, with a space between the words.
+// The space is also added before an empty word. If a word contains unsafe bytes
+// such as CR or LF, AddCommand returns a [fetch.BadURL] error.
 func (t *Text) AddCommand(words ...string) error {
 	if err := t.add(words, words); err != nil {
 		return fetch.BadURL.Errorf("%s: %w", words[0], err)
@@ -36,8 +38,9 @@ func (t *Text) AddCommand(words ...string) error {
 	return nil
 }
 
-// AddSecretCommand works like AddCommand, but the Trace shows the last word
-// masked. It returns an error of fault Usage if a word has unsafe bytes.
+// AddSecretCommand works like AddCommand, but reports "***" in place of the
+// last word to the Trace. If a word contains unsafe bytes such as CR or LF,
+// AddSecretCommand returns a [fetch.Usage] error.
 func (t *Text) AddSecretCommand(words ...string) error {
 	last := len(words) - 1
 	if err := t.add(words, append(words[:last:last], "***")); err != nil {
@@ -56,16 +59,17 @@ func (t *Text) add(words, shown []string) error {
 	return nil
 }
 
-// TraceCommand appends a command to the report for the Trace without sending
-// it.
+// TraceCommand adds a command to the next report to the Trace. It does not send
+// the command.
 func (t *Text) TraceCommand(words ...string) {
 	t.traced, _ = line.Append(t.traced, line.MaxCommand, words...)
 }
 
-// ClearTrace discards the buffered report for the Trace.
+// ClearTrace discards the buffered report to the Trace, but keeps the buffered
+// commands.
 func (t *Text) ClearTrace() { t.traced = t.traced[:0] }
 
-// Discard discards the buffered commands and the report for the Trace.
+// Discard discards the buffered commands and the buffered report to the Trace.
 func (t *Text) Discard() { t.commands, t.traced = t.commands[:0], t.traced[:0] }
 
 // Flush sends the buffered commands and reports them to the Trace.
@@ -78,8 +82,8 @@ func (t *Text) Flush() error {
 	return t.Send(t.commands, t.traced)
 }
 
-// Encrypt works like [Conn.Encrypt]. It returns an error if Lines has buffered
-// plaintext.
+// Encrypt works like [Conn.Encrypt]. It returns an error if the line reader has
+// buffered plaintext from the server.
 func (t *Text) Encrypt(ctx context.Context, config *tls.Config, host string) error {
 	return t.Conn.Encrypt(ctx, config, host, t.Lines.Buffered())
 }

@@ -10,24 +10,25 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Pool keeps idle sessions by key and runs requests on them. Its fields must
-// be set before the first use. The zero value is ready for use. A Pool is safe
-// for concurrent use.
+// A Pool keeps idle sessions and runs requests on them. The zero value is ready
+// for use. A Pool is safe for concurrent use, but its fields must not be
+// changed after the first use.
 //
-// Requests that must not share a session must have different keys. A key
-// includes [fetch.Net.Key], the address, the user and the TLS mode.
+// Sessions are stored by key. A request uses only sessions with the same key,
+// which is usually the result of [Key].
 //
-// The Pool closes sessions after IdleTimeout and when Done is closed. A
-// background goroutine does this. It exits when no idle session is left.
+// Idle sessions are closed after IdleTimeout, and all idle sessions are closed
+// when the channel Done is closed. A background goroutine closes them. It runs
+// only while the Pool has idle sessions.
 type Pool[S Session] struct {
 	IdleTimeout   time.Duration   // maximum idle time; zero means the constant IdleTimeout
-	MaxIdlePerKey int             // maximum number of idle sessions per key; zero means 8
+	MaxIdlePerKey int             // maximum number of idle sessions with the same key; zero means 8
 	MaxIdle       int             // maximum number of idle sessions; zero means no limit
 	Done          <-chan struct{} // closes all idle sessions when closed; may be nil
 
-	// WaitTimeout limits the time that a request waits for a session of its key
-	// that is in use. Requests wait only if the server accepts no more sessions
-	// (fault TryLater).
+	// WaitTimeout limits how long a request waits for a session that another
+	// request uses. A request waits only if the server accepts no more sessions
+	// (a [fetch.TryLater] error). Zero means that requests do not wait.
 	WaitTimeout time.Duration
 
 	mu            sync.Mutex
@@ -49,13 +50,14 @@ type idleSession[S Session] struct {
 	expires time.Time
 }
 
-// Do calls use with a lease of an idle session of key, or of a new session from
-// open. The function use ends the lease directly or through the body of a
-// response. If use fails, Do ends the lease.
+// Do performs a request. It calls use with the lease of an idle session, or of
+// a new session returned by open. The function use must end the lease, for
+// example through the body of a response. If use fails, Do ends the lease.
 //
-// The server may have closed an idle session. If use fails on a stale session
-// or returns [ErrStale], Do calls trace.Restart and runs use again with another
-// session. If ctx is canceled, Do returns the cause.
+// The server may have closed the idle session. If use fails on a stale session
+// or returns [ErrStale], Do reports a restart to the Trace and calls use with
+// another session. If ctx is canceled, Do returns the cause of the
+// cancellation.
 func (p *Pool[S]) Do(
 	ctx context.Context, key string, trace *fetch.Trace, open func() (S, error), use func(*Lease[S]) error,
 ) error {
@@ -89,8 +91,8 @@ func (p *Pool[S]) Do(
 	}
 }
 
-// causeOr returns the cause of the cancellation of ctx. If ctx is not canceled,
-// it returns err.
+// causeOr returns the cause of the cancellation of ctx, or err if ctx is not
+// canceled.
 func causeOr(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -98,8 +100,8 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// claimIdle returns the most recently used idle session of key that accepts the
-// request. It reports whether there is one.
+// claimIdle returns the most recently used idle session with the given key. It
+// returns false if the Pool has no usable session with this key.
 func (p *Pool[S]) claimIdle(key string, trace *fetch.Trace) (s S, ok bool) {
 	for {
 		if s, ok = p.popIdle(key); !ok || s.Claim(trace) {
@@ -122,8 +124,8 @@ func (p *Pool[S]) popIdle(key string) (s S, ok bool) {
 	return s, true
 }
 
-// Put adds an idle session to the Pool. If this exceeds MaxIdlePerKey or
-// MaxIdle, Put closes the oldest idle session.
+// Put adds an idle session to the Pool. If the number of sessions then exceeds
+// MaxIdlePerKey or MaxIdle, Put closes the session that has been idle longest.
 func (p *Pool[S]) Put(key string, s S) {
 	idle := p.IdleTimeout
 	if idle <= 0 {
@@ -134,8 +136,8 @@ func (p *Pool[S]) Put(key string, s S) {
 	}
 }
 
-// add adds e to the queue of key and returns the sessions that exceed the
-// limits.
+// add appends e to the idle sessions of key. It removes and returns the
+// sessions that exceed the limits.
 func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus []idleSession[S]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +162,8 @@ func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus
 	return surplus
 }
 
-// queue returns the queue of key. The caller must hold p.mu.
+// queue returns the queue for key, and creates it if necessary. The caller must
+// hold p.mu.
 func (p *Pool[S]) queue(key string) *queue[S] {
 	q := p.queues[key]
 	if q == nil {
@@ -173,7 +176,7 @@ func (p *Pool[S]) queue(key string) *queue[S] {
 	return q
 }
 
-// removeOldest removes the session that has been idle for the longest time. The
+// removeOldest removes and returns the session that has been idle longest. The
 // caller must hold p.mu.
 func (p *Pool[S]) removeOldest() idleSession[S] {
 	var first *queue[S]
@@ -187,24 +190,23 @@ func (p *Pool[S]) removeOldest() idleSession[S] {
 	return e
 }
 
-// removeIdle removes the idle sessions with index i to j-1. The caller must
-// hold p.mu.
+// removeIdle removes the idle sessions q.idle[i:j]. The caller must hold p.mu.
 func (p *Pool[S]) removeIdle(q *queue[S], i, j int) {
 	p.count -= j - i
 	q.idle = slices.Delete(q.idle, i, j)
 }
 
-// deleteEmptyQueue deletes q if it has no sessions and no waiting requests. The
-// caller must hold p.mu.
+// deleteEmptyQueue deletes the queue of key if it has no sessions and no
+// waiting requests. The caller must hold p.mu.
 func (p *Pool[S]) deleteEmptyQueue(key string, q *queue[S]) {
 	if len(q.idle)+q.leased+q.waiting == 0 {
 		delete(p.queues, key)
 	}
 }
 
-// waitForSession waits until a session of key is returned to the Pool. It
-// returns false after p.WaitTimeout, after the cancellation of ctx, or if no
-// session of key is in use.
+// waitForSession waits until another request releases a session with the given
+// key. It returns false after WaitTimeout or when ctx is canceled. It also
+// returns false if no session with this key is in use.
 func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
 	p.mu.Lock()
 	q := p.queues[key]
@@ -231,8 +233,8 @@ func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
 	return false
 }
 
-// closeExpired closes sessions when they expire. It returns when no idle
-// session is left.
+// closeExpired closes each idle session when its idle time is over. It returns
+// when the Pool has no more idle sessions.
 func (p *Pool[S]) closeExpired(idle time.Duration) {
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
@@ -255,14 +257,15 @@ func (p *Pool[S]) closeExpired(idle time.Duration) {
 	}
 }
 
-// removeExpired removes the sessions for which has returns true. It also
-// returns the next expiry time, or the zero time if no idle session is left.
-func (p *Pool[S]) removeExpired(has func(idleSession[S]) bool) (over []idleSession[S], next time.Time) {
+// removeExpired removes and returns the idle sessions for which expired returns
+// true. It also returns the next expiry time, or the zero time if no idle
+// session is left.
+func (p *Pool[S]) removeExpired(expired func(idleSession[S]) bool) (over []idleSession[S], next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, q := range p.queues {
 		n := 0
-		for n < len(q.idle) && has(q.idle[n]) {
+		for n < len(q.idle) && expired(q.idle[n]) {
 			n++
 		}
 		over = append(over, q.idle[:n]...)

@@ -1,10 +1,11 @@
-// Package sessions manages the persistent connections of drivers. The drivers
-// of FTP, NNTP, IMAP, WAIS and HTTP/1 use it.
+// Package sessions keeps network connections open and reuses them for several
+// requests to the same server. The drivers of FTP, NNTP, IMAP, WAIS and HTTP/1
+// use this package.
 //
-// A [Pool] keeps idle sessions and runs each request on an idle session or a
-// new one. A [Lease] gives one request the exclusive use of a session. A [Conn]
-// is the connection of a session. It reports its bytes to the Trace of the
-// request, upgrades to TLS, and records whether another request may use it.
+// A [Pool] holds idle sessions and runs each request on an idle or new session.
+// A [Lease] gives one request the exclusive use of a session. A [Conn] is the
+// network connection of a session. It reports its traffic to the Trace,
+// upgrades to TLS, and records whether it can be reused.
 package sessions
 
 import (
@@ -18,36 +19,39 @@ import (
 )
 
 const (
-	IdleTimeout  = 45 * time.Second // default limit of the idle time of a session
-	ReplyTimeout = 60 * time.Second // limit of the time for one reply of a server
+	IdleTimeout  = 45 * time.Second // default maximum idle time of a session
+	ReplyTimeout = 60 * time.Second // maximum time for one reply of the server
 )
 
-// A Session is a connection that carries one request after another. The Pool
-// calls Claim before each request and Release after it.
+// A Session is a connection to a server that serves one request at a time. The
+// Pool calls Claim before each reuse and Release after each request.
 type Session interface {
-	io.Closer // sends the goodbye of the protocol, but does not wait for a reply
+	io.Closer // Close ends the session with the quit command, without waiting for a reply
 
 	// Abort closes the connection immediately. It may be called concurrently
-	// with any method.
+	// with all other methods.
 	Abort()
 
-	// Claim prepares an idle session for a request with the Trace t. It returns
-	// false if the session is not usable.
+	// Claim prepares an idle session for a request. The session must report its
+	// traffic to t. Claim returns false if the session cannot be used.
 	Claim(t *fetch.Trace) bool
 
-	// Release ends a request. It reports whether another request may use the
-	// session.
+	// Release is called at the end of a request. It reports whether the session
+	// can be used for another request.
 	Release() bool
 
-	// Stale reports whether the session broke before the server answered the
-	// request that claimed it.
+	// Stale reports whether a reused session failed before the server answered
+	// the current request. In this case the request can be retried on another
+	// session.
 	Stale() bool
 }
 
-// Key returns a pool key. Two requests may share a session if their keys are
-// equal. The argument auth holds the credentials of the session, or is nil. The
-// argument more lists other properties that distinguish sessions. Its length
-// must be the same for all keys of a Pool.
+// Key returns the key of a session in a [Pool]. Requests with equal keys may
+// share a session. The argument auth holds the credentials of the session, or
+// is nil.
+//
+// The argument more lists other properties of the session. All keys of a Pool
+// must have the same number of these properties.
 func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credential, more ...string) string {
 	parts := append([]string{n.Key(ctx), t.Address()}, more...)
 	if auth != nil {
@@ -57,11 +61,11 @@ func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credentia
 }
 
 // ErrStale means that the server has closed an idle session, or that the
-// request needs a different one. [Pool.Do] retries the request with another
-// session.
+// request requires a different session. [Pool.Do] then retries the request on
+// another session.
 var ErrStale = errors.New("stale session")
 
-// Start prepares the new session s for requests. The function handshake reads
+// Start prepares a new session for requests. It calls handshake, which reads
 // the greeting, starts TLS and authenticates. If handshake fails or ctx is
 // canceled, Start closes the session and returns an error.
 func Start[S Session](ctx context.Context, s S, handshake func() error) (S, error) {
