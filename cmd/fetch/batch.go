@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// download retrieves each URL and writes its object to the destination that the
-// flags select. It shows progress bars on a terminal.
+// download downloads each URL to a file or to standard output, as selected by
+// flags such as -o. It shows progress bars on a terminal.
 func (f *objectFlags) download(ctx context.Context, s *streams, args []string, native bool) error {
 	if len(f.body.output) > len(args) && f.input.file == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
@@ -31,8 +31,9 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 	return f.forEach(ctx, s, args, o, (*job).download)
 }
 
-// forEach calls do for each URL of the arguments and the input file. An error
-// of one URL does not stop the others. forEach returns the combined exit code.
+// forEach runs a job for each URL on the command line and in the input file. If
+// a job fails, forEach continues with the next URL. It returns the combined
+// exit code.
 func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
 	do func(*job) error) error {
 	if len(args) == 0 && f.input.file == "" {
@@ -60,8 +61,9 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 func (r *retrieval) run(ctx context.Context, args []string, do func(*job) error) error {
 	workers := r.workers()
 	if workers > 1 {
-		// Many small bodies are short-lived garbage. Frequent collections cost
-		// more than the 16 MiB that they save.
+		// Parallel downloads of small files allocate many short-lived objects.
+		// Less frequent garbage collection makes the downloads faster and costs
+		// 16 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	queue := newJobQueue(ctx, r, args, workers > 1)
@@ -77,16 +79,18 @@ func (r *retrieval) run(ctx context.Context, args []string, do func(*job) error)
 	return queue.close()
 }
 
-// Each job needs up to jobFiles open files: two connections, a file, its state
-// and its folder. The process needs spareFiles more.
+// Each job uses up to jobFiles open files: two connections, the output file,
+// its state file and its directory. The rest of the process uses up to
+// spareFiles.
 const (
 	jobFiles   = 5
 	spareFiles = 16
 )
 
-// workers returns the number of jobs that run at a time. A job that waits for
-// its turn to write to standard output keeps its place at a host. With more
-// jobs than places, the next job in order could find no place and never run.
+// workers returns the number of jobs that run in parallel. If bodies are
+// written to standard output, the number does not exceed --per-host. A job that
+// waits for its turn to write still uses a connection of the host, so more jobs
+// could deadlock.
 func (r *retrieval) workers() int {
 	f := r.flags
 	if !f.input.parallel {
@@ -103,7 +107,7 @@ func (r *retrieval) workers() int {
 func (r *retrieval) runJob(j *job, do func(*job) error) {
 	err := do(j)
 	if j.slot != nil {
-		err = errors.Join(err, local(j.slot.End()))
+		err = errors.Join(err, localError(j.slot.End()))
 	}
 	code := 0
 	if err != nil {

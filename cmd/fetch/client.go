@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// clientFlags are the flags of all commands that connect to servers.
+// clientFlags are the flags that all commands with network access share.
 type clientFlags struct {
 	retry    retryFlags
 	limits   limitFlags
@@ -47,7 +47,7 @@ func (f *clientFlags) register(s *options.Set) {
 	f.mail.register(s)
 }
 
-// schemes returns the options of all schemes that the flags select.
+// schemes converts the flags to the options of the URL schemes.
 func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.http.options(); err != nil {
 		return o, err
@@ -63,7 +63,7 @@ func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	return o, nil
 }
 
-// A clientSpec describes the Client of a command.
+// A clientSpec contains the settings of a Client that differ between commands.
 type clientSpec struct {
 	schemes       schemes.Options
 	context       string             // URL of the message for cid URLs, or ""
@@ -74,7 +74,8 @@ type clientSpec struct {
 	transcript    bool               // if true, print the dialogs with servers
 }
 
-// An openClient is a Client with its credentials, cookies and archives.
+// An openClient is a Client together with its credentials, its cookies and the
+// WARC files from which it reads responses.
 type openClient struct {
 	*fetch.Client
 	logins  *logins
@@ -84,7 +85,8 @@ type openClient struct {
 	streams *streams
 }
 
-// open returns a new Client. The caller must close it.
+// open returns a new Client that is configured by the flags and by spec. The
+// caller must close the Client.
 func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ *openClient, err error) {
 	c := &openClient{jar: spec.schemes.HTTP.Jar, cookies: &f.http.cookies, streams: s}
 	spec.schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
@@ -134,8 +136,8 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	return c, nil
 }
 
-// replay returns schemes that read responses from the WARC files names instead
-// of the network. If names is empty, replay returns the schemes in all.
+// replay returns schemes that read responses from the named WARC files instead
+// of the network. If there are no names, replay returns the schemes unchanged.
 func (c *openClient) replay(all []fetch.Scheme, names []string) ([]fetch.Scheme, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -151,10 +153,10 @@ func (c *openClient) replay(all []fetch.Scheme, names []string) ([]fetch.Scheme,
 	return archive.Schemes(all...), nil
 }
 
-// saveCookies writes all cookies to the file of --cookie-jar.
+// saveCookies writes all cookies to the file that --cookie-jar names.
 func (c *openClient) saveCookies() error { return c.cookies.write(c.streams, c.jar) }
 
-// close closes the Client and its archives.
+// close closes the Client and the WARC files from which it reads.
 func (c *openClient) close() {
 	c.Client.Close()
 	if c.archive != nil {

@@ -12,21 +12,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A runner is a command: it has flags and does its work.
+// A runner implements one command. It registers the flags of the command and
+// runs the command.
 type runner interface {
 	register(*options.Set)
 	run(ctx context.Context, args []string) error
 }
 
-// A validator is a command that checks the flags of the command line before the
-// configuration files set more flags.
+// A validator is a command that checks the flags of the command line. The check
+// runs before the configuration files set more flags.
 type validator interface{ validate() error }
 
-// An adviser is a command that suggests alternatives to flags that it does not
-// have.
+// An adviser is a command that suggests an alternative when the user sets a
+// flag of another command.
 type adviser interface{ advice(flag string) string }
 
-// A commandTree is the main command and its subcommands.
+// A commandTree contains the main command and its subcommands.
 type commandTree struct {
 	*streams
 	config configFlags
@@ -38,7 +39,7 @@ func newCommandTree(s *streams) *commandTree {
 	return &commandTree{streams: s, sets: map[*cobra.Command]*options.Set{}}
 }
 
-// define adds the flags and the work of c to cmd.
+// define registers the flags of c in cmd and makes cmd run c. It returns cmd.
 func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	var set options.Set
 	c.register(&set)
@@ -58,8 +59,8 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	return cmd
 }
 
-// registerHelp registers the flags that cobra would add, so that they appear in
-// a section.
+// registerHelp registers the flags --help and --version in a section of the
+// help text. Otherwise cobra would add the flags without a section.
 func registerHelp(s *options.Set, cmd *cobra.Command) {
 	title := "Flags"
 	if cmd.Version != "" {
@@ -78,8 +79,8 @@ func validateFirst(check validator, args cobra.PositionalArgs) cobra.PositionalA
 	}
 }
 
-// registerWriting registers the flags of curl that write to servers. They
-// return an error, because fetch only reads.
+// registerWriting registers curl's upload flags, such as -d and -T, as hidden
+// flags. Each of them returns an error, because fetch only reads.
 func registerWriting(s *options.Set) {
 	var writing options.Set
 	p := writing.Section("Writing")
@@ -94,8 +95,9 @@ func registerWriting(s *options.Set) {
 	s.Sections = append(s.Sections, writing.Sections...)
 }
 
-// registerIgnored registers the flags of connections as hidden flags. Commands
-// without a network accept and ignore them, because a shell alias may set them.
+// registerIgnored registers the connection flags as hidden flags for a command
+// that does not use the network. The command ignores the flags, because a shell
+// alias may set them.
 func registerIgnored(s *options.Set) {
 	var ignored options.Set
 	var dir, file string
@@ -107,8 +109,8 @@ func registerIgnored(s *options.Set) {
 	s.Sections = append(s.Sections, ignored.Sections...)
 }
 
-// flagError returns an error of flag parsing for the user. A flag of another
-// command is reported with the advice of c.
+// flagError converts an error of flag parsing to a usage error. If the unknown
+// flag belongs to another command, the error may suggest an alternative.
 func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -132,7 +134,7 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 	return fetch.Usage.Errorf("--%s has no effect on %s%s", f.Name, cmd.CommandPath(), advice)
 }
 
-// configure sets flags of cmd from the configuration files.
+// configure sets the flags of cmd that the configuration files contain.
 func (r *commandTree) configure(cmd *cobra.Command) error {
 	set := r.sets[cmd]
 	if set == nil || !usesConfig(cmd) {
@@ -141,14 +143,16 @@ func (r *commandTree) configure(cmd *cobra.Command) error {
 	return r.config.apply(r.stdin, set.Shared(), r.sets[r.main].Shared())
 }
 
-// usage prints the usage of cmd. The main command and mirror describe all their
-// flags. Other commands describe their own flags and name the rest.
+// usage prints the help text of cmd. The help of the main command describes all
+// flags. The help of a subcommand describes its own flags and lists the names
+// of the others.
 func (r *commandTree) usage(cmd *cobra.Command) error {
 	text := manual.Usage(cmd, r.sets[cmd], cmd == r.main)
 	return writeLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
 }
 
-// exactArgs requires n arguments. Description is used in the error.
+// exactArgs returns a cobra check that requires exactly n arguments. The error
+// message contains the description of the arguments.
 func exactArgs(n int, description string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -158,7 +162,8 @@ func exactArgs(n int, description string) cobra.PositionalArgs {
 	}
 }
 
-// minArgs requires at least one argument. Description is used in the error.
+// minArgs returns a cobra check that requires at least one argument. The error
+// message contains the description of the arguments.
 func minArgs(description string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -168,5 +173,5 @@ func minArgs(description string) cobra.PositionalArgs {
 	}
 }
 
-// examples indents the lines of text for the help of a command.
+// examples joins the examples in the help of a command and indents each line.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

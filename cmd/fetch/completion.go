@@ -60,5 +60,5 @@ func (c *completionCommand) run(_ context.Context, args []string) error {
 	default:
 		return fetch.Usage.Errorf("no completion script for %q: the shells are bash, fish, powershell and zsh", args[0])
 	}
-	return local(err)
+	return localError(err)
 }

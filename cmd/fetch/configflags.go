@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// configFlags select the configuration files.
+// configFlags are the flags that select the configuration files.
 type configFlags struct {
 	off   bool
 	files []string
@@ -30,12 +30,12 @@ func (f *configFlags) register(s *options.Set) {
 var excludedKeys = []string{"config", "no-config", "output", "input-file", "continue-at", "range", "checksum",
 	"write-out"}
 
-// unconfiguredCommands read no configuration, so that they work even if the
-// configuration is malformed.
+// unconfiguredCommands lists the commands that read no configuration files, so
+// that the commands work even if a file is malformed.
 var unconfiguredCommands = []string{"help", "man", "completion", cobra.ShellCompRequestCmd,
 	cobra.ShellCompNoDescRequestCmd}
 
-// proxySelectors are the flags that select the proxy.
+// proxySelectors lists the flags that select the proxy.
 var proxySelectors = []string{"proxy", "socks4", "socks4a", "socks5", "socks5-hostname"}
 
 // usesConfig reports whether the configuration files apply to cmd.
@@ -46,8 +46,9 @@ func usesConfig(cmd *cobra.Command) bool {
 	return !slices.Contains(unconfiguredCommands, cmd.Name())
 }
 
-// apply sets the flags that are not set on the command line. The files of -K
-// override the environment, which overrides config.toml.
+// apply sets flags from the files of -K, from environment variables and from
+// config.toml, in this order of precedence. It does not change flags that the
+// command line sets.
 func (f *configFlags) apply(stdin io.Reader, flags, known *pflag.FlagSet) error {
 	t := &config.Target{Flags: flags, Known: known, Exclusive: proxySelectors}
 	for _, name := range f.files {

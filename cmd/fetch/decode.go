@@ -9,10 +9,10 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 
-// decodeFile writes the file that the messages of resp contain in yEnc or
-// uuencode form. A single message may contain a part of the file, which note
-// reports. A range of articles must contain all parts in order. Articles
-// without a part are skipped.
+// decodeFile decodes the yEnc or uuencoded file in the messages of resp and
+// writes the file to w. Several messages must contain all parts of the file, in
+// order. Messages without a part are skipped. A single message may contain only
+// a part of the file, which is reported by calling note.
 func decodeFile(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
 	var d decodedFile
 	for message, err := range nntp.Messages(resp.Media, resp.Body) {
@@ -35,7 +35,7 @@ func decodeFile(w io.Writer, resp *fetch.Response, note func(format string, args
 	return nil
 }
 
-// A decodedFile describes the parts of a file that have been decoded.
+// A decodedFile tracks how much of a yEnc or uuencoded file has been decoded.
 type decodedFile struct {
 	name            string
 	first, next     int64 // the decoded bytes are first to next-1
@@ -43,8 +43,8 @@ type decodedFile struct {
 	parts, messages int   // number of parts and messages so far
 }
 
-// add decodes the part of the file in a message and writes the part to w. It
-// skips a message without a part.
+// add decodes the file part in a message and writes the decoded bytes to w. It
+// skips a message that contains no part.
 func (d *decodedFile) add(w io.Writer, message io.Reader) error {
 	d.messages++
 	f, err := rfc822.Decode(message)

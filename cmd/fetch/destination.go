@@ -10,9 +10,10 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// openSink opens the destination of the body of req, which is for the URL with
-// the given index. Standard output is written to output. After the response,
-// proposedName returns the file name that the server proposes.
+// openSink opens the destination of the body of req, which is a file or the
+// writer output. The index is the position of the URL on the command line.
+// After the response has arrived, proposedName returns the file name that the
+// server proposes.
 func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer,
 	proposedName func() string) (sink, error) {
 	body, file := &r.flags.body, &r.flags.file

@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// exitCodes maps the class of an error to an exit code. Scripts depend on the
+// exitCodes maps each class of errors to an exit code. Scripts depend on the
 // codes, so they must not change.
 var exitCodes = map[fetch.Fault]int{
 	fetch.Internal:    1,
@@ -51,12 +51,14 @@ const (
 	pipeExit  = 128 + 13 // the reader of standard output has closed the pipe
 )
 
-// An exitError ends the command with an exit code, without another message.
+// An exitError makes the process exit with a code without printing an error
+// message.
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// A signalError reports that a signal has ended the context.
+// A signalError is the cause of a context that was canceled by a signal such as
+// SIGINT.
 type signalError struct{ signal syscall.Signal }
 
 func (s signalError) Error() string { return s.signal.String() }
@@ -78,14 +80,14 @@ func exitCode(ctx context.Context, err error) int {
 	return code
 }
 
-// An errorSource describes the URL that an error is about.
+// An errorSource contains details about a failed URL for its error message.
 type errorSource struct {
 	line     int // line number in the input file, or 0
 	attempts int // number of requests, or 0 if there was none
 }
 
-// report writes err to standard error and returns its exit code. It
-// prints no message if standard output is a closed pipe.
+// report writes err to standard error and returns the exit code for err. If the
+// reader of standard output has closed the pipe, report prints no message.
 func (s *streams) report(ctx context.Context, err error, source errorSource) int {
 	var silent exitError
 	if errors.As(err, &silent) {
@@ -136,10 +138,11 @@ func errorRecordOf(err error, code int, source errorSource) errorRecord {
 	return r
 }
 
-// trustFlags names the flags for a certificate that cannot be verified.
+// trustFlags is the hint for a certificate that cannot be verified.
 const trustFlags = "--cacert FILE with the certificate of its issuer, or -k to skip verification (insecure)"
 
-// remedy returns the flags that may avoid err, or "".
+// remedy returns the flags that would avoid err, such as "--allow-port
+// http:25". It returns "" if no flag would avoid err.
 func remedy(err error) string {
 	var verify *tls.CertificateVerificationError
 	if errors.As(err, &verify) {
@@ -148,7 +151,7 @@ func remedy(err error) string {
 	return overrideFlag(fetch.OverrideOf(err))
 }
 
-// A tally combines the exit codes of several URLs.
+// A tally combines the exit codes of several URLs into one exit code.
 type tally struct {
 	code      int  // exit code of all failures, or mixedExit if they differ
 	succeeded bool // reports whether at least one URL has succeeded
@@ -165,8 +168,9 @@ func (t *tally) add(code int) {
 	}
 }
 
-// err returns the exit code as an error, or nil. If some URLs have succeeded, a
-// malformed URL in a list does not count as wrong usage of the command.
+// err returns the combined exit code as an error, or nil if no URL failed. If
+// at least one URL succeeded, a malformed URL in the list does not cause exit
+// code 2, which means wrong usage of the command.
 func (t *tally) err() error {
 	switch {
 	case t.code == 0:

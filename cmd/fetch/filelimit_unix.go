@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openFileLimit returns the number of files that the process may open.
+// openFileLimit returns the maximum number of open files of the process.
 func openFileLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A frontierCommand is the parent of the commands for the URLs of an archive.
+// A frontierCommand implements "fetch frontier". Its subcommands show or change
+// the state of the URLs in an archive.
 type frontierCommand struct{ *streams }
 
 func (r *commandTree) frontier() *cobra.Command {
@@ -38,7 +39,7 @@ func (c *frontierCommand) run(context.Context, []string) error {
 	return fetch.Usage.Errorf("fetch frontier requires status, dump or requeue")
 }
 
-// A frontierStatusCommand counts the URLs of an archive.
+// A frontierStatusCommand prints how many URLs of an archive are in each state.
 type frontierStatusCommand struct{ *streams }
 
 func (r *commandTree) frontierStatus() *cobra.Command {
@@ -72,7 +73,7 @@ func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
 	}
 	e := json.NewEncoder(c.stdout)
 	e.SetIndent("", "  ")
-	return local(e.Encode(s))
+	return localError(e.Encode(s))
 }
 
 // A frontierDumpCommand prints the URLs of an archive.
@@ -110,7 +111,8 @@ func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// A frontierRequeueCommand makes URLs of an archive pending again.
+// A frontierRequeueCommand resets failed URLs of an archive to the state
+// pending, so that the next run retries them.
 type frontierRequeueCommand struct {
 	*streams
 	states []string

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
-// ftpFlags apply to ftp and ftps URLs of all commands.
+// ftpFlags are the flags for ftp and ftps URLs that all commands share.
 type ftpFlags struct {
 	method      string
 	port        string
@@ -40,7 +40,7 @@ func (f *ftpFlags) register(s *options.Set) {
 	p.Lookup("ftp-skip-pasv-ip").Hidden = true
 }
 
-// options returns the options of the ftp package.
+// options converts the flags to options of the ftp package.
 func (f *ftpFlags) options(tls fetch.TLSMode, ignoreSize bool) (ftp.Options, error) {
 	method, err := ftp.ParseMethod(f.method)
 	if err != nil {
@@ -57,8 +57,8 @@ func (f *ftpFlags) options(tls fetch.TLSMode, ignoreSize bool) (ftp.Options, err
 	return o, nil
 }
 
-// ftpObjectFlags apply to ftp and ftps URLs of commands that retrieve single
-// objects.
+// ftpObjectFlags are the flags for ftp and ftps URLs in commands that retrieve
+// single objects.
 type ftpObjectFlags struct {
 	ascii    bool
 	listOnly bool
@@ -70,8 +70,8 @@ func (f *ftpObjectFlags) register(s *options.Set) {
 	p.BoolVarP(&f.listOnly, "list-only", "l", false, "list only the names in a directory")
 }
 
-// apply sets the transfer mode in o. If localLines is true, ASCII files get the
-// line ends of the operating system.
+// apply sets the transfer mode in o. If localLines is true, ASCII transfers use
+// the line endings of the operating system.
 func (f *ftpObjectFlags) apply(o *ftp.Options, localLines bool) {
 	o.ASCII, o.NamesOnly = f.ascii, f.listOnly
 	o.LF = localLines && runtime.GOOS != "windows"

@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// gatewayFlags select servers that retrieve URLs on behalf of the client.
+// gatewayFlags select HTTP gateways. A gateway retrieves URLs of another scheme
+// on behalf of the client.
 type gatewayFlags struct{ gateways []string }
 
 func (f *gatewayFlags) register(s *options.Set) {
@@ -20,10 +21,11 @@ func (f *gatewayFlags) register(s *options.Set) {
 	p.StringArrayVar(&f.gateways, "gateway", nil, "`SCHEME=URL`: retrieve URLs of SCHEME through an HTTP gateway")
 }
 
-// apply replaces schemes by gateways. The gateways come from --gateway, and
-// from the environment variable SCHEME_proxy (as in lynx) unless --proxy is
-// set. An HTTP proxy is the gateway for ftp. If encrypted is true, the user
-// requires TLS for ftp.
+// apply replaces the schemes that are retrieved through an HTTP gateway. The
+// gateways come from --gateway, and from environment variables such as
+// wais_proxy (as in lynx) unless --proxy is set. An HTTP proxy is also the
+// gateway for ftp URLs. If encrypted is true, ftp requires TLS and uses no such
+// gateway.
 func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetch.ProxyFunc,
 	encrypted bool) ([]fetch.Scheme, error) {
 	named := map[string]uri.URI{}
@@ -49,7 +51,7 @@ func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetc
 		case fetch.ByGateway:
 			text := cmp.Or(os.Getenv(s.Name+"_proxy"), os.Getenv(strings.ToUpper(s.Name)+"_PROXY"))
 			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && proxies.url == "" {
-				all[i] = either(s, http.Gateway(s, u), proxy)
+				all[i] = selectGateway(s, http.Gateway(s, u), proxy)
 			}
 		}
 	}
@@ -61,19 +63,20 @@ func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetc
 	return all, nil
 }
 
-// requestByProxy returns s with requests sent to the HTTP proxy, which
-// retrieves the URL itself. Such a proxy sees the password and the file.
+// requestByProxy returns a scheme that lets an HTTP proxy retrieve the URLs of
+// s. The proxy can read the passwords and the files. If there is no HTTP proxy,
+// requestByProxy returns s unchanged.
 func requestByProxy(s fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
 	p, err := proxy(fetch.Target{Scheme: s.Name, Port: s.Port})
 	if err != nil || p.URL.Scheme() != "http" && p.URL.Scheme() != "https" {
 		return s
 	}
-	return either(s, http.Gateway(s, p.URL), proxy)
+	return selectGateway(s, http.Gateway(s, p.URL), proxy)
 }
 
-// either returns a scheme that uses gateway for the targets that have a proxy,
-// and direct for all others.
-func either(direct, gateway fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
+// selectGateway returns a scheme that uses the gateway for hosts that are
+// reached through a proxy, and a direct connection for all other hosts.
+func selectGateway(direct, gateway fetch.Scheme, proxy fetch.ProxyFunc) fetch.Scheme {
 	useGateway := func(req *fetch.Request) bool {
 		t, err := fetch.TargetOf(req.URL, direct.Port)
 		if err != nil {

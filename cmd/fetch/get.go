@@ -39,7 +39,7 @@ const files = `$XDG_CONFIG_HOME/fetch/config.toml	default values of flags, by th
 .FILE.part	the partial download of FILE, which -C - resumes
 `
 
-// A getCommand retrieves objects. It is the main command.
+// A getCommand implements the main command, which retrieves objects.
 type getCommand struct {
 	*streams
 	config *configFlags

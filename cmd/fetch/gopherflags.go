@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
-// gopherFlags apply to gopher and gophers URLs.
+// gopherFlags are the flags for gopher and gophers URLs.
 type gopherFlags struct {
 	view, lang string
 	answers    []string
@@ -26,8 +26,9 @@ func (f *gopherFlags) register(s *options.Set) {
 	p.StringArrayVar(&f.answers, "ask", nil, "`NAME=VALUE`: fill in a field of a Gopher+ form")
 }
 
-// options returns the options of the gopher package. Fields of a form that the
-// flags do not fill in are prompted for if s is a terminal.
+// options converts the flags to options of the gopher package. If a Gopher+
+// form has a field without a value, the user is prompted for the value on a
+// terminal.
 func (f *gopherFlags) options(s *streams, strict bool) (gopher.Options, error) {
 	answers := map[string]string{}
 	for _, text := range f.answers {
@@ -57,7 +58,8 @@ func (s *streams) promptField(ctx context.Context, f gopher.Field) (string, erro
 		text += " [" + tty.Escape(f.Default) + "]"
 	}
 	if f.Kind == gopher.Password {
-		// FETCH_PASSWORD is the password of a login. A form must not get it.
+		// The environment variable FETCH_PASSWORD contains a login password,
+		// which must not be sent in a form.
 		secret, err := s.readSecret(ctx, f.Prompt+": ")
 		return secret.Reveal(), err
 	}

@@ -11,14 +11,15 @@ import (
 )
 
 // A headerRecorder is a middleware that copies the header of every response,
-// including redirects, to the buffer in the context. The flags -i, -I and -D
-// write this buffer.
+// including redirects, to a buffer in the context. The flags -i, -I and -D
+// print the buffer.
 type headerRecorder struct{ fetch.Driver }
 
-// headersKey is the context key of the *bytes.Buffer.
+// headersKey is the context key for the *bytes.Buffer of a headerRecorder.
 type headersKey struct{}
 
-// maxHeaders limits the size of all headers on the way to an object, in bytes.
+// maxHeaders limits the total size of the headers of a response and of its
+// redirects, in bytes.
 const maxHeaders = 4 << 20
 
 func (r headerRecorder) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -33,16 +34,17 @@ func (r headerRecorder) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 	return resp, nil
 }
 
-// withHeaderBuffer returns a context in which the headerRecorder writes to
-// buffer.
+// withHeaderBuffer returns a context that makes the headerRecorder copy headers
+// to the given buffer.
 func withHeaderBuffer(ctx context.Context, buffer *bytes.Buffer) context.Context {
 	return context.WithValue(ctx, headersKey{}, buffer)
 }
 
-// recordsHeaders reports whether a flag writes the headers of responses.
+// recordsHeaders reports whether -i or -D is set.
 func (f *objectFlags) recordsHeaders() bool { return f.body.include || f.http.dumpHeader != "" }
 
-// dumpHeader writes text to the file of -D, or appends text to the file.
+// dumpHeader writes text to the file that -D names. If appended is true, text
+// is appended to the file.
 func (f *objectFlags) dumpHeader(output io.Writer, text []byte, appended bool) error {
 	name := f.http.dumpHeader
 	if name == "" {

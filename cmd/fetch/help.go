@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A helpCommand prints the help of a command or of a scheme.
+// A helpCommand prints the help for a command or for a URL scheme.
 type helpCommand struct{ *commandTree }
 
 func (r *commandTree) help() *cobra.Command {

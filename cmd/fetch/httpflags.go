@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// httpFlags apply to http and https URLs of all commands.
+// httpFlags are the flags for http and https URLs that all commands share.
 type httpFlags struct {
 	set          *pflag.FlagSet
 	header       []string
@@ -56,8 +56,8 @@ func (f *httpFlags) register(s *options.Set) {
 	p.BoolVar(&f.anyauth, "anyauth", false, "use the strongest authentication method that the server offers")
 }
 
-// options returns the options of the http package. The Jar contains the cookies
-// of the files of --cookie.
+// options converts the flags to options of the http package. The cookie jar
+// contains the cookies from the files of --cookie.
 func (f *httpFlags) options() (o http.Options, err error) {
 	o = http.Options{
 		UserAgent: "fetch/" + version, PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
@@ -73,7 +73,7 @@ func (f *httpFlags) options() (o http.Options, err error) {
 	return o, err
 }
 
-// fields returns the header fields that the flags add to each request.
+// fields returns the header fields that -H, -A and -b add to each request.
 func (f *httpFlags) fields() (fetch.Header, error) {
 	var h fetch.Header
 	if f.set.Changed("user-agent") {
@@ -86,9 +86,9 @@ func (f *httpFlags) fields() (fetch.Header, error) {
 	return append(h, more...), err
 }
 
-// parseFields parses header fields in the syntax of curl's -H: "Name: value",
-// "Name;" for an empty value, "Name:" to remove a field, @FILE for a file of
-// fields.
+// parseFields parses header fields in the syntax of curl's -H option. "Name:
+// value" sets a field, "Name;" sets an empty field, and "Name:" removes a
+// field. @FILE reads fields from a file.
 func parseFields(list []string) (fetch.Header, error) {
 	var h fetch.Header
 	for _, text := range list {
@@ -122,7 +122,8 @@ func parseFields(list []string) (fetch.Header, error) {
 	return h, nil
 }
 
-// isDefaultField reports whether requests contain the field by default.
+// isDefaultField reports whether fetch may send the named header field by
+// default.
 func isDefaultField(name string) bool {
 	switch strings.ToLower(strings.TrimSpace(name)) {
 	case "accept", "user-agent", "host", "referer", "accept-encoding", "authorization", "cookie", "range",
@@ -132,7 +133,7 @@ func isDefaultField(name string) bool {
 	return false
 }
 
-// cookieFlags read, send and save cookies.
+// cookieFlags are the flags that load, send and save cookies.
 type cookieFlags struct {
 	cookies     []string // pairs NAME=VALUE, and names of files
 	jarFile     string
@@ -145,7 +146,8 @@ func (f *cookieFlags) register(p *pflag.FlagSet) {
 	p.BoolVarP(&f.junkSession, "junk-session-cookies", "j", false, "ignore session cookies in the files of --cookie")
 }
 
-// field returns the value of a Cookie field with the pairs of --cookie.
+// field returns the value of the Cookie header field, which contains all
+// NAME=VALUE arguments of --cookie.
 func (f *cookieFlags) field() string {
 	var pairs []string
 	for _, c := range f.cookies {
@@ -156,8 +158,8 @@ func (f *cookieFlags) field() string {
 	return strings.Join(pairs, ";")
 }
 
-// read returns a Jar with the cookies of files, or nil if no flag enables
-// cookies.
+// read returns a Jar with the cookies from the files of --cookie. It returns
+// nil if no flag enables cookies.
 func (f *cookieFlags) read() (jar *http.Jar, _ error) {
 	for _, c := range f.cookies {
 		if strings.Contains(c, "=") {
@@ -176,8 +178,8 @@ func (f *cookieFlags) read() (jar *http.Jar, _ error) {
 	return jar, nil
 }
 
-// readFile adds the cookies of a file to jar. As in curl, a file that does not
-// exist, an empty name and a directory add none.
+// readFile adds the cookies in the named file to jar. As in curl, an empty
+// name, a directory and a missing file are ignored.
 func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,8 +201,8 @@ func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
 	return nil
 }
 
-// write writes jar to the file of --cookie-jar. The file appears only when it
-// is complete.
+// write saves the cookies in jar to the file that --cookie-jar names. An
+// existing file is replaced only after all cookies have been written.
 func (f *cookieFlags) write(s *streams, jar *http.Jar) error {
 	if f.jarFile == "" || jar == nil {
 		return nil
@@ -222,8 +224,8 @@ func (f *cookieFlags) write(s *streams, jar *http.Jar) error {
 	})
 }
 
-// httpObjectFlags apply to http and https URLs of commands that retrieve single
-// objects.
+// httpObjectFlags are the flags for http and https URLs in commands that
+// retrieve single objects.
 type httpObjectFlags struct {
 	referer     string
 	raw         bool
@@ -241,7 +243,8 @@ func (f *httpObjectFlags) register(s *options.Set) {
 	p.StringVarP(&f.dumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
 }
 
-// apply adds the Referer field and the ETag of --etag-compare to req.
+// apply adds the Referer field to req, and the ETag in the file of
+// --etag-compare.
 func (f *httpObjectFlags) apply(req *fetch.Request) error {
 	if f.referer != "" {
 		field := fetch.Field{Name: "Referer", Value: strings.TrimSuffix(f.referer, ";auto")}
@@ -260,7 +263,7 @@ func (f *httpObjectFlags) apply(req *fetch.Request) error {
 	return nil
 }
 
-// saveETag writes the ETag of resp to the file of --etag-save.
+// saveETag writes the ETag of resp to the file that --etag-save names.
 func (f *httpObjectFlags) saveETag(resp *fetch.Response) error {
 	if f.etagSave == "" || resp.Header.Get("ETag") == "" {
 		return nil

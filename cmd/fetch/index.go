@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An indexCommand writes the index of WARC files.
+// An indexCommand writes a CDXJ index of WARC files.
 type indexCommand struct{ *streams }
 
 func (r *commandTree) index() *cobra.Command {
@@ -41,5 +41,5 @@ func (c *indexCommand) run(ctx context.Context, args []string) error {
 		return mirror.Reindex(ctx, args[0])
 	}
 	w, flush := terminal.NewWriter(c.stdout)
-	return errors.Join(warc.Index(w, args...), local(flush()))
+	return errors.Join(warc.Index(w, args...), localError(flush()))
 }

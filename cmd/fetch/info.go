@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An infoCommand describes objects without retrieving their bodies.
+// An infoCommand prints the metadata of objects without retrieving their
+// bodies.
 type infoCommand struct {
 	*streams
 	flags objectFlags

@@ -32,11 +32,11 @@ type job struct {
 	headers  bytes.Buffer // headers of the responses of the last call
 }
 
-// requestCount returns the number of requests for the object, without
-// redirects.
+// requestCount returns the number of requests that the job has sent, not
+// counting redirects.
 func (j *job) requestCount() int { return max(j.calls, 1) + int(j.attempts.retries.Load()) }
 
-// errorSource describes the URL of the job for an error message.
+// errorSource returns details about the URL of the job for an error message.
 func (j *job) errorSource() errorSource {
 	source := errorSource{line: j.line}
 	if n := j.requestCount(); j.calls > 0 || n > 1 {
@@ -45,8 +45,8 @@ func (j *job) errorSource() errorSource {
 	return source
 }
 
-// download writes the object to its destination and writes the records that the
-// flags request.
+// download retrieves the URL and then writes the reports that --meta and -w
+// request.
 func (j *job) download() error {
 	if j.meta != nil || j.flags.body.writeOut != "" {
 		j.measure = newMeasure(j.meta != nil)
@@ -70,7 +70,7 @@ func (j *job) writeOut() error {
 	return w.print(format, j.stdin, j.output, j.stderr)
 }
 
-// retrieve writes the object to its destination.
+// retrieve downloads the URL to the file or stream that the flags select.
 func (j *job) retrieve() (err error) {
 	req, err := j.newRequest(j.text)
 	if err != nil {
@@ -104,12 +104,14 @@ func (j *job) retrieve() (err error) {
 	return save.Transfer(j.ctx, fetch.DriverFunc(j.do), req, &receiver{out, j}, restart)
 }
 
-// proposedName returns the file name that the response proposes, or "".
+// proposedName returns the file name in the Content-Disposition header field of
+// the response, or "".
 func (j *job) proposedName() string {
 	return http.Filename(j.resp.Header.Get("Content-Disposition"))
 }
 
-// do sends req and writes the parts of the response that the flags request.
+// do sends req and returns the response. It also writes the response header for
+// -D, the ETag for --etag-save and the messages for -v.
 func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	if j.calls++; j.calls > 1 {
 		j.attempts.before = j.calls - 1 + int(j.attempts.retries.Load())
@@ -120,7 +122,8 @@ func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 		ctx = withHeaderBuffer(ctx, &j.headers)
 	}
 	resp, err := j.client.Do(ctx, req)
-	// The first call for the first URL replaces the file of -D.
+	// Only the first request of the command truncates the file of -D. Later
+	// requests append to the file.
 	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.index > 0 || j.calls > 1); failed != nil {
 		if err == nil {
 			resp.Body.Close()
@@ -139,13 +142,14 @@ func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	return resp, nil
 }
 
-// A receiver is the sink of a job as a [save.Sink].
+// A receiver implements [save.Sink]. It writes a body to the sink of a job.
 type receiver struct {
 	sink
 	job *job
 }
 
-// Receive writes the body of resp to the sink.
+// Receive writes the body of resp to the sink. It also verifies --checksum and
+// commits the file.
 func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	j := r.job
 	if err := r.Begin(j.flags.state(req, resp)); err != nil {
@@ -181,7 +185,7 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 // calls do not limit the speed.
 const copyBufferSize = 256 << 10
 
-// buffer returns a buffer of copyBufferSize bytes.
+// buffer returns a copy buffer from the pool of buffers, or a new one.
 func (r *retrieval) buffer() *[]byte {
 	if b, ok := r.buffers.Get().(*[]byte); ok {
 		return b
@@ -190,11 +194,12 @@ func (r *retrieval) buffer() *[]byte {
 	return &b
 }
 
-// copy writes the body of resp to out in the form that the flags select.
+// copy writes the body of resp to out. Depending on the flags, it also writes
+// the headers, formats a listing or converts messages.
 func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.body.include || req.Op == fetch.Stat {
 		if _, err := out.Write(j.headers.Bytes()); err != nil {
-			return local(err)
+			return localError(err)
 		}
 	}
 	if req.Op == fetch.Stat {
@@ -218,26 +223,27 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		}
 	}
 	if j.flags.mail.converts() {
-		return local(j.flags.mail.convert(out, resp, j.note))
+		return localError(j.flags.mail.convert(out, resp, j.note))
 	}
 	buffer := j.buffer()
 	defer j.buffers.Put(buffer)
 	_, err := io.CopyBuffer(out, resp.Body, *buffer) // no sink has a ReadFrom method
-	return local(err)
+	return localError(err)
 }
 
-// session connects standard input and output to the server. If both are
-// terminals, the user controls the session.
+// session connects standard input and output to an interactive server, such as
+// a telnet server. On a terminal, the user can leave the session with
+// Control-].
 func (j *job) session(out sink, resp *fetch.Response) error {
 	if out.Terminal() && j.console != nil {
 		j.note("Control-] leaves the session")
-		return local(j.console.Run(j.ctx, j.output, resp))
+		return localError(j.console.Run(j.ctx, j.output, resp))
 	}
-	return local(interactive.Copy(out, j.stdin, resp))
+	return localError(interactive.Copy(out, j.stdin, resp))
 }
 
-// requireText returns an error if the body of resp is binary. Binary data must
-// not be written to a terminal.
+// requireText returns an error if the body of resp is binary, because binary
+// data must not be written to a terminal.
 func requireText(resp *fetch.Response) error {
 	prefix := make([]byte, 1024)
 	n, err := io.ReadAtLeast(resp.Body, prefix, 1) // the server may send more bytes later
@@ -255,7 +261,7 @@ func requireText(resp *fetch.Response) error {
 	return nil
 }
 
-// list writes the entries of a URL or of a WARC file.
+// list writes a listing of the URL, or of the records in a WARC file.
 func (j *job) list(write entryWriter) error {
 	if isWARC(j.text) {
 		f, err := os.Open(j.text)
@@ -278,7 +284,7 @@ func (j *job) list(write entryWriter) error {
 	return write.writeAll(j.output, resp.Entries())
 }
 
-// describe prints the record of an object.
+// describe prints the metadata of the URL as a line of JSON.
 func (j *job) describe() error {
 	req, err := j.newRequest(j.text)
 	if err != nil {
@@ -293,7 +299,8 @@ func (j *job) describe() error {
 	return encode(j.output, recordOf(resp))
 }
 
-// isWARC reports whether text is the name of a WARC file instead of a URL.
+// isWARC reports whether text is the name of an existing WARC file. Otherwise
+// text is a URL.
 func isWARC(text string) bool {
 	if !warc.IsFileName(text) {
 		return false

@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 )
 
-// A jobQueue creates a job for each URL, in order. It creates a job only when a
-// worker requests it, so that a long list needs little memory. A jobQueue is
-// safe for concurrent use.
+// A jobQueue creates one job for each URL, in order. Jobs are created on
+// demand, so that a long list of URLs needs little memory. A jobQueue is safe
+// for concurrent use.
 type jobQueue struct {
 	ctx    context.Context
 	run    *retrieval
@@ -30,7 +30,7 @@ func newJobQueue(ctx context.Context, r *retrieval, args []string, parallel bool
 	return q
 }
 
-// next returns the next job, or nil after the last one.
+// next returns the next job, or nil after the last job.
 func (q *jobQueue) next() *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -54,7 +54,8 @@ func (q *jobQueue) next() *job {
 	return j
 }
 
-// close returns the error that ended the list of URLs early, if any.
+// close closes the input file. It returns the error that ended the list of URLs
+// early, or nil.
 func (q *jobQueue) close() error {
 	q.urls.close()
 	if q.err == io.EOF {

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// writeMenu writes a listing for a terminal. Each entry with a URL has a number
-// and a kind.
+// writeMenu writes a numbered listing to a terminal. Each line shows the kind
+// and the name of an entry.
 func writeMenu(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	n := 0
@@ -31,10 +31,10 @@ func writeMenu(w io.Writer, resp *fetch.Response) error {
 		n++
 		fmt.Fprintf(lines, "%4d %-10s %s\n", n, e.Kind, tty.Escape(e.Name))
 	}
-	return local(lines.Flush())
+	return localError(lines.Flush())
 }
 
-// writeNames writes the names in a listing, one per line.
+// writeNames writes the names of the entries in a listing, one per line.
 func writeNames(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	for e, err := range resp.Entries() {
@@ -42,16 +42,17 @@ func writeNames(w io.Writer, resp *fetch.Response) error {
 			return err
 		}
 		if _, err := lines.WriteString(tty.Escape(e.Name) + "\n"); err != nil {
-			return local(err)
+			return localError(err)
 		}
 	}
-	return local(lines.Flush())
+	return localError(lines.Flush())
 }
 
 // An entryWriter writes one entry of a listing.
 type entryWriter func(io.Writer, fetch.Entry) error
 
-// newEntryWriter returns the entryWriter for the flags --json and --urls.
+// newEntryWriter returns the entryWriter for the format that --json or --urls
+// selects. The default format is a table.
 func newEntryWriter(asJSON, urls bool) entryWriter {
 	switch {
 	case asJSON:
@@ -70,8 +71,8 @@ func writeEntryURL(w io.Writer, e fetch.Entry) error {
 	return err
 }
 
-// writeEntry writes kind, size, time and name, and the description after a TAB.
-// It escapes control characters.
+// writeEntry writes the kind, size, time and name of an entry as one line. A
+// description follows after a TAB. Control characters are escaped.
 func writeEntry(w io.Writer, e fetch.Entry) error {
 	size, modified := "-", "-"
 	if e.Size >= 0 {
@@ -88,9 +89,8 @@ func writeEntry(w io.Writer, e fetch.Entry) error {
 	return err
 }
 
-// limit returns a writer that ends the listing after n entries with a URL,
-// because some servers return more results than requested. If n is zero, the
-// listing is not limited.
+// limit returns an entryWriter that stops after n entries, because some servers
+// return more results than requested. If n is zero, the number is not limited.
 func (write entryWriter) limit(n int) entryWriter {
 	return func(w io.Writer, e fetch.Entry) error {
 		err := write(w, e)
@@ -106,12 +106,12 @@ func (write entryWriter) limit(n int) entryWriter {
 
 var errLimit = errors.New("limit of entries reached")
 
-// writeAll writes the entries in all to out.
+// writeAll writes all entries of a listing to out.
 func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, error]) error {
 	w := bufio.NewWriter(out)
 	for e, err := range all {
 		if err == nil {
-			err = local(write(w, e))
+			err = localError(write(w, e))
 		}
 		if errors.Is(err, errLimit) {
 			break
@@ -121,5 +121,5 @@ func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, erro
 			return err
 		}
 	}
-	return local(w.Flush())
+	return localError(w.Flush())
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/netrc"
 )
 
-// loginFlags select the credentials for servers.
+// loginFlags are the flags that select the credentials for servers.
 type loginFlags struct {
 	user          string
 	netrc         bool
@@ -31,8 +31,8 @@ func (f *loginFlags) register(s *options.Set) {
 	p.StringVar(&f.netrcFile, "netrc-file", "", "like --netrc, but read `FILE`")
 }
 
-// logins finds the credentials of the user in the flags, in netrc and by
-// prompts.
+// logins looks up credentials in the flags and in the netrc file. If necessary,
+// it prompts the user on a terminal.
 type logins struct {
 	*streams
 	netrc    *netrc.File // contents of the netrc file, or nil
@@ -74,8 +74,8 @@ func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 	return l, nil
 }
 
-// credential returns the credentials for the first request to a URL of the
-// command line, or nil.
+// credential returns the credentials for the first request to a URL that the
+// user entered, or nil.
 func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 	if l.user != nil {
 		c := *l.user
@@ -88,8 +88,8 @@ func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 	return l.netrc.Credential(req.URL)
 }
 
-// redirectLogin returns the function that looks up the targets of redirects in
-// netrc, or nil if --user overrides netrc.
+// redirectLogin returns a function that looks up credentials for redirect
+// targets in the netrc file. It returns nil if --user overrides the netrc file.
 func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
 	if l.netrc == nil || l.user != nil {
 		return nil
@@ -97,7 +97,8 @@ func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
 	return l.netrc.RedirectLogin
 }
 
-// answer returns credentials for a challenge, from netrc or from the terminal.
+// answer returns credentials for a server that requires authentication. They
+// come from the netrc file or from the terminal.
 func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +131,8 @@ func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 	return &fetch.Credential{User: user, Password: password}, nil
 }
 
-// readPassword returns the password in FETCH_PASSWORD, or prompts for one.
+// readPassword returns the value of the environment variable FETCH_PASSWORD. If
+// the variable is not set, readPassword prompts the user.
 func (s *streams) readPassword(ctx context.Context, prompt string) (fetch.Secret, error) {
 	if p, ok := os.LookupEnv("FETCH_PASSWORD"); ok {
 		return fetch.Secret(p), nil
@@ -141,8 +143,8 @@ func (s *streams) readPassword(ctx context.Context, prompt string) (fetch.Secret
 	return s.readSecret(ctx, prompt)
 }
 
-// readSecret reads a line from the terminal without echo. If ctx ends, the
-// terminal gets its echo back.
+// readSecret prompts for a password and reads it from the terminal without
+// echo. If ctx is canceled, the echo is turned on again.
 func (s *streams) readSecret(ctx context.Context, prompt string) (fetch.Secret, error) {
 	in, ok := s.stdin.(*os.File)
 	if !ok {

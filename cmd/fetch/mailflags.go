@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 
-// mailFlags apply to the servers of news and mail of all commands.
+// mailFlags are the flags for news and mail servers that all commands share.
 type mailFlags struct {
 	newsServer   string
 	insecureAuth bool
@@ -29,11 +29,12 @@ func (f *mailFlags) register(s *options.Set) {
 	p.StringVar(&f.newsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host")
 	p.StringArrayVar(&f.stores, "mail-store", nil, "look up mid, cid and mailto URLs in the mailbox `STORE`")
 	p = s.Section("Authentication")
-	p.StringVar(&f.sasl, "sasl", "", "use the SASL `MECHANISM` for imap (or +LOGIN, or * for any)")
+	p.StringVar(&f.sasl, "sasl", "", "use SASL `MECHANISM` for imap (+LOGIN for the LOGIN command, * for any)")
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "allow plaintext passwords for news servers (insecure)")
 }
 
-// mailObjectFlags select the messages of a single URL and their form.
+// mailObjectFlags are the flags that select the messages of a URL and their
+// output format.
 type mailObjectFlags struct {
 	headers  bool
 	body     bool
@@ -63,11 +64,12 @@ func (f *mailObjectFlags) register(s *options.Set) {
 	p.StringVar(&f.context, "in", "", "look up cid URLs in the message at `URL`")
 }
 
-// mailboxes reports whether mailboxes are retrieved as messages.
+// mailboxes reports whether --mbox or --maildir is set, so that a mailbox URL
+// returns messages instead of a listing.
 func (f *mailObjectFlags) mailboxes() bool { return f.mbox || f.maildir != "" }
 
-// apply sets the form of articles in o. If listing is true, articles are
-// retrieved as entries.
+// apply sets the options for news articles in o. If listing is true, a
+// newsgroup is retrieved as a listing of its articles.
 func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
 	o.After, o.Field, o.Describe = f.after, f.field, f.describe
 	switch {
@@ -100,7 +102,8 @@ func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
 	return err
 }
 
-// writeMarks saves the positions in newsgroups to the file of --state.
+// writeMarks saves the last article numbers of newsgroups to the file that
+// --state names.
 func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
 	if f.state == "" || marks == nil {
 		return nil
@@ -116,11 +119,12 @@ func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
 	return file.Commit()
 }
 
-// converts reports whether a flag selects a form of messages that differs from
-// the form of the server.
+// converts reports whether a flag such as --mbox or --decode changes the format
+// of messages.
 func (f *mailObjectFlags) converts() bool { return f.mailboxes() || f.part != "" || f.decode }
 
-// convert writes the messages of resp in the form that the flags select.
+// convert writes the messages of resp in the format that the flags select, such
+// as mbox.
 func (f *mailObjectFlags) convert(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
 	switch {
 	case f.part != "":
@@ -153,7 +157,7 @@ func (f *mailObjectFlags) convert(w io.Writer, resp *fetch.Response, note func(f
 	return nil
 }
 
-// messages returns the messages in the body of resp.
+// messages returns an iterator over the messages in the body of resp.
 func messages(resp *fetch.Response) iter.Seq2[mailstore.Message, error] {
 	if resp.Media == mail.MboxMedia {
 		return mailstore.ReadMbox(resp.Body)
@@ -167,12 +171,13 @@ func messages(resp *fetch.Response) iter.Seq2[mailstore.Message, error] {
 	}
 }
 
-// deliver stores the messages of resp in the Maildir called name.
+// deliver stores the messages of resp in the Maildir directory with the given
+// name.
 func deliver(name string, resp *fetch.Response) error {
 	dir := mailstore.OpenMaildir(name)
 	defer dir.Close()
 	if err := dir.Create(); err != nil {
-		return local(err)
+		return localError(err)
 	}
 	for message, err := range messages(resp) {
 		if err == nil {
@@ -182,5 +187,5 @@ func deliver(name string, resp *fetch.Response) error {
 			return err
 		}
 	}
-	return local(dir.Sync())
+	return localError(dir.Sync())
 }

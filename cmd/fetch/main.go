@@ -1,5 +1,6 @@
-// Command fetch retrieves the objects that URLs name. It writes each object to
-// standard output or to a file. A file appears only when it is complete.
+// Command fetch retrieves URLs of many schemes, such as http, ftp and gopher.
+// It writes each object to standard output or to a file. A file gets its final
+// name only when the download is complete.
 package main
 
 import (
@@ -15,7 +16,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run runs the command and returns its exit code.
+// run executes the command line in args and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible()
 	defer stop()
@@ -31,12 +32,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// After a signal, the process ends within shutdownTime. A system call that
-// waits for the reader of a pipe cannot be canceled.
+// shutdownTime is the time after a signal until the process is forced to exit.
+// A write to a pipe can block forever, because it cannot be canceled.
 const shutdownTime = time.Second
 
-// repeatTime is the time in which a repeated signal is ignored, because
-// timeout(1) sends each signal to the process and to its group.
+// repeatTime is the time after a signal in which the same signal is ignored.
+// The command timeout(1) sends each signal twice: to the process and to its
+// group.
 const repeatTime = shutdownTime / 10
 
 // interruptible returns a context that SIGINT and SIGTERM cancel. A second

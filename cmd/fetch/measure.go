@@ -13,8 +13,8 @@ import (
 )
 
 // A measure collects times, addresses and sizes of a transfer for -w and
-// --meta. The methods of a nil measure do not collect any data. A transport may
-// call the hooks of its Trace from several goroutines.
+// --meta. The methods of a nil measure do nothing. Several goroutines may call
+// the hooks at the same time.
 type measure struct {
 	start time.Time
 
@@ -40,8 +40,8 @@ func newMeasure(digests bool) *measure {
 	return m
 }
 
-// trace returns a Trace that collects the events of a transfer and passes notes
-// to next.
+// trace returns a Trace that records a transfer in m. It also passes notes to
+// the hooks of next.
 func (m *measure) trace(next *fetch.Trace) *fetch.Trace {
 	if m == nil {
 		return next
@@ -56,8 +56,8 @@ func (m *measure) trace(next *fetch.Trace) *fetch.Trace {
 	return t
 }
 
-// collectNotes returns a hook that collects notes and passes them to next,
-// unless next is nil.
+// collectNotes returns a function that records each note in m and then calls
+// next, unless next is nil.
 func (m *measure) collectNotes(next func(string)) func(string) {
 	return func(text string) {
 		m.mu.Lock()
@@ -87,7 +87,7 @@ func (m *measure) stop() {
 	}
 }
 
-// body returns a body that counts its bytes in m.
+// body returns a reader of b that counts the bytes of the body in m.
 func (m *measure) body(b io.ReadCloser) io.ReadCloser {
 	if m == nil {
 		return b

@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// seedCredentials adds credentials, cookies and header fields to requests to
-// the servers of the seeds. Requests to other servers get only the User-Agent
-// field.
+// seedCredentials adds the credentials, cookies and header fields of the user
+// to requests, but only for the servers of the seed URLs. Other servers get
+// only the User-Agent field.
 type seedCredentials struct {
 	logins  *logins
 	seeds   []fetch.Origin // servers of the seeds
@@ -19,8 +19,8 @@ type seedCredentials struct {
 	general fetch.Header   // header fields for other servers
 }
 
-// newSeedCredentials returns credentials for seeds. The caller sets the logins
-// before the first request.
+// newSeedCredentials returns a seedCredentials for the servers of the seed
+// URLs. The caller must set logins before the first request.
 func newSeedCredentials(seeds []uri.URI, f *httpFlags) (*seedCredentials, error) {
 	fields, err := f.fields()
 	if err != nil {
@@ -36,7 +36,8 @@ func newSeedCredentials(seeds []uri.URI, f *httpFlags) (*seedCredentials, error)
 	return c, nil
 }
 
-// middleware returns a driver that adds the credentials to requests for next.
+// middleware returns a driver that adds credentials to each request before it
+// calls next.
 func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		origin, ok := originOf(req.URL)
@@ -50,7 +51,8 @@ func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 	})
 }
 
-// add adds the credentials of a seed to req, unless req contains a user name.
+// add adds header fields and credentials to req. Credentials that contain a
+// user name are not replaced.
 func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	req.Header = append(req.Header, c.fields...)
 	if !isAnonymous(req.Auth) {
@@ -63,8 +65,8 @@ func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	if login != nil {
 		req.Auth = login
 	}
-	// The URLs of the messages in a mailbox are created by the driver. Their
-	// requests may use the credentials of the mailbox.
+	// The driver of a mailbox creates the URLs of its messages. Requests for
+	// these messages may therefore use the credentials of the mailbox.
 	if req.Auth != nil && req.From != nil && req.Scheme().Traits.Mailbox {
 		if from, _ := originOf(req.From.URL); from == origin {
 			req.From = nil
@@ -72,11 +74,11 @@ func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	}
 }
 
-// isAnonymous reports whether c contains no user name. The credentials of
-// imap://;AUTH=PLAIN@HOST/ contain only a mechanism.
+// isAnonymous reports whether c contains no user name. For example, the URL
+// imap://;AUTH=PLAIN@HOST/ specifies only a mechanism.
 func isAnonymous(c *fetch.Credential) bool { return c == nil || c.User == "" && c.Mechanism != "" }
 
-// originOf returns the origin of u, and reports whether u names a host.
+// originOf returns the origin of u and reports whether u contains a host.
 func originOf(u uri.URI) (fetch.Origin, bool) {
 	port, _ := uri.DefaultPort(u.Scheme())
 	t, err := fetch.TargetOf(u, port)

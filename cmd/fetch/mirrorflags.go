@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// mirrorFlags are the flags that only fetch mirror has.
+// mirrorFlags are the flags that only fetch mirror supports.
 type mirrorFlags struct {
 	archive archiveFlags
 	scope   scopeFlags
@@ -30,7 +30,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 }
 
-// archiveFlags select the contents of the archive.
+// archiveFlags are the flags that select the contents of the archive.
 type archiveFlags struct {
 	noTree, warc bool
 	prefix       string
@@ -53,7 +53,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
 }
 
-// options sets the contents of the archive in o.
+// options converts the flags to the archive options in o.
 func (f *archiveFlags) options(o *mirror.Options, ignoreRobots bool) error {
 	o.Tree = !f.noTree
 	switch f.mailboxes {
@@ -91,7 +91,7 @@ func (f *archiveFlags) warcinfo(ignoreRobots bool) fetch.Header {
 	return info
 }
 
-// scopeFlags select the links that are followed.
+// scopeFlags are the flags that select which links are followed.
 type scopeFlags struct {
 	reach        string
 	include      []string
@@ -121,7 +121,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt (recorded in the WARC files)")
 }
 
-// options returns the Scope that the flags select.
+// options converts the flags to a mirror.Scope.
 func (f *scopeFlags) options() (o mirror.Scope, err error) {
 	for _, media := range append(f.accept, f.reject...) {
 		if kind, sub, ok := strings.Cut(media, "/"); !ok || kind == "" || sub == "" {
@@ -155,8 +155,9 @@ func compilePatterns(texts []string) (all []*regexp.Regexp, err error) {
 	return all, nil
 }
 
-// A depth is a limit of links as in Scope.Depth: zero means no limit, and a
-// negative number means no links.
+// A depth is the value of --depth, which limits the number of links from a seed
+// to a page. As in Scope.Depth, zero means no limit, and a negative number
+// means that no links are followed.
 type depth int
 
 func (d *depth) String() string {
@@ -204,13 +205,13 @@ func (f *crawlLimits) register(s *options.Set) {
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
-	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with code 0 if at most `N` URLs have newly failed")
+	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with code 0 if at most `N` failures are new since the previous run")
 	p.Lookup("max-failed").DefValue = "0" // the help shows no default
 	p.IntVar(&f.hosts, "hosts", 16, "retrieve from `N` hosts at a time")
 	p.IntVar(&f.tries, "tries", 3, "visit a URL up to `N` times after transient errors")
 }
 
-// options returns the Limits that the flags select.
+// options converts the flags to mirror.Limits.
 func (f *crawlLimits) options() mirror.Limits {
 	return mirror.Limits{
 		Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost,
@@ -218,7 +219,7 @@ func (f *crawlLimits) options() mirror.Limits {
 	}
 }
 
-// updateFlags control how a later run updates the archive.
+// updateFlags are the flags that control how a later run updates the archive.
 type updateFlags struct {
 	delete    bool
 	maxDelete options.Share
@@ -233,7 +234,7 @@ func (f *updateFlags) register(s *options.Set) {
 	p.BoolVar(&f.recheck, "recheck", false, "request objects again even if listings show no change")
 }
 
-// options returns the options of the mirror that the flags select.
+// options converts the flags to options of the mirror package.
 func (f *mirrorFlags) options() (o mirror.Options, err error) {
 	o = mirror.Options{
 		Hosts: f.limits.hosts, Tries: f.limits.tries, Delete: f.update.delete, MaxDelete: float64(f.update.maxDelete),

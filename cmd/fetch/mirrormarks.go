@@ -9,31 +9,35 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// groupMarks stores the positions in newsgroups of a mirror by URL.
+// groupMarks records the last article that a mirror has retrieved from each
+// newsgroup.
 type groupMarks struct {
 	marks  *nntp.Marks
 	server string // value of --news-server, for URLs without a host
 }
 
-// Mark returns the position in the newsgroup at u as text, or "".
+// Mark returns the last article retrieved from the newsgroup at u, as text. The
+// result is "" for a new newsgroup.
 func (g groupMarks) Mark(u uri.URI) string {
-	m := g.marks.Get(g.place(u))
+	m := g.marks.Get(g.newsgroup(u))
 	if m.Number == 0 {
 		return ""
 	}
 	return fmt.Sprint(m.Number, " ", m.ID)
 }
 
-// SetMark stores the position in the newsgroup at u.
+// SetMark records the last article retrieved from the newsgroup at u. The text
+// has the format of a result of Mark.
 func (g groupMarks) SetMark(u uri.URI, text string) {
 	var m nntp.Mark
 	fmt.Sscan(text, &m.Number, &m.ID) // an empty text gives the zero Mark
-	server, group := g.place(u)
+	server, group := g.newsgroup(u)
 	g.marks.Set(server, group, m)
 }
 
-// place returns the server and the name of the newsgroup at u.
-func (g groupMarks) place(u uri.URI) (server, group string) {
+// newsgroup returns the address of the server and the name of the newsgroup at
+// u.
+func (g groupMarks) newsgroup(u uri.URI) (server, group string) {
 	group, _ = uri.Unescape(strings.Trim(u.Path(), "/"))
 	if u.Host() == "" {
 		if at, err := uri.Parse(g.server); err == nil && at.Host() != "" {

@@ -31,8 +31,9 @@ type mirrorReport struct {
 	maxFailed     int64 // value of --max-failed, or -1 if not set
 }
 
-// newMirrorReport returns a report. It shows a progress line if standard error
-// is a terminal and the events are not printed to the same terminal.
+// newMirrorReport returns a new mirrorReport. If standard error is a terminal,
+// the report shows a progress line, unless events are printed to a terminal as
+// JSON.
 func newMirrorReport(s *streams, json, noProgress bool) *mirrorReport {
 	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{}}
 	if !s.silent && !noProgress && terminal.Is(s.stderr) && !(json && terminal.Is(s.stdout)) {
@@ -41,7 +42,7 @@ func newMirrorReport(s *streams, json, noProgress bool) *mirrorReport {
 	return r
 }
 
-// maxOverrides limits the number of flags in a summary.
+// maxOverrides limits the number of different flags that a summary suggests.
 const maxOverrides = 8
 
 // event prints an event of the mirror if it reports a problem, or if -v is set.
@@ -56,14 +57,15 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if _, known := r.overrides[e.Override]; e.Override != "" && (known || len(r.overrides) < maxOverrides) {
 		r.overrides[e.Override]++
 	}
-	// If the note does not contain the URL, there was no request.
+	// The note of a failed request contains the URL. Other unreached URLs were
+	// never requested.
 	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL))
 	if r.verbose || rejected || unreached || e.State == "dead" || e.State == "cut" {
 		r.printLine(eventText(e))
 	}
 }
 
-// eventText returns the line for an event.
+// eventText returns the line of text that is printed for an event.
 func eventText(e mirror.Event) string {
 	state := e.State
 	switch {
@@ -99,7 +101,8 @@ func (r *mirrorReport) progress(p mirror.Progress) {
 	}
 }
 
-// bodyProgress returns the hook for the Progress middleware, or nil.
+// bodyProgress returns the callback for the Progress middleware, or nil if
+// there is no progress line.
 func (r *mirrorReport) bodyProgress() func(wrap.Event) {
 	if r.crawl == nil {
 		return nil
@@ -170,9 +173,9 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 }
 
-// failure returns an error if guards omitted URLs, or if URLs of the archive
-// have failed in a complete run. If both have happened, it prints a note about
-// the failed URLs.
+// failure returns an error if URLs were left out because of a limit, or if URLs
+// of the archive have failed. If both have happened, it prints a note about the
+// failed URLs.
 func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summary) error {
 	err := r.failedURLs(ctx, dir, sum)
 	n := sum.LeftOut.Total()
@@ -186,8 +189,8 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 		"except for articles of newsgroups: raise the limits named above", n)
 }
 
-// failedURLs returns an error if URLs of the archive have failed in a complete
-// run.
+// failedURLs returns an error if URLs of the archive have failed, unless
+// --max-failed tolerates the number of new failures.
 func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Summary) error {
 	s, err := mirror.Status(ctx, dir)
 	dead := s.States[mirror.Dead] + r.rejectedSeeds

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// objectFlags are the flags of commands that retrieve single objects.
+// objectFlags are the flags of commands that retrieve single objects, such as
+// fetch ls.
 type objectFlags struct {
 	body      bodyFlags
 	file      fileFlags
@@ -45,9 +46,9 @@ func (f *objectFlags) register(s *options.Set) {
 	f.progress.register(s)
 }
 
-// schemes returns the options of all schemes. If listing is true, articles are
-// retrieved as entries. If native is true, listings keep the form of the
-// server.
+// schemes returns the options of all URL schemes. If listing is true, a
+// newsgroup is retrieved as a listing. If native is true, listings keep the
+// format of the server.
 func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Options, err error) {
 	if o, err = f.client.schemes(); err != nil {
 		return o, err
@@ -65,13 +66,14 @@ func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Optio
 	return o, err
 }
 
-// sums reports whether the digest of each body is needed.
+// sums reports whether a SHA-256 digest of each body is required.
 func (f *objectFlags) sums() bool { return f.body.checksum != nil || f.body.meta != "" }
 
 // unmodified reports whether the body is written exactly as received.
 func (f *objectFlags) unmodified() bool { return !f.body.include && !f.mail.converts() }
 
-// state describes the body of resp to a sink.
+// state returns the size and the validator of the body of resp. They are
+// unknown if a flag modifies the body.
 func (f *objectFlags) state(req *fetch.Request, resp *fetch.Response) save.State {
 	if !f.unmodified() {
 		return save.State{Size: -1}
@@ -79,7 +81,8 @@ func (f *objectFlags) state(req *fetch.Request, resp *fetch.Response) save.State
 	return save.StateOf(req, resp)
 }
 
-// bodyFlags select the destination of bodies and the records of transfers.
+// bodyFlags are the flags that select the output of bodies, such as -o, -C and
+// --meta.
 type bodyFlags struct {
 	set              *pflag.FlagSet
 	output           []string
@@ -114,8 +117,8 @@ func registerOutputDir(p *pflag.FlagSet, dir *string, usage string) {
 	p.StringVar(dir, "output-dir", "", usage)
 }
 
-// reject returns an error if one of the flags is set. It is for commands that
-// write a listing or a record to standard output.
+// reject returns an error if an output flag such as -o is set, because the
+// command writes to standard output.
 func (f *bodyFlags) reject(command string) (err error) {
 	f.set.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && err == nil {
@@ -125,8 +128,8 @@ func (f *bodyFlags) reject(command string) (err error) {
 	return err
 }
 
-// toStdout reports whether the body of the URL with the given index, from 0, is
-// written to standard output.
+// toStdout reports whether the body of a URL is written to standard output. The
+// index is the position of the URL on the command line, starting at 0.
 func (f *bodyFlags) toStdout(index int) bool {
 	if index < len(f.output) {
 		return f.output[index] == "-"
@@ -144,8 +147,8 @@ func (f *bodyFlags) anyToStdout() bool {
 	return false
 }
 
-// fileName returns the name of the file for the body of the URL with the given
-// path and index, or "" for standard output.
+// fileName returns the name of the output file for a URL, or "" for standard
+// output. The path and the index are those of the URL.
 func (f *bodyFlags) fileName(path string, index int) (name string, err error) {
 	switch {
 	case f.toStdout(index):
@@ -165,8 +168,8 @@ func (f *bodyFlags) fileName(path string, index int) (name string, err error) {
 	return name, nil
 }
 
-// offset returns the first byte to retrieve. If auto is true, the partial file
-// determines the offset.
+// offset returns the first byte to download, as selected by -C. If auto is
+// true, the download resumes at the end of the partial file.
 func (f *bodyFlags) offset() (offset int64, auto bool, err error) {
 	switch f.continueAt {
 	case "":
@@ -181,7 +184,8 @@ func (f *bodyFlags) offset() (offset int64, auto bool, err error) {
 	return offset, false, nil
 }
 
-// verify compares the digest of a body with --checksum. A nil sum is an error.
+// verify returns an error if --checksum is set and differs from sum, the
+// SHA-256 digest of the body. A nil sum is also an error.
 func (f *bodyFlags) verify(sum []byte) error {
 	switch {
 	case f.checksum == nil:
@@ -217,7 +221,7 @@ func (c *checksum) Set(text string) error {
 
 func (*checksum) Type() string { return "sha256=HEX" }
 
-// fileFlags control how files are created.
+// fileFlags are the flags that control how output files are created.
 type fileFlags struct {
 	createDirs   bool
 	noClobber    bool
@@ -235,7 +239,7 @@ func (f *fileFlags) register(s *options.Set) {
 	p.BoolVar(&f.strict, "strict", false, "fail if a download cannot be verified as complete")
 }
 
-// inputFlags select more URLs, and how many are retrieved at a time.
+// inputFlags are the flags for the list of URLs and for parallel downloads.
 type inputFlags struct {
 	file        string
 	parallel    bool
@@ -254,7 +258,7 @@ func registerInputFile(p *pflag.FlagSet, name *string) {
 	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (- for standard input)")
 }
 
-// requestFlags select the part and the version of objects.
+// requestFlags are the flags that change the request, such as -I and -r.
 type requestFlags struct {
 	head         bool
 	byteRange    string
@@ -279,7 +283,7 @@ func (f *requestFlags) register(s *options.Set) {
 	p.Lookup("fail").Hidden = true
 }
 
-// progressFlags control the progress bars.
+// progressFlags are the flags for progress bars.
 type progressFlags struct {
 	off bool
 	on  bool // ignored, because terminals have progress bars by default
@@ -292,5 +296,5 @@ func (f *progressFlags) register(s *options.Set) {
 	p.Lookup("progress-bar").Hidden = true
 }
 
-// maxSegments limits the number of requests for one file at a time.
+// maxSegments limits the number of parallel requests for one file.
 const maxSegments = 16

@@ -14,8 +14,8 @@ const (
 	proxyLoginFlag = "-U USER:PASSWORD"
 )
 
-// overrideFlags maps each setting of the library to the flags that change it.
-// VALUE is the placeholder of the new value.
+// overrideFlags maps each setting of the library to the flags that change the
+// setting. VALUE is a placeholder for the new value, such as a port.
 var overrideFlags = map[fetch.OverrideKind]string{
 	fetch.OverrideAddresses:  "--allow-address VALUE",
 	fetch.OverridePorts:      "--allow-port VALUE",
@@ -35,9 +35,9 @@ var overrideFlags = map[fetch.OverrideKind]string{
 	nntp.OverrideClearPassword: "--insecure-auth",
 }
 
-// overrideFlag returns the flags that apply the override o. If no flag changes
-// the setting, overrideFlag returns the name of the setting. It returns "" for
-// the zero Override.
+// overrideFlag returns the flags that apply the override o, such as
+// "--allow-port http:25". If no flag changes the setting, the result is the
+// name of the setting. The result is "" for the zero Override.
 func overrideFlag(o fetch.Override) string {
 	text, ok := overrideFlags[o.Kind]
 	if !ok {

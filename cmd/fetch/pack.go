@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A packCommand converts archives for other programs.
+// A packCommand writes an archive as a WACZ file, or prints its digests.
 type packCommand struct {
 	*streams
 	wacz, title string
@@ -60,18 +60,19 @@ func (c *packCommand) run(ctx context.Context, args []string) error {
 	})
 }
 
-// printManifest prints the digests of an archive. A directory that is not an
-// archive is an error, because sha256sum accepts an empty list.
+// printManifest prints the digests of all files in an archive. It returns an
+// error if dir is not an archive, because sha256sum would accept an empty list.
 func (c *packCommand) printManifest(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
 		return fetch.Local.Errorf("%s is not an archive: it has no fetch.db", dir)
 	}
 	w, flush := terminal.NewWriter(c.stdout)
-	return errors.Join(mirror.Manifest(w, dir), local(flush()))
+	return errors.Join(mirror.Manifest(w, dir), localError(flush()))
 }
 
-// writeWACZ packs the finished WARC files. A note names each unfinished file,
-// because such a file may end with a partial record.
+// writeWACZ writes the WARC files of an archive to a WACZ file. It skips
+// unfinished WARC files, which may end with a partial record, and prints a note
+// for each.
 func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 	open, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz.open"))
 	for _, name := range open {

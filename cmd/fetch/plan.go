@@ -11,7 +11,8 @@ import (
 )
 
 // A planCommand prints the requests for a URL without sending them. It accepts
-// all flags of get, so that "plan" can be added to any command line.
+// all flags of the main command, so that "plan" can be inserted into any
+// command line.
 type planCommand struct {
 	*streams
 	flags objectFlags

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// policyFlags change the policy for schemes, ports and addresses.
+// policyFlags are the flags that allow or block schemes, ports and addresses.
 type policyFlags struct {
 	proto        string
 	protoDefault string
@@ -33,8 +33,8 @@ func (f *policyFlags) register(s *options.Set) {
 		"`POLICY`: set the ports for redirects (default, or web as in browsers)")
 }
 
-// nonEmptyList returns a flag function that stores a list. An empty list is an
-// error, because it would allow every scheme (CVE-2024-2004).
+// nonEmptyList returns a flag function that stores a list of schemes. An empty
+// list is an error, because it would allow every scheme (CVE-2024-2004).
 func nonEmptyList(list *string) func(string) error {
 	return func(text string) error {
 		if *list = text; text == "" {
@@ -44,7 +44,8 @@ func nonEmptyList(list *string) func(string) error {
 	}
 }
 
-// policy returns the policy for the URLs of the command line.
+// policy returns the policy for URLs that the user enters, with the changes
+// that the flags define.
 func (f *policyFlags) policy(l *limitFlags, all []fetch.Scheme) (fetch.Policy, error) {
 	p := fetch.Typed()
 	p.MaxTime = time.Duration(l.maxTime)
@@ -76,9 +77,9 @@ func (f *policyFlags) policy(l *limitFlags, all []fetch.Scheme) (fetch.Policy, e
 	return p, f.setSchemes(&p, all)
 }
 
-// setSchemes applies --proto and --proto-redir, whose lists have the syntax of
-// curl. A name is preceded by + (add), - (remove) or = (only this scheme). The
-// list of --proto-redir starts with the schemes of the Web.
+// setSchemes applies --proto and --proto-redir to the policy p. As in curl, a
+// scheme follows + (add), - (remove) or = (allow only this scheme). The default
+// for --proto-redir is the set of web schemes.
 func (f *policyFlags) setSchemes(p *fetch.Policy, all []fetch.Scheme) (err error) {
 	var known, web []string
 	for _, s := range all {
@@ -102,8 +103,8 @@ func (f *policyFlags) setSchemes(p *fetch.Policy, all []fetch.Scheme) (err error
 	return nil
 }
 
-// parseSchemeList applies list to the set of schemes in start and returns the
-// result. The name "all" means all known schemes.
+// parseSchemeList applies a list such as "-ftp,+gopher" to the schemes in start
+// and returns the resulting schemes. The name "all" means all known schemes.
 func parseSchemeList(list string, start, known []string) ([]string, error) {
 	set := map[string]bool{}
 	put := func(names []string, on bool) {
@@ -141,7 +142,7 @@ func parseSchemeList(list string, start, known []string) ([]string, error) {
 	return chosen, nil
 }
 
-// redirectFlags control how redirects are followed.
+// redirectFlags are the flags that control how redirects are followed.
 type redirectFlags struct {
 	noFollow bool
 	follow   bool // ignored, because redirects are followed by default
@@ -158,7 +159,7 @@ func (f *redirectFlags) register(s *options.Set) {
 	p.Lookup("location").Hidden = true
 }
 
-// apply sets the limits of redirects in p.
+// apply sets the options for redirects in the policy p.
 func (f *redirectFlags) apply(p *fetch.Policy) {
 	p.LocationTrusted = f.trusted
 	switch {

@@ -22,7 +22,7 @@ type proxyFlags struct {
 	insecure bool // skip verification of https proxies
 }
 
-// noProxy is the value of proxyFlags.url for --proxy "".
+// noProxy is the value of proxyFlags.url that disables proxies (--proxy "").
 const noProxy = "none"
 
 func (f *proxyFlags) register(s *options.Set) {
@@ -45,8 +45,9 @@ func (f *proxyFlags) register(s *options.Set) {
 	p.Func("socks5-hostname", "use a SOCKS5 proxy at `HOST` that resolves host names", f.set("socks5h://"))
 }
 
-// set returns the flag function that selects the proxy prefix + value. The last
-// flag on the command line counts.
+// set returns the function that handles a proxy flag. The function stores the
+// URL of the proxy, which is prefix followed by the argument. The last proxy
+// flag on the command line takes effect.
 func (f *proxyFlags) set(prefix string) func(string) error {
 	return func(text string) error {
 		if f.url = prefix + text; text == "" {
@@ -56,7 +57,8 @@ func (f *proxyFlags) set(prefix string) func(string) error {
 	}
 }
 
-// proxyFunc returns the ProxyFunc for the flags and the environment.
+// proxyFunc returns a function that selects the proxy for a host. It uses the
+// flags and the environment variables.
 func (f *proxyFlags) proxyFunc(getenv func(string) string) (fetch.ProxyFunc, error) {
 	if f.url != "" && f.url != noProxy {
 		p, err := fetch.ParseProxy(f.url)
@@ -77,9 +79,9 @@ func (f *proxyFlags) proxyFunc(getenv func(string) string) (fetch.ProxyFunc, err
 	}, nil
 }
 
-// environment returns a function that looks up proxy variables. The flags
-// override the variables: --proxy applies to every scheme. Hosts in no_proxy
-// are exempt unless --noproxy is set. An empty list exempts no host.
+// environment returns a replacement for getenv in which --proxy and --noproxy
+// override the proxy variables. The argument of --proxy applies to every
+// scheme. Hosts in no_proxy are exempt unless --noproxy is set.
 func (f *proxyFlags) environment(getenv func(string) string) func(string) string {
 	return func(name string) string {
 		switch lower := strings.ToLower(name); {
@@ -94,7 +96,7 @@ func (f *proxyFlags) environment(getenv func(string) string) func(string) string
 	}
 }
 
-// configure sets the options of p that apply to every proxy.
+// configure sets the credentials, header fields and TLS options of the proxy p.
 func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
 	p.Tunnel = f.tunnel
 	if f.user != "" {
@@ -115,7 +117,8 @@ func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
 	return p, err
 }
 
-// withUser returns u with the given USER:PASSWORD.
+// withUser returns u with the user name and the password in user, which has the
+// format USER:PASSWORD.
 func withUser(u uri.URI, user string) (uri.URI, error) {
 	name, password, has := strings.Cut(user, ":")
 	keep := uri.Unreserved

@@ -31,9 +31,9 @@ type transfer struct {
 	exit     int             // exit code for err
 }
 
-// A record describes an object in the same form for every scheme. fetch info
-// writes records. The record of --meta also describes the transfer. Unknown
-// values are omitted.
+// A record contains the metadata of an object, with the same JSON keys for
+// every scheme. fetch info prints records, and --meta adds fields about the
+// transfer. Unknown values are omitted.
 type record struct {
 	URL       uri.URI             `json:"url"`
 	Chain     []uri.URI           `json:"chain,omitempty"`
@@ -124,7 +124,8 @@ func tlsOf(s *tls.ConnectionState) *tlsRecord {
 	return r
 }
 
-// A metaFile is the file of --meta. Several jobs may write to it at a time.
+// A metaFile is the file that --meta names. Its write method may be called
+// concurrently.
 type metaFile struct {
 	mu sync.Mutex
 	w  io.WriteCloser
@@ -159,7 +160,7 @@ func (m *metaFile) write(t *transfer) error {
 	return encode(m.w, r)
 }
 
-// record returns the record of the transfer for --meta.
+// record returns the JSON record of the transfer for --meta.
 func (t *transfer) record() transferRecord {
 	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests,
 		Timings: map[string]float64{}}
@@ -199,7 +200,7 @@ func (t *transfer) record() transferRecord {
 	return r
 }
 
-// requestedURL returns the URL of the command line without its password.
+// requestedURL returns the URL that the user entered, without its password.
 func (t *transfer) requestedURL() string {
 	u, _, err := guessURL(t.text, t.defaultScheme)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// newRequest returns the Request for the URL in text that the flags describe.
+// newRequest returns a Request for the URL in text, with the options that the
+// flags select.
 func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
 	u, err := r.parseURL(text, r.flags.client.policy.protoDefault)
 	if err != nil {
@@ -43,9 +44,8 @@ func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
 	return req, err
 }
 
-// setRange sets the range or the ranges of -r in req. Only http and https
-// support several ranges. The body is then the multipart response of the
-// server.
+// setRange sets the byte range of -r in req. Only http and https support
+// several ranges. The server then sends a multipart body.
 func setRange(req *fetch.Request, text string, web bool) (err error) {
 	if web && strings.Contains(text, ",") {
 		for part := range strings.SplitSeq(text, ",") {
@@ -60,8 +60,9 @@ func setRange(req *fetch.Request, text string, web bool) (err error) {
 	return err
 }
 
-// parseRange parses one range in the syntax of curl: 0-99 (both bytes
-// included), 100- or -10 (the last ten bytes).
+// parseRange parses a byte range in curl's syntax. For example, 0-99 selects
+// the first 100 bytes, 100- skips the first 100 bytes, and -10 selects the last
+// ten bytes.
 func parseRange(text string) (fetch.Range, error) {
 	malformed := fetch.Usage.Errorf("range %q is not FIRST-LAST, FIRST- or -COUNT", text)
 	first, last, _ := strings.Cut(text, "-") // as in curl, 4 means 4-
@@ -82,7 +83,7 @@ func parseRange(text string) (fetch.Range, error) {
 	return fetch.Range{First: from, End: to + 1}, nil
 }
 
-// parseNumber parses decimal digits. An empty text is zero.
+// parseNumber parses a decimal number. It returns zero for an empty text.
 func parseNumber(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -91,7 +92,8 @@ func parseNumber(text string) (int64, error) {
 	return int64(n), err
 }
 
-// dateForms are the forms of RFC 9110 5.6.7 and other forms that curl accepts.
+// dateForms are the date formats of RFC 9110 5.6.7 and other formats that curl
+// accepts.
 var dateForms = []string{
 	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.RFC3339, time.RFC822, time.RFC822Z, time.UnixDate,
 	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006",
@@ -101,8 +103,9 @@ var dateForms = []string{
 	"20060102 15:04:05", "20060102",
 }
 
-// setTimeCondition sets the condition of -z in req. Text is a date or the name
-// of a file. If text starts with -, the object must be older.
+// setTimeCondition adds the condition of -z to req. The text is a date or the
+// name of a file with a modification time. A leading "-" selects objects that
+// are older instead of newer.
 func setTimeCondition(req *fetch.Request, text string) {
 	if text == "" {
 		return

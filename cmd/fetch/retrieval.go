@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A retrieval contains the state of a command that retrieves objects.
+// A retrieval contains the state that all jobs of a command share.
 type retrieval struct {
 	*streams
 	flags   *objectFlags
@@ -33,7 +33,7 @@ type retrieval struct {
 	tally tally
 }
 
-// retrievalOptions configure a retrieval for a command.
+// retrievalOptions are the settings of a retrieval that depend on the command.
 type retrievalOptions struct {
 	listing  bool // if true, retrieve listings and articles as entries, and cache listings
 	native   bool // if true, listings keep the form of the server
@@ -41,7 +41,7 @@ type retrievalOptions struct {
 	progress func(wrap.Event) // hook for progress bars, or nil
 }
 
-// open returns a retrieval. The caller must call its close method.
+// open returns a new retrieval. The caller must close its client.
 func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
 	r := &retrieval{streams: s, flags: f, native: o.native}
 	all, err := f.schemes(s, o.listing, o.native)
@@ -69,8 +69,8 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 	return r, err
 }
 
-// politeOptions returns the limits for requests to one host, or nil for no
-// limits.
+// politeOptions returns the limits for requests to one host, or nil if requests
+// are not limited.
 func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 	limits := &f.client.limits
 	if !f.input.parallel && limits.delay <= 0 && !f.request.robots {
@@ -83,7 +83,7 @@ func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 	return o
 }
 
-// noteRetry reports that a request is retried.
+// noteRetry prints a note that a request will be retried.
 func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 	made := countAttempt(ctx, t)
 	r.note("%v; attempt %d of %d in %v", t.Err, made+1, made+t.Remaining, t.Wait.Round(100*time.Millisecond))

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// retryFlags select how often a failed request is repeated.
+// retryFlags are the flags that control retries of failed requests.
 type retryFlags struct {
 	set       *pflag.FlagSet
 	retries   int
@@ -27,8 +27,8 @@ func (f *retryFlags) register(s *options.Set) {
 	p.BoolVar(&f.allErrors, "retry-all-errors", false, "retry after all errors except local ones")
 }
 
-// options returns the options of the Retry middleware, which calls notify
-// before each retry.
+// options converts the flags to options of the Retry middleware, which calls
+// notify before each retry.
 func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
 	return wrap.RetryOptions{
 		Attempts:  max(f.retries, 0) + 1,

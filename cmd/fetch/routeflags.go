@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// routeFlags override the results of the DNS.
+// routeFlags are the flags that override the results of the DNS.
 type routeFlags struct {
 	resolve   []string
 	connectTo []string
@@ -25,8 +25,9 @@ func (f *routeFlags) register(s *options.Set) {
 	p.BoolVarP(&f.v6, "ipv6", "6", false, "use only IPv6 addresses")
 }
 
-// A detour replaces the host and the port of a connection. An empty field
-// matches every host or port, or keeps the original one.
+// A detour is a rule that replaces the host or the port of a connection. An
+// empty host or port matches every value. An empty new host or port leaves the
+// original unchanged.
 type detour struct {
 	host    string
 	port    uint16
@@ -34,8 +35,8 @@ type detour struct {
 	newPort uint16
 }
 
-// route returns the function that applies all detours to a target, or nil if
-// no flag defines one.
+// route returns a function that applies the rules of --resolve and --connect-to
+// to a target. It returns nil if there are no rules.
 func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
 	var rules []detour
 	for _, text := range f.resolve {
@@ -57,7 +58,8 @@ func (f *routeFlags) route() (func(fetch.Target) fetch.Target, error) {
 		return nil, nil
 	}
 	return func(t fetch.Target) fetch.Target {
-		// As in curl, --resolve applies to the result of --connect-to.
+		// As in curl, --connect-to is applied first, and --resolve is applied
+		// to the result.
 		for _, part := range [][]detour{rules[first:], rules[:first]} {
 			for _, d := range part {
 				if d.matches(t) {
@@ -86,8 +88,8 @@ func (d detour) apply(t fetch.Target) fetch.Target {
 	return t
 }
 
-// parseResolve parses HOST:PORT:ADDRESS[,ADDRESS...]. It uses only the first
-// address.
+// parseResolve parses an argument of --resolve, HOST:PORT:ADDRESS[,ADDRESS...].
+// Only the first address is used.
 func parseResolve(text string) (detour, error) {
 	bad := fetch.Usage.Errorf("--resolve %q is not HOST:PORT:ADDRESS", maskLogin(text))
 	host, rest := cutHost(text)
@@ -105,7 +107,8 @@ func parseResolve(text string) (detour, error) {
 	return detour{host: host, port: uint16(n), newHost: addr}, nil
 }
 
-// parseConnectTo parses HOST1:PORT1:HOST2:PORT2. Each part may be empty.
+// parseConnectTo parses an argument of --connect-to, HOST1:PORT1:HOST2:PORT2.
+// Each part may be empty.
 func parseConnectTo(text string) (detour, error) {
 	var d detour
 	var rest string
@@ -121,8 +124,8 @@ func parseConnectTo(text string) (detour, error) {
 	return d, nil
 }
 
-// cutHost splits s into a host and the text after the following colon. An IPv6
-// address is enclosed in brackets.
+// cutHost splits s at the first colon after the host. An IPv6 address is
+// enclosed in brackets.
 func cutHost(s string) (host, rest string) {
 	if strings.HasPrefix(s, "[") {
 		if i := strings.IndexByte(s, ']'); i > 0 {
@@ -141,7 +144,8 @@ func optionalPort(s string) (uint16, error) {
 	return uint16(n), err
 }
 
-// resolver returns the resolver for one address family, or nil for both.
+// resolver returns the resolver for the address family that -4 or -6 selects,
+// or nil for both families.
 func (f *routeFlags) resolver() fetch.Resolver {
 	switch {
 	case f.v4 == f.v6:
@@ -152,7 +156,8 @@ func (f *routeFlags) resolver() fetch.Resolver {
 	return family("ip6")
 }
 
-// family is a resolver for the network "ip4" or "ip6".
+// A family is a resolver that returns only IPv4 addresses ("ip4") or only IPv6
+// addresses ("ip6").
 type family string
 
 func (f family) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A searchCommand searches an index. The scheme converts the words to a URL,
-// which is retrieved like other URLs.
+// A searchCommand searches an index, such as a Gopher search server. The scheme
+// converts the search words to a URL, which is then retrieved.
 type searchCommand struct {
 	*streams
 	flags   objectFlags

@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
-// sessionFlags apply to telnet, rlogin and tn3270 URLs.
+// sessionFlags are the flags for telnet, rlogin and tn3270 URLs.
 type sessionFlags struct {
 	idle     options.Seconds
 	terminal string
@@ -24,7 +24,7 @@ func (f *sessionFlags) register(s *options.Set) {
 	p.IntVar(&f.codePage, "code-page", 37, "decode tn3270 screens with EBCDIC code page `N`")
 }
 
-// options returns the options of the telnet package.
+// options converts the flags to options of the telnet package.
 func (f *sessionFlags) options() (telnet.Options, error) {
 	o := telnet.Options{Terminal: f.terminal, Idle: time.Duration(f.idle), CodePage: f.codePage, JSON: f.screen == "json"}
 	if f.screen != "text" && f.screen != "json" {

@@ -15,8 +15,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A sink is the destination of a body: a file, which appears only when it is
-// complete, or a stream. The methods are the methods of save.File.
+// A sink is the destination of a body: a file or a stream. A file gets its
+// final name only when it is complete. Most methods have the same contract as
+// in save.File.
 type sink interface {
 	Write(p []byte) (int, error)
 	Name() string
@@ -37,8 +38,9 @@ type fileSink struct{ *save.File }
 
 func (f fileSink) Terminal() bool { return false }
 
-// A headerNamedFile is a file that the response names (-J). It is created when
-// the response arrives, and it never replaces an existing file.
+// A headerNamedFile is an output file with a name that the server sends (-J).
+// It is created when the response arrives, and it never replaces an existing
+// file.
 type headerNamedFile struct {
 	proposedName func() string
 	name         string // file name from the URL
@@ -49,7 +51,8 @@ type headerNamedFile struct {
 func (f *headerNamedFile) Begin(s save.State) error {
 	if f.file == nil {
 		if proposed := f.proposedName(); proposed != "" {
-			// save.Name also removes unsafe characters.
+			// save.Name removes unsafe characters from the name that the server
+			// proposes.
 			name, err := save.Name("/" + uri.Escape(proposed, uri.Segment))
 			if err != nil {
 				return err
@@ -114,11 +117,11 @@ func (f *headerNamedFile) ifCreated(do func(*save.File) error) error {
 func (*headerNamedFile) Restarts() bool { return true }
 func (*headerNamedFile) Terminal() bool { return false }
 
-// standardOutput is the name of each stream. It is not a file name.
+// standardOutput is the name that every stream returns. It is not a file name.
 const standardOutput = "standard output"
 
-// A stream is standard output or a terminal. Bytes that have been written to a
-// stream cannot be replaced.
+// A stream is a sink that writes to standard output or to a terminal. Bytes
+// that have been written cannot be replaced.
 type stream struct {
 	w      io.Writer
 	screen *tty.Writer // escapes control characters; nil if w is not a terminal
@@ -128,8 +131,8 @@ type stream struct {
 	digest hash.Hash // digest of the written bytes, or nil
 }
 
-// newStream returns a stream that starts at offset of a body. If sum is true,
-// the stream computes a digest.
+// newStream returns a stream for a body that starts at the given offset. If sum
+// is true, the stream computes a SHA-256 digest.
 func newStream(w io.Writer, offset int64, sum bool) *stream {
 	s := &stream{w: w, have: save.State{Offset: offset}}
 	if terminal.Is(w) {
@@ -164,7 +167,7 @@ func (s *stream) Close() error {
 	if s.screen == nil {
 		return nil
 	}
-	err := local(s.screen.Flush())
+	err := localError(s.screen.Flush())
 	if s.file != nil {
 		s.file.Close()
 		s.file = nil

@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// streams are the standard streams of the process. Every command writes its
-// messages through them.
+// streams contains the standard streams of the process and the flags for
+// messages.
 type streams struct {
 	stdin  io.Reader
 	stdout io.Writer
@@ -24,7 +24,7 @@ type streams struct {
 	messageFlags
 }
 
-// messageFlags select the messages on standard error.
+// messageFlags are the flags that select the messages on standard error.
 type messageFlags struct {
 	silent    bool
 	showError bool
@@ -40,14 +40,15 @@ func (f *messageFlags) register(s *options.Set) {
 	p.BoolVar(&f.errorJSON, "error-json", false, "print each error as a line of JSON")
 }
 
-// note writes a note for the user to standard error.
+// note prints a message for the user on standard error, unless -s is set.
 func (s *streams) note(format string, args ...any) {
 	if !s.silent {
 		fmt.Fprintf(s.stderr, "fetch: %s\n", terminal.Plain(fmt.Sprintf(format, args...)))
 	}
 }
 
-// trace returns a Trace that writes notes, and details if -v is set.
+// trace returns a Trace that prints the notes of a request. If -v is set, it
+// also prints the details.
 func (s *streams) trace() *fetch.Trace {
 	t := &fetch.Trace{Note: func(text string) { s.note("%s", text) }}
 	if s.verbose {
@@ -61,11 +62,11 @@ func (s *streams) print(text string) error { return writeLine(s.stdout, text) }
 
 func writeLine(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text+"\n")
-	return local(err)
+	return localError(err)
 }
 
-// encode writes v to w as one line of JSON. It does not escape the characters
-// <, > and & of URLs. It escapes control characters.
+// encode writes v to w as one line of JSON. It escapes control characters. It
+// does not escape the characters <, > and &, which occur in URLs.
 func encode(w io.Writer, v any) error {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)
@@ -74,23 +75,24 @@ func encode(w io.Writer, v any) error {
 		return err
 	}
 	_, err := w.Write(tty.JSON(line.Bytes()))
-	return local(err)
+	return localError(err)
 }
 
-// writeFile writes text to w if name is "-", and to the terminal if name is a
-// terminal. Otherwise it calls create, which writes the file.
+// writeFile writes text to w if the name of the file is "-". If the file is a
+// terminal, writeFile writes text to the terminal. Otherwise it calls create,
+// which writes the file.
 func writeFile(w io.Writer, name string, text []byte, create func() error) error {
 	if name == "-" {
-		return local(terminal.Write(w, text))
+		return localError(terminal.Write(w, text))
 	}
 	if done, err := terminal.WriteTo(name, text); done {
-		return local(err)
+		return localError(err)
 	}
 	return create()
 }
 
-// maskLogin masks the characters of an option value up to the last at sign,
-// because they may be a user name and a password.
+// maskLogin replaces the part of an option value before the last at sign by
+// ***, because it may contain a password.
 func maskLogin(text string) string {
 	if n := strings.LastIndexByte(text, '@'); n >= 0 {
 		return "***" + text[n:]
@@ -98,13 +100,13 @@ func maskLogin(text string) string {
 	return text
 }
 
-// errPipe reports that the reader of standard output has closed the pipe.
+// errPipe is the error of writing to standard output after its reader has
+// closed the pipe.
 var errPipe = syscall.EPIPE
 
-// local assigns the class Local to an error without a class. Such an error
-// occurs when a file is written. Errors of a response body already have a
-// class.
-func local(err error) error {
+// localError assigns the class fetch.Local to an error without a class, such as
+// an error of writing a file. It returns other errors unchanged.
+func localError(err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal && !errors.Is(err, errPipe) {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// tlsFlags apply to the TLS connections of every scheme.
+// tlsFlags are the flags for the TLS connections of every scheme.
 type tlsFlags struct {
 	insecure bool
 	cacert   string
@@ -65,12 +65,12 @@ func (f *tlsFlags) config() (*tls.Config, error) {
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
-	return c, f.pin(c)
+	return c, f.pinKeys(c)
 }
 
-// pin makes c reject servers whose key is not one of --pinnedpubkey. The check
-// is independent of the verification of certificates.
-func (f *tlsFlags) pin(c *tls.Config) error {
+// pinKeys makes c reject servers with a public key that is not in
+// --pinnedpubkey. The check applies even if certificates are not verified.
+func (f *tlsFlags) pinKeys(c *tls.Config) error {
 	if f.pinned == "" {
 		return nil
 	}
@@ -91,8 +91,8 @@ func (f *tlsFlags) pin(c *tls.Config) error {
 	return nil
 }
 
-// startTLSFlags select TLS for protocols that start in plaintext: ftp, imap and
-// nntp.
+// startTLSFlags are the flags for STARTTLS. They apply to the protocols that
+// start in plaintext: ftp, imap and nntp.
 type startTLSFlags struct{ enabled, required bool }
 
 func (f *startTLSFlags) register(s *options.Set) {
@@ -101,7 +101,7 @@ func (f *startTLSFlags) register(s *options.Set) {
 	p.BoolVar(&f.required, "ssl-reqd", false, "fail if the server does not support TLS (ftp, imap, nntp)")
 }
 
-// mode returns the TLSMode that the flags select.
+// mode returns the TLSMode that --ssl and --ssl-reqd select.
 func (f *startTLSFlags) mode() fetch.TLSMode {
 	switch {
 	case f.required:

@@ -11,7 +11,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// transcribe returns scheme with a driver that prints the dialogs with servers.
+// transcribe returns a copy of scheme that prints the commands it sends and the
+// replies it receives.
 func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 	open := scheme.Open
 	scheme.Open = func(env fetch.Env) fetch.Driver {
@@ -30,8 +31,8 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 	return scheme
 }
 
-// printLines returns a hook that prints lines after a prefix and then calls
-// next, unless next is nil.
+// printLines returns a function that prints each line after a prefix such as ">
+// ". The function then calls next, unless next is nil.
 func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
 		var all strings.Builder // a single write keeps concurrent messages apart
@@ -45,7 +46,8 @@ func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 	}
 }
 
-// printPlan prints the requests that client will send for req, if -v is set.
+// printPlan prints the requests that the client will send for req, if -v is
+// set.
 func (s *streams) printPlan(client *fetch.Client, req *fetch.Request) {
 	if !s.verbose {
 		return
@@ -85,8 +87,8 @@ func (s *streams) printResponse(client *fetch.Client, resp *fetch.Response) {
 	}
 }
 
-// responseHeader returns the header of resp, in the bytes of the protocol or as
-// header fields of HTTP.
+// responseHeader returns the header of resp as received. If the protocol has no
+// header, it returns equivalent HTTP header fields.
 func responseHeader(resp *fetch.Response) []byte {
 	if len(resp.Head) > 0 {
 		return resp.Head
@@ -118,7 +120,7 @@ func fieldLines(h fetch.Header) (text []byte) {
 	return text
 }
 
-// maskedField masks the value of a header field that is secret, and reports
+// maskedField replaces the value of a secret header field by ***, and reports
 // whether the field is secret. A line that starts with a space continues the
 // previous field. The argument folded reports whether the previous field is
 // secret. Challenges such as WWW-Authenticate are not secret.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A uriCommand is the parent of the commands for URIs.
+// A uriCommand implements "fetch uri" and is the parent of its subcommands.
 type uriCommand struct {
 	*streams
 	help  func() error
@@ -48,7 +48,7 @@ func (c *uriCommand) run(ctx context.Context, args []string) error {
 	return uribatch.Run(ctx, c.stdin, c.stdout)
 }
 
-// A uriFunc is a command that works on its arguments.
+// A uriFunc is a subcommand of "fetch uri" that is implemented by one function.
 type uriFunc struct {
 	flags func(*pflag.FlagSet) // registers the flags, or nil
 	do    func(args []string) error
@@ -63,7 +63,7 @@ func (c uriFunc) register(s *options.Set) {
 
 func (c uriFunc) run(_ context.Context, args []string) error { return c.do(args) }
 
-// parseTwo parses the two references in args.
+// parseTwo parses both arguments as URI references.
 func parseTwo(args []string) (x, y uri.URI, err error) {
 	if x, err = parseReference(args[0]); err != nil {
 		return x, y, err
@@ -72,7 +72,8 @@ func parseTwo(args []string) (x, y uri.URI, err error) {
 	return x, y, err
 }
 
-// printBool prints true or false. The exit code for false is 1.
+// printBool prints true or false. If value is false, the command exits with
+// code 1.
 func (s *streams) printBool(value bool) error {
 	if err := s.print(fmt.Sprint(value)); err != nil || value {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A uriExtractCommand finds URIs in a text, in the form that --input-file
-// reads.
+// A uriExtractCommand prints the URIs that it finds in a text. The option
+// --input-file can read its output.
 type uriExtractCommand struct {
 	*streams
 	json bool
@@ -84,20 +84,20 @@ func (c *uriExtractCommand) run(ctx context.Context, args []string) error {
 			return errors.Join(encode(out, record), ctx.Err())
 		}
 		_, err := fmt.Fprintln(out, u.Unredacted())
-		return errors.Join(local(err), ctx.Err())
+		return errors.Join(localError(err), ctx.Err())
 	})
 	if err != nil {
 		out.Flush()
 		return err
 	}
-	return local(out.Flush())
+	return localError(out.Flush())
 }
 
-// An extractWriter prints a URI, as a JSON record or as text.
+// An extractWriter prints one extracted URI, as a JSON record or as text.
 type extractWriter func(record any, u uri.URI) error
 
-// extractURIs finds the URIs in a text. Hosts are converted to their DNS form
-// if possible.
+// extractURIs finds the URIs in plain text and calls write for each of them.
+// Host names are converted to ASCII (punycode) if possible.
 func extractURIs(in io.Reader, write extractWriter) error {
 	for f, err := range uri.ExtractFrom(in) {
 		if err != nil {
@@ -117,8 +117,9 @@ func extractURIs(in io.Reader, write extractWriter) error {
 	return nil
 }
 
-// extractLinks finds the links of a document that was retrieved from base. The
-// media type is determined by the name and the content. The default is a page.
+// extractLinks finds the links in a document that was retrieved from base. It
+// detects the media type from the file name and the content. The default is
+// HTML.
 func extractLinks(base uri.URI, in io.Reader, write extractWriter) error {
 	body := bufio.NewReader(in)
 	head, _ := body.Peek(media.SniffLen) // the next read returns the error again
@@ -128,7 +129,7 @@ func extractLinks(base uri.URI, in io.Reader, write extractWriter) error {
 	}
 	for l, err := range links.Extract(base, kind, nil, body) {
 		if err != nil {
-			return local(err)
+			return localError(err)
 		}
 		err := write(struct {
 			URI      string `json:"uri"`
@@ -143,7 +144,8 @@ func extractLinks(base uri.URI, in io.Reader, write extractWriter) error {
 	return nil
 }
 
-// dnsForm returns iri.ToASCII(u), or u if that fails.
+// dnsForm returns u with its host name converted to ASCII (punycode). It
+// returns u unchanged if the conversion fails.
 func dnsForm(u uri.URI) uri.URI {
 	if ascii, err := iri.ToASCII(u); err == nil {
 		return ascii

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/uri/iri"
 )
 
-// A urlReader reads the URLs of the arguments and then of the input file.
+// A urlReader reads URLs from the arguments and then from the input file.
 type urlReader struct {
 	args  []string
 	name  string // name of the input file, or ""
@@ -24,8 +24,8 @@ type urlReader struct {
 	err   error // io.EOF after the last line
 }
 
-// next returns a URL and its line number in the input file, or 0 for an
-// argument. It returns io.EOF after the last URL.
+// next returns the next URL and its line number in the input file. The line
+// number of an argument is 0. It returns io.EOF after the last URL.
 func (u *urlReader) next() (text string, line int, err error) {
 	if len(u.args) > 0 {
 		text, u.args = u.args[0], u.args[1:]
@@ -42,7 +42,8 @@ func (u *urlReader) next() (text string, line int, err error) {
 	return "", 0, u.err
 }
 
-// maxLine is larger than the limit of the Client for URLs, in bytes.
+// maxLine limits the length of a line in the input file, in bytes. It is larger
+// than the maximum length of a URL.
 const maxLine = 128 << 10
 
 func (u *urlReader) open() error {
@@ -62,7 +63,7 @@ func (u *urlReader) open() error {
 	return nil
 }
 
-// read returns the next line without surrounding space.
+// read returns the next line of the input file without surrounding space.
 func (u *urlReader) read() string {
 	u.line++
 	text, err := u.lines.ReadSlice('\n')
@@ -78,8 +79,8 @@ func (u *urlReader) read() string {
 	return strings.TrimSpace(withoutBOM(string(text), u.line))
 }
 
-// withoutBOM returns a line of a file. It removes the byte order mark from the
-// first line.
+// withoutBOM removes the byte order mark from the first line of a file. Other
+// lines are returned unchanged.
 func withoutBOM(text string, line int) string {
 	if line == 1 {
 		text = strings.TrimPrefix(text, "\ufeff")
@@ -93,9 +94,9 @@ func (u *urlReader) close() {
 	}
 }
 
-// parseURL parses a URL of the command line. The URL may contain Unicode
-// characters, and its scheme may be missing. A note reports the scheme that was
-// chosen, and the host of a misleading URL.
+// parseURL parses a URL that the user entered. The URL may contain Unicode
+// characters, and its scheme may be missing. A note reports a guessed scheme
+// and a misleading host.
 func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
 	u, guessed, err := guessURL(text, defaultScheme)
 	if err != nil {
@@ -110,8 +111,8 @@ func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
 	return u, nil
 }
 
-// guessURL parses text and reports whether the scheme was missing. As in
-// browsers, a fragment may contain the character #.
+// guessURL parses text as a URL and reports whether the scheme was guessed. As
+// in browsers, a fragment may contain the character #.
 func guessURL(text, defaultScheme string) (u uri.URI, guessed bool, err error) {
 	u, guessed, err = iri.Guess(text, defaultScheme)
 	if front, fragment, ok := strings.Cut(text, "#"); err != nil && ok && strings.Contains(fragment, "#") {

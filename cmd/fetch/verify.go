@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A verifyCommand checks every byte of archives.
+// A verifyCommand checks every byte of archives for damage.
 type verifyCommand struct {
 	*streams
 	json       bool
@@ -58,8 +58,8 @@ func (c *verifyCommand) run(ctx context.Context, args []string) error {
 	return c.incomplete
 }
 
-// verify checks one archive or file. A note reports that the archive or file
-// has no damage.
+// verify checks one archive or WARC file. It prints a note if there is no
+// damage.
 func (c *verifyCommand) verify(ctx context.Context, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *verifyCommand) verifyFile(name string) error {
 	return nil
 }
 
-// printFinding prints a finding as text or as JSON.
+// printFinding prints one problem that a check has found, as text or as JSON.
 func (c *verifyCommand) printFinding(finding any, note bool, text string) error {
 	if !note {
 		c.damage++
@@ -118,5 +118,5 @@ func (c *verifyCommand) printFinding(finding any, note bool, text string) error 
 		return encode(c.stdout, finding)
 	}
 	_, err := fmt.Fprintln(c.stdout, tty.Escape(text))
-	return local(err)
+	return localError(err)
 }

@@ -1,4 +1,4 @@
 package main
 
-// version is set by the linker for a release.
+// version is the version of the program. The linker sets it for a release.
 var version = "dev"

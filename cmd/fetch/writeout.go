@@ -25,8 +25,9 @@ type writeOut struct {
 	note func(format string, args ...any)
 }
 
-// print writes the expanded format to output. If format is @FILE, the file
-// contains the format. The variable stderr redirects the text to errOutput.
+// print replaces the variables in format by their values and writes the text to
+// output. If format is @FILE, it is read from FILE. Text after the variable
+// %{stderr} is written to errOutput.
 func (o *writeOut) print(format string, stdin io.Reader, output, errOutput io.Writer) error {
 	if name, ok := strings.CutPrefix(format, "@"); ok {
 		text, err := readText(name, stdin)
@@ -74,7 +75,7 @@ func (o *writeOut) print(format string, stdin io.Reader, output, errOutput io.Wr
 			}
 		}
 	}
-	return local(errors.Join(terminal.Write(errOutput, errorText.Bytes()), terminal.Write(output, text.Bytes())))
+	return localError(errors.Join(terminal.Write(errOutput, errorText.Bytes()), terminal.Write(output, text.Bytes())))
 }
 
 func readText(name string, stdin io.Reader) (string, error) {
@@ -104,8 +105,8 @@ func escapeSequence(w io.Writer, s string) string {
 	return s[2:]
 }
 
-// cutVariable parses %{name} or %header{name} at the start of s. It returns the
-// name and the text after the variable.
+// cutVariable parses a variable, %{name} or %header{name}, at the start of s.
+// It returns the name and the text after the variable.
 func cutVariable(s string) (name, after string, ok bool) {
 	for _, prefix := range []string{"%header{", "%{"} {
 		if body, found := strings.CutPrefix(s, prefix); found {
@@ -119,7 +120,8 @@ func cutVariable(s string) (name, after string, ok bool) {
 	return "", s, false
 }
 
-// variable returns the value of a variable, or "" for an unknown name.
+// variable returns the value of the variable with the given name. It returns ""
+// if the name is unknown.
 func (o *writeOut) variable(name string) string {
 	if name == "json" {
 		b, _ := json.Marshal(o.variables())
@@ -145,8 +147,8 @@ func (o *writeOut) variable(name string) string {
 	return fmt.Sprint(value)
 }
 
-// responseFields returns the header fields of the response. As in curl, names
-// are in lower case.
+// responseFields returns the header fields of the response. As in curl, the
+// names are in lower case.
 func (o *writeOut) responseFields() map[string][]string {
 	all := map[string][]string{}
 	if o.resp != nil {
@@ -158,24 +160,25 @@ func (o *writeOut) responseFields() map[string][]string {
 	return all
 }
 
-// A statusCode is formatted as in curl, with three digits. In JSON, it is a
-// number.
+// A statusCode is a status code of HTTP. As in curl, its text has three digits.
+// In JSON, it is a number.
 type statusCode int
 
 func (c statusCode) String() string { return fmt.Sprintf("%03d", int(c)) }
 
-// A transferTime is formatted as in curl: seconds with six decimals.
+// A transferTime is a duration that is printed in seconds with six decimals, as
+// in curl.
 type transferTime time.Duration
 
 func (s transferTime) String() string {
 	return strconv.FormatFloat(time.Duration(s).Seconds(), 'f', 6, 64)
 }
 
-// MarshalJSON returns the time as a number.
+// MarshalJSON encodes the duration as a number of seconds.
 func (s transferTime) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
 
-// variables returns the variables of curl that fetch supports. The value of an
-// unknown variable is nil.
+// variables returns the values of the -w variables that fetch supports. A nil
+// value means that the value is unknown.
 func (o *writeOut) variables() map[string]any {
 	m := o.measure
 	v := map[string]any{
@@ -211,7 +214,7 @@ func (o *writeOut) variables() map[string]any {
 	return v
 }
 
-// responseVariables sets the variables in v that depend on the response.
+// responseVariables adds the variables that depend on the response r to v.
 func (o *writeOut) responseVariables(v map[string]any, r *fetch.Response) {
 	v["url_effective"], v["scheme"], v["content_type"] = r.URL.String(), r.URL.Scheme(), r.Media
 	v["num_redirects"], v["size_header"], v["num_headers"] = len(r.Chain), len(r.Head), len(r.Header)

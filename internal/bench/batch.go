@@ -8,8 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// batchCases returns the cases with many small files, and with one large file
-// from a server that limits the rate of each request.
+// batchCases returns the benchmark cases with many small files. It also returns
+// a case with one large file from a server that limits the speed of each
+// request.
 func batchCases() []Case {
 	const files, size = 10_000, 1000
 	return []Case{{
@@ -33,10 +34,10 @@ func batchCases() []Case {
 	}}
 }
 
-// serveMany returns a function that starts nginx with the given number of files
-// of size bytes. All files have the same content, because curl mixes parallel
-// transfers on standard output. The server does not limit the number of
-// requests of a connection.
+// serveMany returns a function that starts nginx with many files of the same
+// size and content. The contents are equal, because curl mixes the output of
+// parallel transfers. nginx does not limit the number of requests per
+// connection.
 func serveMany(files, size int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
 		s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})

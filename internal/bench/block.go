@@ -10,9 +10,9 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// A block is a peer.TB outside of a test. Its method run calls a function and
-// then the functions registered with Cleanup. Fatalf and Skipf end the
-// function.
+// A block implements peer.TB for a program that is not a test. The method run
+// calls a function, and then the functions that were registered with Cleanup.
+// Fatalf and Skipf end only the called function.
 type block struct {
 	ctx     context.Context
 	failed  bool

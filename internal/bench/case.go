@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// A Case is a task that fetch and other programs perform with the same server.
+// A Case is a benchmark task. fetch and other programs perform the task with
+// the same server.
 type Case struct {
 	Name    string
 	Serve   func(t peer.TB) Object
@@ -19,25 +20,26 @@ type Case struct {
 	Targets []Target
 }
 
-// A Rival is another program for the same task. Rivals that are not installed
-// are skipped.
+// A Rival is another program that performs the same task, such as curl. A rival
+// that is not installed is skipped.
 type Rival struct {
 	Program string // name of the program and of its Debian package
 	Args    []string
 }
 
-// An Object describes the files of the server of a case.
+// An Object describes the files on the test server and the expected output of
+// the programs.
 type Object struct {
 	Sum   [sha256.Size]byte // SHA-256 of the expected standard output, or of the files in {dir}
 	Words map[string]string // values of "url" and of the other placeholders in arguments
 
-	// CheckDir, if not nil, checks the files in {dir} after each run instead of
-	// Sum, because the programs of the case use different file names.
+	// If CheckDir is not nil, it checks the files in {dir} after each run. Sum
+	// is then ignored, because the programs use different file names.
 	CheckDir func(dir string) error
 }
 
-// A Target is a goal for one measure: a maximum ratio to the first rival, or a
-// maximum.
+// A Target is a performance goal for one measure. It limits the ratio of the
+// result to the result of the first rival, or it limits the result.
 type Target struct {
 	Measure measure
 	Ratio   float64
@@ -49,8 +51,8 @@ func cases() []Case {
 	return slices.Concat(httpCases(), batchCases(), ftpCases(), mirrorCases())
 }
 
-// compare starts the server, checks the output of each program once, and then
-// measures the programs in turn. It returns one row for each measure and rival.
+// compare measures the programs of a case in turn, after it has checked the
+// output of each program once. It returns one row for each measure and rival.
 func (c Case) compare(b *block, opts options) []row {
 	programs := c.programs(b, opts)
 	object := c.Serve(b)
@@ -95,7 +97,7 @@ func (c Case) programs(b *block, opts options) []program {
 	return programs
 }
 
-// fillArgs replaces the placeholders in the arguments of p.
+// fillArgs replaces placeholders such as {url} in the arguments of p.
 func (p *program) fillArgs(b *block, words map[string]string) {
 	var pairs []string
 	if strings.Contains(strings.Join(p.args, " "), "{dir}") {

@@ -39,9 +39,9 @@ func ftpCases() []Case {
 	}}
 }
 
-// vsftpd starts an FTP server without a log, because the log would take most of
-// its time. The range of data ports is large, because connecting to a port is
-// slow if thousands of recent connections to the port are in state TIME_WAIT.
+// vsftpd starts an FTP server without a log, because logging would take most of
+// its time. The server uses many data ports, because connections are slow if a
+// port has thousands of connections in state TIME_WAIT.
 func vsftpd(t peer.TB) *peer.Server {
 	return peer.Vsftpd(t, peer.FTPOptions{Config: []string{
 		"log_ftp_protocol=NO", "xferlog_enable=NO", "pasv_min_port=25500", "pasv_max_port=32000",
@@ -57,8 +57,8 @@ func serveFTP(t peer.TB) Object {
 	return Object{Sum: sum, Words: map[string]string{"url": "ftp://" + s.Addr + "/file"}}
 }
 
-// serveFTPFiles starts a server with the files 1000 to 2999 and a list of their
-// URLs.
+// serveFTPFiles starts an FTP server with 2,000 files, which are named 1000 to
+// 2999. It also creates a list of their URLs.
 func serveFTPFiles(t peer.TB) Object {
 	s := vsftpd(t)
 	url := "ftp://" + s.Addr + "/files"

@@ -30,8 +30,8 @@ func httpCases() []Case {
 	}}
 }
 
-// serveFile returns a function that starts nginx with one file of size random
-// bytes, which neither a file system nor a content coding can compress.
+// serveFile returns a function that starts nginx with one file of random bytes.
+// The bytes are random so that the file cannot be compressed.
 func serveFile(size int64) func(peer.TB) Object { return serveFrom(peer.NginxOptions{}, size) }
 
 func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {
@@ -45,7 +45,7 @@ func serveFrom(options peer.NginxOptions, size int64) func(peer.TB) Object {
 	}
 }
 
-// writeRandom writes size pseudorandom bytes to path. The bytes are the same in
+// writeRandom writes pseudorandom bytes to a file. The bytes are the same in
 // each run.
 func writeRandom(path string, size int64) (sum [sha256.Size]byte, err error) {
 	f, err := os.Create(path)

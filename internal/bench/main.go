@@ -47,8 +47,8 @@ type options struct {
 	runs    int
 }
 
-// bench runs the cases whose names match only. It reports whether all of them
-// met their targets.
+// bench runs the selected cases and reports whether all of them met their
+// targets.
 func bench(ctx context.Context, opts options, only *regexp.Regexp) bool {
 	ok := true
 	var rows []row

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A measure identifies a figure of a usage.
+// A measure identifies a measured quantity, such as CPU time or memory.
 type measure int
 
 const (
@@ -25,10 +25,11 @@ var measureNames = [measures]string{cpu: "cpu", memory: "memory", wall: "wall"}
 
 func (m measure) String() string { return measureNames[m] }
 
-// A usage has the figures of one process, averaged over the processes of a run.
+// A usage contains the resources that one process used. If a run consists of
+// several processes, the values are averages.
 type usage [measures]float64
 
-// median returns the median of each figure.
+// median returns the median of each measure.
 func median(samples []usage) usage {
 	var mid usage
 	for m := range measures {
@@ -52,8 +53,8 @@ type program struct {
 	checkDir   func(dir string) error
 }
 
-// command returns a command for p whose standard output is discarded, and the
-// buffer of its standard error.
+// command returns a command that runs p and discards its standard output. It
+// also returns the buffer that receives standard error.
 func (p program) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, runTime)
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
@@ -62,7 +63,8 @@ func (p program) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer, context
 	return cmd, &stderr, cancel
 }
 
-// check runs p once and compares its output with want.
+// check runs p once and returns an error if its output is not the expected
+// output.
 func (p program) check(ctx context.Context, want Object) error {
 	cmd, stderr, cancel := p.command(ctx)
 	defer cancel()
@@ -93,7 +95,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// measure runs p the given number of times and returns the mean of each figure.
+// measure runs p several times and returns the mean of each measure.
 func (p program) measure(ctx context.Context, starts int) (usage, error) {
 	var total usage
 	for range starts {
@@ -126,7 +128,8 @@ func (p program) measure(ctx context.Context, starts int) (usage, error) {
 	return total, nil
 }
 
-// minMemory returns the smallest measurable memory: the figure of true(1).
+// minMemory returns the peak memory of the program true(1), which is the
+// smallest memory that can be measured.
 func minMemory(ctx context.Context) (float64, error) {
 	u, err := program{path: "true"}.measure(ctx, 1)
 	return u[memory], err

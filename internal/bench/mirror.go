@@ -18,7 +18,7 @@ import (
 )
 
 // mirrorCases returns the cases that mirror a site. The time of fetch includes
-// its database, digests and journal.
+// updates of its database, digests and journal.
 func mirrorCases() []Case {
 	wget := []string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH"}
 	tree := append(wget, "-l", "9", "-P", "{dir}", "{url}/")
@@ -57,8 +57,8 @@ func mirrorCases() []Case {
 	}}
 }
 
-// serveSite starts nginx with 10,000 text files of 1 to 4 KB in 100 folders,
-// and with pages that link to them.
+// serveSite starts nginx with 10,000 text files of 1 to 4 KB in 100
+// directories. It also creates pages that link to the files.
 func serveSite(t peer.TB) Object {
 	s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
 	random := rand.New(rand.NewChaCha8([32]byte{}))
@@ -83,7 +83,7 @@ func serveSite(t peer.TB) Object {
 	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "http://" + s.Addr + "/site"}}
 }
 
-// serveFolder starts vsftpd with a folder of 2,000 files.
+// serveFolder starts vsftpd with a directory of 2,000 files.
 func serveFolder(t peer.TB) Object {
 	s := vsftpd(t)
 	random := rand.NewChaCha8([32]byte{})
@@ -97,19 +97,19 @@ func serveFolder(t peer.TB) Object {
 	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
 }
 
-// digests has two elements for each object: its SHA-256, for comparison with
-// files, and its SHA-1, for comparison with the records of WARC files.
+// digests contains two digests of each object. The SHA-256 is compared with
+// files, and the SHA-1 is compared with WARC records.
 type digests [][sha256.Size]byte
 
-// sha1Of returns the SHA-1 of text, padded to the size of a SHA-256.
+// sha1Of returns the SHA-1 of text, padded to the size of a SHA-256 digest.
 func sha1Of(text []byte) (sum [sha256.Size]byte) {
 	digest := sha1.Sum(text)
 	copy(sum[:], digest[:])
 	return sum
 }
 
-// checkDir returns an error if an object is missing in the files and WARC files
-// below dir.
+// checkDir returns an error if an object is missing from the files and WARC
+// files below dir.
 func (h digests) checkDir(dir string) error {
 	found := map[[sha256.Size]byte]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -134,7 +134,7 @@ func (h digests) checkDir(dir string) error {
 	return nil
 }
 
-// payloads adds the payload digests of the records of a WARC file to found.
+// payloads adds the payload digest of each record in a WARC file to found.
 func payloads(path string, found map[[sha256.Size]byte]bool) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -2,9 +2,9 @@ package main
 
 import "syscall"
 
-// peak returns the peak resident memory of a process, in bytes. It includes the
-// memory of the process before exec, when the process was a copy of bench. The
-// result is therefore never less than the result of minMemory.
+// peak returns the maximum resident memory of a process, in bytes. It includes
+// the time between fork and exec, when the process is a copy of bench. The
+// result is therefore never smaller than the result of minMemory.
 func peak(sys any) float64 {
 	if r, ok := sys.(*syscall.Rusage); ok {
 		return float64(r.Maxrss << 10)

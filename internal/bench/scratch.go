@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// scratchDir returns a directory for the output of a program. It is in memory
-// if the system has /dev/shm, so that the disk does not affect the time.
+// scratchDir returns a directory for the output of a program. It uses /dev/shm
+// if possible, so that the speed of the disk does not affect the results.
 func scratchDir(b *block) string {
 	dir, err := os.MkdirTemp("/dev/shm", "fetch-bench-")
 	if err != nil {
@@ -21,7 +21,7 @@ func scratchDir(b *block) string {
 	return dir
 }
 
-// removeAll removes all files and folders in dir.
+// removeAll removes all files and directories in dir, but not dir.
 func removeAll(dir string) error {
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
 	for _, path := range all {
@@ -32,8 +32,8 @@ func removeAll(dir string) error {
 	return err
 }
 
-// concatenate writes the contents of all files below dir to w, in the order of
-// their names.
+// concatenate writes the contents of all files below dir to w. The files are
+// ordered by name.
 func concatenate(w io.Writer, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// A row compares one measure of fetch with the same measure of a rival.
+// A row compares the results of fetch and of one rival for one measure.
 type row struct {
 	name   string
 	kind   measure
@@ -16,8 +16,8 @@ type row struct {
 	target *Target // nil without a target
 }
 
-// rows returns a row for each measure and rival, or for each measure if no
-// rival is installed.
+// rows returns one row for each measure and rival. If no rival is installed, it
+// returns one row for each measure.
 func (c Case) rows(programs []program, samples [][]usage) []row {
 	var rows []row
 	ours := median(samples[0])
@@ -47,8 +47,8 @@ func (c Case) target(m measure) *Target {
 
 func (r row) ratio() float64 { return r.fetch / r.other }
 
-// missed reports whether r misses its target. A target ratio is also missed if
-// the rival is not installed.
+// missed reports whether r misses its target. If the target is a ratio, it is
+// missed if the rival is not installed.
 func (r row) missed() bool {
 	switch {
 	case r.target == nil:
@@ -88,7 +88,8 @@ func figure(m measure, value float64) string {
 	return fmt.Sprintf("%.3f s", value)
 }
 
-// print writes the table and the smallest measurable memory.
+// print writes the table of results to w, followed by the smallest memory that
+// can be measured.
 func print(w io.Writer, rows []row, least float64) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "case\tmeasure\tfetch\trival\t\tratio\ttarget")

@@ -1,4 +1,5 @@
-// Package linesort sorts and merges lines of text with constant memory use.
+// Package linesort sorts and merges lines of text with a limited amount of
+// memory.
 package linesort
 
 import (
@@ -23,13 +24,13 @@ const (
 	MaxLine = 1 << 20
 )
 
-// Lines is a sequence of lines with their line breaks. Each line is valid until
-// the next one. An error ends the sequence.
+// Lines is a sequence of lines with their line breaks. Each line is valid only
+// until the next iteration. The sequence ends at the first error.
 type Lines = iter.Seq2[[]byte, error]
 
-// A Sorter sorts lines by their bytes and removes duplicates. Lines that exceed
-// its memory are moved to temporary files. The zero value is ready to use. The
-// caller must close it. It is not safe for concurrent use.
+// A Sorter sorts lines by their bytes and removes duplicates. Lines that do not
+// fit into its memory are stored in temporary files. The zero value is ready to
+// use. The caller must call Close. A Sorter is not safe for concurrent use.
 type Sorter struct {
 	text   []byte
 	starts []int // offsets of the lines in text
@@ -37,7 +38,7 @@ type Sorter struct {
 	limit  int // memory limit in bytes; if 0, memoryLimit
 }
 
-// Add adds a line, which must not contain a line break.
+// Add adds a line to the Sorter. The line must not contain a line break.
 func (s *Sorter) Add(line []byte) error {
 	if s.limit == 0 {
 		s.limit = memoryLimit
@@ -52,7 +53,7 @@ func (s *Sorter) Add(line []byte) error {
 	return nil
 }
 
-// spill moves the lines in memory to a temporary file.
+// spill moves the lines from memory to a temporary file.
 func (s *Sorter) spill() error {
 	f, err := os.CreateTemp("", "fetch-sort-*")
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *Sorter) sortMemory() Lines {
 }
 
 // Sorted returns the sorted lines with their line breaks. Each line is valid
-// until the next one. The caller must not call Add after Sorted.
+// only until the next iteration. The caller must not call Add after Sorted.
 func (s *Sorter) Sorted() Lines {
 	if s.InMemory() {
 		return unique(s.sortMemory())
@@ -95,10 +96,11 @@ func (s *Sorter) Sorted() Lines {
 	return unique(merge(sequences))
 }
 
-// InMemory reports whether all lines fit into memory.
+// InMemory reports whether all lines are in memory, so that there are no
+// temporary files.
 func (s *Sorter) InMemory() bool { return len(s.files) == 0 }
 
-// Size returns the number of bytes of the lines in memory.
+// Size returns the total size of the lines in memory, in bytes.
 func (s *Sorter) Size() int { return len(s.text) }
 
 // Close removes the temporary files.
@@ -111,7 +113,8 @@ func (s *Sorter) Close() error {
 	return errors.Join(errs...)
 }
 
-// Merge merges sorted files of lines into w and removes duplicates.
+// Merge merges several sorted files into one, removes duplicate lines and
+// writes the result to w.
 func Merge(w io.Writer, sorted ...io.Reader) error {
 	sequences := make([]Lines, len(sorted))
 	for i, r := range sorted {
@@ -134,8 +137,8 @@ func Write(w io.Writer, in Lines) error {
 	return out.Flush()
 }
 
-// Read returns the lines of r. It adds a missing line break to the last line. A
-// line longer than [MaxLine] is an error that wraps fetch.TooLarge.
+// Read returns the lines of r. If the last line has no line break, Read adds
+// one. A line longer than [MaxLine] is an error that wraps fetch.TooLarge.
 func Read(r io.Reader) Lines {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReaderSize(r, bufferSize)
@@ -202,7 +205,7 @@ func merge(sequences []Lines) Lines {
 	}
 }
 
-// A cursor is the current line of a sequence.
+// A cursor contains the current line of one sorted sequence during a merge.
 type cursor struct {
 	next func() ([]byte, error, bool)
 	line []byte
@@ -213,7 +216,7 @@ func (c *cursor) advance() (ok bool, err error) {
 	return ok, err
 }
 
-// cursors is a heap ordered by the current line.
+// cursors is a heap of cursors that is ordered by their current lines.
 type cursors []*cursor
 
 func (c cursors) Len() int           { return len(c) }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// testCrash compares the state after a power failure with the model. It runs
-// random operations and simulates a power failure after every fifth operation.
+// testCrash tests that a frontier survives power failures. It runs random
+// operations and simulates a power failure after every fifth operation.
 func testCrash(t *testing.T, e Engine, seeds uint64) {
 	if e.Copy == nil {
 		t.Skip("this engine has no file")
@@ -29,8 +29,8 @@ func testCrash(t *testing.T, e Engine, seeds uint64) {
 	}
 }
 
-// afterCrash compares the state that a power failure would leave with the
-// model.
+// afterCrash simulates a power failure and compares the recovered frontier with
+// the model.
 func (p *play) afterCrash() {
 	p.Helper()
 	left := &trial{TB: p.TB, clock: p.clock, ctx: p.ctx, place: p.e.Copy(p.TB, p.place)}

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// testCrawl runs workers that visit generated pages. One worker stops in the
-// middle and later calls Complete with its lost lease.
+// testCrawl runs several workers that crawl generated pages. One worker stops
+// without releasing its leases, and later calls Complete with an expired lease.
 func testCrawl(t *testing.T, e Engine, pages int) {
 	t.Run("one handle", func(t *testing.T) {
 		tr := newTrial(t, e)
@@ -39,7 +39,8 @@ const (
 	ttl       = time.Hour
 )
 
-// web is a graph of pages, with the leases and visits of its workers.
+// A web is a graph of generated pages. It also records the leases and the
+// visits of the workers.
 type web struct {
 	*trial
 	pages int
@@ -65,8 +66,8 @@ func (w *web) page(n int) frontier.Item {
 	return i
 }
 
-// links returns the links of page n: to three pages that only page n links to,
-// and to two other pages.
+// links returns the links of page n to five other pages. All pages can be
+// reached from page 0.
 func (w *web) links(n int) (items []frontier.Item) {
 	for _, to := range []int{3*n + 1, 3*n + 2, 3*n + 3, n / 2, 7 * n % w.pages} {
 		if to < w.pages {
@@ -78,7 +79,8 @@ func (w *web) links(n int) (items []frontier.Item) {
 	return items
 }
 
-// visit crawls all pages and checks that each was visited once.
+// visit crawls all pages with several workers and checks that each page is
+// visited exactly once.
 func (w *web) visit(handle func(worker int) frontier.Frontier) {
 	w.add(1, w.page(0))
 	w.busy = workers
@@ -112,8 +114,8 @@ func (w *web) visit(handle func(worker int) frontier.Frontier) {
 	}
 }
 
-// checkFenced calls Complete with the lease of the stopped worker, if the lease
-// is for host. Another worker has claimed the host since.
+// checkFenced checks that Complete rejects the lease of the stopped worker
+// after another worker has claimed the host. It does nothing for other hosts.
 func (w *web) checkFenced(f frontier.Frontier, host string) {
 	w.mu.Lock()
 	dead := w.dead
@@ -159,8 +161,8 @@ func (w *web) work(f frontier.Frontier, id int) {
 	}
 }
 
-// checkClaim checks that no other worker has a lease of the hosts in ls, and
-// that the delay of each host has passed.
+// checkClaim checks that no other worker has a lease for the same host, and
+// that the delay of the host has passed.
 func (w *web) checkClaim(ls []*frontier.Lease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,9 +178,8 @@ func (w *web) checkClaim(ls []*frontier.Lease) {
 	}
 }
 
-// stops reports whether the worker with the leases ls is to stop without
-// releasing them. It selects the first worker with new leases after a tenth of
-// the visits.
+// stops reports whether a worker must stop without releasing its leases. It
+// selects the first worker that claims leases after a tenth of the visits.
 func (w *web) stops(ls []*frontier.Lease) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +190,7 @@ func (w *web) stops(ls []*frontier.Lease) bool {
 	return true
 }
 
-// visitHost visits pages of the host of l.
+// visitHost visits pages of the host that the lease l is for.
 func (w *web) visitHost(f frontier.Frontier, l *frontier.Lease) error {
 	w.checkFenced(f, l.Host)
 	items := l.Items
@@ -233,9 +234,9 @@ func (w *web) record(rs []frontier.Result) {
 	w.changed.Broadcast()
 }
 
-// idle waits until another worker has made progress. If all other workers wait,
-// it moves the clock to the time at which the next host is due. It reports
-// whether the crawl is complete.
+// idle waits until another worker has made progress, and reports whether the
+// crawl is complete. If all workers wait, idle advances the clock to the time
+// at which the next host is due.
 func (w *web) idle(f frontier.Frontier) (end bool) {
 	w.mu.Lock()
 	w.busy--

@@ -43,7 +43,7 @@ func testAdd(t *testing.T, e Engine) {
 	}
 }
 
-// testRuns checks the state of items in two consecutive runs.
+// testRuns checks the states of items in two consecutive runs.
 func testRuns(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	seed, leaf, lasting, waiting := url("a", 1), url("a", 2), url("a", 3), url("b", 1)
@@ -86,8 +86,8 @@ func testRuns(t *testing.T, e Engine) {
 		t.Errorf("added again as %+v; want the new depth and meta and no via", again)
 	}
 
-	// The waiting item becomes ready and then waits again. Stats must return
-	// the new time.
+	// The item becomes due and is then delayed again. Stats must return the new
+	// time.
 	later := tr.now().Add(time.Minute * 5)
 	waiting.NotBefore = later
 	tr.add(1, waiting)
@@ -116,8 +116,8 @@ func testRuns(t *testing.T, e Engine) {
 	}
 }
 
-// testTwoHandles checks that two handles of one frontier see the changes of
-// each other.
+// testTwoHandles opens a frontier twice. It checks that each handle sees the
+// changes that the other handle makes.
 func testTwoHandles(t *testing.T, e Engine) {
 	if !e.Lasts {
 		t.Skip("this engine has one handle")
@@ -189,8 +189,8 @@ func testComplete(t *testing.T, e Engine) {
 		}
 	}
 
-	// A result that is repeated counts once. A different result replaces the
-	// previous result.
+	// If Complete receives the same result again, the result is counted only
+	// once. A different result replaces the previous result.
 	tr.must(tr.Complete(tr.ctx, l, doneResults(page, dead), map[string]int64{"w": 20}))
 	tr.want(frontier.Done, page.URL, dead.URL)
 	if st := tr.stats(); st.States[frontier.Done] != 2 || st.States[frontier.Dead] != 0 || st.URLs != 5 || st.Captures != 1 {
@@ -206,8 +206,8 @@ func testComplete(t *testing.T, e Engine) {
 	}
 }
 
-// testLimit checks that SetPendingLimit drops new URLs of a host with many
-// pending URLs, but neither seeds nor URLs of earlier runs.
+// testLimit checks that SetPendingLimit drops new URLs of a host with too many
+// pending URLs. Seeds and URLs of earlier runs are never dropped.
 func testLimit(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	from := func(i frontier.Item) frontier.Item { i.Via = url("z", 0).Key; return i }
@@ -229,12 +229,13 @@ func testLimit(t *testing.T, e Engine) {
 	tr.must(tr.End(tr.ctx))
 	_, _, err := tr.Begin(tr.ctx, nil)
 	tr.must(err)
-	// The limit does not apply to the two known URLs.
+	// The pending limit does not apply to the two URLs that an earlier run has
+	// added.
 	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9)))
 }
 
-// testPark checks that a parked item stays pending and is not claimed before
-// the next Begin.
+// testPark checks that a parked item remains pending, but is not claimed before
+// the next call of Begin.
 func testPark(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(2, url("a", 1), url("a", 2))
@@ -264,8 +265,8 @@ func testPark(t *testing.T, e Engine) {
 	}
 }
 
-// testRevive checks that Revive returns URLs in state Done, and URLs in state
-// Excluded that have a capture.
+// testRevive checks that Revive makes URLs of an earlier run pending if they
+// are done, or if they are excluded and have a capture.
 func testRevive(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(3, url("a", 1), url("a", 2), url("a", 3))

@@ -13,12 +13,12 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// environ is the name of an environment variable with the place of the
-// frontier. A process in which it is set runs victim.
+// environ is the name of the environment variable that contains the location of
+// the frontier. If the variable is set, the process runs victim.
 const environ = "FRONTIERTEST_PLACE"
 
-// Main must be called from TestMain. It does not return in a process that
-// testKill has started.
+// Main runs the child process of testKill, which never returns from Main. In
+// other processes, Main does nothing. TestMain must call Main.
 func Main(e Engine) {
 	if place := os.Getenv(environ); place != "" {
 		fmt.Fprintln(os.Stderr, victim(e, place))
@@ -31,8 +31,8 @@ const (
 	record = 100 // size of a record, in bytes
 )
 
-// victim completes batches and prints the number of each completed batch. It
-// runs until the process is killed.
+// victim completes batches of results until the process is killed. It prints
+// the number of each completed batch.
 func victim(e Engine, place string) error {
 	ctx := context.Background()
 	f, err := e.Open(ctx, place, time.Now)
@@ -65,7 +65,8 @@ func victim(e Engine, place string) error {
 	}
 }
 
-// batchOf returns the nth batch: results of new items, with all fields set.
+// batchOf returns the batch with the number n. It consists of results for new
+// items, with all fields set.
 func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
 	for i := n * batch; i < (n+1)*batch; i++ {
 		item := url("h", i)
@@ -79,8 +80,8 @@ func batchOf(n int) (rs []frontier.Result, ends map[string]int64) {
 	return rs, map[string]int64{"w": int64(n+1) * batch * record}
 }
 
-// testKill repeatedly starts a process, kills it during its calls, and checks
-// the frontier that it leaves.
+// testKill repeatedly starts a process that writes to a frontier, kills the
+// process and checks the frontier.
 func testKill(t *testing.T, e Engine, times int) {
 	if !e.Lasts {
 		t.Skip("this engine has no file")
@@ -98,8 +99,9 @@ func testKill(t *testing.T, e Engine, times int) {
 	}
 }
 
-// killVictim starts a victim and kills it after the given number of batches. It
-// returns the number of the last batch that the victim has printed.
+// killVictim starts a process that runs victim and kills it after the given
+// number of batches. It returns the number of the last batch that the process
+// has printed.
 func killVictim(t *testing.T, place string, batches int) (last int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -114,8 +116,8 @@ func killVictim(t *testing.T, place string, batches int) (last int) {
 	}
 	defer cmd.Wait()
 	printed := 0
-	// Read until the end of the output, because the victim may print more
-	// batches before it dies.
+	// The process may print more batches before it dies, so its output is read
+	// to the end.
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if last, err = strconv.Atoi(lines.Text()); err != nil {
 			t.Fatalf("the victim printed %q; TestMain must call Main", lines.Text())
@@ -130,8 +132,8 @@ func killVictim(t *testing.T, place string, batches int) (last int) {
 	return last
 }
 
-// checkBatches checks that the frontier has all batches up to last, and either
-// the complete next batch or no part of it.
+// checkBatches checks that the frontier contains all batches up to last. The
+// following batch must be either complete or missing.
 func (tr *trial) checkBatches(last int) {
 	tr.Helper()
 	ends, err := tr.FileEnds(tr.ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// testClaim checks which items Claim and ClaimMore return, and their order.
+// testClaim checks which items Claim and ClaimMore return, and in which order.
 func testClaim(t *testing.T, e Engine) {
 	t.Run("order", func(t *testing.T) {
 		tr := newTrial(t, e)

@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A model is a simple implementation of a frontier in memory, for comparison.
+// A model is a simple frontier in memory. Tests compare the tested engine with
+// it.
 type model struct {
 	now      func() time.Time
 	run      int64
@@ -69,7 +70,7 @@ func (m *model) add(items []frontier.Item) (added int) {
 	for _, item := range items {
 		have := m.find(item.Key)
 		switch {
-		case have == nil && !item.Via.IsZero() && m.full(item.Host):
+		case have == nil && !item.Via.IsZero() && m.isFull(item.Host):
 			m.dropped++
 			continue
 		case have == nil:
@@ -86,8 +87,8 @@ func (m *model) add(items []frontier.Item) (added int) {
 	return added
 }
 
-// full reports whether the pending items of host have reached the limit.
-func (m *model) full(host string) bool {
+// isFull reports whether host has reached the limit of pending items.
+func (m *model) isFull(host string) bool {
 	pending := int64(0)
 	for _, i := range m.items {
 		if i.Host == host && i.state == frontier.Pending {
@@ -102,7 +103,7 @@ func (i *modelItem) pend(run int64) {
 	i.state, i.run, i.Attempts, i.Note, i.NotBefore = frontier.Pending, run, 0, "", time.Time{}
 }
 
-// requeue makes the items pending for which match returns true.
+// requeue makes all matching items pending. It returns the number of the items.
 func (m *model) requeue(match func(*modelItem) bool) (n int64) {
 	for _, i := range m.items {
 		if match(i) {
@@ -113,7 +114,7 @@ func (m *model) requeue(match func(*modelItem) bool) (n int64) {
 	return n
 }
 
-// ready returns the items of host that may be visited now, in order.
+// ready returns the items of host that Claim may return now, in order.
 func (m *model) ready(host string) (items []*modelItem) {
 	for _, i := range m.items {
 		if i.Host == host && i.state == frontier.Pending && !i.parked && !i.NotBefore.After(m.now()) {
@@ -124,7 +125,7 @@ func (m *model) ready(host string) (items []*modelItem) {
 	return items
 }
 
-// claimable reports whether Claim may lease host.
+// claimable reports whether Claim may return a lease for host.
 func (m *model) claimable(host string) bool {
 	h := m.host(host)
 	return !(h.leased && h.until.After(m.now())) && !h.next.After(m.now()) && len(m.ready(host)) > 0
@@ -137,8 +138,8 @@ func (m *model) claim(host string, ttl time.Duration) (epoch int64) {
 	return h.epoch
 }
 
-// held reports whether l is the current lease of its host.
-func (m *model) held(l *frontier.Lease) bool {
+// isCurrent reports whether l is the current lease of its host.
+func (m *model) isCurrent(l *frontier.Lease) bool {
 	h := m.host(l.Host)
 	return h.leased && h.epoch == l.Epoch
 }
@@ -156,7 +157,8 @@ func (m *model) more(l *frontier.Lease, n int) (items []*modelItem) {
 	return items
 }
 
-// complete records rs and ends. It reports whether they are valid.
+// complete records results and the ends of files. It reports whether all
+// arguments are valid.
 func (m *model) complete(rs []frontier.Result, ends map[string]int64) bool {
 	claimed := map[string]frontier.Key{}
 	for _, r := range rs {

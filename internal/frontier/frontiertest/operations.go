@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// Hosts and paths of the random operations.
+// Hosts and paths that the random operations use.
 var (
 	hosts = []string{"a", "b", "c"}
 	paths = []string{"p", "q", "r", "s", "t"}
@@ -16,7 +16,7 @@ var (
 
 func (p *play) randomHost() string { return hosts[p.intn(len(hosts))] }
 
-// randomTime returns a time shortly before or after now, or the zero time.
+// randomTime returns a random time near the current time, or the zero time.
 func (p *play) randomTime() time.Time {
 	switch n := p.intn(40); {
 	case n < 20:
@@ -145,8 +145,8 @@ func (p *play) runComplete(l *frontier.Lease) {
 	p.equal("outstanding items", l.Outstanding, out)
 }
 
-// randomResult returns a result for an item of l, or for another item of its
-// host.
+// randomResult returns a result for an item of the lease l, or for another item
+// of the same host.
 func (p *play) randomResult(l *frontier.Lease) frontier.Result {
 	r := frontier.Result{Item: p.randomItem(l.Host), State: frontier.State(p.intn(6))}
 	if len(l.Items) > 0 && p.intn(3) > 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// testModel runs random operations on e and on the model.
+// testModel runs random operations on the engine e and on a model, and compares
+// the results.
 func testModel(t *testing.T, e Engine, seeds uint64) {
 	for seed := range seeds {
 		script := make([]byte, 600)
@@ -25,7 +26,8 @@ func testModel(t *testing.T, e Engine, seeds uint64) {
 	}
 }
 
-// Fuzz fuzzes sequences of operations on e.
+// Fuzz runs fuzzed sequences of operations on the engine e and on a model, and
+// compares the results.
 func Fuzz(f *testing.F, e Engine) {
 	f.Add([]byte("A claim, some results, a release"))
 	f.Fuzz(func(t *testing.T, script []byte) {
@@ -35,8 +37,8 @@ func Fuzz(f *testing.F, e Engine) {
 	})
 }
 
-// Play runs the operations that script encodes on e and on a model, and
-// compares their results.
+// Play decodes script to a sequence of operations. It runs the operations on
+// the engine e and on a model, and compares the results.
 func Play(t testing.TB, e Engine, script []byte) {
 	t.Helper()
 	p := newPlay(t, e, script)
@@ -49,7 +51,7 @@ func Play(t testing.TB, e Engine, script []byte) {
 	}
 }
 
-// play is a sequence of operations on a frontier and on its model.
+// A play runs a sequence of operations on a frontier and on its model.
 type play struct {
 	*trial
 	e      Engine
@@ -75,7 +77,7 @@ func (p *play) end() {
 	}
 }
 
-// intn reads a number less than limit from the script.
+// intn decodes the next number of the script. The number is less than limit.
 func (p *play) intn(limit int) int {
 	if len(p.script) == 0 {
 		return 0
@@ -87,7 +89,8 @@ func (p *play) intn(limit int) int {
 
 func (p *play) note(format string, args ...any) { p.log = append(p.log, fmt.Sprintf(format, args...)) }
 
-// checkError checks that err is nil, or not nil if want is true.
+// checkError checks that err is not nil if want is true, and that err is nil
+// otherwise.
 func (p *play) checkError(err error, want bool) {
 	p.Helper()
 	if (err != nil) != want {
@@ -194,7 +197,7 @@ func (p *play) changeRun() {
 	p.equal("fresh", fresh, wantFresh)
 }
 
-// compare compares all contents of the frontier with the model.
+// compare checks that the frontier and the model have the same contents.
 func (p *play) compare() {
 	p.Helper()
 	st, err := p.Stats(p.ctx)
@@ -266,7 +269,8 @@ func (p *play) compareCaptures() {
 	p.equal("file ends", ends, p.model.ends)
 }
 
-// normalize removes differences between equivalent items from i.
+// normalize returns a copy of i in which equivalent values are equal. For
+// example, every NotBefore in the past becomes the zero time.
 func (p *play) normalize(i frontier.Item) frontier.Item {
 	if !i.NotBefore.After(p.now()) {
 		i.NotBefore = time.Time{}
@@ -301,7 +305,7 @@ func (p *play) equalItems(what string, got []frontier.Item, want []*modelItem) {
 
 func (p *play) isFenced(l *frontier.Lease, err error) bool {
 	p.Helper()
-	held := p.model.held(l)
+	held := p.model.isCurrent(l)
 	if errors.Is(err, frontier.ErrFenced) == held {
 		p.Errorf("after %s: error %v; the lease of %s is valid: %v", p.log[len(p.log)-1], err, l.Host, held)
 	}

@@ -58,7 +58,7 @@ func testRead(t *testing.T, e Engine) {
 		t.Errorf("%+v", st)
 	}
 
-	// The caller may modify the frontier during an iteration.
+	// The caller may modify the frontier during an iteration over its items.
 	many := make([]frontier.Item, 1500)
 	for i := range many {
 		many[i] = url("b", i)

@@ -1,7 +1,8 @@
-// Package frontiertest has the tests that every engine of a frontier must pass.
+// Package frontiertest contains the tests that every implementation of a
+// frontier must pass.
 //
-// [Run] runs the tests. The package of an engine with files also calls [Main]
-// from its TestMain, because a test starts and kills processes.
+// [Run] runs the tests. If the frontier is stored in files, TestMain must also
+// call [Main], because a test starts and kills processes.
 package frontiertest
 
 import (
@@ -14,21 +15,23 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// An Engine is an implementation of a frontier under test.
+// An Engine is an implementation of [frontier.Frontier] that is tested.
 type Engine struct {
-	// Place returns the place of a new frontier, for Open in this process or in
-	// another process.
+	// Place returns the location of a new frontier. This process and other
+	// processes can open the location.
 	Place func(t testing.TB) string
 
-	// Open opens the frontier at place, with the clock now.
+	// Open opens the frontier at the given place. The function now is its
+	// clock.
 	Open func(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error)
 
-	// Lasts reports whether the frontier is stored in a file, so that it can be
-	// opened again and opened by several processes.
+	// If Lasts is true, the frontier is stored in a file. It can be opened
+	// again, and several processes can open it at the same time.
 	Lasts bool
 
-	// Copy copies an open frontier as a power failure would leave it and
-	// returns the place of the copy. Nil if the engine has no file.
+	// Copy copies an open frontier in the state that a power failure would
+	// leave. It returns the location of the copy. Copy is nil if the engine has
+	// no file.
 	Copy func(t testing.TB, place string) string
 }
 
@@ -50,7 +53,7 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Kill", func(t *testing.T) { testKill(t, e, 3) })
 }
 
-// Soak runs the randomized tests of Run with more seeds.
+// Soak runs the randomized tests of [Run] with more random seeds.
 func Soak(t *testing.T, e Engine) {
 	t.Run("Model", func(t *testing.T) { testModel(t, e, 5000) })
 	t.Run("Crawl", func(t *testing.T) { testCrawl(t, e, 20_000) })
@@ -58,8 +61,8 @@ func Soak(t *testing.T, e Engine) {
 	t.Run("Kill", func(t *testing.T) { testKill(t, e, 20) })
 }
 
-// A clock is a clock that only advance moves. It starts at a full second,
-// because a frontier stores times with a precision of one microsecond.
+// A clock is a fake clock that moves only when advance is called. It starts at
+// a full second, because a frontier stores times in microseconds.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -125,7 +128,7 @@ func (tr *trial) add(want int, items ...frontier.Item) {
 	}
 }
 
-// lease claims one host and checks that it is want.
+// lease claims one host and checks that Claim returns the host want.
 func (tr *trial) lease(worker, want string, items int) *frontier.Lease {
 	tr.Helper()
 	ls, err := tr.Claim(tr.ctx, worker, 1, items, time.Minute)
@@ -135,7 +138,7 @@ func (tr *trial) lease(worker, want string, items int) *frontier.Lease {
 	return ls[0]
 }
 
-// noClaim checks that Claim returns no lease.
+// noClaim checks that Claim returns no leases.
 func (tr *trial) noClaim(why string) {
 	tr.Helper()
 	if ls, err := tr.Claim(tr.ctx, "w", 9, 9, time.Minute); len(ls) > 0 || err != nil {

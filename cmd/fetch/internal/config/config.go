@@ -1,4 +1,4 @@
-// Package config sets flags from configuration files and from the environment.
+// Package config sets flags from configuration files and environment variables.
 package config
 
 import (
@@ -15,32 +15,32 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// maxSize limits the size of config.toml and the length of a line in an options
-// file, in bytes.
+// maxSize limits the size of config.toml, and the length of a line in an
+// options file, in bytes.
 const maxSize = 1 << 20
 
 // A Target sets the flags of a command from files and environment variables. It
-// does not change flags that the command line has set. A source that is read
-// earlier overrides later sources.
+// does not change flags that the command line has set. If several sources set a
+// flag, the first source that is read takes effect.
 type Target struct {
 	Flags *pflag.FlagSet // flags of the command
 	Known *pflag.FlagSet // flags of all commands; a file may set them without effect
 
-	// Exclusive lists flags that replace each other. At most one of them is
-	// set.
+	// Exclusive lists flags that replace each other, such as --proxy and
+	// --socks5. At most one of them is set.
 	Exclusive []string
 
 	typed map[string]bool // flags that the command line has set
 }
 
-// changed reports whether the flag name is set, or a flag that it would
-// replace. The function set reports whether a flag is set.
+// changed reports whether the named flag, or a flag that excludes it, is
+// already set. The function set reports whether a single flag is set.
 func (t *Target) changed(name string, set func(flag string) bool) bool {
 	return set(name) || slices.Contains(t.Exclusive, name) && slices.ContainsFunc(t.Exclusive, set)
 }
 
-// ReadEnvironment sets the flag name to the value of an environment variable,
-// unless the flag is set already.
+// ReadEnvironment sets the named flag to the value of an environment variable.
+// It does nothing if the flag is already set.
 func (t *Target) ReadEnvironment(variable, name string) error {
 	value, f := os.Getenv(variable), t.Flags.Lookup(name)
 	if value == "" || f == nil || f.Changed {
@@ -52,9 +52,9 @@ func (t *Target) ReadEnvironment(variable, name string) error {
 	return nil
 }
 
-// ReadFile sets flags from config.toml in the configuration directory of the
-// user, if the file exists. The keys of the file are the long names of flags.
-// ReadFile rejects unknown keys and the keys in excluded.
+// ReadFile sets flags from config.toml in the user's configuration directory.
+// The file may be missing. Its keys are the long names of flags. ReadFile
+// rejects unknown keys and the keys in excluded.
 func (t *Target) ReadFile(excluded []string) error {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -99,8 +99,8 @@ func readLimited(name string) ([]byte, error) {
 	return text, nil
 }
 
-// setKey sets the flag key, unless the flag is set already or belongs to
-// another command.
+// setKey sets the flag that is named by a key of config.toml. It does nothing
+// if the flag is already set or belongs to another command.
 func (t *Target) setKey(key string, value any) error {
 	texts, err := flagValues(value)
 	if err != nil {
@@ -117,8 +117,9 @@ func (t *Target) setKey(key string, value any) error {
 	return nil
 }
 
-// flagValues returns a TOML value as values of a flag: one for each item of an
-// array, and NAME=VALUE for each line of a table.
+// flagValues converts a TOML value to the values of a flag. An array has one
+// value for each item. A table has one value for each line, in the format
+// NAME=VALUE.
 func flagValues(value any) (texts []string, err error) {
 	switch v := value.(type) {
 	case []any:

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ReadOptions sets flags from a file of options in the syntax of curl's -K.
-// Each line holds one flag, with or without dashes. The value follows after a
-// space, "=" or ":". A value with spaces is enclosed in double quotes. Values
-// of a list are appended to the list. ReadOptions returns the values of the
-// option "url". Errors contain name.
+// ReadOptions sets flags from an options file, which has the syntax of curl's
+// -K files. Each line contains one flag, with or without dashes. The value
+// follows after a space, "=" or ":". A value with spaces is enclosed in double
+// quotes. If a flag is a list, its values are appended to the list. ReadOptions
+// returns the values of the option "url". The name is used in error messages.
 func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error) {
 	if t.typed == nil {
 		t.typed = map[string]bool{}
@@ -53,8 +53,8 @@ func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error
 	return urls, fetch.Local.With(lines.Err())
 }
 
-// setOption sets a flag, unless the command line has set the flag or the flag
-// belongs to another command.
+// setOption sets the named flag. It does nothing if the command line has set
+// the flag or if the flag belongs to another command.
 func (t *Target) setOption(name, value string) error {
 	f := t.Flags.Lookup(name)
 	if f == nil {
@@ -70,8 +70,8 @@ func (t *Target) setOption(name, value string) error {
 	return t.Flags.Set(name, value)
 }
 
-// cutOption splits a line into the name of an option and its value. The name is
-// empty if the line is empty or a comment.
+// cutOption splits a line of an options file into the name of an option and its
+// value. The name is "" for an empty line or a comment.
 func cutOption(line string) (key, value string) {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {
@@ -89,8 +89,8 @@ func cutOption(line string) (key, value string) {
 	return key, value
 }
 
-// unquote returns s up to the closing quote. It replaces the escape sequences
-// of curl.
+// unquote returns the text before the closing quote in s. It replaces the
+// escape sequences of curl, such as \n.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && s[i] != '"'; i++ {

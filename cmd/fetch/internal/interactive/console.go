@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Console is the terminal on standard input. A session changes the mode of
-// the terminal. The end of the session restores the mode. The methods of a
-// Console may be called concurrently.
+// A Console controls the terminal on standard input during a remote session. It
+// restores the terminal mode when the session ends. A Console is safe for
+// concurrent use.
 type Console struct {
 	in *os.File
 
@@ -21,10 +21,11 @@ type Console struct {
 	saved *term.State // mode before the session, or nil if no session is open
 }
 
-// New returns the Console of the terminal in.
+// New returns a Console for the given terminal.
 func New(in *os.File) *Console { return &Console{in: in} }
 
-// SetMode selects the input mode that the server requests.
+// SetMode sets the input mode of the terminal as requested by the server, for
+// example to turn off the echo.
 func (c *Console) SetMode(m telnet.Mode) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +33,7 @@ func (c *Console) SetMode(m telnet.Mode) {
 	c.apply()
 }
 
-// open saves the mode of the terminal for a new session.
+// open saves the current mode of the terminal when a session starts.
 func (c *Console) open() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +46,8 @@ func (c *Console) open() (err error) {
 	return c.apply()
 }
 
-// restore ends the session and restores the mode of the terminal. Further calls
-// have no effect.
+// restore ends the session and restores the mode of the terminal. It may be
+// called several times.
 func (c *Console) restore() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,14 +57,15 @@ func (c *Console) restore() {
 	}
 }
 
-// reapply selects the mode of the session again, after a shell has changed it.
+// reapply sets the terminal mode of the session again, because a shell may have
+// changed the mode while the process was stopped.
 func (c *Console) reapply() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.apply()
 }
 
-// apply changes the mode of the terminal to c.mode. The caller holds c.mu.
+// apply changes the terminal to c.mode. The caller must hold c.mu.
 func (c *Console) apply() error {
 	if c.saved == nil {
 		return nil
@@ -82,7 +84,7 @@ func (c *Console) apply() error {
 
 func (c *Console) fd() int { return int(c.in.Fd()) }
 
-// sendSize calls resize with the size of the window. A nil resize is ignored.
+// sendSize passes the current window size to resize, unless resize is nil.
 func (c *Console) sendSize(resize func(cols, rows int)) {
 	if resize == nil {
 		return

@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setLineMode makes the terminal deliver complete lines, which the user can
-// edit, and echo them if echo is true. The escape key also completes a line, so
-// that the program receives the key at once.
+// setLineMode sets a terminal to line mode, so that the user can edit a line
+// before it is sent. If echo is true, the terminal displays the typed
+// characters. The escape key also ends a line, so that it takes effect
+// immediately.
 func setLineMode(fd int, echo bool) error {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
@@ -28,10 +29,9 @@ func setLineMode(fd int, echo bool) error {
 	return unix.IoctlSetTermios(fd, setTermios, t)
 }
 
-// handleSignals handles the signals of the terminal until ctx ends. SIGWINCH
-// reports a new window size. SIGCONT arrives after a shell has used the
-// terminal. SIGHUP and SIGQUIT end the process as usual, after the mode is
-// restored.
+// handleSignals handles terminal signals until ctx is canceled. SIGWINCH
+// reports a new window size. After SIGCONT, the terminal mode is set again.
+// SIGHUP and SIGQUIT end the process after the terminal mode is restored.
 func (c *Console) handleSignals(ctx context.Context, resize func(cols, rows int)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGHUP, syscall.SIGQUIT)

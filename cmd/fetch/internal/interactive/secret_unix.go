@@ -12,17 +12,17 @@ import (
 	"golang.org/x/term"
 )
 
-// ReadSecret calls prompt and reads a line from the terminal in without echo.
-// If ctx ends, ReadSecret restores the echo, because the process may end before
-// the line is complete.
+// ReadSecret calls prompt and then reads a line from the terminal without echo.
+// If ctx is canceled, ReadSecret turns the echo on immediately, because the
+// process may exit before the line is complete.
 func ReadSecret(ctx context.Context, in *os.File, prompt func()) ([]byte, error) {
 	fd := int(in.Fd())
 	saved, err := term.GetState(fd)
 	if err != nil {
 		return nil, err
 	}
-	// The echo is off before the prompt is visible and before ctx is watched.
-	// So no later call turns the echo off again.
+	// Turn off the echo before watching ctx. Otherwise, cancellation could
+	// restore the echo first, and the echo would then remain off.
 	if err := setLineMode(fd, false); err != nil {
 		return nil, err
 	}

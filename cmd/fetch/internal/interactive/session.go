@@ -9,9 +9,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Copy sends in to the server and writes the output of the server to w until
-// the server closes the session. The end of in does not end the session,
-// because most servers would then close the session before they have answered.
+// Copy connects a reader and a writer to the session of resp. It sends the
+// input to the server and writes the output of the server until the server
+// closes the session. The session stays open after the end of the input,
+// because most servers would otherwise close it before they answer.
 func Copy(w io.Writer, in io.Reader, resp *fetch.Response) error {
 	sent := make(chan error, 1)
 	go func() {
@@ -27,8 +28,9 @@ func Copy(w io.Writer, in io.Reader, resp *fetch.Response) error {
 	return err
 }
 
-// Run connects the terminal to the session of resp until the server closes the
-// session or the user presses the escape key, Control-]. Output goes to w.
+// Run connects the terminal to the session of resp. It returns when the server
+// closes the session or when the user presses the escape key, Control-]. The
+// output of the server is written to w.
 func (c *Console) Run(ctx context.Context, w io.Writer, resp *fetch.Response) error {
 	if err := c.open(); err != nil {
 		return err
@@ -58,8 +60,8 @@ const escapeKey = 0x1d
 
 var errEscaped = errors.New("escape key pressed")
 
-// An escapeReader reads the keys that the user types. It returns errEscaped at
-// the escape key and at the end of the input.
+// An escapeReader reads the characters that the user types. It returns
+// errEscaped after the escape key and at the end of the input.
 type escapeReader struct{ in io.Reader }
 
 func (u escapeReader) Read(p []byte) (int, error) {

@@ -16,7 +16,7 @@ type Pages struct {
 	Sets    map[*cobra.Command]*options.Set // flags of each command
 }
 
-// Write writes the pages of cmd and of its subcommands to the directory dir.
+// Write writes the manual pages of cmd and of its subcommands to a directory.
 func (p *Pages) Write(cmd *cobra.Command, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, pageName(cmd)+".1"), []byte(p.Page(cmd)), 0o644); err != nil {
 		return err
@@ -32,10 +32,11 @@ func (p *Pages) Write(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-// pageName returns the name of the page of cmd, such as "fetch-uri-parse".
+// pageName returns the name of the manual page of cmd, such as
+// "fetch-uri-parse".
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// Page returns the page of cmd in the macros of man(7).
+// Page returns the manual page of cmd as text with the macros of man(7).
 func (p *Pages) Page(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
@@ -69,7 +70,7 @@ func (p *Pages) Page(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// writeCommands writes the list of subcommands.
+// writeCommands writes the section of a manual page that lists the subcommands.
 func (p *Pages) writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	var commands []term
 	for _, sub := range cmd.Commands() {
@@ -80,8 +81,8 @@ func (p *Pages) writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	writeTerms(b, "COMMANDS", commands)
 }
 
-// writeOptions writes the options in their groups. Pages of subcommands
-// describe only the own options of the command.
+// writeOptions writes the options of cmd, grouped in sections. The page of a
+// subcommand describes only its own options and lists the names of the others.
 func (p *Pages) writeOptions(b *strings.Builder, cmd *cobra.Command) {
 	set := p.Sets[cmd]
 	if set == nil {
@@ -120,7 +121,8 @@ func writeOption(b *strings.Builder, f *pflag.Flag) {
 	b.WriteString(".TP\n" + names + "\n" + roff(sentence(description(f))) + "\n")
 }
 
-// writeTerms writes a section with a list of terms, unless the list is empty.
+// writeTerms writes a section with a list of terms and descriptions. It writes
+// no section if the list is empty.
 func writeTerms(b *strings.Builder, title string, terms []term) {
 	if len(terms) == 0 {
 		return
@@ -131,8 +133,9 @@ func writeTerms(b *strings.Builder, title string, terms []term) {
 	}
 }
 
-// relatedPages returns references to the pages of the parent of cmd and of its
-// subcommands. The main page also refers to related programs.
+// relatedPages returns the references for the section SEE ALSO: the pages of
+// the parent and of the subcommands of cmd. The main page also refers to
+// related programs.
 func relatedPages(cmd *cobra.Command) (pages []string) {
 	reference := func(name string) string { return `\fB` + roff(name) + `\fR(1)` }
 	if cmd.HasParent() {
@@ -149,7 +152,7 @@ func relatedPages(cmd *cobra.Command) (pages []string) {
 	return pages
 }
 
-// sentence returns text with a capital letter and a full stop.
+// sentence returns text with a capital first letter and a full stop at the end.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -157,7 +160,7 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// lowerFirst returns text with a lower-case first letter.
+// lowerFirst returns text with its first letter in lower case.
 func lowerFirst(text string) string {
 	if text == "" {
 		return ""
@@ -165,8 +168,8 @@ func lowerFirst(text string) string {
 	return strings.ToLower(text[:1]) + text[1:]
 }
 
-// roffText returns text with its paragraphs. Lines that start with a space are
-// not filled.
+// roffText converts plain text to roff paragraphs. Lines that start with a
+// space keep their line breaks.
 func roffText(text string) string {
 	var b strings.Builder
 	filled := true

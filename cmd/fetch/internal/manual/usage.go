@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Keys of annotations of a command. The value of an annotation has one line for
-// each term. A line consists of the term, a TAB and the description.
+// Keys of the cobra annotations that the help and the manual page print. An
+// annotation has one line for each term: the term, a TAB and the description.
 const (
 	ExitStatus  = "exit-status"
 	Environment = "environment"
@@ -24,9 +24,10 @@ const (
 	maxNames   = 30  // columns for the names of a flag
 )
 
-// Usage returns the usage of cmd: synopsis, commands, flags, examples and exit
-// codes. If all is true, every flag is described. Otherwise only the own flags
-// of cmd are described. A nil set means that cmd has only the flags of cobra.
+// Usage returns the help text of cmd: synopsis, commands, flags, examples and
+// exit codes. If all is true, the text describes every flag. Otherwise it
+// describes only the flags that belong to cmd alone. A nil set means that cobra
+// has added all flags of cmd.
 func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
@@ -74,19 +75,19 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	return b.String()
 }
 
-// isListed reports whether cmd is in the list of commands. For cobra, the help
-// command is not available.
+// isListed reports whether the help lists the command cmd. It includes the help
+// command, which cobra omits.
 func isListed(cmd *cobra.Command) bool { return cmd.IsAvailableCommand() || cmd.Name() == "help" }
 
-// A Section is a group of flags that are not hidden.
+// A Section is a titled group of visible flags.
 type Section struct {
 	Title string
 	Own   bool
 	Flags []*pflag.Flag
 }
 
-// Sections returns the sections of set that have visible flags. Sections of the
-// same title are merged.
+// Sections returns the sections of set that contain visible flags. Sections
+// with the same title are merged.
 func Sections(set *options.Set) (all []*Section) {
 	for _, section := range set.Sections {
 		i := slices.IndexFunc(all, func(s *Section) bool { return s.Title == section.Title && s.Own == section.Own })
@@ -115,7 +116,8 @@ func writeFlags(b *strings.Builder, flags []*pflag.Flag) {
 	}
 }
 
-// flagNames returns the names of f and the name of its value.
+// flagNames returns the names of f and of its argument, such as "-o, --output
+// FILE".
 func flagNames(f *pflag.Flag) string {
 	names := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -127,8 +129,8 @@ func flagNames(f *pflag.Flag) string {
 	return names
 }
 
-// valueAndUsage returns the name of the value of f, or "", and the description
-// of f.
+// valueAndUsage returns the name of the argument of f, such as FILE, and the
+// description of f. The name is "" if f has no argument.
 func valueAndUsage(f *pflag.Flag) (value, usage string) {
 	if names := f.Annotations[options.ValueName]; len(names) > 0 {
 		return names[0], f.Usage
@@ -136,8 +138,8 @@ func valueAndUsage(f *pflag.Flag) (value, usage string) {
 	return pflag.UnquoteUsage(f)
 }
 
-// description returns the description of f with its default value, if there is
-// one.
+// description returns the description of f. A default value is appended in
+// parentheses.
 func description(f *pflag.Flag) string {
 	_, usage := valueAndUsage(f)
 	value := strings.Trim(f.DefValue, "[]")
@@ -150,7 +152,8 @@ func description(f *pflag.Flag) string {
 	return usage + " (default " + value + ")"
 }
 
-// writeTerm writes a term and its description, which starts at column width.
+// writeTerm writes a term, such as a flag, and its description. The description
+// starts at the column with the number width.
 func writeTerm(b *strings.Builder, term, text string, width int) {
 	if len(term)+2 > width {
 		b.WriteString(term + "\n")
@@ -162,7 +165,7 @@ func writeTerm(b *strings.Builder, term, text string, width int) {
 }
 
 // writeWrapped writes text in lines of at most maxColumns columns. The first
-// line is indented by first columns, and the others by rest columns.
+// line is indented by the number of columns in first, and later lines by rest.
 func writeWrapped(b *strings.Builder, text string, first, rest int) {
 	b.WriteString(strings.Repeat(" ", first))
 	column := max(first, rest)
@@ -185,7 +188,7 @@ func writeWrapped(b *strings.Builder, text string, first, rest int) {
 // A term is a line of an annotation.
 type term struct{ name, text string }
 
-// annotation returns the terms of an annotation of cmd.
+// annotation returns the terms in the annotation of cmd with the given key.
 func annotation(cmd *cobra.Command, key string) (all []term) {
 	for line := range strings.Lines(cmd.Annotations[key]) {
 		if name, text, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {

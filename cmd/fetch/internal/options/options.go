@@ -1,5 +1,5 @@
-// Package options arranges the flags of a command in sections, for its help,
-// its manual page and the configuration files.
+// Package options groups the flags of a command in titled sections. The help,
+// the manual page and the configuration files use the sections.
 package options
 
 import (
@@ -10,24 +10,25 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Set holds the flags of one command in sections.
+// A Set contains the flags of one command, grouped in sections.
 type Set struct{ Sections []*Section }
 
-// A Section is a group of flags that serve one task.
+// A Section is a group of related flags, such as all flags for TLS.
 type Section struct {
 	Title string
 	Flags *pflag.FlagSet
 
-	// If true, the flags belong to one command. Configuration files do not set
-	// them, because another command may have a flag of the same name.
+	// If true, the flags belong to a single command. Configuration files cannot
+	// set the flags, because another command may have a flag with the same
+	// name.
 	Own bool
 }
 
-// Section returns the flags of the section with the given title. It adds the
+// Section returns the flags of the section with the given title. It creates the
 // section if necessary.
 func (s *Set) Section(title string) *pflag.FlagSet { return s.section(title, false) }
 
-// Own is like Section, but the flags of the section belong to one command.
+// Own is like Section, but the flags of the section belong to a single command.
 func (s *Set) Own(title string) *pflag.FlagSet { return s.section(title, true) }
 
 func (s *Set) section(title string, own bool) *pflag.FlagSet {
@@ -42,12 +43,13 @@ func (s *Set) section(title string, own bool) *pflag.FlagSet {
 	return flags
 }
 
-// ValueName is the annotation of a flag with the name of its value, or "".
+// ValueName is the key of a flag annotation that contains the name of the
+// argument, such as FILE.
 const ValueName = "value-name"
 
-// nameValue moves the name of the value of f from its description to an
-// annotation. A description may start with the name: "`NAME=VALUE`: send a
-// cookie".
+// nameValue moves the name of a flag's argument from its description to the
+// annotation ValueName. A description may start with the name, as in
+// "`NAME=VALUE`: send a cookie".
 func nameValue(f *pflag.Flag) {
 	if _, done := f.Annotations[ValueName]; done {
 		return
@@ -60,8 +62,8 @@ func nameValue(f *pflag.Flag) {
 	f.Annotations[ValueName] = []string{name}
 }
 
-// AddTo adds all flags of the set to flags. If two sections have a flag of the
-// same name, AddTo uses the flag of the section that is Own.
+// AddTo adds all flags of the set to flags. If two flags have the same name,
+// AddTo uses the flag of the section with Own set.
 func (s *Set) AddTo(flags *pflag.FlagSet) {
 	for _, own := range []bool{true, false} {
 		for _, section := range s.Sections {
@@ -84,15 +86,15 @@ func (s *Set) Shared() *pflag.FlagSet {
 	return shared
 }
 
-// Hide keeps all flags out of the help and the manual page.
+// Hide omits all flags of the set from the help and the manual page.
 func (s *Set) Hide() {
 	for _, section := range s.Sections {
 		section.Flags.VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	}
 }
 
-// Error returns an error of the pflag package as an error of class Usage. It
-// removes values that may be secret.
+// Error converts an error of the pflag package to a usage error. It removes
+// flag values, which may be secret, from the error message.
 func Error(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && errors.Is(invalid.Unwrap(), fetch.Unsupported) {
@@ -100,7 +102,8 @@ func Error(err error) error {
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
-		// The text after the first letter may be a password.
+		// The error message contains only the first letter, because the text
+		// after it may be a password.
 		return fetch.Usage.Errorf("unknown flag: -%s", unknown.GetSpecifiedName()[:1])
 	}
 	return fetch.Usage.With(err)

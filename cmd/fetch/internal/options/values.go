@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Seconds is a duration that is written as a number of seconds, such as 2.5.
+// Seconds is the value of a flag for a duration in seconds, such as 2.5.
 type Seconds time.Duration
 
 func (s *Seconds) String() string {
@@ -25,10 +25,11 @@ func (s *Seconds) Set(text string) error {
 	return nil
 }
 
-// Type returns the name of the type in help texts.
+// Type returns the type name that pflag shows in help texts.
 func (*Seconds) Type() string { return "seconds" }
 
-// Bytes is a number of bytes, written as in curl: 500, 100k, 2M, 1G.
+// Bytes is the value of a flag for a number of bytes, such as 500, 100k, 2M or
+// 1G.
 type Bytes int64
 
 func (b *Bytes) String() string { return strconv.FormatInt(int64(*b), 10) }
@@ -58,10 +59,10 @@ func (b *Bytes) Set(text string) error {
 	return nil
 }
 
-// Type returns the name of the type in help texts.
+// Type returns the type name that pflag shows in help texts.
 func (*Bytes) Type() string { return "bytes" }
 
-// Share is a part of a total, written as 0.1 or 10%.
+// Share is the value of a flag for a part of a total, such as 0.1 or 10%.
 type Share float64
 
 func (s *Share) String() string { return strconv.FormatFloat(float64(*s)*100, 'g', -1, 64) + "%" }
@@ -80,5 +81,5 @@ func (s *Share) Set(text string) error {
 	return nil
 }
 
-// Type returns the name of the type in help texts.
+// Type returns the type name that pflag shows in help texts.
 func (*Share) Type() string { return "share" }

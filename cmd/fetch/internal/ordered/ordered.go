@@ -1,5 +1,5 @@
-// Package ordered lets several goroutines write to one stream at a time and
-// keeps the stream in a fixed order.
+// Package ordered combines the output of several goroutines into one stream.
+// The outputs do not mix and are written in a fixed order.
 package ordered
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 )
 
-// A Stream is divided into slots. The bytes of a slot stay together and follow
-// the bytes of all earlier slots. A Stream buffers a limited number of bytes.
-// A writer that exceeds the limit waits for the earlier slots.
+// A Stream combines the contents of several slots in the order of their
+// creation. It buffers a limited number of bytes. A slot that exceeds the limit
+// waits until all earlier slots are closed.
 type Stream struct {
 	ctx      context.Context
 	w        io.Writer
@@ -36,21 +36,24 @@ const (
 	maxFree       = 16 // buffers for the next slots
 )
 
-// New returns a Stream that writes to w. Waiting writers fail when ctx ends.
+// New returns a Stream that writes to w. If ctx is canceled, blocked calls of
+// Write and End return an error.
 func New(ctx context.Context, w io.Writer) *Stream {
 	s := &Stream{ctx: ctx, w: w, terminal: terminal.Is(w), ended: map[int][]byte{}}
 	s.changed.L = &s.mu
 	return s
 }
 
-// Slot returns the next slot. Later slots wait until the caller has called End.
-// Slot must not be called by several goroutines at a time.
+// Slot returns a new slot, which follows all earlier slots. The caller must
+// call End, because later slots wait for it. Slot must not be called
+// concurrently.
 func (o *Stream) Slot() *Slot {
 	o.slots++
 	return &Slot{stream: o, number: o.slots - 1}
 }
 
-// wait blocks until done returns true or ctx ends. The caller holds o.mu.
+// wait blocks until done returns true or ctx is canceled. The caller must hold
+// o.mu.
 func (o *Stream) wait(done func() bool) error {
 	if done() {
 		return nil
@@ -77,14 +80,15 @@ func (o *Stream) write(p []byte) error {
 	return o.err
 }
 
-// recycle keeps the memory of p for another slot.
+// recycle saves the buffer p so that another slot can use it.
 func (o *Stream) recycle(p []byte) {
 	if cap(p) > 0 && len(o.free) < maxFree {
 		o.free = append(o.free, p[:0])
 	}
 }
 
-// A Slot is a part of a Stream. It is not safe for concurrent use.
+// A Slot is a writer for one part of a Stream. It is not safe for concurrent
+// use.
 type Slot struct {
 	stream  *Stream
 	number  int
@@ -92,10 +96,11 @@ type Slot struct {
 	current bool // if true, Write writes to the Stream
 }
 
-// Terminal reports whether the Stream ends on a terminal.
+// Terminal reports whether the Stream writes to a terminal.
 func (s *Slot) Terminal() bool { return s.stream.terminal }
 
-// Write writes p to the Stream, or to a buffer if earlier slots have not ended.
+// Write writes p to the Stream. If earlier slots are still open, it writes p to
+// a buffer instead.
 func (s *Slot) Write(p []byte) (int, error) {
 	if !s.current {
 		if err := s.reserve(len(p)); err != nil {
@@ -109,8 +114,8 @@ func (s *Slot) Write(p []byte) (int, error) {
 	return s.stream.w.Write(p) // no other slot writes at this time
 }
 
-// reserve makes room for n more bytes in the buffer. If they exceed the limit,
-// reserve waits until s is the current slot.
+// reserve prepares the buffer for n more bytes. If the buffer would become too
+// large, reserve waits until all earlier slots are closed.
 func (s *Slot) reserve(n int) error {
 	o := s.stream
 	o.mu.Lock()
@@ -131,8 +136,8 @@ func (s *Slot) reserve(n int) error {
 	return err
 }
 
-// End closes the slot. The Stream writes the buffered bytes as soon as all
-// earlier slots have ended.
+// End closes the slot. Buffered bytes are written as soon as all earlier slots
+// are closed.
 func (s *Slot) End() error {
 	o := s.stream
 	o.mu.Lock()
@@ -151,8 +156,8 @@ func (s *Slot) End() error {
 	return o.err
 }
 
-// advance writes the contents of the current slot, if the slot has ended, and
-// of all ended slots that follow. It calls Write once for all of them.
+// advance ends the current slot, and all following slots that are already
+// closed. It writes their contents with a single call of Write.
 func (o *Stream) advance() {
 	var all []byte
 	for {

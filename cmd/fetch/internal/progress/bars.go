@@ -14,11 +14,11 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// maxWidth limits the width of progress bars, in columns.
+// maxWidth is the maximum width of progress bars, in columns.
 const maxWidth = 120
 
-// Bars shows one progress bar for each body in transfer. Text that is written
-// to the Bars appears above them.
+// Bars displays one progress bar for each active download. Text that is written
+// to a Bars appears above the progress bars.
 type Bars struct {
 	output *mpb.Progress
 
@@ -26,17 +26,17 @@ type Bars struct {
 	bars map[uint64]*mpb.Bar // keyed by wrap.Event.ID
 }
 
-// NewBars returns Bars that appear on the terminal w.
+// NewBars returns a Bars that displays progress bars on the terminal w.
 func NewBars(w io.Writer) *Bars { return &Bars{output: newOutput(w), bars: map[uint64]*mpb.Bar{}} }
 
 func newOutput(w io.Writer) *mpb.Progress {
 	return mpb.New(mpb.WithOutput(w), mpb.WithWidth(min(terminal.Width(w), maxWidth)), mpb.WithAutoRefresh())
 }
 
-// Terminal returns true, because Bars appear on a terminal.
+// Terminal returns true, because a Bars always writes to a terminal.
 func (*Bars) Terminal() bool { return true }
 
-// Update shows an event of the Progress middleware.
+// Update updates the progress bars for an event of the Progress middleware.
 func (b *Bars) Update(e wrap.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,8 +60,8 @@ func (b *Bars) Update(e wrap.Event) {
 	bar.SetTotal(e.Offset+e.Bytes, true)
 }
 
-// add adds a bar for a body. The bar shows the URL, size, speed and remaining
-// time of the transfer.
+// add adds a progress bar for a download. The bar shows the URL, size, speed
+// and remaining time.
 func (b *Bars) add(e wrap.Event) *mpb.Bar {
 	name := decor.Name(barName(e.URL), decor.WCSyncSpaceR)
 	p := pace{start: time.Now(), offset: e.Offset}
@@ -79,8 +79,8 @@ func (b *Bars) add(e wrap.Event) *mpb.Bar {
 	return bar
 }
 
-// A pace measures the speed of a transfer. It does not count the bytes that an
-// earlier attempt has transferred.
+// A pace measures the speed of a download. If the download was resumed, earlier
+// bytes are not counted.
 type pace struct {
 	start  time.Time
 	offset int64 // bytes of earlier attempts
@@ -102,10 +102,10 @@ func (p pace) remaining(s decor.Statistics) string {
 	return (time.Duration(float64(s.Total-s.Current)/rate) * time.Second).String()
 }
 
-// maxBarName limits the name of a bar, in characters.
+// maxBarName limits the length of the URL beside a progress bar, in characters.
 const maxBarName = 28
 
-// barName returns the end of a URL, without user name and password.
+// barName returns the last characters of a URL, without user name and password.
 func barName(u uri.URI) string {
 	name := []rune(terminal.Plain(u.WithoutUserinfo().String()))
 	if len(name) > maxBarName {
@@ -114,7 +114,7 @@ func barName(u uri.URI) string {
 	return string(name)
 }
 
-// Close stops all bars. Their last state stays on the terminal.
+// Close stops all progress bars. The last state of each bar stays visible.
 func (b *Bars) Close() {
 	b.mu.Lock()
 	for id, bar := range b.bars {

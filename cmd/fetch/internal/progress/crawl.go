@@ -12,7 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// A Crawl shows the progress of a mirror in one line.
+// A Crawl displays the progress of a mirror in one line.
 type Crawl struct {
 	output  *mpb.Progress
 	bar     *mpb.Bar
@@ -24,7 +24,7 @@ type Crawl struct {
 	bodies   map[uint64]int64 // bytes received of each body in transfer
 }
 
-// NewCrawl returns a Crawl that appears on the terminal w.
+// NewCrawl returns a Crawl that displays its line on the terminal w.
 func NewCrawl(w io.Writer) *Crawl {
 	b := &Crawl{output: newOutput(w), started: time.Now(), bodies: map[uint64]int64{}}
 	b.bar = b.output.AddBar(0, mpb.PrependDecorators(decor.Any(b.line)))
@@ -50,7 +50,7 @@ func (b *Crawl) line(decor.Statistics) string {
 		decor.SizeB1024(bytes), decor.SizeB1024(rate))
 }
 
-// Update shows the progress of the mirror.
+// Update displays the current progress of the mirror.
 func (b *Crawl) Update(p mirror.Progress) {
 	b.mu.Lock()
 	b.progress = p
@@ -60,8 +60,8 @@ func (b *Crawl) Update(p mirror.Progress) {
 	b.bar.SetCurrent(done)
 }
 
-// UpdateBody counts the bytes of bodies in transfer from events of the Progress
-// middleware. A [mirror.Progress] counts only complete bodies.
+// UpdateBody adds the bytes of unfinished downloads, which are reported by the
+// Progress middleware. A [mirror.Progress] counts only complete bodies.
 func (b *Crawl) UpdateBody(e wrap.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,7 +74,7 @@ func (b *Crawl) UpdateBody(e wrap.Event) {
 // Write writes text above the line.
 func (b *Crawl) Write(p []byte) (int, error) { return b.output.Write(p) }
 
-// Close removes the line from the terminal.
+// Close removes the progress line from the terminal.
 func (b *Crawl) Close() {
 	b.bar.Abort(true)
 	b.output.Wait()

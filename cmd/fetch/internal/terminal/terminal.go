@@ -13,15 +13,16 @@ import (
 	"golang.org/x/term"
 )
 
-// defaultWidth is the width of a terminal of unknown size, in columns.
+// defaultWidth is the width that is assumed if the width of a terminal is
+// unknown, in columns.
 const defaultWidth = 80
 
-// Plain returns one line of text for a terminal or a log. It masks passwords
-// and escapes control characters.
+// Plain prepares a line of text for a terminal or a log. It masks passwords and
+// escapes control characters.
 func Plain(line string) string { return tty.Escape(uri.Redact(line)) }
 
 // Is reports whether v is a terminal. If v has a method Terminal() bool, Is
-// returns the result of that method.
+// returns the result of the method.
 func Is(v any) bool {
 	switch v := v.(type) {
 	case *os.File:
@@ -43,8 +44,8 @@ func Width(w io.Writer) int {
 	return defaultWidth
 }
 
-// Open opens the terminal called name, such as /dev/tty or /dev/stdout. It
-// returns nil if name is not a terminal.
+// Open opens the terminal with the given file name, such as /dev/tty. It
+// returns nil if the file is not a terminal.
 func Open(name string) *os.File {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -61,9 +62,8 @@ func Open(name string) *os.File {
 	return f
 }
 
-// NewWriter returns a buffered writer to w for text from a server or an
-// archive, and the function that flushes it. If w is a terminal, the writer
-// escapes control characters.
+// NewWriter returns a buffered writer to w, and a function that flushes the
+// buffer. If w is a terminal, the writer escapes control characters.
 func NewWriter(w io.Writer) (io.Writer, func() error) {
 	if Is(w) {
 		safe := tty.NewWriter(w)
@@ -81,8 +81,8 @@ func Write(w io.Writer, text []byte) error {
 	return errors.Join(err, flush())
 }
 
-// WriteTo writes text from a server to the terminal called name. It reports
-// whether name is a terminal.
+// WriteTo writes text from a server to the terminal with the given file name.
+// It returns false if the file is not a terminal.
 func WriteTo(name string, text []byte) (bool, error) {
 	f := Open(name)
 	if f == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // evaluate returns the result of a request: a bool, a string, a list of strings
-// or [Components]. An error of the uri package means that an input is not a
+// or [Components]. It returns an error of the uri package if an input is not a
 // URI.
 func (q *request) evaluate() (any, error) {
 	switch q.Kind {
@@ -70,7 +70,7 @@ func (q *request) extract() (any, error) {
 }
 
 // Components are the components of a URI in their original spelling. A nil
-// component is undefined.
+// field means that the URI has no such component.
 type Components struct {
 	Scheme    *string `json:"scheme"`
 	Authority *string `json:"authority"`
@@ -112,8 +112,8 @@ func optional(s string, ok bool) *string {
 	return &s
 }
 
-// parseReference parses an input as a URI reference. It accepts zone
-// identifiers, which the strict grammar of the "valid" request rejects.
+// parseReference parses an input of a request as a URI reference. It accepts
+// IPv6 zone identifiers, which are not valid in RFC 3986.
 func parseReference(s *string) (uri.URI, error) {
 	if s == nil {
 		return uri.URI{}, errMissingInput
@@ -130,8 +130,8 @@ func parsePair(a, b *string) (x, y uri.URI, err error) {
 
 func unredacted(u uri.URI, err error) (any, error) { return u.Unredacted(), err }
 
-// parseLevel returns the level with the given name. An empty name means the
-// level "syntax".
+// parseLevel returns the normalization level with the given name. The default
+// level is "syntax".
 func parseLevel(name string) (uri.Level, bool) {
 	for _, l := range []uri.Level{uri.Syntax, uri.ByScheme} {
 		if l.String() == name {

@@ -30,12 +30,12 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// maxLine limits the length of a request, in bytes. The response to a longer
-// line is an error.
+// maxLine limits the length of a request in bytes. The response to a longer
+// request is an error.
 const maxLine = 4 << 20
 
-// A request is one line of input. A nil input is missing, or null in the JSON
-// object.
+// A request is one line of input, decoded from JSON. A nil input is null or
+// missing in the JSON object.
 type request struct {
 	ID                                   json.RawMessage `json:"id"`
 	Kind                                 string          `json:"kind"`
@@ -43,8 +43,8 @@ type request struct {
 	Production, Level                    string
 }
 
-// A response is one line of output. Exactly one of Result, Unsupported and
-// Error is set.
+// A response is one line of output. Exactly one of the fields Result,
+// Unsupported and Error is set.
 type response struct {
 	ID          json.RawMessage `json:"id"`
 	Result      *any            `json:"result,omitempty"` // pointer, so that null is written
@@ -58,14 +58,15 @@ var (
 	errMissingInput = errors.New("input missing")
 )
 
-// Run reads requests from r until the end of the file and writes one response
-// for each to w, in the same order. It buffers one line. It flushes the
-// responses before it waits for further input.
+// Run reads requests from r and writes one response to each request to w, in
+// the same order. It buffers one request at a time. It flushes the responses
+// before it waits for further input.
 //
-// Run returns the first error of r or w, or the error of ctx. It checks ctx
-// between lines, so ctx does not interrupt a Read that blocks.
+// Run returns nil at the end of r, and otherwise the first error of r or w, or
+// the error of ctx. It checks ctx between lines, so ctx does not interrupt a
+// Read that blocks.
 //
-// The URIs in responses contain their passwords.
+// The URIs in the responses contain their passwords.
 func Run(ctx context.Context, r io.Reader, w io.Writer) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	out := bufio.NewWriter(w)
@@ -128,8 +129,8 @@ func writeResponse(out *bufio.Writer, a response) error {
 	return err
 }
 
-// respond returns the response to one line, or to err if the line could not be
-// read.
+// respond returns the response to a line of input. If err is not nil, the line
+// could not be read, and the response contains err.
 func respond(line []byte, err error) response {
 	var q request
 	if err != nil {
