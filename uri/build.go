@@ -66,8 +66,8 @@ func (p Parts) String() string {
 	return u.String()
 }
 
-// setHasFields returns a copy of p in which the Has field of every non-empty
-// component is true.
+// setHasFields returns a copy of p in which HasQuery and similar fields are
+// true for all non-empty components.
 func (p Parts) setHasFields() Parts {
 	p.HasUserinfo = p.HasUserinfo || p.Userinfo != ""
 	p.HasPort = p.HasPort || p.Port != ""

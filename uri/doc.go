@@ -3,12 +3,12 @@
 //
 // [Parse] parses an absolute URI. [ParseReference] parses a link found in a
 // document, and [URI.Resolve] resolves it against the URI of the document.
-// [ParseZone] parses text typed by a user. All three are strict, do not
+// [ParseZone] parses text entered by a user. All three are strict, do not
 // allocate, and run in time linear in the length of the input.
 //
 // Accessors return components as written, without decoding. [Unescape] decodes
 // a component and [Escape] encodes one for [Build]. [Extract] finds URIs in
-// running text, and [Guess] parses typed text that may lack a scheme.
+// running text, and [Guess] parses user input that may lack a scheme.
 //
 // The package distinguishes an undefined component from an empty one. For
 // example, "a?" has an empty query and "a" has no query.

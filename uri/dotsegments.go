@@ -9,7 +9,7 @@ import (
 // and appends the result to dst. It runs in linear time.
 func appendWithoutDots(dst []byte, path string) []byte {
 	floor := len(dst)
-	for { // step A: only the first segment can lack a leading slash
+	for { // RFC 3986 section 5.2.4, step A: only the first segment can lack a leading slash
 		rest, ok := strings.CutPrefix(path, "../")
 		if !ok {
 			rest, ok = strings.CutPrefix(path, "./")
@@ -19,7 +19,7 @@ func appendWithoutDots(dst []byte, path string) []byte {
 		}
 		path = rest
 	}
-	if path == "." || path == ".." { // step D
+	if path == "." || path == ".." { // RFC 3986 section 5.2.4, step D
 		return dst
 	}
 	for path != "" {

@@ -10,12 +10,12 @@ type Match struct {
 	// URI is the parsed URI. White space inside it has been removed, and
 	// non-ASCII characters have been percent-encoded.
 	URI URI
-	// Alternative is another possible URI, or the zero URI. If a line break
-	// inside the URI follows a hyphen, a typesetter may have inserted the
+	// Alternative is a second interpretation of the text, or the zero URI. If a
+	// line inside the URI ends in a hyphen, a typesetter may have inserted the
 	// hyphen. URI keeps the hyphen, and Alternative omits it.
 	Alternative URI
-	// Start and End are byte offsets, so that text[Start:End] is the URI as
-	// written. They exclude the surrounding brackets or quotes.
+	// Start and End are the byte offsets at which the URI starts and ends in
+	// the text. They exclude the surrounding brackets or quotes.
 	Start, End int
 }
 
@@ -131,7 +131,7 @@ func (x *extractor) matchAt(colon int) (Match, bool) {
 }
 
 // schemeStart returns the start of the scheme that ends at x.text[colon]. It
-// returns colon if there is no scheme. In "end of sentence.http:", the scheme
+// returns colon if there is no scheme. In "sentence.http://host", the scheme
 // starts after the dot.
 func (x *extractor) schemeStart(colon int) int {
 	floor := max(x.floor, colon-maxScheme)

@@ -72,9 +72,9 @@ func bareAuthority(text string, i int) int {
 	return -1
 }
 
-// bareHost returns the end of the host name that starts at text[i]. A script
-// without spaces, such as Chinese, may directly follow an ASCII name. In this
-// case the host ends where the script changes.
+// bareHost returns the end of the host name that starts at text[i]. If text in
+// Chinese or another script without spaces directly follows an ASCII name, the
+// host ends where the script changes.
 func bareHost(text string, i int) int {
 	turn := -1
 	for start := i; i < len(text); {
@@ -107,9 +107,8 @@ func bareHost(text string, i int) int {
 	return bareHostEnd(i, turn)
 }
 
-// bareHostEnd returns the smaller of two possible ends of a host name. The
-// offset turn, at which the script changes, is -1 if the script does not
-// change.
+// bareHostEnd returns turn, the offset at which the script of a host name
+// changes. It returns end if turn is -1.
 func bareHostEnd(end, turn int) int {
 	if turn >= 0 {
 		return turn
@@ -133,7 +132,7 @@ func bareTail(text string, i int) int {
 	return i
 }
 
-// bareSpan returns the end of the longest run of text at text[i] that may
+// bareSpan returns the end of the longest run that starts at text[i] and may
 // belong to a URI. The run consists of characters in set, percent-encodings and
 // non-ASCII letters. A letter of a script without spaces must not follow an
 // ASCII word. The run ends before an unbalanced closing parenthesis. *open is
@@ -183,10 +182,11 @@ func isSpaceless(r rune) bool {
 		0xff00 <= r && r <= 0xffef // full-width forms
 }
 
-// trimPunctuation returns the end of the URI text[:end] without the punctuation
-// of the surrounding sentence. The path of the URI starts at text[path]. The
-// character before the URI is before. If it is "*", "_" or "~", as in "_URI_",
-// the same characters are trimmed from the end.
+// trimPunctuation removes the punctuation of the surrounding sentence from the
+// end of a URI. It returns the new end of the URI text[:end], and does not
+// remove characters before text[path]. before is the character in front of the
+// URI. For "*", "_" or "~", as in "_URI_", the same characters are also removed
+// from the end.
 func trimPunctuation(text string, path, end int, before byte) int {
 	for end > path && strings.IndexByte(".,;:!?'(", text[end-1]) >= 0 {
 		end--

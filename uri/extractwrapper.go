@@ -80,8 +80,8 @@ func isVisible(r rune) bool {
 	return (unicode.IsGraphic(r) || unicode.IsSpace(r)) && r != unicode.ReplacementChar
 }
 
-// joinLines removes the white space from s and returns the result as clean. In
-// joined, hyphens before line breaks are removed as well. ok is false if s is
+// joinLines joins the lines of a URI. clean is s without its white space.
+// joined is clean without the hyphens before line breaks. ok is false if s is
 // not one URI that was broken into lines. For example, s may contain a blank
 // line or the start of another URI.
 func joinLines(s string, quoted bool) (clean, joined string, ok bool) {

@@ -86,9 +86,10 @@ func guessHost(text, scheme string) (u URI, guessed bool, err error) {
 	return u, true, nil
 }
 
-// hasScheme reports whether text starts with a scheme. In "localhost:8080" it
-// recognizes a host and a port. It returns an error for text such as "a:b@c",
-// which may also be a user name and a password. text must not be empty.
+// hasScheme reports whether text starts with a scheme. It returns false for a
+// host and a port, such as "localhost:8080". It returns an error for text such
+// as "a:b@c", which may also be a user name and a password. text must not be
+// empty.
 func hasScheme(text string) (bool, error) {
 	n := spanRaw(text, 0, schemeChars)
 	if n == 0 || n == len(text) || text[n] != ':' || !alpha.Has(text[0]) {

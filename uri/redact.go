@@ -102,8 +102,8 @@ func schemeHasHost(scheme string) bool {
 // recognizes. The limit ensures that Redact takes linear time.
 const maxParameter = 100
 
-// secretValue returns the start and the end of the parameter value if the name
-// of the parameter at text[i] indicates a secret. Otherwise it returns two
+// secretValue finds the value of the parameter at text[i] if the parameter name
+// indicates a secret. It returns the start and the end of the value, or two
 // zeros. Trailing punctuation, such as ": " after a URL in a message, is not
 // part of the value.
 func secretValue(text string, i int) (from, to int) {

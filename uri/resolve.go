@@ -29,8 +29,7 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// Resolve resolves the reference ref against the base URI base by the rules of
-// m.
+// Resolve resolves the reference ref against the URI base by the rules of m.
 //
 // Both drafts process dot segments only in relative paths. They do not change
 // "/../g", and they keep a ".." above the root in the result. In Draft1997 a

@@ -25,7 +25,7 @@ type Document struct {
 	// ignores the Content-Location field, because it is not a base URI (RFC
 	// 9110 section 8.7).
 	HTTP      bool
-	Enclosing uri.URI // base URI of the enclosing entity, such as a message or a multipart
+	Enclosing uri.URI // base URI of the enclosing entity, such as a multipart message
 	Retrieved uri.URI // final URI after redirects
 	Default   uri.URI // fallback of the application
 }
@@ -93,9 +93,8 @@ func (d Document) field(name string) string {
 	return d.Header.Get(name)
 }
 
-// contextBase returns the base URI for a document that does not state a base
-// URI. It is the first valid URI of the enclosing entity, the retrieved URI and
-// the default.
+// contextBase returns the base URI of a document that does not state a base URI
+// itself. It tries Enclosing, Retrieved and Default, in this order.
 func (d Document) contextBase() (uri.URI, Origin) {
 	for _, o := range []struct {
 		base   uri.URI
@@ -133,7 +132,7 @@ func statedBase(b uri.URI, ref string, local bool) (uri.URI, bool) {
 }
 
 // unfold returns the URI in the value of a header field. It removes white
-// space, as a long URI may be folded over several lines. It also removes
+// space, because a long URI may be folded over several lines. It also removes
 // brackets and quotes (RFC 1808).
 func unfold(value string) string {
 	return uri.Unwrap(strings.Join(strings.Fields(value), ""))

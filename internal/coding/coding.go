@@ -35,8 +35,9 @@ const (
 )
 
 // Parse parses the values of Content-Encoding fields and returns the codings in
-// the order in which they were applied. The fault is fetch.Unsupported for an
-// unsupported coding, and fetch.Bomb for more than MaxCodings codings.
+// the order in which they were applied. The error has the fault
+// fetch.Unsupported for an unsupported coding, and fetch.Bomb for more than
+// MaxCodings codings.
 func Parse(values []string) (list []string, err error) {
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
@@ -112,8 +113,8 @@ func (d *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads the encoded body to io.EOF. A body without io.EOF may be
-// incomplete.
+// finish reads the remaining bytes of the encoded body. Without this step, a
+// truncated body could remain undetected.
 func (d *reader) finish() error {
 	if _, err := io.CopyN(io.Discard, d.wire, freeRatio); err != io.EOF {
 		if err == nil {

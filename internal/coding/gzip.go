@@ -18,7 +18,7 @@ import (
 type member struct {
 	in           *bufio.Reader
 	inflated     io.ReadCloser
-	digest, size uint32 // of the decoded bytes so far
+	digest, size uint32 // CRC-32 and number of the decoded bytes
 	err          error  // returned by Read until the next member starts
 }
 
@@ -57,7 +57,7 @@ func (z *member) next() error {
 	return z.inflated.(flate.Resetter).Reset(z.in, nil)
 }
 
-// A header reads a gzip header and stores the first error.
+// A header parses the header of a gzip member. It stores the first error.
 type header struct {
 	in     *bufio.Reader
 	digest uint32

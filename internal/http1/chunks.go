@@ -36,10 +36,10 @@ func (c *Chunks) Left() int64 { return c.left }
 // trailer.
 func (c *Chunks) Done() bool { return c.state == inEnd }
 
-// Next decodes bytes at the start of p and returns their number. A call either
-// returns data of one chunk, or consumes lines with chunk sizes and trailer
-// fields and returns no data. Next consumes at least one byte if p is not
-// empty.
+// Next decodes bytes from the start of p and returns the number of bytes
+// consumed. A call either returns data of one chunk, or consumes lines with
+// chunk sizes and trailer fields and returns no data. Next consumes at least
+// one byte if p is not empty.
 func (c *Chunks) Next(p []byte) (n int, data []byte, err error) {
 	if c.state == inData {
 		data = p[:min(int64(len(p)), c.left)]

@@ -12,8 +12,8 @@ import (
 type End uint8
 
 const (
-	AtClose  End = iota // with the connection or the stored message
-	AtHead              // with the head, because there is no body
+	AtClose  End = iota // at the end of the connection or of the stored message
+	AtHead              // after the head, because the message has no body
 	AtLength            // after Framing.Length bytes
 	AtChunks            // after the last chunk and the trailer
 )
@@ -78,11 +78,11 @@ func Frame[F Field](r *Rules, s Status, fields []F, head bool) (Framing, error) 
 // Connection, which determine the framing of a message.
 type framingFields struct {
 	http10         bool // HTTP/1.0 message, in which Transfer-Encoding is ignored
-	ignoredCodings bool // the message has such a Transfer-Encoding
+	ignoredCodings bool // a Transfer-Encoding field was ignored
 
 	length           string // the first value of Content-Length
-	lengths          int    // number of values
-	differ           bool   // two values differ
+	lengths          int    // number of Content-Length values
+	differ           bool   // not all Content-Length values are equal
 	codings          []string
 	close, keepAlive bool
 }
@@ -140,16 +140,15 @@ func (r *Rules) parseLength(d *framingFields, out *Framing) error {
 }
 
 // OverflowsLength reports whether a Content-Length is a decimal number that
-// needs more than 62 bits. Some servers send such a number, such as 2^64-1, if
-// the length is unknown.
+// needs more than 62 bits. Some servers send 2^64-1 if the length is unknown.
 func OverflowsLength(value string) bool {
 	_, err := strconv.ParseUint(value, 10, 62)
 	return err != nil && value != "" && strings.Trim(value, "0123456789") == ""
 }
 
-// effectiveCodings returns the transfer codings of a message. It removes
-// "identity" and repeated codings. Servers that send a coding twice apply it
-// only once.
+// effectiveCodings returns the transfer codings of a message without "identity"
+// and without repeated codings. A server that lists a coding twice has applied
+// it only once.
 func (r *Rules) effectiveCodings(d *framingFields, out *Framing) ([]string, error) {
 	if len(d.codings) == 0 {
 		return nil, nil

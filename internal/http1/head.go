@@ -74,8 +74,8 @@ func (l *Lines) Head() string { return string(l.Text[l.first:]) }
 // response. Next will append the head to text.
 func (l *Lines) Restart(text []byte) { l.Text, l.first, l.start = text, len(text), len(text) }
 
-// Complete returns the collected text without the last line if that line is
-// incomplete.
+// Complete returns the complete lines that have been collected. It omits an
+// incomplete last line.
 func (l *Lines) Complete() []byte { return l.Text[:l.start] }
 
 // blank reports whether line consists only of a line end. In the mode [Stored],

@@ -35,7 +35,8 @@ const (
 type Mode uint8
 
 const (
-	// Strict rejects all other deviations from the standard.
+	// Strict rejects deviations from the standard, except for those that every
+	// mode accepts.
 	Strict Mode = iota
 	// Regular accepts deviations that have only one possible interpretation, as
 	// browsers do.

@@ -58,14 +58,14 @@ func appendValue(dst []byte, value string, quote byte) []byte {
 	return dst
 }
 
-// scanAttributes calls each for every attribute of an HTML start tag. The
+// scanAttributes calls visit for every attribute of an HTML start tag. The
 // parameter from is the offset of the attribute name. The value is
 // tag[start:end], and start is 0 if the attribute has no value. quote is the
 // quotation mark, or 0.
 //
 // The parser follows the HTML standard (13.2.5.32 to 13.2.5.40). If the tag
 // ends inside a quoted value, scanAttributes returns the quotation mark.
-func scanAttributes(tag []byte, each func(key []byte, from, start, end int, quote byte)) (open byte) {
+func scanAttributes(tag []byte, visit func(key []byte, from, start, end int, quote byte)) (open byte) {
 	s := scanner{tag, 0}
 	s.upTo(whitespace + "/>")
 	for s.skip(whitespace + "/"); s.at < len(tag) && tag[s.at] != '>'; s.skip(whitespace + "/") {
@@ -95,8 +95,8 @@ func scanAttributes(tag []byte, each func(key []byte, from, start, end int, quot
 				end = s.at
 			}
 		}
-		if each != nil {
-			each(key, from, start, end, quote)
+		if visit != nil {
+			visit(key, from, start, end, quote)
 		}
 	}
 	return 0

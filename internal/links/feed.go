@@ -16,9 +16,9 @@ type feed struct {
 	text   strings.Builder
 }
 
-// visitFeed parses a feed. It calls see at the end of each element that has no
-// child elements.
-func (w *walk) visitFeed(in *pushback, see func(*feed)) error {
+// visitFeed parses a feed. It calls visit at the end of each element that has
+// no child elements.
+func (w *walk) visitFeed(in *pushback, visit func(*feed)) error {
 	f := &feed{w: w}
 	t := w.newTokens(in, true)
 	for !w.stopped {
@@ -32,7 +32,7 @@ func (w *walk) visitFeed(in *pushback, see func(*feed)) error {
 			f.open(t.Token())
 			t.NextIsNotRawText()
 			if kind == html.SelfClosingTagToken {
-				see(f)
+				visit(f)
 				f.name = ""
 			}
 		case html.CommentToken:
@@ -43,7 +43,7 @@ func (w *walk) visitFeed(in *pushback, see func(*feed)) error {
 			}
 		case html.EndTagToken:
 			if name, _ := t.TagName(); f.name != "" && string(name) == f.name {
-				see(f)
+				visit(f)
 			}
 			f.name = ""
 		}

@@ -13,13 +13,13 @@ const (
 	maxJSON  = 1 << 20 // bytes of a JSON document that are read
 )
 
-// visitJSON calls see for each string value in a JSON document. The argument
+// visitJSON calls visit for each string value in a JSON document. The argument
 // keys holds the names of the enclosing members, from the outermost to the
 // innermost. visitJSON stops at the first syntax error.
-func (w *walk) visitJSON(in io.Reader, see func(keys []string, text string)) {
+func (w *walk) visitJSON(in io.Reader, visit func(keys []string, text string)) {
 	d := json.NewDecoder(io.LimitReader(in, maxJSON))
 	var keys []string  // the name of the current member of each open object
-	var objects []bool // for each open value: object or array
+	var objects []bool // for each open value, true for an object and false for an array
 	named := false     // the next token is the value of the last key
 	for !w.stopped && len(objects) <= maxDepth {
 		token, err := d.Token()
@@ -46,7 +46,7 @@ func (w *walk) visitJSON(in io.Reader, see func(keys []string, text string)) {
 				keys[len(keys)-1], named = token, true
 				continue
 			}
-			see(keys, token)
+			visit(keys, token)
 		}
 		named = false
 	}

@@ -60,7 +60,7 @@ func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reade
 }
 
 // Rewrite copies a document to out and replaces its references. For each link
-// in the body, Rewrite calls to. The function to returns the new reference,
+// in the body, Rewrite calls replace. This function returns the new reference,
 // which may be relative, or "" to keep the reference unchanged. Rewrite appends
 // the fragment of the original reference.
 //
@@ -69,9 +69,9 @@ func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reade
 // absolute. If [CanRewrite] returns false for media, the document is copied
 // unchanged.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
-	to func(Link) string) error {
+	replace func(Link) string) error {
 	b := bufio.NewWriterSize(out, 16<<10)
-	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return to(l), true }, out: b}
+	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return replace(l), true }, out: b}
 	if err := w.visitDocument(retrieved, media, header, body); err != nil {
 		return errors.Join(err, b.Flush())
 	}

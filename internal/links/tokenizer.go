@@ -103,8 +103,8 @@ func (t *tokens) endElement() {
 	}
 }
 
-// resume continues after a token that exceeds the size limit. The start of the
-// token is raw. resume skips the end of the token and copies it to the output
+// resume continues after a token that exceeds the size limit. raw is the start
+// of the token. resume skips the end of the token and copies it to the output
 // of w. done reports whether the document has ended.
 func (t *tokens) resume(raw []byte, w *walk) (done bool, err error) {
 	if err := t.Err(); err != html.ErrBufferExceeded {
@@ -160,12 +160,11 @@ func (p *pushback) Read(b []byte) (int, error) {
 	return p.r.Read(b)
 }
 
-// skip copies input to the output of w, up to and including mark. The last
-// bytes before the input are in before, because they may contain the start of
-// mark.
-func (p *pushback) skip(w *walk, before, mark string) error {
+// skip copies input to the output of w, up to and including mark. tail holds
+// the last bytes before the input, which may contain the start of mark.
+func (p *pushback) skip(w *walk, tail, mark string) error {
 	b := make([]byte, 32<<10)
-	seen := []byte(before)
+	seen := []byte(tail)
 	for {
 		n, err := p.Read(b)
 		all := append(seen, b[:n]...)

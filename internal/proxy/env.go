@@ -47,9 +47,9 @@ func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	return proxy, true
 }
 
-// httpProxy returns the value of http_proxy. On Windows, http_proxy and
-// HTTP_PROXY are the same variable. There httpProxy returns "" in a CGI
-// program.
+// httpProxy returns the value of http_proxy. On Windows, HTTP_PROXY is the same
+// variable, so httpProxy returns "" in a CGI program, whose clients can set
+// HTTP_PROXY.
 func (e Env) httpProxy() string {
 	proxy := e.getenv("http_proxy")
 	if e.getenv("REQUEST_METHOD") != "" && proxy == e.getenv("HTTP_PROXY") {

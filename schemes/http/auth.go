@@ -16,7 +16,7 @@ type Auth uint8
 const (
 	// Basic uses Basic authentication (RFC 7617). The credentials in
 	// Request.Auth are sent with the first request, before the server requires
-	// them. Credentials from Env.Login are used as with AnyAuth.
+	// them. Credentials from Env.Login are sent by the rules of AnyAuth.
 	Basic Auth = iota
 	// Digest uses Digest authentication (RFC 7616) if the server requires it.
 	Digest
@@ -37,10 +37,10 @@ const maxLogins = 3
 // used.
 type authState struct {
 	credential    *fetch.Credential  // last credentials that were tried
-	challenge     httpauth.Challenge // last challenge that was answered
+	challenge     httpauth.Challenge // last challenge for which credentials were sent
 	logins        int                // number of calls of Env.Login
 	staleNonce    bool               // the server has rejected an expired nonce once
-	proxyAnswered bool               // the challenge of the proxy was answered
+	proxyAnswered bool               // credentials were sent to the proxy
 }
 
 // authenticate returns a copy of the request with an Authorization or
@@ -65,8 +65,8 @@ func (d *driver) authenticate(
 }
 
 // authenticateOrigin returns a copy of the request with an Authorization field
-// for one of the challenges in list. The credentials are those of the request
-// or of Env.Login. It returns nil if there are no credentials or the server has
+// for one of the challenges in list. It uses the credentials of the request or
+// of Env.Login. It returns nil if there are no credentials or the server has
 // rejected them.
 func (d *driver) authenticateOrigin(
 	ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge,

@@ -28,8 +28,8 @@ type cachedChallenge struct {
 
 const maxChallenges = 256
 
-// store adds a challenge to the cache. One request has already used the
-// challenge.
+// store adds a challenge to the cache. The use count is 1, because one request
+// has already used the challenge.
 func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Challenge) {
 	if !c.Lasting() {
 		return

@@ -17,16 +17,16 @@ import (
 // time uses the connection.
 type conn struct {
 	net.Conn
-	raw        *eofConn // connection under TLS, or nil
+	raw        *eofConn // connection below TLS, or nil
 	state      *tls.ConnectionState
 	r          *bufio.Reader
 	out        []byte    // buffer for request heads
 	head       []byte    // buffer for response heads
 	created    time.Time // time of the handshake
-	used       bool      // an exchange has taken place
-	reusable   bool      // the last exchange is complete and allows another
-	stale      bool      // the last exchange failed before a response
-	timerStart time.Time // time from which firstByte counts, or zero if no read deadline is set
+	used       bool      // the connection has carried a request
+	reusable   bool      // the connection can carry another request
+	stale      bool      // the last request failed before a response arrived
+	timerStart time.Time // start of the firstByte timeout, or zero if no read deadline is set
 }
 
 func newConn(c net.Conn, raw *eofConn) *conn {
@@ -49,15 +49,14 @@ const (
 )
 
 // timerTolerance is the maximum age of a read deadline that the next request
-// may keep. Setting a deadline takes much time.
+// may keep. Setting a new deadline for every request would be slow.
 const timerTolerance = time.Second
 
 // NetConn returns the underlying connection, such as a TLS connection.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// unusedGrace is the time after the handshake in which a new connection may
-// receive data before its first request. TLS 1.3 session tickets arrive in this
-// time.
+// unusedGrace is the time in which a new connection is used without a check for
+// unsolicited data. TLS 1.3 session tickets arrive in this time.
 const unusedGrace = time.Second
 
 // earlyResponseWait is the time to wait for a response after writing a request
@@ -65,8 +64,8 @@ const unusedGrace = time.Second
 const earlyResponseWait = 50 * time.Millisecond
 
 // Claim reports whether the idle connection c can be used for another request.
-// It returns false if c has received unsolicited bytes, which would be read as
-// the response.
+// It returns false if c has received unsolicited bytes, which could be mistaken
+// for the response.
 func (c *conn) Claim(*fetch.Trace) bool {
 	if !c.used && time.Since(c.created) < unusedGrace {
 		return true

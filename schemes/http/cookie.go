@@ -19,8 +19,8 @@ const (
 	maxLifetime  = 400 * 24 * time.Hour
 )
 
-// A cookie is a cookie in a [Jar], with its attributes (RFC 6265bis 5.6 and
-// 5.7).
+// A cookie is one entry of a [Jar], with the attributes that the server has set
+// (RFC 6265bis 5.6 and 5.7).
 type cookie struct {
 	name, value  string
 	domain, path string // the domain without a leading dot
@@ -154,8 +154,8 @@ func domainMatch(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain) && !isAddress(host)
 }
 
-// defaultPath returns the path of a cookie without a Path attribute. It is
-// derived from the path of the request (RFC 6265bis 5.1.4).
+// defaultPath returns the path of a cookie without a Path attribute. The path
+// is derived from the path of the request (RFC 6265bis 5.1.4).
 func defaultPath(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]

@@ -20,11 +20,11 @@ type exchange struct {
 
 	proto          string // for example "HTTP/1.1"; "HTTP/0.9" has no head and no code
 	code           int
-	head           []byte // with interim responses; for HTTP/2 an equivalent HTTP/1 head
+	head           []byte // includes interim responses; for HTTP/2, the equivalent HTTP/1 head
 	header         fetch.Header
 	length         int64         // of the body in bytes, or -1 if unknown
 	lengthOverflow bool          // Content-Length exceeds 62 bits
-	body           io.ReadCloser // io.EOF or Close ends the exchange
+	body           io.ReadCloser // the exchange ends when Read returns io.EOF or Close is called
 	trailer        func() fetch.Header
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
-// statusFault returns the fault for an HTTP status code (RFC 9110 15.5 and
-// 15.6). Reverse proxies send 522 and 524 if their origin server does not
+// statusFault returns the fetch.Fault for an HTTP status code (RFC 9110 15.5
+// and 15.6). Reverse proxies send 522 and 524 if their origin server does not
 // respond.
 func statusFault(code int) fetch.Fault {
 	switch code {
@@ -60,9 +60,9 @@ type pastEnd struct{ error }
 func (e pastEnd) Unwrap() error      { return e.error }
 func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
-// loginRemedy adds an override to err that tells the user how to authenticate.
-// It is the override digest if the server offers Digest but not Basic.
-// Otherwise it is basic.
+// loginRemedy adds to err the fetch.Override that lets the user authenticate.
+// It adds digest if the server offers Digest but not Basic, and otherwise
+// basic.
 func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKind) error {
 	kind := basic
 	if httpauth.OnlyDigest(httpauth.Parse(challenges)) {
@@ -88,8 +88,8 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return max(min(at.Sub(now), maxRetryAfter), 0)
 }
 
-// requestFault returns err with the fault for an error that occurred before the
-// response body.
+// requestFault classifies an error that occurred before the response body was
+// read. It wraps err in the matching fetch.Fault.
 func requestFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)
@@ -108,9 +108,9 @@ func requestFault(ctx context.Context, err error) error {
 	return fetch.Protocol.Errorf("%s", printable(err))
 }
 
-// bodyFault returns err with the fault for an error that occurred while reading
-// a body. The fault of a lost connection is fetch.Truncated, so that the caller
-// can resume the transfer.
+// bodyFault classifies an error that occurred while the response body was read.
+// It wraps err in the matching fetch.Fault. For a lost connection the fault is
+// fetch.Truncated, so that the caller can resume the transfer.
 func bodyFault(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)

@@ -27,10 +27,10 @@ type h2 struct {
 	idle *sessions.Pool[*conn]
 
 	mu         sync.Mutex
-	transports map[string]*http.Transport // by the result of fetch.Net.Key
-	servers    map[string]*server         // by Net.Key and address
+	transports map[string]*http.Transport // keyed by the result of fetch.Net.Key
+	servers    map[string]*server         // keyed by Net.Key and address
 	watching   bool
-	exchanges  int // number in progress
+	exchanges  int // number of active requests
 
 	// A separate mutex protects conns, because eofConn.Close uses conns while
 	// closeIdle holds mu.
@@ -215,7 +215,7 @@ func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 }
 
 // startExchange increments the number of active requests. It returns the
-// Transport for netKey.
+// http.Transport for requests with the key netKey.
 func (h *h2) startExchange(netKey string) *http.Transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()

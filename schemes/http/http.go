@@ -7,9 +7,9 @@ import (
 // Options contains the settings of the schemes http and https. The zero value
 // selects the defaults.
 type Options struct {
-	// UserAgent is the value of the User-Agent header field, or "" for "fetch".
-	// To omit the field from a request, add an empty User-Agent field to
-	// Request.Header.
+	// UserAgent is the value of the User-Agent header field. If UserAgent is
+	// empty, the value is "fetch". To omit the field from a request, add an
+	// empty User-Agent field to Request.Header.
 	UserAgent string
 
 	PathAsIs bool // keep "." and ".." segments in the request line

@@ -13,7 +13,7 @@ const (
 	maxCookies       = 3000
 	maxDomainCookies = 180
 	maxSetCookies    = 50      // Set-Cookie fields of one response
-	maxCookieField   = 8 << 10 // bytes, because many servers reject longer fields
+	maxCookieField   = 8 << 10 // bytes; many servers reject longer fields
 )
 
 // A Jar stores HTTP cookies (RFC 6265bis). It rejects cookies for public

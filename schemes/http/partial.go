@@ -132,8 +132,8 @@ func (r *responseBuilder) unsatisfied() error {
 }
 
 // sameObject reports whether the response may belong to the version of the
-// object in IfSame. Servers without support for If-Range may send a part of
-// another version.
+// object that Request.IfSame identifies. Servers without support for If-Range
+// may send a part of another version.
 func (r *responseBuilder) sameObject() bool {
 	name := "Last-Modified"
 	if isTag(r.req.IfSame) {

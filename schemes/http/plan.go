@@ -16,8 +16,8 @@ func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) 
 }
 
 // steps returns the request line and the header fields in the order in which
-// HTTP/1.1 sends them. Host and User-Agent come first, and the other fields are
-// sorted by name.
+// the driver sends them over HTTP/1.1. Host and User-Agent come first, and the
+// other fields are sorted by name.
 func (wr *wireRequest) steps() []fetch.Step {
 	steps := []fetch.Step{
 		{Verb: wr.method, Arg: cmp.Or(wr.redactedPath, wr.path) + wr.query + " HTTP/1.1"},

@@ -13,7 +13,7 @@ import (
 // origin server. The request line contains the complete URL. fetch.Net performs
 // the TLS handshake with a proxy.
 type proxyRoute struct {
-	key       string // part of the pool key, with the credentials
+	key       string // part of the pool key, including the credentials
 	host      string // host:port
 	urlPrefix string // part of the request target before the path
 	login     *fetch.Credential

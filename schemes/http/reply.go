@@ -62,8 +62,9 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 	return r.out, nil
 }
 
-// decode decodes the content codings that the request accepts. A decoded body
-// has an unknown size and no validator, because the transfer cannot be resumed.
+// decode replaces the response body by its decoded form if the request accepts
+// content codings. A decoded body has an unknown size and no validator, because
+// the transfer cannot be resumed.
 func (r *responseBuilder) decode() error {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil

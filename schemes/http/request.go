@@ -20,7 +20,7 @@ import (
 type wireRequest struct {
 	method       string
 	target       fetch.Target
-	origin       fetch.Origin // of the URL; differs from target for a gateway
+	origin       fetch.Origin // origin of the URL, which differs from target if a gateway is used
 	address      string       // host:port of target
 	host         string       // value of the Host field
 	path         string       // path on the request line, never empty
@@ -229,8 +229,8 @@ func (wr *wireRequest) cookieContext() cookieContext {
 	return p
 }
 
-// withoutRange returns a copy of the request without a Range field, for the
-// complete object.
+// withoutRange returns a copy of the request without a Range field. The copy
+// requests the complete object.
 func (wr *wireRequest) withoutRange() *wireRequest {
 	next := *wr
 	next.hasRange = false

@@ -37,7 +37,7 @@ type Segment struct {
 	Role Role
 }
 
-// Display formats u as one line of text for display. It joins the text of all
+// Display formats u as one line of text for a user. It joins the text of all
 // [Segments]. The result is usually not a valid URI.
 func Display(u uri.URI) string {
 	var b strings.Builder

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// profile is the profile idna.Lookup with two changes. It accepts "_", which
-// occurs in DNS names, and it enforces the length limits of RFC 1035.
+// profile is the IDNA profile idna.Lookup with two changes. It accepts "_",
+// which occurs in DNS names, and it enforces the length limits of RFC 1035.
 var profile = idna.New(
 	idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(),
 	idna.StrictDomainName(false), idna.VerifyDNSLength(true),
