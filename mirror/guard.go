@@ -1,10 +1,10 @@
 package mirror
 
-// A Guard is a limit that omits URLs without ending the run. Guards protect
-// against sites with an unlimited number of URLs.
+// A Guard is a limit that omits URLs without ending the run. Guards protect a
+// run against sites with an unlimited number of URLs.
 type Guard uint8
 
-// The guards, each named after its field of Limits.
+// Each guard has the name of a field of Limits.
 const (
 	OverLinks Guard = iota
 	OverEntries
@@ -22,10 +22,11 @@ var guardNames = [guardCount]string{
 	"links", "entries", "queue", "url-bytes", "repeats", "queries", "chained", "deep-paths", "sitemaps",
 }
 
-// String returns the name of the guard in crawl.jsonl, such as queries.
+// String returns the name of the guard as in crawl.jsonl, such as "queries".
 func (g Guard) String() string { return guardNames[g] }
 
-// LeftOut counts the URLs that each Guard omitted, indexed by the Guard.
+// LeftOut contains the number of URLs that each Guard omitted. The index is the
+// Guard.
 type LeftOut [guardCount]int64
 
 // Total returns the number of URLs that all guards omitted.
@@ -46,7 +47,7 @@ func (l *LeftOut) first() string {
 	return ""
 }
 
-// Reasons for the exclusion of a URL by a guard.
+// Notes of URLs that a guard excludes.
 const (
 	reasonURLBytes  = "the URL is too long"
 	reasonRepeats   = "a segment repeats too often in the path"
@@ -55,8 +56,8 @@ const (
 	reasonDeepPaths = "too many deep paths on one host"
 )
 
-// guardOf returns the guard with the given reason. The result ok reports
-// whether a guard has this reason.
+// guardOf returns the guard that excludes URLs for the given reason. The result
+// ok is false if the reason belongs to no guard.
 func guardOf(reason string) (g Guard, ok bool) {
 	switch reason {
 	case reasonURLBytes:
@@ -74,20 +75,22 @@ func guardOf(reason string) (g Guard, ok bool) {
 }
 
 const (
-	chainStart = 50      // links between queries of one path before Limits.Chained applies
-	deepPath   = 20      // segments of a path before Limits.DeepPaths applies
-	maxCounted = 1 << 20 // hashes in a valueCounter
+	chainStart = 50      // number of links between queries of one path before Limits.Chained applies
+	deepPath   = 20      // number of segments in a path before Limits.DeepPaths applies
+	maxCounted = 1 << 20 // maximum number of hashes in a valueCounter
 )
 
-// valueCounter counts the distinct values of keys, such as the queries of a
-// path. It is not safe for concurrent use.
+// A valueCounter counts the distinct values of a key. For example, the key is
+// the path of a URL and the values are its queries. A valueCounter is not safe
+// for concurrent use.
 type valueCounter struct {
-	values map[string]map[uint64]struct{} // hashes of the values
-	count  int                            // hashes of all keys
+	values map[string]map[uint64]struct{} // hashes of the values of each key
+	count  int                            // number of hashes of all keys
 }
 
-// admit reports whether value is one of the first limit distinct values of key.
-// If it has counted too many values of all keys, it starts again from zero.
+// admit counts a value of key. It returns false if key already has limit other
+// values. After maxCounted values of all keys, all counts start again from
+// zero.
 func (c *valueCounter) admit(key string, value uint64, limit int64) bool {
 	seen := c.values[key]
 	if _, ok := seen[value]; ok {

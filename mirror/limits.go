@@ -11,8 +11,8 @@ import (
 // field means the default, or no limit if there is no default. A run that
 // reached a limit can be continued.
 type Limits struct {
-	Files    int64 // objects that the run visits, including unchanged and failed ones
-	Bytes    int64 // sizes of these objects; the object that reaches the limit is the last one
+	Files    int64 // number of objects that the run visits, including unchanged and failed objects
+	Bytes    int64 // total size of these objects; the run ends after the object that reaches the limit
 	Time     time.Duration
 	PerHost  int64 // number of objects of one host; all other URLs of the host are excluded
 	FileSize int64 // maximum size of an object in bytes; larger objects are excluded
@@ -26,13 +26,14 @@ type Limits struct {
 	Entries int64 // entries in a listing or sitemap; 0 means 1,000,000
 	Queue   int64 // pending URLs of a host; 0 means 1,000,000
 
-	// The following fields exclude URLs of sites with an unlimited number of
-	// URLs. A run continues when it reaches one of these limits, and Summary
-	// counts the excluded URLs. A negative value means no limit.
-	URLBytes  int64 // length of a URL; 0 means 8,192
+	// The following fields protect a run against sites with an unlimited number
+	// of URLs. If one of these limits is reached, the run continues, and the
+	// Summary contains the number of excluded URLs. A negative value means no
+	// limit.
+	URLBytes  int64 // length of a URL in bytes; 0 means 8,192
 	Repeats   int64 // occurrences of one segment in a path; 0 means 3
 	Queries   int64 // queries of one path; 0 means 200,000
-	Chained   int64 // queries of one path, each at the end of a chain of more than 50 links between them; 0 means 5,000
+	Chained   int64 // queries of one path after a chain of more than 50 links between such queries; 0 means 5,000
 	DeepPaths int64 // paths of a web host with more than 20 segments; 0 means 1,000
 	Sitemaps  int64 // sitemaps of a host; 0 means 1,000
 }

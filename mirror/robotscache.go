@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/robots"
 )
 
-// Bounds of a robotsCache.
+// Limits of a robotsCache for the age, the number and the size of its entries.
 const (
 	maxRobotsAge      = 24 * time.Hour // RFC 9309 section 2.4
 	maxRobotsEntries  = 1024
@@ -21,9 +21,9 @@ const (
 	maxRobotsTotal    = 16 << 20                // bytes of all exchanges
 )
 
-// A robotsCache keeps complete responses to requests for robots.txt. The rule
-// for robots.txt sends the first request for the file, and the visit that
-// archives the file gets the same response.
+// A robotsCache stores responses to requests for robots.txt. The first request
+// checks the rules of a site, and the later visit of robots.txt archives the
+// file. The cache returns the same response for both.
 type robotsCache struct {
 	now func() time.Time
 
@@ -36,19 +36,19 @@ func newRobotsCache(now func() time.Time) *robotsCache {
 	return &robotsCache{now: now, entries: map[fetch.Origin]*robotsExchange{}}
 }
 
-// A robotsExchange is a request for a robots.txt and its response.
+// A robotsExchange is a request for a robots.txt file with its response.
 type robotsExchange struct {
 	started  time.Time
 	response fetch.Response // without the body
 	body     []byte
 
-	mu             sync.Mutex // for the fields below, because each direction has its own goroutine
+	mu             sync.Mutex // protects the following fields, because each direction has a goroutine
 	sent, received bytes.Buffer
-	tooLong        bool // the buffers are incomplete
+	tooLong        bool // if true, the buffers are incomplete
 }
 
-// middleware answers requests for a robots.txt from the cache, and fills the
-// cache with the responses of next.
+// middleware returns a Driver that answers requests for robots.txt from the
+// cache. It adds the responses of next to the cache.
 func (r *robotsCache) middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		origin, ok := originOf(req.URL)
@@ -58,15 +58,16 @@ func (r *robotsCache) middleware(next fetch.Driver) fetch.Driver {
 		if x := r.lookup(origin); x != nil && isOwnLink(req, origin) {
 			return x.replay(req.Trace), nil
 		}
-		if req.Trace != nil { // a visit, whose response no other request needs
+		if req.Trace != nil { // the request archives the file, so no later request needs the response
 			return next.Do(ctx, req)
 		}
 		return r.fill(ctx, next, req, origin)
 	})
 }
 
-// isOwnLink reports whether the user or a page of origin has named the URL of
-// req. The Policy may deny the site to links of other sites.
+// isOwnLink reports whether the URL of req was entered by the user or linked by
+// a page of origin. For links from other sites, the Policy may deny the
+// request.
 func isOwnLink(req *fetch.Request, origin fetch.Origin) bool {
 	if req.From == nil {
 		return true
@@ -75,8 +76,8 @@ func isOwnLink(req *fetch.Request, origin fetch.Origin) bool {
 	return ok && from == origin
 }
 
-// fill sends req through next and adds the response to the cache if it is
-// complete. A temporary failure is not cached.
+// fill sends req through next. It adds a complete response to the cache, but no
+// temporary failure.
 func (r *robotsCache) fill(
 	ctx context.Context, next fetch.Driver, req *fetch.Request, origin fetch.Origin,
 ) (*fetch.Response, error) {
@@ -93,7 +94,7 @@ func (r *robotsCache) fill(
 		if resp.Fault == nil && resp.Location.IsZero() {
 			return nil, err
 		}
-		resp.Body = io.NopCloser(strings.NewReader("")) // the rule needs only the status
+		resp.Body = io.NopCloser(strings.NewReader("")) // the check of the rules needs only the status
 		return resp, nil
 	}
 	if len(x.body) > robots.MaxSize {
@@ -112,8 +113,8 @@ type joinedBody struct {
 	io.Closer
 }
 
-// add adds x to the cache. It removes other entries, in random order, if the
-// cache is full.
+// add adds x to the cache. If the cache is full, add first removes other
+// entries in random order.
 func (r *robotsCache) add(origin fetch.Origin, x *robotsExchange) {
 	if x.tooLong {
 		return
@@ -138,7 +139,7 @@ func (r *robotsCache) remove(origin fetch.Origin) {
 	}
 }
 
-// lookup returns the entry of origin, or nil.
+// lookup returns the entry for origin, or nil if there is no entry.
 func (r *robotsCache) lookup(origin fetch.Origin) *robotsExchange {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +150,7 @@ func (r *robotsCache) lookup(origin fetch.Origin) *robotsExchange {
 	return nil
 }
 
-// requestTime returns the time of the request for v, the visit of a robots.txt.
+// requestTime returns the time of the request for the robots.txt that v visits.
 func (r *robotsCache) requestTime(v *visit) time.Time {
 	if x := r.lookup(v.origin); x != nil {
 		return x.started
@@ -159,7 +160,7 @@ func (r *robotsCache) requestTime(v *visit) time.Time {
 
 func (x *robotsExchange) size() int { return len(x.body) + x.sent.Len() + x.received.Len() }
 
-// trace returns a Trace that records the exchange in x.
+// trace returns a Trace that records the bytes of the exchange in x.
 func (x *robotsExchange) trace() *fetch.Trace {
 	return &fetch.Trace{
 		Sent:     func(p []byte) { x.record(&x.sent, p) },
@@ -182,8 +183,8 @@ func (x *robotsExchange) record(b *bytes.Buffer, p []byte) {
 	}
 }
 
-// replay passes the bytes of the exchange to t, which may be nil, and returns
-// the response.
+// replay passes the recorded bytes to t and returns the recorded response. The
+// parameter t may be nil.
 func (x *robotsExchange) replay(t *fetch.Trace) *fetch.Response {
 	if t != nil && t.Sent != nil && t.Received != nil {
 		t.Sent(x.sent.Bytes())

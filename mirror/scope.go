@@ -17,17 +17,19 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// A Reach is the distance from the seeds within which links are followed.
+// A Reach defines which links a mirror follows, such as links to the hosts of
+// the seeds.
 type Reach uint8
 
 const (
-	Prefix Reach = iota // URLs below a seed
-	Host                // hosts of the seeds, with any scheme
-	Domain              // registered domains of the hosts of the seeds
-	Any                 // all hosts that the Policy allows
+	Prefix Reach = iota // follow links to URLs below a seed
+	Host                // follow links to the hosts of the seeds, with any scheme
+	Domain              // follow links to the registered domains of the seeds
+	Any                 // follow links to all hosts that the Policy allows
 )
 
-// ParseReach parses a Reach: prefix, host, domain or any.
+// ParseReach returns the Reach with the given name: prefix, host, domain or
+// any.
 func ParseReach(name string) (Reach, bool) {
 	for i, s := range []string{"prefix", "host", "domain", "any"} {
 		if s == name {
@@ -37,14 +39,14 @@ func ParseReach(name string) (Reach, bool) {
 	return 0, false
 }
 
-// A Scope selects the URLs of a mirror. Seeds are always selected.
+// A Scope defines which URLs a mirror includes. Seeds are always included.
 type Scope struct {
 	Reach      Reach
-	Include    []*regexp.Regexp // select matching URLs out of reach too
-	Exclude    []*regexp.Regexp // do not select matching URLs
+	Include    []*regexp.Regexp // include matching URLs, even outside Reach
+	Exclude    []*regexp.Regexp // exclude matching URLs
 	Depth      int              // maximum number of links from a seed; 0 means no limit, negative means only the seeds
-	Requisites bool             // select the requisites of pages one hop out of reach, such as images
-	Accept     []string         // patterns of media types to keep, such as image/*; if empty, all
+	Requisites bool             // include requisites of pages, such as images, even outside Reach
+	Accept     []string         // patterns of media types to keep, such as image/*; if empty, keep all media types
 	Reject     []string
 
 	// URLs that differ only in a session identifier, such as ;jsessionid=X,
@@ -65,13 +67,15 @@ func (s *Scope) identityRules() archive.IdentityRules {
 	return r
 }
 
-// maxOutOfReach is the maximum number of consecutive requisites out of reach.
+// maxOutOfReach is the maximum number of consecutive requisites outside
+// Scope.Reach.
 const maxOutOfReach = 2
 
-// reasonScope is the reason for the exclusion of a URL out of reach.
+// reasonScope is the note of a URL that is excluded because it is out of scope.
 const reasonScope = "out of scope"
 
-// A scopeFilter selects the URLs of a mirror by a Scope.
+// A scopeFilter decides which URLs are in a Scope. It is safe for concurrent
+// use.
 type scopeFilter struct {
 	rules    Scope
 	identity archive.IdentityRules
@@ -97,7 +101,7 @@ func newScopeFilter(s Scope, l Limits, scheme func(string) fetch.Scheme, seeds [
 	return b
 }
 
-// addSeed adds u to the seeds of the scope.
+// addSeed adds the seed u, which extends the scope.
 func (b *scopeFilter) addSeed(u uri.URI) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,14 +112,14 @@ func (b *scopeFilter) addSeed(u uri.URI) {
 	b.domains[domainOf(u)] = true
 }
 
-// includesSite reports whether the mirror includes the site of u.
+// includesSite reports whether pages on the host of u are in scope.
 func (b *scopeFilter) includesSite(u uri.URI) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.rules.Reach == Any || b.hosts[hostOf(u)] || b.rules.Reach == Domain && b.domains[domainOf(u)]
 }
 
-// prefixOf returns the common prefix of the URLs of all objects below u.
+// prefixOf returns the common prefix of all URLs below the seed u.
 func (b *scopeFilter) prefixOf(u uri.URI) string {
 	s := b.scheme(u.Scheme())
 	if s.Mirror.Subtree != nil {
@@ -127,8 +131,9 @@ func (b *scopeFilter) prefixOf(u uri.URI) string {
 	return text[:strings.LastIndexByte(text, '/')+1]
 }
 
-// locationText returns text, the canonical form of a URL of s, without the parts
-// that Mirroring.Place removes, such as the type of a Gopher item.
+// locationText removes the parts of a URL that do not belong to its location,
+// such as the type of a Gopher item. The parameter text is the canonical form
+// of a URL of the scheme s.
 func locationText(s fetch.Scheme, text string) string {
 	if s.Mirror.Place == nil {
 		return text
@@ -140,8 +145,8 @@ func locationText(s fetch.Scheme, text string) string {
 	return s.Mirror.Place(u).Unredacted()
 }
 
-// domainOf returns the registered domain of the host of u. For an address, it
-// returns the address.
+// domainOf returns the registered domain of the host of u. If the host is an IP
+// address, domainOf returns this address.
 func domainOf(u uri.URI) string {
 	host := strings.ToLower(u.Host())
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -153,10 +158,10 @@ func domainOf(u uri.URI) string {
 	return host
 }
 
-// checkLink returns the reason why a link to u is excluded, or "" if u is in
-// scope. The parameter plain is the canonical form of u, depth is its distance
-// from a seed, and extra is the number of consecutive hops out of reach before
-// u. The result off is this number for u.
+// checkLink returns the reason for which a link to u is excluded, or "" if u is
+// in scope. The parameter plain is the canonical form of u, and depth is the
+// distance of u from a seed. The parameter extra is the number of consecutive
+// links outside Scope.Reach before u. The result off includes the link to u.
 func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt meta) (reason string, off int) {
 	text := u.Unredacted()
 	switch {
@@ -180,8 +185,7 @@ func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt me
 	return "", off
 }
 
-// tooDeep reports whether depth exceeds the maximum number of links from a
-// seed.
+// tooDeep reports whether depth is greater than Scope.Depth.
 func (b *scopeFilter) tooDeep(depth int) bool {
 	return b.rules.Depth != 0 && depth > max(b.rules.Depth, 0)
 }
@@ -190,7 +194,7 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.scheme(u.Scheme())
-	if s.Mirror.Article != nil && isImmutable(s, u) { // only a newsgroup in reach links to articles
+	if s.Mirror.Article != nil && isImmutable(s, u) { // articles are linked only by newsgroups in the scope
 		return b.hosts[hostOf(u)]
 	}
 	switch b.rules.Reach {
@@ -219,8 +223,8 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	return false
 }
 
-// checkGuards counts u, whose canonical form is plain, and returns the reason
-// why a guard excludes u, or "".
+// checkGuards counts the URL u. It returns the reason for which a guard
+// excludes u, or "". The parameter plain is the canonical form of u.
 func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 	l := &b.limits
 	if int64(len(u.Unredacted())) > limitOr(l.URLBytes, DefaultURLBytes) {
@@ -252,8 +256,9 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 	return ""
 }
 
-// admitSitemap counts the sitemap u, whose canonical form is plain, and reports
-// whether its host has at most Limits.Sitemaps of them.
+// admitSitemap counts the sitemap u. It returns false if the host of u has more
+// than Limits.Sitemaps sitemaps. The parameter plain is the canonical form of
+// u.
 func (b *scopeFilter) admitSitemap(u uri.URI, plain string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -263,7 +268,7 @@ func (b *scopeFilter) admitSitemap(u uri.URI, plain string) bool {
 func (b *scopeFilter) hash(text string) uint64 { return maphash.String(b.hashSeed, text) }
 
 // pathShape returns the number of segments in the path of u, and the number of
-// occurrences of the most frequent one.
+// occurrences of the most frequent segment.
 func pathShape(u uri.URI) (segments int, repeats int64) {
 	seen := map[string]int64{}
 	for segment := range strings.SplitSeq(u.Path(), "/") {
@@ -287,8 +292,8 @@ func (c *crawl) chainOf(from string, chain int, to string) int {
 	return chain + 1
 }
 
-// checkMedia returns the reason why an object of a media type is not kept,
-// or "".
+// checkMedia returns the reason for which an object with a media type is not
+// kept, or "" if the object is kept.
 func (b *scopeFilter) checkMedia(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""

@@ -12,7 +12,8 @@ import (
 )
 
 // addRobotsTxt adds the robots.txt of the site of the visited page, once per
-// site. It is archived, and its Sitemap lines are followed.
+// site. The visit of robots.txt archives the file and follows its Sitemap
+// lines.
 func (d *discovery) addRobotsTxt() {
 	u := d.v.url
 	if !d.v.scheme.Traits.Web || !d.v.hasOrigin || d.v.meta.OutOfReach > 0 {
@@ -24,11 +25,12 @@ func (d *discovery) addRobotsTxt() {
 	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
 	if err == nil {
 		d.addItem(at, archive.Canonical(at), meta{SiteInfo: true, Guessed: true}, 0)
-		d.added = 0 // not counted as a link of the page
+		d.added = 0 // the robots.txt does not count as a link of the page
 	}
 }
 
-// readSitemapLines adds the sitemaps in the Sitemap lines of a robots.txt.
+// readSitemapLines adds the sitemaps listed in the Sitemap lines of a
+// robots.txt.
 func (d *discovery) readSitemapLines(body io.Reader) {
 	for lines := bufio.NewScanner(io.LimitReader(body, robots.MaxSize)); lines.Scan(); {
 		name, value, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\uFEFF"), ":")
@@ -41,8 +43,8 @@ func (d *discovery) readSitemapLines(body io.Reader) {
 	}
 }
 
-// addSitemap adds a sitemap, which may be out of reach. The URLs in the sitemap
-// are checked against the scope.
+// addSitemap adds a sitemap, which may be out of scope. The URLs listed in the
+// sitemap must be in scope.
 func (d *discovery) addSitemap(u uri.URI) {
 	if d.c.o.Scope.Depth < 0 || !d.c.schemeOf(u).Traits.Web {
 		return

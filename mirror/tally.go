@@ -6,13 +6,13 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A tally counts the visited objects, committed or not, and enforces Limits.
+// A tally counts the visited objects of a run and enforces Limits.
 type tally struct {
 	limits Limits
 
 	mu    sync.Mutex
-	files int64            // including unchanged and failed objects
-	bytes int64            // of payloads, including unchanged objects
+	files int64            // number of visited objects, including unchanged and failed objects
+	bytes int64            // total size of the payloads, including unchanged objects
 	hosts map[string]int64 // number of objects of each host, including earlier runs
 }
 
@@ -65,9 +65,9 @@ func (t *tally) count(v *visit) (reason string, err error) {
 	return "", nil
 }
 
-// countsAsFile reports whether v counts for Limits.Files. Objects that are
-// unchanged, were deleted or failed count too, so that the limit also bounds a
-// run without new objects.
+// countsAsFile reports whether v counts for Limits.Files. Unchanged, deleted
+// and failed objects also count, so that the limit applies to a run without new
+// objects.
 func countsAsFile(v *visit) bool {
 	switch v.state {
 	case frontier.Done, frontier.Kept:
@@ -79,14 +79,14 @@ func countsAsFile(v *visit) bool {
 }
 
 // exhausted reports whether the run has reached Limits.Files or Limits.Bytes.
-// The caller holds t.mu.
+// The caller must hold t.mu.
 func (t *tally) exhausted() bool {
 	l := &t.limits
 	return l.Files > 0 && t.files >= l.Files || l.Bytes > 0 && t.bytes >= l.Bytes
 }
 
 // limitReached returns ErrLimit if the run has reached Limits.Files or
-// Limits.Bytes.
+// Limits.Bytes, and nil otherwise.
 func (t *tally) limitReached() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,15 +15,16 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Options configure an Archive.
+// Options contains the settings of an Archive.
 type Options struct {
 	Tree    bool             // if true, store the objects as files
-	WARC    *warc.Options    // options of the WARC files, or nil to write no records
+	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
 	MinFree int64            // free bytes required on the disk; zero means no limit
 	Now     func() time.Time // clock; required
 }
 
-// An Archive is an open archive. It is safe for concurrent use.
+// An Archive is an archive that is open for reading or for a run. It is safe
+// for concurrent use.
 type Archive struct {
 	folder   folder
 	options  Options
@@ -34,29 +35,28 @@ type Archive struct {
 	journal  *journal // journal, or nil if the archive is not open for a run
 	records  *records // WARC files, or nil if none are written
 	memory   Memory
-	parts    sync.Map // labels of the stored partial bodies
+	parts    sync.Map // set of labels of the partial bodies on disk
 
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits
 	started time.Time
 }
 
-// Frontier returns the database of the archive. The caller adds URLs
-// to the database directly and adds captures with Commit. Close closes the
-// database.
+// Frontier returns the database of the archive. The caller adds URLs to the
+// database directly, but adds captures with Commit. Close closes the database.
 func (a *Archive) Frontier() frontier.Frontier { return a.frontier }
 
-// Memory returns the memory limit shared by all spools and batches.
+// Memory returns the memory limit that all spools and batches share.
 func (a *Archive) Memory() *Memory { return &a.memory }
 
-// Log appends v, a struct of plain fields, to the journal as a line of JSON.
-// Commit and Close flush the journal to its file.
+// Log appends v to the journal as a line of JSON. The value v must be a struct
+// that can be encoded as JSON. Commit and Close write buffered lines to disk.
 func (a *Archive) Log(v any) { a.journal.add(v) }
 
-// Stat returns the file information of the folder of the archive.
+// Stat returns the file information of the directory of the archive.
 func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }
 
-// CheckSpace returns an error of class fetch.DiskFull if the disk has fewer
+// CheckSpace returns an error that wraps fetch.DiskFull if the disk has fewer
 // free bytes than Options.MinFree. It returns nil on a system that does not
 // report free space.
 func (a *Archive) CheckSpace() error {
@@ -75,8 +75,8 @@ func (a *Archive) CheckSpace() error {
 	return nil
 }
 
-// Has reports whether the archive contains the object of c in every form that
-// the options enable.
+// Has reports whether the archive contains the object of c in the tree and in a
+// WARC file, as far as the Options enable them.
 func (a *Archive) Has(c *frontier.Capture) bool {
 	if a.options.WARC != nil && c.ID == "" {
 		return false
@@ -87,8 +87,8 @@ func (a *Archive) Has(c *frontier.Capture) bool {
 	return c.Path != "" && !a.LacksFile(c)
 }
 
-// LacksFile reports whether c has a path in the tree but the file is missing or
-// has a different size.
+// LacksFile reports whether the file of c in the tree is missing or has the
+// wrong size. It returns false if c has no file in the tree.
 func (a *Archive) LacksFile(c *frontier.Capture) bool {
 	if !a.options.Tree || c.Path == "" {
 		return false
@@ -97,18 +97,18 @@ func (a *Archive) LacksFile(c *frontier.Capture) bool {
 	return err != nil || info.Size() != c.Size
 }
 
-// Canonical returns the form of u that identifies it in an archive. The form is
-// normalized and has no fragment and no userinfo, because userinfo is secret.
+// Canonical returns the normalized text of u, which identifies u in an archive.
+// It removes the fragment and the userinfo, because the userinfo is secret.
 func Canonical(u uri.URI) string {
 	return u.WithoutUserinfo().WithoutFragment().Normalize(uri.ByScheme).Unredacted()
 }
 
-// retrievedStates are the states of the URLs that may have a capture.
+// retrievedStates lists the states of URLs that may have a capture.
 var retrievedStates = []frontier.State{
 	frontier.Done, frontier.Kept, frontier.Pending, frontier.Dead, frontier.Excluded, frontier.Gone,
 }
 
-// eachRetrieved calls f with the item and the state of every URL that has a
+// eachRetrieved calls f with the item and the state of each URL that has a
 // capture.
 func (a *Archive) eachRetrieved(ctx context.Context, f func(frontier.Item, frontier.State) error) error {
 	for _, s := range retrievedStates {
@@ -126,14 +126,15 @@ func (a *Archive) eachRetrieved(ctx context.Context, f func(frontier.Item, front
 
 func (a *Archive) openFrontier(ctx context.Context) error {
 	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(a.folder.dir, database))
-	if err == nil { // after an error, f may be an interface with a nil pointer
+	if err == nil { // after an error, f may be an interface that contains a nil pointer
 		a.frontier = f
 	}
 	return err
 }
 
-// View calls f with the database of the archive at dir. A run may change the
-// archive at the same time. The function f must not change the database.
+// View calls f with the database of the archive in the directory dir. The
+// function f must not change the database. A run may change it at the same
+// time.
 func View(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
 	a, err := openExisting(ctx, dir)
 	if err != nil {
@@ -142,13 +143,13 @@ func View(ctx context.Context, dir string, f func(frontier.Frontier) error) erro
 	return errors.Join(Classify(f(a.frontier)), a.Close())
 }
 
-// Update calls f with the database of the archive at dir and prevents other
-// processes from changing the archive until f returns.
+// Update calls f with the database of the archive in the directory dir. Other
+// processes cannot change the archive until f returns.
 func Update(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
 	return withLock(ctx, dir, func(a *Archive) error { return f(a.frontier) })
 }
 
-// withLock opens the archive at dir, locks it, and calls f.
+// withLock opens and locks the archive in the directory dir and calls f.
 func withLock(ctx context.Context, dir string, f func(*Archive) error) error {
 	a, err := openExisting(ctx, dir)
 	if err != nil {
@@ -163,7 +164,7 @@ func withLock(ctx context.Context, dir string, f func(*Archive) error) error {
 	return errors.Join(Classify(err), a.Close())
 }
 
-// openExisting opens the database of the archive at dir without a lock.
+// openExisting opens the database of an existing archive without a lock.
 func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	a := &Archive{}
 	var err error
@@ -181,7 +182,8 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	return a, nil
 }
 
-// Close finishes the current WARC file and releases the archive and its lock.
+// Close finishes the current WARC file, closes the archive and releases its
+// lock.
 func (a *Archive) Close() (err error) {
 	if a.records != nil {
 		err = a.records.close()
@@ -192,7 +194,7 @@ func (a *Archive) Close() (err error) {
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 		if a.folder.locked {
-			a.folder.root.Remove(tree.Tmp) // Remove fails if the folder contains files for the next run
+			a.folder.root.Remove(tree.Tmp) // fails if the directory contains files for the next run
 		}
 	}
 	if a.frontier != nil {

@@ -8,9 +8,9 @@ import (
 )
 
 // Sweep moves the files of objects that were deleted on the server from the
-// tree to the attic. It returns the number of moved files. If a listing
-// could not be read, or if the deleted files are more than the share maxShare
-// of the tree, Sweep moves no file. The error then has class fetch.Denied.
+// tree to the attic. It returns the number of moved files. Sweep moves no files
+// if a listing could not be read, or if the share of deleted files exceeds
+// maxShare. In both cases, the error wraps fetch.Denied.
 func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err error) {
 	if !a.options.Tree {
 		return 0, nil

@@ -18,10 +18,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Browse copies the tree of the archive at dir to the folder to, for use with a
-// web browser. In the copies, links in pages and style sheets lead to other
-// copies, or to the network if the archive does not contain the target. The
-// archive is unchanged.
+// Browse copies the tree of the archive in the directory dir to the directory
+// to, for reading in a web browser. In the copied pages and style sheets, links
+// to archived objects lead to their copies. All other links lead to the
+// network. Browse does not change the archive.
 func Browse(ctx context.Context, dir, to string) error {
 	return withLock(ctx, dir, func(a *Archive) error {
 		if err := os.MkdirAll(to, 0o777); err != nil {
@@ -37,7 +37,7 @@ func Browse(ctx context.Context, dir, to string) error {
 	})
 }
 
-// A browser writes the copies for one call of Browse.
+// A browser is the state of one call of Browse.
 type browser struct {
 	a    *Archive
 	ctx  context.Context
@@ -68,9 +68,9 @@ func (b *browser) copyFile(c *frontier.Capture) error {
 	})
 }
 
-// target returns the replacement for a link on the page at path from. The
-// replacement is a relative path to a copy, or the absolute URL if there is no
-// copy.
+// target returns the replacement for a link. The replacement is a relative path
+// to a copy. If there is no copy, it is the absolute URL. The parameter from is
+// the path of the page with the link.
 func (b *browser) target(from string, l links.Link) string {
 	text, rules := Canonical(l.URL), IdentityRules{}
 	keys := []frontier.Key{frontier.KeyOf(text), rules.KeyOf(text)}
@@ -85,11 +85,12 @@ func (b *browser) target(from string, l links.Link) string {
 	return tree.Relative(from, b.copyPath(&c))
 }
 
-// pageExtensions are the file extensions that a web browser displays as HTML.
+// pageExtensions lists the file extensions that a web browser displays as HTML.
 var pageExtensions = []string{".html", ".htm", ".xhtml", ".xht"}
 
-// copyPath returns the path of the copy of c. HTML pages without a page
-// extension get the extension .html, unless the tree has a file with that name.
+// copyPath returns the path of the copy of c. If an HTML page has another
+// extension, copyPath adds the extension .html, unless the tree has a file with
+// that name.
 func (b *browser) copyPath(c *frontier.Capture) string {
 	name := tree.Upgrade(c.Path)
 	if media.TrimParameters(c.Media) != "text/html" || slices.Contains(pageExtensions, strings.ToLower(path.Ext(c.Path))) {

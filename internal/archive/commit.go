@@ -10,13 +10,13 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// An Entry contains the results of one visit.
+// An Entry contains the results of one visit, for Commit.
 type Entry struct {
 	URL    uri.URI         // URL of Result.Item
-	Result frontier.Result // Commit sets its Names and the location in its Capture
+	Result frontier.Result // result for the database; Commit sets Names and the position in the WARC file
 
-	Menu   bool     // if true, the object is a listing, which is a file in its folder
-	NoFile bool     // if true, store no file in the tree, as for a redirect
+	Menu   bool     // if true, the object is a listing, which is stored in the directory that it lists
+	NoFile bool     // if true, the object is not stored in the tree, for example because it is a redirect
 	Body   *Spool   // payload, or nil if the visit has no payload
 	Digest [32]byte // SHA-256 of the payload
 	Size   int64    // bytes in the payload
@@ -25,21 +25,22 @@ type Entry struct {
 	SameContent bool // if true, the payload equals the object of Result.Item.LastCapture
 
 	// Records returns the WARC records of the visit, starting with the main
-	// record. The argument twin is an earlier capture of the same content, or
-	// nil.
-	Records func(twin *frontier.Capture) ([]*warc.Record, error)
+	// record. The parameter duplicate is an earlier capture of the same
+	// content, or nil.
+	Records func(duplicate *frontier.Capture) ([]*warc.Record, error)
 }
 
-// Commit adds the entries to the archive. It first writes and syncs the bodies
-// and the WARC records. It then commits the database transaction that refers to
-// them. Finally, it moves the files to their paths in the tree. An error before
-// the transaction leaves the archive unchanged.
+// Commit adds a batch of entries to the archive in three steps. It first writes
+// and syncs the bodies and the WARC records. It then commits a database
+// transaction that refers to them. Finally, it moves the files to their paths
+// in the tree. If an error occurs before the transaction, the archive is
+// unchanged.
 //
 // Commit calls committed after the transaction. An error after the transaction
-// loses no data: the next Open moves the remaining files. Cancellation of ctx
-// does not interrupt Commit.
+// loses no data, because the next Open moves the remaining files. Cancellation
+// of ctx does not interrupt Commit.
 func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, committed func()) error {
-	ctx = context.WithoutCancel(ctx) // a commit is short and must not be interrupted
+	ctx = context.WithoutCancel(ctx) // a commit must not be interrupted
 	a.commits.Lock()
 	defer a.commits.Unlock()
 	c := &commit{a: a, ctx: ctx, batch: batch, files: make([]*tree.File, len(batch))}
@@ -59,8 +60,8 @@ func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, 
 	return Classify(errors.Join(err, a.journal.flush()))
 }
 
-// warcEnds returns the new sizes of the WARC files to which the current batch
-// has appended records.
+// warcEnds returns the new sizes of the WARC files that the current batch has
+// changed.
 func (a *Archive) warcEnds() map[string]int64 {
 	if a.records == nil {
 		return nil
@@ -100,7 +101,7 @@ func (c *commit) results() []frontier.Result {
 	return all
 }
 
-// assignPaths sets the path of each object that gets a file in the tree.
+// assignPaths chooses the path of each object that is stored in the tree.
 func (c *commit) assignPaths() error {
 	var wants []tree.Want
 	var at []*frontier.Result
@@ -122,7 +123,8 @@ func (c *commit) assignPaths() error {
 	return err
 }
 
-// stageFiles writes and syncs the new files without moving them to the tree.
+// stageFiles writes and syncs the files of the batch without moving them to the
+// tree.
 func (c *commit) stageFiles() error {
 	var open []*tree.File
 	for i, e := range c.batch {
@@ -140,8 +142,8 @@ func (c *commit) stageFiles() error {
 	return c.a.store.Sync(open...)
 }
 
-// publish moves the files to their paths in the tree. If a file cannot be
-// moved, the next run moves it.
+// publish moves the files of the batch to their paths in the tree. The next
+// Open moves the files that cannot be moved now.
 func (c *commit) publish() error {
 	moved := false
 	var err error
@@ -159,7 +161,7 @@ func (c *commit) publish() error {
 	return errors.Join(err, c.a.store.SyncFolders())
 }
 
-// rollback discards the files and records of the batch.
+// rollback discards the files and WARC records of the batch.
 func (c *commit) rollback() error {
 	c.a.namer.Dropped(c.assigned...)
 	for _, f := range c.files {
@@ -173,34 +175,34 @@ func (c *commit) rollback() error {
 	return c.a.records.rewind()
 }
 
-// minTwin is the minimum size, in bytes, of an object that is recorded as a
-// revisit of its twin. The revisit record of a smaller object would be longer
-// than the object.
-const minTwin = 1 << 10
+// minRevisit is the minimum size, in bytes, of an object that is recorded as a
+// revisit of a duplicate. For a smaller object, the revisit record would be
+// longer than the object.
+const minRevisit = 1 << 10
 
 // writeRecords writes and syncs the WARC records of the batch.
 func (c *commit) writeRecords() error {
-	twins, err := c.findTwins()
+	duplicates, err := c.findDuplicates()
 	if err != nil {
 		return err
 	}
 	for i := range c.batch {
-		if err := c.writeGroup(&c.batch[i], twins); err != nil {
+		if err := c.writeGroup(&c.batch[i], duplicates); err != nil {
 			return err
 		}
 	}
 	return c.a.records.w.Sync()
 }
 
-// findTwins returns the first captures of the contents in this batch, by
-// digest.
-func (c *commit) findTwins() (map[[32]byte]frontier.Capture, error) {
+// findDuplicates returns the first capture of each content in this batch. The
+// keys of the result are digests.
+func (c *commit) findDuplicates() (map[[32]byte]frontier.Capture, error) {
 	var digests [][32]byte
 	for _, e := range c.batch {
 		switch last := e.Result.Item.LastCapture; {
 		case e.Unchanged && last != nil:
 			digests = append(digests, last.Digest)
-		case e.Body != nil && (e.Size >= minTwin || e.SameContent):
+		case e.Body != nil && (e.Size >= minRevisit || e.SameContent):
 			digests = append(digests, e.Digest)
 		}
 	}
@@ -210,22 +212,22 @@ func (c *commit) findTwins() (map[[32]byte]frontier.Capture, error) {
 	return c.a.frontier.CapturesByDigest(c.ctx, digests)
 }
 
-// writeGroup writes the records of one visit as one group.
-func (c *commit) writeGroup(e *Entry, twins map[[32]byte]frontier.Capture) error {
-	var twin *frontier.Capture
+// writeGroup writes the WARC records of one visit as a group.
+func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) error {
+	var duplicate *frontier.Capture
 	digest, last := e.Digest, e.Result.Item.LastCapture
 	if e.Unchanged && last != nil {
 		digest = last.Digest
 	}
-	if t, ok := twins[digest]; ok && t.ID != "" {
-		twin = &t
+	if t, ok := duplicates[digest]; ok && t.ID != "" {
+		duplicate = &t
 	} else if last != nil && last.ID != "" && last.Digest == digest {
-		twin = last // the first capture of the content has no record
+		duplicate = last // the first capture of this content has no record
 	}
-	if twin != nil && !c.a.isProvenTwin(e, twin) {
-		twin = nil
+	if duplicate != nil && !c.a.isVerifiedDuplicate(e, duplicate) {
+		duplicate = nil
 	}
-	group, err := e.Records(twin)
+	group, err := e.Records(duplicate)
 	if len(group) == 0 || err != nil {
 		return err
 	}
@@ -239,25 +241,26 @@ func (c *commit) writeGroup(e *Entry, twins map[[32]byte]frontier.Capture) error
 	}
 	main := places[0]
 	k.File, k.Offset, k.Length, k.ID, k.Proof = main.File, main.Offset, main.Length, main.ID, main.PayloadDigest
-	if twin != nil {
-		k.Proof = twin.Proof
-	} else if e.Size >= minTwin {
-		twins[e.Digest] = *k
+	if duplicate != nil {
+		k.Proof = duplicate.Proof
+	} else if e.Size >= minRevisit {
+		duplicates[e.Digest] = *k
 	}
-	if twin == nil {
+	if duplicate == nil {
 		c.a.proofs.add(proof{k.ID, k.URL, k.Proof, k.Digest})
 	}
 	c.a.proofs.add(proof{id: k.ID, url: k.URL, payload: k.Proof})
 	return nil
 }
 
-// isProvenTwin reports whether e may become a revisit of twin. If e has
-// content, the record of twin must contain that content. If e has no content,
-// the record of the last visit must have the payload digest of twin.
-func (a *Archive) isProvenTwin(e *Entry, twin *frontier.Capture) bool {
+// isVerifiedDuplicate reports whether e may be recorded as a revisit of
+// duplicate. If e has content, the record of duplicate must contain the same
+// content. If e has no content, the last record of the URL must have the
+// payload digest of duplicate.
+func (a *Archive) isVerifiedDuplicate(e *Entry, duplicate *frontier.Capture) bool {
 	if !e.Unchanged {
-		return twin.Digest == e.Digest && twin.Size == e.Size && a.proveObject(twin)
+		return duplicate.Digest == e.Digest && duplicate.Size == e.Size && a.proveObject(duplicate)
 	}
 	last := e.Result.Item.LastCapture
-	return last.Proof == twin.Proof && a.proveRecord(twin) && (last.ID == twin.ID || a.proveRecord(last))
+	return last.Proof == duplicate.Proof && a.proveRecord(duplicate) && (last.ID == duplicate.ID || a.proveRecord(last))
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Derive writes the index, the manifest and, unless mail is nil, the mailboxes
-// from the database and the WARC files. It replaces each file when the new
-// version is complete.
+// Derive writes the index and the manifest. Unless mail is nil, it also writes
+// the mailboxes. It reads the database and the WARC files, and replaces each
+// file only when the new file is complete.
 func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
-	ctx = context.WithoutCancel(ctx) // a canceled run also gets a correct index
+	ctx = context.WithoutCancel(ctx) // a canceled run also needs a correct index
 	var err error
 	if a.records != nil {
 		err = a.records.finish(a.folder.dir)
@@ -25,9 +25,9 @@ func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 	return Classify(err)
 }
 
-// Reindex writes the index of the archive at dir from the WARC files. It
-// replaces each file when the new version is complete, so that a kill leaves
-// the old index. Indexes of WARC files that no longer exist are removed.
+// Reindex rewrites the index of the archive in the directory dir from its WARC
+// files. It replaces each file only when the new file is complete. It removes
+// indexes of WARC files that no longer exist.
 func Reindex(ctx context.Context, dir string) error {
 	return withLock(ctx, dir, func(a *Archive) error {
 		parts, err := reindex(a.folder.root, dir, true)

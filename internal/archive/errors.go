@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Classify returns err, with the class fetch.Local if err has no class. It
-// returns nil if err is nil.
+// Classify wraps err in fetch.Local unless err already wraps a fetch.Fault. If
+// err is nil, Classify returns nil.
 func Classify(err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal {
 		return err
@@ -16,8 +16,8 @@ func Classify(err error) error {
 	return fetch.Local.With(err)
 }
 
-// JoinDistinct returns an error that wraps err and more. If both have the same
-// class, it returns err, so that a full disk is reported only once.
+// JoinDistinct returns an error that wraps err and more. If both wrap the same
+// fetch.Fault, it returns err, so that a full disk is reported only once.
 func JoinDistinct(err, more error) error {
 	switch {
 	case err == nil:
@@ -28,16 +28,16 @@ func JoinDistinct(err, more error) error {
 	return errors.Join(err, more)
 }
 
-// invalidatesPart reports whether err means that a partial body cannot be
-// resumed. The object is missing, it has changed, or the server does not send
-// the remaining bytes.
+// invalidatesPart reports whether err prevents resuming a partial body.
+// Examples are an object that is missing or has changed, and a server that does
+// not send the remaining bytes.
 func invalidatesPart(err error) bool {
 	return err != nil && slices.Contains([]fetch.Fault{fetch.NotFound, fetch.Mismatch, fetch.Protocol}, fetch.FaultOf(err))
 }
 
 // restartError converts an error that prevents resuming to fetch.Truncated, so
-// that the object is retrieved again from its beginning. Other errors are
-// unchanged.
+// that the object is retrieved again from the beginning. It returns all other
+// errors unchanged.
 func restartError(err error) error {
 	if !invalidatesPart(err) {
 		return err

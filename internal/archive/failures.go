@@ -14,17 +14,18 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Failures are the URLs that failed in a run.
+// Failures contains the URLs that failed in a run, and their number.
 type Failures struct {
 	New      int64 // number of failed URLs that did not fail in the previous run
-	Unlisted int64 // number of failed URLs that failed.txt cannot contain
+	Unlisted int64 // number of failed URLs that cannot be written to failed.txt
 
 	a    *Archive
 	urls []string
 }
 
-// Failures returns the URLs that failed in a run, including the pending URLs.
-// The file failed.txt must contain the failures of the previous run.
+// Failures returns the URLs that failed in a run, including URLs that are
+// pending after the run. It compares them with the file failed.txt of the
+// previous run.
 func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err error) {
 	f.a = a
 	stats, err := a.frontier.Stats(ctx)
@@ -56,8 +57,8 @@ func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err erro
 	return f, nil
 }
 
-// isListable reports whether text is a URL that failed.txt can contain. The
-// database may come from an untrusted source.
+// isListable reports whether text is a URL that can be written to failed.txt.
+// The database may come from an untrusted source.
 func isListable(text string) bool {
 	u, err := uri.Parse(text)
 	return err == nil && len(text) < maxLineLength && Canonical(u) == text &&
@@ -67,7 +68,7 @@ func isListable(text string) bool {
 // maxLineLength is the maximum length of a line in failed.txt, in bytes.
 const maxLineLength = 16 << 10
 
-// previousFailures returns the keys of the URLs in failed.txt.
+// previousFailures returns the keys of the URLs listed in failed.txt.
 func (a *Archive) previousFailures() (map[frontier.Key]bool, error) {
 	file, err := regularfile.OpenIn(a.folder.root, failedFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,9 +86,9 @@ func (a *Archive) previousFailures() (map[frontier.Key]bool, error) {
 	return before, lines.Err()
 }
 
-// Write replaces failed.txt, or removes it if no URL failed. Call Write after
-// the end of the run. If the process is killed earlier, the next run still
-// compares with the list of the previous run.
+// Write writes the URLs to failed.txt, or removes the file if no URL failed. It
+// must be called after the end of the run. If the process is killed earlier,
+// the next run compares its failures with the old file.
 func (f Failures) Write() error {
 	root := f.a.folder.root
 	if len(f.urls) == 0 {

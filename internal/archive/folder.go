@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// The names of files and folders of an archive. Package tree defines the
-// others.
+// Names of files and directories in an archive. The package tree defines more
+// names.
 const (
 	database    = "fetch.db"
 	lockFile    = "lock"
@@ -26,13 +26,13 @@ const (
 	failedFile  = "failed.txt"
 )
 
-// A folder is the folder of an archive with its lock file. The lock prevents
+// A folder is the directory of an archive with its lock file. The lock prevents
 // two processes from changing an archive at the same time.
 type folder struct {
 	dir    string
 	root   *os.Root
 	lock   save.Handle
-	locked bool // if true, this process has the lock
+	locked bool // if true, this process holds the lock
 }
 
 func openFolder(dir string) (folder, error) {
@@ -40,7 +40,8 @@ func openFolder(dir string) (folder, error) {
 	return folder{dir: dir, root: root}, err
 }
 
-// acquireLock prevents other processes from changing the archive until close.
+// acquireLock prevents other processes from changing the archive until close is
+// called.
 func (f *folder) acquireLock() (err error) {
 	if f.lock, err = save.OpenLock(filepath.Join(f.dir, lockFile)); errors.Is(err, fetch.InUse) {
 		return fetch.InUse.Errorf("%s is in use by another process", f.dir)
@@ -59,8 +60,9 @@ func (f *folder) close() (err error) {
 	return err
 }
 
-// replaceFile calls write to write a partial file, syncs it, and renames it to
-// name. If write fails, an existing file is unchanged.
+// replaceFile writes a new version of a file. It calls write to write a partial
+// file, syncs the file and renames it to name. If write fails, the old file is
+// unchanged.
 func replaceFile(root *os.Root, name string, write func(w io.Writer) error) (err error) {
 	if err := root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
 		return err
@@ -86,10 +88,10 @@ func replaceFile(root *os.Root, name string, write func(w io.Writer) error) (err
 	return root.Rename(part, name)
 }
 
-// WhileIdle calls f while no other process changes the archive at dir. It
-// returns an error of class fetch.InUse if another process changes the archive.
-// If the lock file cannot be opened, as on a read-only medium, WhileIdle calls
-// f without a lock.
+// WhileIdle locks the archive in the directory dir and calls f. If another
+// process holds the lock, the error wraps fetch.InUse. If the lock file cannot
+// be opened, for example on a read-only medium, WhileIdle calls f without a
+// lock.
 func WhileIdle(dir string, f func() error) error {
 	held, err := openFolder(dir)
 	if err == nil {

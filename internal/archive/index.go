@@ -15,7 +15,7 @@ import (
 
 // An index collects the index lines of the current WARC file, so that the file
 // need not be read again. The lines are used only if this process has written
-// the complete file.
+// all records of the file.
 type index struct {
 	file     string
 	complete bool // if true, this process has written all records of the file
@@ -41,14 +41,14 @@ func (x *index) close(root *os.Root) error {
 	})
 }
 
-// indexName returns the name of the index of one WARC file.
+// indexName returns the name of the index file of a WARC file.
 func indexName(name string) string {
 	return "index/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
 }
 
-// reindex writes index/all.cdxj and returns the names of the indexes of the
-// WARC files. A finished WARC file does not change, so its index is written
-// only once unless rewrite is set.
+// reindex writes index/all.cdxj and returns the names of the index files of all
+// WARC files. It writes the index file of a finished WARC file only once,
+// unless rewrite is set, because finished WARC files do not change.
 func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error) {
 	names, _, err := warcFiles(root, "*.warc.gz")
 	if err != nil {
@@ -68,9 +68,9 @@ func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error
 	return parts, replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
 }
 
-// warcFiles returns the regular files in the folder warc that match pattern,
-// and separately the other matches. A symbolic link could lead to a file
-// outside the archive.
+// warcFiles returns the names in the directory warc that match pattern. It
+// returns regular files in names and all other files in others. A symbolic link
+// could lead to a file outside the archive.
 func warcFiles(root *os.Root, pattern string) (names, others []string, err error) {
 	found, err := filesIn(root, warcFolder, pattern)
 	for _, name := range found {
@@ -87,8 +87,8 @@ func warcFiles(root *os.Root, pattern string) (names, others []string, err error
 	return names, others, err
 }
 
-// filesIn returns the names in folder that match pattern. A missing folder has
-// no files.
+// filesIn returns the names in a directory that match pattern. If the directory
+// is missing, filesIn returns no names.
 func filesIn(root *os.Root, folder, pattern string) ([]string, error) {
 	if err := regularfile.CheckFolder(root, folder); err != nil {
 		return nil, err
@@ -96,7 +96,8 @@ func filesIn(root *os.Root, folder, pattern string) ([]string, error) {
 	return fs.Glob(root.FS(), folder+"/"+pattern)
 }
 
-// isNewer reports whether a is a regular file that was modified after b.
+// isNewer reports whether the file a was modified after the file b. Both names
+// are relative to root, and a must be a regular file.
 func isNewer(root *os.Root, a, b string) bool {
 	at, err := root.Stat(a)
 	bt, err2 := root.Stat(b)

@@ -11,8 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A journal writes crawl.jsonl, a log of the run. Fetch does not read this
-// file.
+// A journal writes crawl.jsonl, a log of the run. No run reads this file.
 type journal struct {
 	file *os.File
 	w    *bufio.Writer
@@ -31,9 +30,8 @@ func openJournal(root *os.Root) (*journal, error) {
 	return &journal{file: f, w: w, json: json.NewEncoder(w)}, nil
 }
 
-// truncatePartialLine removes an unfinished line from the end of f. A killed
-// process or a full disk leaves such a line, and the next line must not
-// continue it.
+// truncatePartialLine removes an incomplete line from the end of f. A killed
+// process or a full disk can leave an incomplete line.
 func truncatePartialLine(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -55,8 +53,8 @@ func truncatePartialLine(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// add appends v, a struct of plain fields, as a line. A write error is
-// returned by the next flush.
+// add appends v to the journal as a line of JSON. If writing the line fails,
+// the next call of flush returns the error.
 func (j *journal) add(v any) { j.json.Encode(v) }
 
 func (j *journal) flush() error { return j.w.Flush() }

@@ -24,23 +24,25 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Mail configures the mailboxes that Derive writes.
+// Mail contains the settings for the mailboxes that Derive writes.
 type Mail struct {
 	Maildir bool  // if true, write Maildirs instead of mboxrd files
 	Run     int64 // number of the current run
 	Current bool  // if true, the run retrieved no new message
 
-	// IsGroup reports whether u identifies a newsgroup.
+	// IsGroup reports whether u is the URL of a newsgroup.
 	IsGroup func(u uri.URI) bool
 
-	// Origin returns the URL of the listing that linked to a message and the
-	// time at which the server received it. The listing is "" if the item is
-	// not a message. The time is zero if the listing does not contain one.
+	// Origin returns the URL of the listing that contains a message, and the
+	// time at which the server received the message. If the item is not a
+	// message, the URL is "". If the listing contains no time, the time is
+	// zero.
 	Origin func(frontier.Item) (listing string, received time.Time)
 }
 
-// mailboxes writes each group and each mailbox as an mbox file or a Maildir. If
-// no message is new since the previous run, it writes only the marker.
+// mailboxes writes each newsgroup and each mailbox as an mbox file or a
+// Maildir. If the run retrieved no new message, it writes only the file
+// mailMarker.
 func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 	made, err := a.readMarker()
 	if err != nil || string(made) != mail.markerText(mail.Run-1) || !mail.Current {
@@ -59,7 +61,7 @@ func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 	})
 }
 
-// readMarker returns the beginning of the file mailMarker.
+// readMarker returns the first bytes of the file mailMarker.
 func (a *Archive) readMarker() ([]byte, error) {
 	f, err := regularfile.OpenIn(a.folder.root, mailMarker)
 	if err != nil {
@@ -69,10 +71,11 @@ func (a *Archive) readMarker() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 1<<10))
 }
 
-// mailMarker is the file that records the format and the run of the mailboxes.
+// mailMarker is the name of the file that contains the format and the run of
+// the mailboxes.
 const mailMarker = mailFolder + "/.made"
 
-// markerText returns the content of mailMarker after the given run.
+// markerText returns the content of the file mailMarker for the given run.
 func (m *Mail) markerText(run int64) string {
 	form := "mbox"
 	if m.Maildir {
@@ -91,8 +94,8 @@ func (b *mailboxWriter) writeAll() error {
 	return b.finish()
 }
 
-// findGroups collects the groups whose listings are in the archive. An article
-// goes into each group of its header field Newsgroups that is in this set.
+// findGroups finds the newsgroups in the archive. An article is written to each
+// of these groups that its header field Newsgroups contains.
 func (b *mailboxWriter) findGroups(ctx context.Context) error {
 	for it, err := range b.a.frontier.Items(ctx, frontier.Done) {
 		if err != nil {
@@ -106,7 +109,7 @@ func (b *mailboxWriter) findGroups(ctx context.Context) error {
 	return nil
 }
 
-// eachMessage calls f for each retrieved message.
+// eachMessage calls f for each message in the archive.
 func (b *mailboxWriter) eachMessage(f func(it frontier.Item, listing string, received time.Time) error) error {
 	for it, err := range b.a.frontier.Items(b.ctx, frontier.Kept) {
 		if err != nil {
@@ -126,9 +129,9 @@ func (b *mailboxWriter) eachMessage(f func(it frontier.Item, listing string, rec
 	return nil
 }
 
-// boxName returns the folder names of the server and of the group or mailbox
-// for the URL of a listing. If the URL has no server, as for news, the name of
-// its scheme is used.
+// boxName returns the directory names for a mailbox and its server. The
+// parameter from is the URL of the listing. If the URL has no server, as for
+// the scheme news, the name of the scheme replaces the server.
 func (a *Archive) boxName(from string) (server, box string) {
 	u, err := uri.Parse(from)
 	if err != nil {
@@ -148,16 +151,16 @@ type mailboxWriter struct {
 	ctx     context.Context
 	groups  map[string]bool
 	dirs    map[string]*mailstore.Maildir
-	started map[string]bool   // mbox files that have a partial file
-	names   map[string]string // names of mailboxes by their folded form
+	started map[string]bool   // set of mbox files that have a partial file
+	names   map[string]string // names of mailboxes by their case-folded names
 	name    string            // name of the open mbox file, or ""
 	file    *os.File
 	w       *bufio.Writer
 	box     *mailstore.Mbox
 }
 
-// deliver writes a message to the mailbox of its listing. It also writes an
-// article to the other groups of its header field Newsgroups.
+// deliver writes a message to the mailbox of its listing. It also writes a news
+// article to the other groups in the header field Newsgroups.
 func (b *mailboxWriter) deliver(it frontier.Item, listing string, received time.Time) error {
 	r, err := b.a.Reopen(b.ctx, it.LastCapture)
 	if err != nil {
@@ -191,7 +194,7 @@ func (b *mailboxWriter) deliver(it frontier.Item, listing string, received time.
 }
 
 // uniqueName returns name, or name with a suffix if a file system could confuse
-// it with the name of another mailbox.
+// the name with the name of another mailbox.
 func (b *mailboxWriter) uniqueName(name string) string {
 	for {
 		fold := tree.Fold(name)
@@ -221,8 +224,8 @@ func (b *mailboxWriter) appendMessage(name string, message io.Reader, received t
 	return b.box.Append(message, received)
 }
 
-// maildir returns the Maildir at folder. The Maildir stays open, because
-// opening it reads the folder.
+// maildir returns the Maildir in a directory. The Maildir remains open, because
+// opening it again would read the directory.
 func (b *mailboxWriter) maildir(folder string) (*mailstore.Maildir, error) {
 	if d := b.dirs[folder]; d != nil {
 		return d, nil
@@ -235,7 +238,7 @@ func (b *mailboxWriter) maildir(folder string) (*mailstore.Maildir, error) {
 	return d, d.Create()
 }
 
-// open makes the named mbox file the current one.
+// open makes the mbox file with the given name the current file.
 func (b *mailboxWriter) open(name string) error {
 	if b.name == name {
 		return nil
@@ -272,7 +275,7 @@ func (b *mailboxWriter) close() error {
 	return err
 }
 
-// finish renames the partial files and syncs the Maildirs.
+// finish renames the partial mbox files and syncs the Maildirs.
 func (b *mailboxWriter) finish() error {
 	if err := b.close(); err != nil {
 		return err

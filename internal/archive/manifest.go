@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/tree"
 )
 
-// manifest writes the digests of the files in the tree in the format of
+// manifest writes the digests of the objects in the database, in the format of
 // sha256sum.
 func (a *Archive) manifest(ctx context.Context, w io.Writer) error {
 	for f, err := range a.frontier.Files(ctx) {
@@ -30,8 +30,8 @@ func (a *Archive) manifest(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Manifest reads the tree and the WARC files of the archive at dir and writes
-// their digests in the format of sha256sum. It does not use the database.
+// Manifest computes the digests of the files in the tree and of the WARC files.
+// It writes them in the format of sha256sum. It does not read the database.
 func Manifest(w io.Writer, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -2,15 +2,15 @@ package archive
 
 import "sync/atomic"
 
-// Memory limits the total number of bytes that the spools and batches of an
-// archive hold in memory. It is safe for concurrent use.
+// A Memory limits the total number of bytes that an archive buffers in memory.
+// All spools and batches share it. A Memory is safe for concurrent use.
 type Memory struct{ used atomic.Int64 }
 
-// maxMemory is the total limit of a Memory, in bytes.
+// maxMemory is the maximum number of bytes that can be reserved in a Memory.
 const maxMemory = 24 << 20
 
-// Reserve reserves n bytes. It returns false, and reserves no bytes, if the
-// total would exceed the limit.
+// Reserve reserves n bytes and returns true. If the limit would be exceeded, it
+// reserves no bytes and returns false.
 func (m *Memory) Reserve(n int64) bool {
 	if m.used.Add(n) > maxMemory {
 		m.used.Add(-n)
@@ -19,5 +19,5 @@ func (m *Memory) Reserve(n int64) bool {
 	return true
 }
 
-// Free releases n reserved bytes.
+// Free releases n bytes that were reserved with Reserve.
 func (m *Memory) Free(n int64) { m.used.Add(-n) }

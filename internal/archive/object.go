@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Reopen opens the object of c for reading. It uses the file in the tree if c
-// has a path, and a WARC record otherwise.
+// Reopen opens the archived object of c for reading. It reads the file in the
+// tree if c has a path, or else the WARC record.
 func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadCloser, error) {
 	if c.Path != "" {
 		return a.store.Open(c.Path)
@@ -26,7 +26,7 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 		return nil, err
 	}
 	if f, ok := first[c.Digest]; ok && f.ID != "" {
-		c = &f // the first capture of the content has a complete record
+		c = &f // the first capture of the same content has a complete record
 	}
 	f, err := a.openWARC(c.File)
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 	}{body, f}, nil
 }
 
-// openWARC opens a finished or unfinished WARC file for reading.
+// openWARC opens a WARC file for reading. The file may be unfinished.
 func (a *Archive) openWARC(name string) (*os.File, error) {
 	f, err := regularfile.OpenIn(a.folder.root, warcFolder+"/"+name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,8 +52,8 @@ func (a *Archive) openWARC(name string) (*os.File, error) {
 	return f, err
 }
 
-// readObject returns a reader of the object in the next record of r. The object
-// of an HTTP response is the payload without content coding.
+// readObject reads the next record of r and returns a reader of its object. The
+// object of an HTTP response is the payload without its content coding.
 func readObject(r *warc.Reader) (io.Reader, error) {
 	h, err := r.Next()
 	if err != nil {
@@ -62,8 +62,8 @@ func readObject(r *warc.Reader) (io.Reader, error) {
 	return objectOf(r, h)
 }
 
-// objectOf returns a reader of the object in the current record of r, which has
-// header h.
+// objectOf returns a reader of the object in the current record of r. The
+// parameter h is the header of this record.
 func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	switch {
 	case h.Type() == warc.Resource:

@@ -8,10 +8,10 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Label returns the name of the temporary files for the URL with key k.
+// Label returns the name of the temporary files for the URL with the key k.
 func Label(k frontier.Key) string { return hex.EncodeToString(k[:]) }
 
-// findParts finds the partial bodies of earlier processes.
+// findParts finds the partial bodies that earlier processes have stored.
 func (a *Archive) findParts() error {
 	names, err := a.store.Parts()
 	for _, name := range names {
@@ -20,8 +20,8 @@ func (a *Archive) findParts() error {
 	return err
 }
 
-// DropParts removes the partial bodies of URLs that are neither pending nor
-// failed, because no later run resumes them.
+// DropParts removes the partial bodies that no later run resumes. It keeps the
+// partial bodies of URLs that are pending or failed.
 func (a *Archive) DropParts(ctx context.Context) error {
 	names, err := a.store.Parts()
 	if err != nil || len(names) == 0 {
@@ -47,20 +47,20 @@ func (a *Archive) DropParts(ctx context.Context) error {
 	return nil
 }
 
-// HasPart reports whether an earlier visit stored a partial body of the item.
+// HasPart reports whether an earlier visit stored a partial body for the item.
 func (a *Archive) HasPart(it frontier.Item) bool {
 	_, left := a.parts.Load(Label(it.Key))
 	return left
 }
 
-// Part opens the partial body of an item, or creates an empty one. The argument
-// weak is the option Weak of package save.
+// Part opens the partial body of an item. It creates an empty partial body if
+// there is none. The parameter weak is the field Weak of save.Options.
 func (a *Archive) Part(it frontier.Item, weak bool) (*save.File, error) {
 	return a.store.Part(Label(it.Key), it.URL, weak)
 }
 
-// ReleasePart closes p and keeps its file for a later visit. If err means that
-// the partial body cannot be resumed, ReleasePart removes the file. The file p
+// ReleasePart closes p and keeps its partial body for a later visit. If err
+// prevents resuming the partial body, ReleasePart removes it. The parameter p
 // may be nil.
 func (a *Archive) ReleasePart(it frontier.Item, p *save.File, err error) {
 	switch {
@@ -73,8 +73,9 @@ func (a *Archive) ReleasePart(it frontier.Item, p *save.File, err error) {
 	}
 }
 
-// SpoolPart returns a Spool that writes to p, so that a later process can
-// resume the body. The body starts at state.Offset.
+// SpoolPart returns a Spool that appends to p, so that a later process can
+// resume the body. The field state.Offset is the position of the first new
+// byte.
 func (a *Archive) SpoolPart(it frontier.Item, p *save.File, state save.State) (*Spool, error) {
 	s := a.Spool(Label(it.Key))
 	a.parts.Store(s.label, true)

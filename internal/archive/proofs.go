@@ -8,23 +8,23 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// maxProofs is the maximum number of stored proofs.
+// maxProofs is the maximum number of records in a set of proofs.
 const maxProofs = 1 << 15
 
-// proofs is the set of records that this process has written or verified. The
-// database may come from an untrusted source. Without a proof, a false digest
-// could turn new content into a revisit of a different object, and the content
-// would be lost.
+// proofs is the set of WARC records that this process has written or verified.
+// The database may come from an untrusted source and may contain false digests.
+// With a false digest, new content could be recorded as a revisit of another
+// object and be lost.
 type proofs map[proof]struct{}
 
-// A proof identifies a verified record and the digest of its object. The digest
-// is zero if only the header of the record was verified.
+// A proof identifies a verified WARC record and the digest of its object. If
+// only the header of the record was verified, the digest is zero.
 type proof struct {
 	id, url, payload string
 	digest           [sha256.Size]byte
 }
 
-// add stores p. If the set is full, add removes all other proofs first.
+// add adds p to the set. If the set is full, add first removes all proofs.
 func (s proofs) add(p proof) {
 	if len(s) >= maxProofs {
 		clear(s)
@@ -32,8 +32,8 @@ func (s proofs) add(p proof) {
 	s[p] = struct{}{}
 }
 
-// proveObject reads the record of c and reports whether it contains the object
-// of c.
+// proveObject reads the WARC record of c. It reports whether the record
+// contains the object of c.
 func (a *Archive) proveObject(c *frontier.Capture) bool {
 	p := proof{c.ID, c.URL, c.Proof, c.Digest}
 	if _, ok := a.proofs[p]; ok {
@@ -61,8 +61,8 @@ func (a *Archive) proveObject(c *frontier.Capture) bool {
 	return true
 }
 
-// proveRecord reports whether the record of c has the identifier, the URL and
-// the payload digest of c. It does not read the payload.
+// proveRecord reads the header of the WARC record of c. It reports whether the
+// header contains the record ID, the URL and the payload digest of c.
 func (a *Archive) proveRecord(c *frontier.Capture) bool {
 	p := proof{id: c.ID, url: c.URL, payload: c.Proof}
 	if _, ok := a.proofs[p]; ok {
@@ -81,7 +81,7 @@ func (a *Archive) proveRecord(c *frontier.Capture) bool {
 	return true
 }
 
-// describes reports whether h is the header of the record of c.
+// describes reports whether h is the header of the WARC record of c.
 func describes(c *frontier.Capture, h *warc.Header) bool {
 	return h.ID() == c.ID && h.Target() == c.URL && h.Get("WARC-Payload-Digest") == c.Proof
 }

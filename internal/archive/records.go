@@ -13,30 +13,30 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// records writes the WARC files of an archive. It can remove records that were
-// appended but not committed.
+// A records value writes the WARC files of an archive. It can remove records
+// that were appended but not committed.
 type records struct {
-	root    *os.Root // folder of the archive
-	dir     *os.Root // folder of the WARC files
+	root    *os.Root // directory of the archive
+	dir     *os.Root // directory of the WARC files
 	w       *warc.Writer
-	maxSize int64 // bytes after which a file is finished
+	maxSize int64 // size in bytes at which a file is finished
 
 	index     *index           // index of the current file
 	ends      map[string]int64 // end of the last record in each file that the current batch has changed
 	committed map[string]int64 // end of the last committed record in each file
 }
 
-// A Truncation describes records that Open removed from the end of a WARC file
-// because no run had committed them.
+// A Truncation describes the uncommitted records that Open removed from the end
+// of a WARC file.
 type Truncation struct {
 	File   string
 	Offset int64 // new size of the file, in bytes
 	Size   int64 // number of removed bytes
 }
 
-// openRecords opens the WARC files for appending and truncates them to their
-// committed records. The map committed contains the end of the last committed
-// record in each file.
+// openRecords opens the WARC files for appending and removes uncommitted
+// records from their ends. The map committed contains the end of the last
+// committed record in each file.
 func openRecords(
 	root *os.Root, o warc.Options, committed map[string]int64,
 ) (r *records, truncations []Truncation, err error) {
@@ -60,7 +60,7 @@ func openRecords(
 	return r, truncations, nil
 }
 
-// resume truncates the unfinished files to their committed records.
+// resume removes uncommitted records from the ends of the unfinished files.
 func (r *records) resume() (truncations []Truncation, err error) {
 	entries, err := fs.ReadDir(r.dir.FS(), ".")
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *records) resume() (truncations []Truncation, err error) {
 	return truncations, nil
 }
 
-// write appends records as one group.
+// write appends the records to the current WARC file as a group.
 func (r *records) write(group []*warc.Record) ([]warc.Place, error) {
 	places, err := r.w.Write(group...)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *records) write(group []*warc.Record) ([]warc.Place, error) {
 	return places, r.addLines(places)
 }
 
-// addLines adds the index lines of a group to the index of their file.
+// addLines adds the index lines of a group to the index of the WARC file.
 func (r *records) addLines(places []warc.Place) error {
 	for _, p := range places {
 		if p.File != r.index.file {
@@ -124,7 +124,7 @@ func (r *records) closeIndex() error {
 	return x.close(r.root)
 }
 
-// rewind removes the records of the current batch, which was not committed.
+// rewind removes the records of the current batch after a failed commit.
 func (r *records) rewind() (err error) {
 	for name := range r.ends {
 		err = errors.Join(err, r.w.Resume(name, r.committed[name]))
@@ -137,9 +137,9 @@ func (r *records) rewind() (err error) {
 	return err
 }
 
-// markCommitted updates the committed sizes after a transaction. It finishes a
-// file that has reached its maximum size. Every record in a finished file is
-// committed, so a finished file is never truncated.
+// markCommitted stores the new sizes of the WARC files after a transaction. If
+// a file has reached its maximum size, markCommitted finishes the file. A
+// finished file contains only committed records and is never truncated.
 func (r *records) markCommitted() error {
 	defer clear(r.ends)
 	maps.Copy(r.committed, r.ends)
@@ -151,7 +151,7 @@ func (r *records) markCommitted() error {
 	return nil
 }
 
-// finish closes the current file and writes the index.
+// finish closes the current WARC file and writes its index.
 func (r *records) finish(dir string) error {
 	err := r.w.Close()
 	if err == nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Open opens the archive at dir for a run. It creates a missing folder,
-// completes the last commit, and discards data that was not committed. It
-// returns the truncations of WARC files. The error has class fetch.InUse if
-// another process uses the archive.
+// Open opens the archive in the directory dir for a run. If the directory is
+// missing, Open creates it. Open completes the last commit, discards
+// uncommitted data and returns the truncations of WARC files. If another
+// process uses the archive, the error wraps fetch.InUse.
 func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, error) {
 	a := &Archive{options: o, proofs: proofs{}, started: o.Now()}
 	err := os.MkdirAll(dir, 0o777)
@@ -76,8 +76,8 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	return truncations, err
 }
 
-// openLayout reads the layout of the tree. A newer layout is an error, because
-// this version cannot compute its paths.
+// openLayout reads the Layout of the tree. It returns an error for a newer
+// Layout, because this version of the program cannot compute its paths.
 func (a *Archive) openLayout(ctx context.Context) error {
 	n, err := a.frontier.Layout(ctx)
 	if a.layout = tree.Layout(n); err == nil && (a.layout < tree.FirstLayout || a.layout > tree.NewLayout) {
@@ -87,8 +87,8 @@ func (a *Archive) openLayout(ctx context.Context) error {
 	return err
 }
 
-// publishCommitted moves files of the last commit to their paths in the tree.
-// It removes files that were not committed.
+// publishCommitted moves the files of the last commit to their paths in the
+// tree. It removes uncommitted files.
 func (a *Archive) publishCommitted(ctx context.Context) error {
 	moved := false
 	for f, err := range a.store.Unpublished() {
@@ -115,8 +115,8 @@ func (a *Archive) publishCommitted(ctx context.Context) error {
 	return a.store.SyncFolders()
 }
 
-// committedCapture returns the capture of the object in f, or nil if f does not
-// contain the newest committed object of its URL.
+// committedCapture returns the capture of the object in f. It returns nil if
+// the newest capture of the URL is a different object.
 func (a *Archive) committedCapture(ctx context.Context, f *tree.File) (*frontier.Capture, error) {
 	var key frontier.Key
 	if b, err := hex.DecodeString(f.Label()); copy(key[:], b) != len(key) || err != nil {

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// writeDigests writes the SHA-256 digest of each file of fsys that names
-// returns, in the format of sha256sum. The command "sha256sum -c" verifies
-// them.
+// writeDigests writes the SHA-256 digests of files in fsys, in the format of
+// sha256sum. The sequence names contains the file names.
 func writeDigests(w io.Writer, fsys fs.FS, names iter.Seq[string]) error {
 	out := bufio.NewWriter(w)
 	for name := range names {
@@ -35,8 +34,9 @@ func writeDigests(w io.Writer, fsys fs.FS, names iter.Seq[string]) error {
 
 var nameEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
 
-// appendDigest appends the line of one file. If the name contains a backslash
-// or line break, it is escaped and the line starts with a backslash.
+// appendDigest appends the line of one file to b. If the name contains a
+// backslash or a line break, the name is escaped, and the line starts with a
+// backslash.
 func appendDigest(b []byte, sum [sha256.Size]byte, name string) []byte {
 	escaped := nameEscapes.Replace(name)
 	if escaped != name {

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// A Spool stores a body until it is committed. It holds a small body in memory
-// and moves a large body to a temporary file. A Spool is not safe for
+// A Spool is a buffer for a body until the body is committed. It stores a small
+// body in memory and a large body in a temporary file. A Spool is not safe for
 // concurrent use. The caller must call Free.
 type Spool struct {
 	a          *Archive
@@ -22,25 +22,26 @@ type Spool struct {
 	reserved   int64             // bytes reserved in Memory
 	file       *tree.File        // temporary file, or nil if the body is in mem or part
 	hash       hash.Hash         // hash of the bytes in file
-	part       *save.File        // partial file that is written instead of file until Finish
-	sum        [sha256.Size]byte // digest of a finished part
+	part       *save.File        // partial file that contains the body until Finish, or nil
+	sum        [sha256.Size]byte // digest of the body in a finished part
 	handedOver bool              // if true, the caller of toFile owns file
-	open       []*os.File        // readers of file
+	open       []*os.File        // open readers of file
 	size       int64             // total bytes
 }
 
-// MaxInMemory is the maximum number of bytes that one Spool holds in memory.
+// MaxInMemory is the maximum number of bytes that a Spool stores in memory.
 const MaxInMemory = 256 << 10
 
-// Spool returns an empty Spool. Label is the name of its temporary file. If the
-// body becomes a file of the tree, label must be the Label of its key.
+// Spool returns an empty Spool. The label is the name of its temporary file. If
+// the body becomes a file in the tree, the caller must pass the result of the
+// function Label for the key of the URL.
 func (a *Archive) Spool(label string) *Spool { return &Spool{a: a, label: label} }
 
-// Size returns the number of bytes in s. After SpoolPart, it includes the bytes
-// that the partial file already contained.
+// Size returns the number of bytes in the Spool. After SpoolPart, the number
+// includes the bytes that the partial file already contained.
 func (s *Spool) Size() int64 { return s.size }
 
-// Write appends p to s.
+// Write appends p to the Spool.
 func (s *Spool) Write(p []byte) (int, error) {
 	s.size += int64(len(p))
 	if s.file != nil || s.part != nil {
@@ -60,8 +61,8 @@ func (s *Spool) Write(p []byte) (int, error) {
 	return s.write(p)
 }
 
-// ReadFrom appends all bytes of r to s. It reads directly into the memory of s
-// as long as they fit.
+// ReadFrom appends all bytes of r to the Spool. While the bytes fit in memory,
+// ReadFrom reads directly into the buffer.
 func (s *Spool) ReadFrom(r io.Reader) (n int64, err error) {
 	for s.file == nil && s.part == nil && s.Grow(len(s.mem)+1) {
 		got, err := r.Read(s.mem[len(s.mem):cap(s.mem)])
@@ -79,8 +80,8 @@ func (s *Spool) ReadFrom(r io.Reader) (n int64, err error) {
 	return n + more, err
 }
 
-// spaceCheckInterval is the number of bytes written to the disk between two
-// calls of CheckSpace.
+// spaceCheckInterval is the number of bytes that are written to disk between
+// two calls of CheckSpace.
 const spaceCheckInterval = 8 << 20
 
 func (s *Spool) write(p []byte) (int, error) {
@@ -98,8 +99,8 @@ func (s *Spool) write(p []byte) (int, error) {
 	return n, err
 }
 
-// Grow increases the capacity of the buffer of s to n bytes. It returns false
-// if n exceeds MaxInMemory or the shared limit.
+// Grow increases the capacity of the memory buffer to n bytes. It returns false
+// if n exceeds MaxInMemory or the limit of Memory.
 func (s *Spool) Grow(n int) bool {
 	if n <= cap(s.mem) {
 		return true
@@ -116,7 +117,8 @@ func (s *Spool) Grow(n int) bool {
 	return true
 }
 
-// Reader returns a reader of the body from its beginning. Free closes it.
+// Reader returns a reader of the body from the beginning. Free closes the
+// reader.
 func (s *Spool) Reader() (io.ReadSeeker, error) {
 	if s.file == nil {
 		return bytes.NewReader(s.mem), nil
@@ -155,8 +157,8 @@ func (s *Spool) Finish() (err error) {
 	return err
 }
 
-// toFile returns a file with the body, which the caller then owns. The body can
-// be read from s until the file is committed or discarded.
+// toFile returns a file that contains the body. The caller owns the file. The
+// body can be read from the Spool until the file is committed or discarded.
 func (s *Spool) toFile() (*tree.File, error) {
 	if s.file != nil {
 		s.handedOver = true
@@ -173,7 +175,7 @@ func (s *Spool) toFile() (*tree.File, error) {
 }
 
 // Free discards the body and releases its memory. It keeps a partial file for a
-// later visit. Then s is empty and can be reused.
+// later visit. Then the Spool is empty and can be reused.
 func (s *Spool) Free() {
 	for _, f := range s.open {
 		f.Close()

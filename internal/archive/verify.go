@@ -19,14 +19,14 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Verify checks every file of the archive at dir. It compares the files of the
-// tree with the digests in the database and verifies the digests of all WARC
-// records. It compares the index and the manifest with newly generated ones. It
-// also finds files that are not in the database.
+// Verify checks all files of the archive in the directory dir. It verifies the
+// files in the tree against the database, and verifies the digests of all WARC
+// records. It compares the index and the manifest with newly generated files.
+// It also finds files that are not in the database.
 //
-// Verify calls report for each problem and, with note set, for each harmless
-// finding. It stops when report returns false. After all checks it returns
-// ErrIncomplete if URLs are still pending.
+// Verify calls report for each problem. For an unusual but harmless property,
+// note is true. Verify stops when report returns false. If URLs are still
+// pending, Verify returns ErrIncomplete after all checks.
 func Verify(ctx context.Context, dir string, report func(path, text string, note bool) bool) error {
 	err := withLock(ctx, dir, func(a *Archive) error {
 		v := &verifier{
@@ -44,18 +44,18 @@ func Verify(ctx context.Context, dir string, report func(path, text string, note
 	return err
 }
 
-// ErrIncomplete is returned by Verify for an archive with pending URLs.
+// ErrIncomplete means that the archive still has pending URLs.
 var ErrIncomplete = fetch.TooLarge.Errorf("the archive is not complete")
 
-// errStop is returned by a check after the report function has returned false.
+// errStop means that the report function has returned false.
 var errStop = errors.New("enough")
 
 type verifier struct {
 	a           *Archive
 	report      func(path, text string, note bool) bool
 	seed        maphash.Seed
-	paths       map[uint64]struct{} // hashes of the tree paths in the database
-	unpublished map[string]bool     // tree paths of committed files that the next Open moves to the tree
+	paths       map[uint64]struct{} // hashes of the paths in the database
+	unpublished map[string]bool     // paths of committed files that the next Open moves to the tree
 }
 
 func (v *verifier) checkAll(ctx context.Context) error {
@@ -76,8 +76,8 @@ func (v *verifier) addFinding(path, text string, note bool) error {
 	return nil
 }
 
-// findUnpublished finds committed files that a killed run did not move to the
-// tree.
+// findUnpublished finds the files that were committed but not moved to the
+// tree, because the run was killed.
 func (v *verifier) findUnpublished(ctx context.Context) error {
 	for f, err := range v.a.store.Unpublished() {
 		if err != nil {
@@ -94,7 +94,7 @@ func (v *verifier) findUnpublished(ctx context.Context) error {
 	return nil
 }
 
-// checkFiles compares the file of each object with its digest.
+// checkFiles verifies the file of each object in the tree.
 func (v *verifier) checkFiles(ctx context.Context) error {
 	return v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) error {
 		c := it.LastCapture
@@ -112,8 +112,8 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 
 const missing = "missing"
 
-// checkFile compares the file of c with its digest. It returns a description of
-// the problem, or "" if the file is correct.
+// checkFile verifies the size and the digest of the file of c. It returns a
+// description of the problem, or "" if the file is correct.
 func (v *verifier) checkFile(c *frontier.Capture) string {
 	f, err := v.a.store.Open(c.Path)
 	switch {
@@ -133,7 +133,7 @@ func (v *verifier) checkFile(c *frontier.Capture) string {
 	return ""
 }
 
-// findUnknown finds files in the tree that are not in the database.
+// findUnknown finds files in the tree that the database does not contain.
 func (v *verifier) findUnknown(context.Context) error {
 	for e, err := range v.a.store.Walk() {
 		if err != nil {
@@ -149,8 +149,8 @@ func (v *verifier) findUnknown(context.Context) error {
 	return nil
 }
 
-// checkRecords verifies the WARC files and finds committed records that are
-// missing.
+// checkRecords verifies the WARC files. It also finds committed records that
+// are missing.
 func (v *verifier) checkRecords(ctx context.Context) error {
 	names, others, err := warcFiles(v.a.folder.root, "*.warc.gz*")
 	if err != nil {
@@ -196,9 +196,9 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 	return nil
 }
 
-// checkDerived compares the index and the manifest with the database and the
-// WARC files. It does so only after the end of a run, which writes these files
-// last.
+// checkDerived compares the index and the manifest with newly generated files.
+// It does so only after a complete run, because a run writes these files at its
+// end.
 func (v *verifier) checkDerived(ctx context.Context) error {
 	s, err := v.a.frontier.Stats(ctx)
 	if err != nil || s.Ended.IsZero() {
@@ -218,8 +218,8 @@ func (v *verifier) checkDerived(ctx context.Context) error {
 	return v.compare(manifest, func(w io.Writer) error { return v.a.manifest(ctx, w) })
 }
 
-// compare reports a file whose content differs from the output of write. The
-// file may be missing, because an archive need not have a tree or WARC files.
+// compare reports a finding if the file differs from the output of write. The
+// file may be missing, because some archives have no tree or no WARC files.
 func (v *verifier) compare(name string, write func(io.Writer) error) error {
 	want, got := sha256.New(), sha256.New()
 	f, err := regularfile.OpenIn(v.a.folder.root, name)
