@@ -17,32 +17,34 @@ import (
 	"time"
 )
 
-// A Maildir is a directory with one file for each message. New messages are in
-// the folder "new", messages that a mail reader has seen are in "cur", and
-// incomplete messages are in "tmp". A Maildir is not safe for concurrent use,
-// but other programs may use the directory at the same time.
+// A Maildir is a directory that holds each mail message in a separate file. It
+// has the folders "new" for new messages, "cur" for messages that a mail reader
+// has seen, and "tmp" for incomplete messages.
 //
-// Deliver does not follow symbolic links that lead out of the directory.
+// A Maildir is not safe for concurrent use. Other programs may use the
+// directory at the same time. Deliver does not follow symbolic links that lead
+// out of the directory.
 type Maildir struct {
-	dir       string               // path from the caller, or "" for a Maildir below the caller's root
-	root      *os.Root             // root of all writes; nil before openRoot
-	path      string               // path of the Maildir below root
+	dir       string               // path from OpenMaildir, or "" after MaildirIn
+	root      *os.Root             // all files are created inside root; nil before openRoot
+	path      string               // path of the Maildir, relative to root
 	delivered map[messageHash]bool // messages already in the Maildir; nil before readDelivered
 }
 
-// A messageHash identifies a message in the file names of Deliver.
+// A messageHash identifies a message in the file names that Deliver creates.
 type messageHash [16]byte
 
 func hashOf(full [sha256.Size]byte) messageHash { return messageHash(full[:len(messageHash{})]) }
 
-// OpenMaildir returns the Maildir at dir. The directory need not exist.
+// OpenMaildir returns a Maildir for the directory dir, which need not exist.
 func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir, path: "."} }
 
-// MaildirIn returns the Maildir at name below root. Deliver writes only below
-// root. Close does not close root.
+// MaildirIn returns a Maildir for the directory name inside root. Deliver
+// writes only inside root. Close does not close root.
 func MaildirIn(root *os.Root, name string) *Maildir { return &Maildir{root: root, path: name} }
 
-// Create creates the missing directories of the Maildir.
+// Create creates the directory of the Maildir and its folders if they do not
+// exist.
 func (d *Maildir) Create() error {
 	if d.root == nil {
 		if err := os.MkdirAll(d.dir, 0o700); err != nil {
@@ -60,7 +62,7 @@ func (d *Maildir) Create() error {
 	return nil
 }
 
-// openRoot opens the root of the Maildir if necessary.
+// openRoot opens the directory of the Maildir if it is not open.
 func (d *Maildir) openRoot() (err error) {
 	if d.root == nil {
 		d.root, err = os.OpenRoot(d.dir)
@@ -68,7 +70,7 @@ func (d *Maildir) openRoot() (err error) {
 	return err
 }
 
-// Close closes a Maildir of [OpenMaildir].
+// Close closes the directory that a Maildir from [OpenMaildir] has opened.
 func (d *Maildir) Close() error {
 	if d.dir == "" || d.root == nil {
 		return nil
@@ -78,14 +80,16 @@ func (d *Maildir) Close() error {
 	return err
 }
 
-// Deliver writes a message to the Maildir unchanged. The message appears in the
-// Maildir only after it is complete.
+// Deliver writes a message to the folder "new" and reports whether the message
+// was new. It returns false if the Maildir already contains the message.
 //
-// The file name consists of the date and a hash of the Message-ID, or of the
-// content if the header has no Message-ID. A message that is already in the
-// Maildir is not written again. Deliver then returns false. If the header has
-// no date, the name has the time received, which may be zero. The caller must
-// call Sync after the last message.
+// The message is written unchanged. Its file appears in "new" only after the
+// message is complete. To make it durable, call Sync after the last message.
+//
+// The file name consists of the message date and a hash of the Message-ID. If
+// the message has no date, the time received replaces the date. If the message
+// has no Message-ID, the hash is computed from the message. The time received
+// may be zero.
 func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, err error) {
 	if err := d.readDelivered(); err != nil {
 		return false, err
@@ -125,8 +129,8 @@ func (d *Maildir) Deliver(message io.Reader, received time.Time) (fresh bool, er
 	return true, nil
 }
 
-// createTemp creates a file in the folder "tmp" and returns its path below the
-// root.
+// createTemp creates a file in the folder "tmp". The returned name is the path
+// of the file relative to d.root.
 func (d *Maildir) createTemp() (f *os.File, name string, err error) {
 	for {
 		name = path.Join(d.path, "tmp", "fetch."+strconv.FormatUint(rand.Uint64(), 36))
@@ -139,7 +143,7 @@ func (d *Maildir) createTemp() (f *os.File, name string, err error) {
 
 const nameSuffix = ".fetch"
 
-// readDelivered reads the list of existing messages at the first call.
+// readDelivered records the messages in the Maildir when it is first called.
 func (d *Maildir) readDelivered() error {
 	if d.delivered != nil {
 		return nil
@@ -156,7 +160,7 @@ func (d *Maildir) readDelivered() error {
 		if err != nil {
 			return err
 		}
-		// Mail readers append flags to the name, for example ":2,S".
+		// Mail readers append flags to file names, for example ":2,S".
 		name, _, _ := strings.Cut(path.Base(file), ":")
 		_, text, _ := strings.Cut(strings.TrimSuffix(name, nameSuffix), ".")
 		if b, err := hex.DecodeString(text); err == nil && len(b) == len(messageHash{}) {
@@ -167,8 +171,8 @@ func (d *Maildir) readDelivered() error {
 	return nil
 }
 
-// Sync makes the delivered messages durable. It flushes the folder "new" to
-// disk.
+// Sync flushes the folder "new" to disk, so that the delivered messages survive
+// a system crash.
 func (d *Maildir) Sync() error {
 	if err := d.openRoot(); err != nil {
 		return err
@@ -180,8 +184,8 @@ func (d *Maildir) Sync() error {
 	return closeAfter(f, f.Sync())
 }
 
-// Messages iterates over the paths of all messages. The messages in "new" come
-// first. Each folder is in the order of its file names.
+// Messages iterates over the file paths of all messages. It yields the messages
+// in "new" and then the messages in "cur", sorted by file name.
 func (d *Maildir) Messages() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for file, err := range messagePaths(os.DirFS(d.dir)) {
@@ -195,7 +199,8 @@ func (d *Maildir) Messages() iter.Seq2[string, error] {
 	}
 }
 
-// messagePaths iterates over the paths of all messages below dir.
+// messagePaths iterates over the file paths of all messages in a Maildir. The
+// paths are relative to dir.
 func messagePaths(dir fs.FS) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, sub := range []string{"new", "cur"} {

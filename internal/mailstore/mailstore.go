@@ -1,11 +1,10 @@
-// Package mailstore stores messages of mail and news in files. An mbox is a
-// file with many messages. A Maildir is a directory with one file for each
-// message.
+// Package mailstore reads and writes mail and news messages in mbox files and
+// Maildir directories. An mbox is a file with many messages. A Maildir is a
+// directory with one file for each message.
 //
 // To write messages, use [NewMbox] and [Mbox.Append], or [Maildir.Create] and
-// [Maildir.Deliver]. To read them, use [ReadMbox] or [Maildir.Messages]. The
-// package streams messages of any size and line length, and does not load them
-// into memory.
+// [Maildir.Deliver]. To read messages, use [ReadMbox] or [Maildir.Messages].
+// Messages of any size are streamed and not loaded into memory.
 package mailstore
 
 import (
@@ -20,17 +19,17 @@ import (
 
 const bufferSize = 32 << 10 // also the maximum length of a header
 
-// peekHeader parses the header at the current position of r, as far as it fits
-// in the buffer. It does not consume input.
+// peekHeader parses the next message header of r without consuming input. It
+// parses only the part of the header that fits in the buffer.
 func peekHeader(r *bufio.Reader) fetch.Header {
 	head, _ := r.Peek(bufferSize)
 	return rfc822.ParseHeader(head)
 }
 
-// messageDate returns the date of a message. The candidates are the Date field,
-// the time received, the first Received field and the Unix epoch, in this
-// order. File names contain the date, so messageDate does not use the current
-// time.
+// messageDate returns the date of a message. It returns the first valid date of
+// the Date field, the time received and the first Received field. If none is
+// valid, it returns the Unix epoch and not the current time. Repeated
+// deliveries therefore use the same file name.
 func messageDate(h fetch.Header, received time.Time) time.Time {
 	trace := h.Get("Received")
 	relayed := rfc822.ParseDate(trace[strings.LastIndexByte(trace, ';')+1:])
@@ -48,9 +47,12 @@ func hasPrefix(r *bufio.Reader, s string) bool {
 	return string(next) == s
 }
 
-// readPiece reads a line, or a piece of a line that is longer than the buffer.
-// It does not split CR LF. The text is valid until the next read. At the end of
-// the input it returns io.EOF, possibly with an incomplete last line.
+// readPiece reads a line with its line ending. If the line is longer than the
+// buffer, readPiece reads a piece of the line and ends is false. It never
+// separates CR from LF.
+//
+// The text is valid until the next read. At the end of the input, readPiece
+// returns io.EOF together with the last line if that line has no line ending.
 func readPiece(r *bufio.Reader) (text []byte, ends bool, err error) {
 	text, err = r.ReadSlice('\n')
 	switch n := len(text); {
@@ -62,8 +64,8 @@ func readPiece(r *bufio.Reader) (text []byte, ends bool, err error) {
 	return text, err == nil, err
 }
 
-// A stickyReader returns the first error again at later calls. A bufio.Reader
-// forgets it.
+// A stickyReader is an io.Reader that returns its first error again in all
+// later calls. A bufio.Reader returns each error only once.
 type stickyReader struct {
 	r   io.Reader
 	err error
@@ -76,7 +78,7 @@ func (s *stickyReader) Read(p []byte) (n int, err error) {
 	return n, s.err
 }
 
-// closeAfter closes c and returns err, or the error of Close if err is nil.
+// closeAfter closes c. It returns err, or the error of Close if err is nil.
 func closeAfter(c io.Closer, err error) error {
 	if closed := c.Close(); err == nil {
 		return closed

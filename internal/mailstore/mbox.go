@@ -12,13 +12,16 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// fromLine is the start of the line before each message of an mbox.
+// fromLine is the start of the separator line before each message in an mbox.
 const fromLine = "From "
 
-// An Mbox writes messages in the mboxrd format (RFC 4155 appendix A). A line
-// with sender and date precedes each message, and an empty line follows it. CR
-// LF becomes LF. If a message line consists of any number of ">" and "From ",
-// the Mbox adds one ">". ReadMbox removes it.
+// An Mbox writes messages to an mbox file in the mboxrd format (RFC 4155
+// appendix A). A separator line with the sender and the date precedes each
+// message, and an empty line follows the message.
+//
+// Line endings are converted from CR LF to LF. A message line that starts with
+// "From " is written as ">From ". If such a line already starts with one or
+// more ">", one ">" is added. ReadMbox removes it.
 type Mbox struct {
 	w *bufio.Writer
 	r *bufio.Reader
@@ -29,11 +32,12 @@ func NewMbox(w io.Writer) *Mbox {
 	return &Mbox{bufio.NewWriterSize(w, bufferSize), bufio.NewReaderSize(nil, bufferSize)}
 }
 
-// Append writes one message and flushes it to w. The line before the message
-// has the date of the header. If the header has no date, the line has the time
-// received, which may be zero. If reading the message fails, Append returns the
-// error. The mbox then ends with an incomplete message, which the caller should
-// truncate.
+// Append writes one message and flushes it to w. The separator line before the
+// message contains the date in the message header. If the header has no date,
+// it contains the time received, which may be zero.
+//
+// If the message cannot be read completely, Append returns the error. The
+// caller should then remove the incomplete message from the mbox.
 func (m *Mbox) Append(message io.Reader, received time.Time) error {
 	m.r.Reset(&stickyReader{r: message})
 	h := peekHeader(m.r)
@@ -51,8 +55,8 @@ func (m *Mbox) Append(message io.Reader, received time.Time) error {
 	}
 }
 
-// copyLine copies one line. It may add the ">" after the existing ones, because
-// the result is the same.
+// copyLine copies one line of a message and adds a ">" if the line starts with
+// any number of ">" and "From ".
 func (m *Mbox) copyLine() error {
 	empty := true
 	for hasPrefix(m.r, ">") {
@@ -80,8 +84,9 @@ func (m *Mbox) copyLine() error {
 	}
 }
 
-// sender returns the sender for the line before the message. The address must
-// not contain spaces, because they separate it from the date.
+// sender returns the mail address for the separator line before a message. It
+// skips addresses with spaces, because a space separates the address from the
+// date.
 func sender(h fetch.Header) string {
 	for _, name := range []string{"Return-Path", "From"} {
 		a, err := mail.ParseAddress(h.Get(name))
@@ -99,9 +104,9 @@ type Message struct {
 	Received time.Time // time of delivery, or zero if unknown
 }
 
-// ReadMbox iterates over the messages of an mbox. It keeps their line endings.
-// Each reader is valid until the next iteration, which skips unread bytes. If r
-// fails or is not an mbox, the iterator yields the error and ends.
+// ReadMbox iterates over the messages in an mbox file. Line endings are not
+// converted. Each message can be read until the next iteration. If r fails or
+// is not an mbox, the iterator yields the error and stops.
 func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		in := bufio.NewReaderSize(&stickyReader{r: r}, bufferSize)
@@ -130,21 +135,21 @@ func ReadMbox(r io.Reader) iter.Seq2[Message, error] {
 	}
 }
 
-// An mboxMessage reads one message of an mbox.
+// An mboxMessage is an io.Reader for one message in an mbox.
 type mboxMessage struct {
 	r         *bufio.Reader
-	text      []byte // not yet returned by Read; valid until the next read of r
+	text      []byte // text not yet returned by Read, valid until the next read of r
 	pos       linePos
-	heldBlank string // an empty line that may end the message, or ""
+	heldBlank string // last empty line, which is omitted if the message ends after it, or ""
 	err       error
 }
 
-// A linePos is the position of the reader within a line.
+// A linePos is the read position within a line of a message.
 type linePos uint8
 
 const (
 	lineStart   linePos = iota
-	afterQuotes         // after a ">" that Append may have added
+	afterQuotes         // after a leading ">" that Append may have added
 	lineBody
 )
 
@@ -160,9 +165,9 @@ func (m *mboxMessage) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readFromLine reads the line before a message and returns its date. It returns
-// the zero time for other date formats and for the epoch, which Append writes
-// if the date is unknown.
+// readFromLine reads the separator line before a message and returns its date.
+// It returns the zero time if the date has another format. It also returns the
+// zero time for the Unix epoch, which Append writes if the date is unknown.
 func (m *mboxMessage) readFromLine() time.Time {
 	text, ends, err := readPiece(m.r)
 	_, date, _ := strings.Cut(strings.TrimPrefix(string(text), fromLine), " ")

@@ -6,26 +6,26 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is an encoded file found by [Decode].
+// A File is an encoded file that [Decode] has found in a message.
 type File struct {
-	Name string // file name from the sender, not validated
+	Name string // file name chosen by the sender, not validated
 	Size int64  // size of the complete file in bytes, or -1 if unknown
 
-	// Part and Total are the number of this part and of all parts of a file in
-	// several articles. Zero means unknown. Offset is the position of this part
-	// in the file, in bytes.
+	// Part and Total are the part number and the number of parts if a file is
+	// split over several articles. Zero means that the number is unknown.
+	// Offset is the position of this part in the file, in bytes.
 	Part, Total int
 	Offset      int64
 
-	// Body returns io.EOF only after the end marker of the encoding, if size
-	// and checksum are correct. Otherwise it returns an error of fault
-	// Truncated or Mismatch.
+	// Body reads the decoded file. It returns io.EOF only after the end marker
+	// of the encoding, and only if size and checksum are correct. Otherwise it
+	// returns a [fetch.Truncated] or [fetch.Mismatch] error.
 	Body io.Reader
 }
 
-// Decode returns the first file in r that is encoded with yEnc, uuencode or
-// uuencode base64 ("begin-base64"). Reading Body reads r. If r contains no
-// encoded file, Decode returns an error of fault NotFound.
+// Decode finds the first file in r that is encoded with yEnc, uuencode or
+// base64 ("begin-base64"). The returned File reads its Body from r. If r
+// contains no encoded file, Decode returns a [fetch.NotFound] error.
 func Decode(r io.Reader) (*File, error) {
 	in := newLines(r)
 	for {
@@ -47,7 +47,8 @@ func Decode(r io.Reader) (*File, error) {
 	}
 }
 
-// truncated replaces io.EOF by an error of fault Truncated.
+// truncated returns a fetch.Truncated error in place of io.EOF. It returns
+// other errors unchanged.
 func truncated(err error) error {
 	if err == io.EOF {
 		return fetch.Truncated.Errorf("encoded file is truncated: %w", io.ErrUnexpectedEOF)

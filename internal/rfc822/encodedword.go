@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// WordDecoder returns a decoder for encoded words (RFC 2047). It supports all
-// charsets of the WHATWG Encoding Standard.
+// WordDecoder returns a decoder for encoded words in headers (RFC 2047). It
+// supports all character sets of the WHATWG Encoding Standard.
 func WordDecoder() *mime.WordDecoder {
 	return &mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
 		e, err := htmlindex.Get(name)
@@ -20,8 +20,9 @@ func WordDecoder() *mime.WordDecoder {
 	}}
 }
 
-// DecodeWords decodes the encoded words in a header field. It returns a value
-// with an unknown charset unchanged.
+// DecodeWords decodes the encoded words (RFC 2047) in the value of a header
+// field. If a character set is unknown, DecodeWords returns the value
+// unchanged.
 func DecodeWords(value string) string {
 	if !strings.Contains(value, "=?") {
 		return value

@@ -9,15 +9,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A base64Decoder decodes base64 (RFC 2045 6.8). It ignores invalid bytes and
-// the footer that mailing lists append to the data.
+// A base64Decoder decodes a body in base64 (RFC 2045 6.8). It ignores invalid
+// bytes. It also ignores a plain-text footer that a mailing list has appended.
 type base64Decoder struct {
 	in         *lines
 	warn       func(format string, args ...any)
-	pending    []byte // characters that are not yet decoded
+	pending    []byte // characters not yet decoded
 	started    bool
 	afterBlank bool // the previous line was empty
-	ended      bool // by padding or by a footer
+	ended      bool // if true, padding or a footer has ended the data
 	warned     [2]bool
 	out        []byte
 }
@@ -53,7 +53,8 @@ func (b *base64Decoder) next() ([]byte, error) {
 	return b.out, fetch.Protocol.With(err)
 }
 
-// add adds c to the pending characters, unless c is invalid or follows the end.
+// add appends c to the characters that are not yet decoded. It ignores invalid
+// characters and all characters after the padding.
 func (b *base64Decoder) add(c byte) {
 	switch n := len(b.pending) % 4; {
 	case b.ended:
@@ -70,8 +71,8 @@ func (b *base64Decoder) add(c byte) {
 	}
 }
 
-// warnOnce calls warn with text, unless c is white space or the same kind was
-// reported before.
+// warnOnce calls warn with text, but only once for each kind of warning. White
+// space causes no warning.
 func (b *base64Decoder) warnOnce(kind int, c byte, text string) {
 	if c > ' ' && !b.warned[kind] {
 		b.warned[kind] = true
@@ -83,8 +84,9 @@ func isBase64(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
-// isFooter reports whether a line starts a footer. A footer line has no base64
-// characters, or it has other characters and follows an empty line.
+// isFooter reports whether a line starts the footer of a mailing list. Such a
+// line has no base64 characters, or it follows an empty line and has at least
+// one other character.
 func isFooter(text []byte, blank bool) bool {
 	none, other := true, false
 	for _, c := range text {
@@ -97,8 +99,8 @@ func isFooter(text []byte, blank bool) bool {
 	return none || blank && other
 }
 
-// A quotedPrintableDecoder decodes quoted-printable (RFC 2045 6.7). It keeps
-// invalid bytes and accepts lines of any length.
+// A quotedPrintableDecoder decodes a quoted-printable body (RFC 2045 6.7). It
+// copies invalid bytes unchanged and accepts lines of any length.
 type quotedPrintableDecoder struct {
 	in      *lines
 	pending []byte // incomplete escape sequence at the end of a piece

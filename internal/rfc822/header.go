@@ -1,12 +1,14 @@
-// Package rfc822 reads messages of mail and news. It parses headers (RFC 5322)
+// Package rfc822 parses mail and news messages. It parses headers (RFC 5322)
 // and MIME parts (RFC 2045, RFC 2046), and decodes files in yEnc, uuencode or
 // base64.
 //
-// [ReadHeader] and [ParseHeader] read a header. [FindNumber] and [FindID] find
-// a part. [Decode] finds an encoded file in an article or in the Body of a
-// part. All functions read streams and use limited memory. The sender of a
-// message chooses the names in it. Validate such a name before you use it as a
-// file name.
+// [ReadHeader] reads a header and [ParseHeader] parses it. [FindNumber] and
+// [FindID] find a part of a message. [Decode] finds an encoded file in an
+// article or in the Body of a part.
+//
+// All functions read streams and use a limited amount of memory. File names in
+// a message are chosen by its sender, so callers must validate a name before
+// they create a file.
 package rfc822
 
 import (
@@ -19,12 +21,13 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// MaxHeader is the maximum length of a header in bytes.
+// MaxHeader is the maximum length of a message header in bytes.
 const MaxHeader = 256 << 10
 
-// ReadHeader reads the header of a message with its empty line, but at most
-// MaxHeader bytes. It returns a reader for the remaining message. An error of r
-// is returned by that reader.
+// ReadHeader reads the header of a message up to and including the first empty
+// line. It reads at most MaxHeader bytes. It returns the header and a reader
+// for the rest of the message. If r fails, the returned reader returns the
+// error.
 func ReadHeader(r io.Reader) (head []byte, rest io.Reader) {
 	buf := make([]byte, 0, 4<<10)
 	for len(buf) < MaxHeader {
@@ -49,8 +52,9 @@ func ReadHeader(r io.Reader) (head []byte, rest io.Reader) {
 	return buf, r
 }
 
-// headerEnd returns the offset after the first empty line in text, or -1. If
-// first is true, text starts at the beginning of a line.
+// headerEnd returns the offset after the first empty line in text, or -1 if
+// text has no empty line. If first is true, text starts at the beginning of a
+// line.
 func headerEnd(text []byte, first bool) int {
 	for at := 0; ; first = false {
 		if !first {
@@ -69,13 +73,13 @@ func headerEnd(text []byte, first bool) int {
 	}
 }
 
-// An errReader returns err from each Read.
+// An errReader is an io.Reader whose Read always returns err.
 type errReader struct{ err error }
 
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// ParseHeader parses header fields up to the first empty line and unfolds them
-// (RFC 5322 2.2). It ignores malformed lines with their continuation lines.
+// ParseHeader parses header fields up to the first empty line. It joins folded
+// lines (RFC 5322 2.2.3) and ignores malformed fields.
 func ParseHeader(head []byte) fetch.Header {
 	var h fetch.Header
 	var value []byte
@@ -106,14 +110,14 @@ func ParseHeader(head []byte) fetch.Header {
 }
 
 // zoneOffsets maps obsolete time zone names to offsets (RFC 5322 4.3). Package
-// time does not know these offsets.
+// time does not support these names.
 var zoneOffsets = map[string]string{
 	"GMT": "+0000", "UT": "+0000", "EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// replaceZoneName replaces an obsolete zone name at the end of date by its
-// offset.
+// replaceZoneName replaces an obsolete time zone name at the end of date by its
+// numeric offset.
 func replaceZoneName(date string) string {
 	i := strings.LastIndexByte(date, ' ') + 1
 	if offset, ok := zoneOffsets[strings.ToUpper(date[i:])]; ok {
@@ -122,15 +126,15 @@ func replaceZoneName(date string) string {
 	return date
 }
 
-// oldDateFormats are the formats of RFC 850 and asctime. They were common in
-// news before RFC 1036.
+// oldDateFormats are the date formats of RFC 850 and of the C function asctime.
+// They are common in old news articles.
 var oldDateFormats = []string{"Monday, 2-Jan-06 15:04:05 -0700", "Mon Jan _2 15:04:05 2006"}
 
-// ParseDate parses the value of a Date field. It returns the zero time if the
-// value is not a valid date.
+// ParseDate parses the value of a Date header field. If the date is invalid,
+// ParseDate returns the zero time.
 func ParseDate(value string) time.Time {
-	// Almost all dates have this format. Trying it first avoids the slower
-	// net/mail.
+	// ParseDate first tries the format of almost all dates, because time.Parse
+	// is faster than net/mail.
 	plain, _, _ := strings.Cut(value, " (")
 	t, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", plain)
 	if err != nil {

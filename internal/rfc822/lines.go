@@ -6,25 +6,27 @@ import (
 	"io"
 )
 
-// bufferSize is the maximum length of a piece of a line. MIME boundaries and
-// the lines that delimit an encoded file are shorter.
+// bufferSize is the buffer size in bytes. Longer lines are read in pieces. MIME
+// boundaries and the first and last lines of encoded files must fit in the
+// buffer.
 const bufferSize = 16 << 10
 
-// lines reads a text line by line. It returns long lines in pieces.
+// The type lines reads text line by line. It returns a line longer than the
+// buffer in several pieces.
 type lines struct {
 	r       *bufio.Reader
-	atStart bool   // the last piece was the start of a line
+	atStart bool   // if true, the last piece started a line
 	lineEnd string // line ending after the last piece, or "" within a line and at the end of the text
-	started bool   // next was called before
+	started bool   // if true, next has been called
 	err     error
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, bufferSize)} }
 
-// next returns the next line without its line ending, or a piece of a line
-// longer than the buffer. The flag complete is false for each piece of such a
-// line. The text is valid until the next call. A last line without a line
-// ending is returned as a line.
+// next returns the next line without its line ending. If the line is longer
+// than the buffer, next returns a piece of the line and complete is false. The
+// slice is valid until the next call. The last line need not have a line
+// ending.
 func (l *lines) next() (text []byte, complete bool, err error) {
 	if l.err != nil {
 		return nil, false, l.err
@@ -50,7 +52,8 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 	return text, l.atStart, nil
 }
 
-// A pieceReader is an io.Reader over the pieces that nextPiece returns.
+// A pieceReader is an io.Reader that reads from the slices returned by
+// nextPiece.
 type pieceReader struct {
 	next   func() ([]byte, error)
 	unread []byte

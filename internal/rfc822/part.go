@@ -19,11 +19,12 @@ type Part struct {
 	alternative int       // number of the outermost enclosing multipart/alternative, or 0
 }
 
-// id returns the Content-ID without angle brackets, or "".
+// id returns the Content-ID of the part without angle brackets, or "".
 func (p *Part) id() string { return strings.Trim(p.Header.Get("Content-ID"), " <>") }
 
-// FindNumber returns the part with the given number. If the message has no such
-// part, the error has the fault NotFound.
+// FindNumber returns the part of a message with the given part number, such as
+// "2.1". If the message has no such part, FindNumber returns a [fetch.NotFound]
+// error.
 func FindNumber(message io.Reader, number string) (*Part, error) {
 	last := ""
 	for r := newReader(message); ; {
@@ -40,10 +41,13 @@ func FindNumber(message io.Reader, number string) (*Part, error) {
 	}
 }
 
-// FindID returns the first part with the given Content-ID (RFC 2392 2). The
-// part may be a multipart. In a multipart/alternative, the last such part of
-// less than 1 MiB is returned, because alternatives are ordered by increasing
-// quality. FindID does not search messages that are attached to the message.
+// FindID returns the first part of a message with the given Content-ID (RFC
+// 2392 2). The part may be a multipart. FindID does not search attached
+// messages.
+//
+// If parts with the same Content-ID belong to a multipart/alternative, FindID
+// returns the last of these parts, because it has the best quality. It returns
+// an earlier part if that part has 1 MiB or more.
 func FindID(message io.Reader, id string) (best *Part, err error) {
 	r := newReader(message)
 	r.undivided = id
@@ -71,12 +75,12 @@ func FindID(message io.Reader, id string) (best *Part, err error) {
 	}
 }
 
-// maxBuffered is the maximum size in bytes of a part that FindID buffers while
-// it looks for a better alternative.
+// maxBuffered is the maximum size in bytes of a part that FindID keeps in
+// memory while it searches for a better alternative.
 const maxBuffered = 1 << 20
 
-// buffer reads p into memory. It returns false if p is too large. The part
-// stays readable in either case.
+// buffer reads the part into memory. It returns false if the part is larger
+// than maxBuffered. The part can be read in both cases.
 func (p *Part) buffer() (complete bool, err error) {
 	pending, err := io.ReadAll(io.LimitReader(p.text, maxBuffered))
 	if complete = len(pending) < maxBuffered; complete {
@@ -87,9 +91,9 @@ func (p *Part) buffer() (complete bool, err error) {
 	return complete, err
 }
 
-// Body returns a reader for the decoded content of the part (RFC 2045 6). It
-// calls note for each kind of encoding error that it ignores. The function note
-// must not be nil.
+// Body returns a reader for the decoded content of the part (RFC 2045 6). The
+// reader ignores some encoding errors and reports each kind of error once by
+// calling note. The function note must not be nil.
 func (p *Part) Body(note func(format string, args ...any)) (io.Reader, error) {
 	in := func() *lines { return newLines(p.text) }
 	switch encoding := strings.ToLower(strings.TrimSpace(p.Header.Get("Content-Transfer-Encoding"))); encoding {
@@ -111,7 +115,7 @@ func (p *Part) Body(note func(format string, args ...any)) (io.Reader, error) {
 }
 
 // parameters parses the value of a Content-Type field (RFC 2045 5.1). Unlike
-// mime.ParseMediaType, it accepts repeated parameters and boundaries that lack
+// mime.ParseMediaType, it accepts repeated parameters and boundaries without
 // the required quotes.
 func parameters(value string) (kind string, params map[string]string) {
 	kind, params, err := mime.ParseMediaType(value)

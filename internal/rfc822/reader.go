@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	maxDepth = 32     // of nested multiparts
-	maxParts = 10_000 // of one message, including multiparts
+	maxDepth = 32     // maximum depth of nested multiparts
+	maxParts = 10_000 // maximum number of parts in a message, including multiparts
 )
 
-// A reader reads the parts of a message in order (RFC 2046 5.1). It reads the
-// message line by line and does not buffer parts.
+// A reader reads the parts of a MIME message in order (RFC 2046 5.1). It reads
+// the message line by line and does not keep parts in memory.
 //
-// A multipart without a closing boundary ends at the next boundary of an
-// enclosing multipart. If the message ends within a multipart, the error has
-// the fault Truncated.
+// If a multipart has no closing boundary, the next boundary of an enclosing
+// multipart ends it. If the message ends within a multipart, the reader returns
+// a fetch.Truncated error.
 type reader struct {
 	in        *lines
 	enclosing []multipart // the multiparts around the current part, outermost first
-	found     *boundary   // boundary after the current part, or nil within the part
+	found     *boundary   // boundary that ended the current part, or nil if the part has not ended
 	lineEnd   string      // line ending that belongs to the part unless a boundary follows
 	text      []byte
 	entities  int
@@ -33,9 +33,9 @@ type reader struct {
 
 type multipart struct {
 	boundary    string
-	parts       int    // number of parts so far
+	parts       int    // number of parts read
 	media       string // default media type of its parts
-	alternative int    // number of this multipart/alternative, or 0 for another type
+	alternative int    // number of the multipart/alternative, or 0 for another multipart type
 }
 
 type boundary struct {
@@ -47,9 +47,9 @@ func newReader(message io.Reader) *reader {
 	return &reader{in: newLines(message)}
 }
 
-// next skips the remaining bytes of the previous part and returns the next
-// part. The previous part becomes invalid. At the end of the message the error
-// is io.EOF.
+// next skips the unread bytes of the previous part and returns the next part.
+// The previous part must not be used afterwards. At the end of the message,
+// next returns io.EOF.
 func (r *reader) next() (*Part, error) {
 	for r.err == nil {
 		if r.entities > 0 && !r.nextEntity() {
@@ -75,8 +75,8 @@ func (r *reader) next() (*Part, error) {
 	return nil, r.err
 }
 
-// newPart returns the part with the header h. If the part is a multipart, inner
-// has its boundary.
+// newPart returns the part with the header h. If the part is a multipart,
+// newPart also returns its boundary in inner.
 func (r *reader) newPart(h fetch.Header) (p *Part, inner multipart) {
 	p = &Part{Number: r.number(), Header: h, Media: h.Get("Content-Type"), text: &pieceReader{next: r.nextPiece}}
 	kind, params := parameters(p.Media)
@@ -115,8 +115,8 @@ func (r *reader) number() string {
 	return string(number[:len(number)-1])
 }
 
-// nextEntity skips to the next boundary that starts a part. It returns false at
-// the end of the message.
+// nextEntity skips text up to the next boundary that starts a part. It returns
+// false if the message has no more parts.
 func (r *reader) nextEntity() bool {
 	for {
 		for r.err == nil && r.found == nil {
@@ -138,8 +138,8 @@ func (r *reader) nextEntity() bool {
 	}
 }
 
-// readHeader reads a header and its empty line. The header also ends at the end
-// of the part.
+// readHeader reads the header of a part up to and including the empty line. A
+// header without an empty line extends to the end of the part.
 func (r *reader) readHeader() (head []byte, err error) {
 	for {
 		text, err := r.nextLine()
@@ -157,8 +157,8 @@ func (r *reader) readHeader() (head []byte, err error) {
 	}
 }
 
-// nextPiece returns the next lines of the current part. At the end of the part
-// the error is io.EOF.
+// nextPiece returns one or more lines of the current part. At the end of the
+// part, nextPiece returns io.EOF.
 func (r *reader) nextPiece() ([]byte, error) {
 	r.text = r.text[:0]
 	for {
@@ -176,8 +176,9 @@ func (r *reader) nextPiece() ([]byte, error) {
 	}
 }
 
-// nextLine returns the next line without its line ending, or a piece of a long
-// line. If the line is a boundary, nextLine sets r.found and returns io.EOF.
+// nextLine returns the next line without its line ending. It returns a long
+// line in pieces. If the line is a MIME boundary, nextLine sets r.found and
+// returns io.EOF.
 func (r *reader) nextLine() ([]byte, error) {
 	if r.found != nil {
 		return nil, io.EOF
@@ -197,7 +198,7 @@ func (r *reader) nextLine() ([]byte, error) {
 	return text, nil
 }
 
-// matchBoundary returns the boundary in text, or nil.
+// matchBoundary returns the multipart boundary that text matches, or nil.
 func (r *reader) matchBoundary(text string) *boundary {
 	for depth := len(r.enclosing) - 1; depth >= 0; depth-- {
 		if rest, ok := strings.CutPrefix(text, r.enclosing[depth].boundary); ok && (rest == "" || rest == "--") {

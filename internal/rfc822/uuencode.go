@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// parseUUBegin parses "begin MODE NAME" or "begin-base64 MODE NAME" (POSIX
-// uuencode).
+// parseUUBegin parses the first line of a uuencoded file: "begin MODE NAME", or
+// "begin-base64 MODE NAME" for base64.
 func parseUUBegin(text string, in *lines) (*File, bool, error) {
 	verb, rest, _ := strings.Cut(text, " ")
 	mode, name, ok := strings.Cut(rest, " ")
@@ -28,12 +28,13 @@ func parseUUBegin(text string, in *lines) (*File, bool, error) {
 	return f, true, nil
 }
 
-// A uuDecoder decodes uuencoded lines. The first character of a line encodes
-// the number of bytes. Then each four characters encode three bytes. The value
-// of a character is its code minus 32, modulo 64.
+// A uuDecoder decodes the lines of a uuencoded file. The first character of a
+// line encodes the number of bytes. Each group of four further characters
+// encodes three bytes. The value of a character is its code minus 32, modulo
+// 64.
 type uuDecoder struct {
 	in    *lines
-	ended bool // a line of length zero was read; the line "end" must follow
+	ended bool // if true, a line of length zero was read and the line "end" must follow
 	out   []byte
 }
 
@@ -66,8 +67,8 @@ func (u *uuDecoder) next() ([]byte, error) {
 	return u.decodeLine(text, size)
 }
 
-// decodeLine decodes size bytes. It replaces missing characters by spaces,
-// because mail software may strip trailing spaces.
+// decodeLine decodes a line into size bytes. It treats missing characters as
+// spaces, because mail software may remove trailing spaces.
 func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 	u.out = u.out[:0]
 	for len(u.out) < size {
@@ -88,7 +89,7 @@ func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 	return u.out[:size], nil
 }
 
-// base64Lines decodes lines of base64 up to the line "====".
+// The type base64Lines decodes lines of base64 until the end marker "====".
 type base64Lines struct {
 	in  *lines
 	out []byte

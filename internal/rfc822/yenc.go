@@ -10,21 +10,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A yencDecoder decodes a file or the part of a file in one article (yEnc draft
-// 1.3 by J. Helbing, 2002). An encoded byte is the original byte plus 42. After
-// "=", it is the original byte plus 106.
+// A yencDecoder decodes a yEnc file, or the part of the file in one article
+// (yEnc draft 1.3 by J. Helbing, 2002). Each encoded byte is the original byte
+// plus 42. A byte after "=" is the original byte plus 106.
 type yencDecoder struct {
 	in           *lines
 	size         int64 // size in bytes of the data in this article, or -1 if unknown
-	completeFile bool  // the article contains the complete file
+	completeFile bool  // if true, the article contains the complete file
 	escaped      bool
 	sum          uint32
 	decoded      int64
 	out          []byte
 }
 
-// parseYEncBegin parses a "=ybegin" line. For a multipart file it also reads
-// the "=ypart" line.
+// parseYEncBegin parses a "=ybegin" line. If the file has several parts, it
+// also reads the "=ypart" line.
 func parseYEncBegin(text string, in *lines) (*File, bool, error) {
 	words, name, ok := parseYEncLine(text, "=ybegin ")
 	if !ok {
@@ -49,10 +49,12 @@ func parseYEncBegin(text string, in *lines) (*File, bool, error) {
 	return f, true, nil
 }
 
-// yencFields maps the keywords of a yEnc line to their values.
+// The type yencFields holds the fields of a yEnc line, such as "size=1234", by
+// keyword.
 type yencFields map[string]string
 
-// decimal returns a decimal value, or -1 if it is missing or invalid.
+// decimal returns the value of a field as a number. It returns -1 if the field
+// is missing or invalid.
 func (w yencFields) decimal(key string) int64 {
 	n, err := strconv.ParseInt(w[key], 10, 64)
 	if err != nil || n < 0 {
@@ -61,14 +63,16 @@ func (w yencFields) decimal(key string) int64 {
 	return n
 }
 
-// crc returns a hexadecimal CRC-32 and reports whether it is valid.
+// crc returns the value of a hexadecimal CRC-32 field. It returns false if the
+// field is missing or invalid.
 func (w yencFields) crc(key string) (uint32, bool) {
 	n, err := strconv.ParseUint(w[key], 16, 64) // some encoders write more than eight digits
 	return uint32(n), err == nil && n < 1<<32
 }
 
-// parseYEncLine parses a line that starts with keyword. The name is the last
-// field and may contain any characters.
+// parseYEncLine parses a line that starts with keyword, such as "=ybegin". The
+// name must be the last field on the line, because it may contain any
+// characters.
 func parseYEncLine(text, keyword string) (words yencFields, name string, ok bool) {
 	if text, ok = strings.CutPrefix(text, keyword); !ok {
 		return nil, "", false
@@ -114,8 +118,8 @@ func (y *yencDecoder) next() ([]byte, error) {
 	return y.out, nil
 }
 
-// verify checks the decoded data against the size and checksum in the "=yend"
-// line. It returns io.EOF if they match.
+// verify compares the decoded data with the size and checksum in the "=yend"
+// line. If the data is correct, verify returns io.EOF.
 func (y *yencDecoder) verify(words yencFields) error {
 	if size := words.decimal("size"); y.size >= 0 && y.decoded != y.size || size >= 0 && y.decoded != size {
 		return fetch.Mismatch.Errorf("yEnc: data has %d bytes, but %d and %d were announced", y.decoded, y.size, size)
