@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -68,6 +69,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
 		c.report.setPending(s)
 	}
+	c.countExcluded(ctx)
 	c.report.reportGuards()
 	if err != nil {
 		return archive.JoinDistinct(err, c.derive(ctx))
@@ -99,6 +101,27 @@ func (c *crawl) visitAll(ctx context.Context) error {
 		if n == 0 || err != nil {
 			return err
 		}
+	}
+}
+
+// countExcluded adds the URLs to the summary that guards excluded in earlier
+// processes of the run. If the database cannot be read, the next step of the
+// run fails too.
+func (c *crawl) countExcluded(ctx context.Context) {
+	if c.newRun {
+		return
+	}
+	var excluded LeftOut
+	for it, err := range c.queue.Items(ctx, frontier.Excluded) {
+		if err != nil {
+			return
+		}
+		if g, ok := guardOf(it.Note); ok && it.Run == c.runNumber {
+			excluded[g]++
+		}
+	}
+	for g, n := range excluded {
+		c.report.summary.LeftOut[g] = max(c.report.summary.LeftOut[g], n)
 	}
 }
 

@@ -84,6 +84,28 @@ var traps = []trap{
 	}, 500, mirror.OverSitemaps},
 }
 
+// TestGuardInContinuedRun checks that a continued run counts the URLs that a
+// guard excluded before the run was interrupted.
+func TestGuardInContinuedRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		w.web("a.example", webSite{"/": `<a href=/x/x/x/x><a href=1><a href=2><a href=3>`, "/1": "1", "/2": "2", "/3": "3"})
+		o := w.options("http://a.example/")
+		o.Limits.Files = 2
+		if sum, err := mirror.Run(t.Context(), o); err != mirror.ErrLimit || sum.LeftOut[mirror.OverRepeats] != 1 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		o.Limits.Files = 0
+		if sum := run(t, o); sum.LeftOut[mirror.OverRepeats] != 1 || sum.Run != 1 {
+			t.Errorf("continued: %+v", sum)
+		}
+		if sum := run(t, o); sum.LeftOut[mirror.OverRepeats] != 1 || sum.Run != 2 {
+			t.Errorf("next run: %+v", sum)
+		}
+	})
+}
+
 // TestSessions checks that URLs with different session identifiers are
 // requested once, also by a later run.
 func TestSessions(t *testing.T) {
