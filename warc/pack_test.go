@@ -154,7 +154,8 @@ func TestPackLargeIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(in)
-		if !strings.HasPrefix(string(text), prefix+" {") || place.Digest != "sha256:"+hex.EncodeToString(sum[:]) || err != nil {
+		if !strings.HasPrefix(string(text), prefix+" {") || err != nil ||
+			place.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
 			t.Errorf("block of %d bytes does not match the line %s: %v", len(text), line, err)
 		}
 		index.Write(text)

@@ -98,19 +98,20 @@ func TestVerifyOldPackage(t *testing.T) {
 	sum := sha256.Sum256(text)
 	hash := hex.EncodeToString(sum[:])
 	for name, tc := range map[string]struct{ entry, want string }{
-		"hash and size in stats": {`"stats":{"hash":"` + hash + `","bytes":` + strconv.Itoa(len(text)) + `},"hashing":"sha256"`, ""},
-		"hash without size":      {`"stats":{"hash":"sha256:` + hash + `"}`, ""},
-		"hash without label":     {`"hash":"` + hash + `"`, ""},
-		"wrong hash in stats":    {`"stats":{"hash":"` + hash[1:] + `0"}`, "the digest does not match"},
-		"wrong size in stats":    {`"stats":{"hash":"` + hash + `","bytes":1}`, "the size differs from"},
-		"unknown algorithm":      {`"stats":{"hash":"00"},"hashing":"md5"`, ""},
-		"neither hash nor size":  {`"stats":{}`, ""},
+		"hash and size in stats": {
+			`"stats":{"hash":"` + hash + `","bytes":` + strconv.Itoa(len(text)) + `},"hashing":"sha256"`, ""},
+		"hash without size":     {`"stats":{"hash":"sha256:` + hash + `"}`, ""},
+		"hash without label":    {`"hash":"` + hash + `"`, ""},
+		"wrong hash in stats":   {`"stats":{"hash":"` + hash[1:] + `0"}`, "the digest does not match"},
+		"wrong size in stats":   {`"stats":{"hash":"` + hash + `","bytes":1}`, "the size differs from"},
+		"unknown algorithm":     {`"stats":{"hash":"00"},"hashing":"md5"`, ""},
+		"neither hash nor size": {`"stats":{}`, ""},
 	} {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		for part, content := range map[string][]byte{
 			"archive/a.warc.gz": text,
-			"datapackage.json":  []byte(`{"profile":"data-package","resources":[{"path":"archive/a.warc.gz",` + tc.entry + `}]}`),
+			"datapackage.json":  []byte(`{"resources":[{"path":"archive/a.warc.gz",` + tc.entry + `}]}`),
 		} {
 			w, err := z.CreateHeader(&zip.FileHeader{Name: part, Method: zip.Store})
 			if err == nil {

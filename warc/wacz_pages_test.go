@@ -11,8 +11,8 @@ import (
 
 func TestHTMLTitle(t *testing.T) {
 	for name, tc := range map[string]struct{ page, media, want string }{
-		"title with references":                {"<!DOCTYPE html><title>A &lt;b&gt;\n\t &amp;c</title>", "text/html", "A <b> &c"},
-		"title after a script":                 {"<html><head><script>'<title>x</title>'</script><title>y</title>", "text/html", "y"},
+		"title with references":                {"<title>A &lt;b&gt;\n\t &amp;c</title>", "text/html", "A <b> &c"},
+		"title after a script":                 {"<script>'<title>x</title>'</script><title>y</title>", "text/html", "y"},
 		"title in a comment":                   {"<!-- <title>x</title> --><p>y", "text/html", ""},
 		"title of an image in the body":        {"<body><svg><title>x</title></svg>", "text/html", ""},
 		"image without a body element":         {"<svg><title>x</title></svg>", "text/html", ""},
@@ -21,9 +21,10 @@ func TestHTMLTitle(t *testing.T) {
 		"title beyond the limit":               {strings.Repeat(" ", maxTitleOffset) + "<title>x</title>", "text/html", ""},
 		"UTF-8 with another encoding declared": {"<title>caf\u00e9</title>", "text/html; charset=koi8-r", "caf\u00e9"},
 		"windows-1252 without a declaration":   {"<title>caf\xe9 \x80</title>", "text/html", "caf\u00e9 \u20ac"},
-		"ISO 8859-1 in the header":             {"<meta charset=koi8-r><title>\xe9</title>", "text/html; charset=ISO-8859-1", "\u00e9"},
-		"unsupported encoding in the header":   {"<title>\xe9</title>", "text/html; charset=koi8-r", ""},
-		"unsupported encoding in meta":         {"<meta charset=koi8-r><title>\xe9</title>", "text/html", ""},
+		"ISO 8859-1 in the header": {
+			"<meta charset=koi8-r><title>\xe9</title>", "text/html; charset=ISO-8859-1", "\u00e9"},
+		"unsupported encoding in the header": {"<title>\xe9</title>", "text/html; charset=koi8-r", ""},
+		"unsupported encoding in meta":       {"<meta charset=koi8-r><title>\xe9</title>", "text/html", ""},
 		"unsupported encoding in http-equiv": {
 			`<meta http-equiv=Content-Type content="text/html; charset=koi8-r"><title>` + "\xe9</title>", "text/html", ""},
 	} {
@@ -74,7 +75,8 @@ func TestPackPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	seeds := []string{"gopher://h.example/0/file", "HTTP://h.example#top", "gopher://h.example/1/", "http://none.example/", "%"}
+	seeds := []string{"gopher://h.example/0/file", "HTTP://h.example#top", "gopher://h.example/1/",
+		"http://none.example/", "%"}
 	for name, tc := range map[string]struct {
 		pkg                   Package
 		pages, mainURL, mainD string
@@ -126,7 +128,8 @@ func TestPackPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(partOf(t, b.Bytes(), "pages/pages.jsonl"))
-	if !strings.HasPrefix(text, `{"format":"json-pages-1.0","hasText":true,`) || !strings.Contains(text, `,"text":"no title"}`) {
+	if !strings.HasPrefix(text, `{"format":"json-pages-1.0","hasText":true,`) ||
+		!strings.Contains(text, `,"text":"no title"}`) {
 		t.Errorf("got pages with texts %s", text)
 	}
 }
