@@ -121,8 +121,9 @@ func tableClass(a netip.Addr) class {
 	return public
 }
 
-// embeddedIPv4 returns the IPv4 addresses embedded in an IPv6 address, such as
-// a 6to4 or NAT64 address (RFC 4291, 2765, 6052, 8215, 3056, 4380 and 5214).
+// embeddedIPv4 returns the IPv4 addresses embedded in an IPv6 address, for
+// example in a 6to4 or NAT64 address. The formats are defined in RFC 4291,
+// 2765, 6052, 8215, 3056, 4380 and 5214.
 func embeddedIPv4(a netip.Addr) (found []netip.Addr) {
 	b := a.As16()
 	add := func(w, x, y, z byte) { found = append(found, netip.AddrFrom4([4]byte{w, x, y, z})) }

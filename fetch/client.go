@@ -218,8 +218,9 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	return nil, Unsupported.Errorf("unknown scheme %s", name)
 }
 
-// maxURL is the maximum length of a URL in bytes. Servers accept no longer
-// URLs, and a driver may copy a URL several times.
+// maxURL is the maximum length of a URL in bytes. Longer URLs are rejected,
+// because servers do not accept them, and a driver may copy a URL several
+// times.
 const maxURL = 64 << 10
 
 // Plan returns the protocol actions that [Client.Do] would carry out for a
@@ -252,8 +253,8 @@ func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, er
 	return c.Do(ctx, &Request{URL: found})
 }
 
-// Query returns the URL that [Client.Search] requests for a query to the index
-// at u.
+// Query returns the URL that sends a query to the searchable index at u.
+// [Client.Search] requests this URL.
 func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	s, err := c.scheme(u)
 	if err == nil && s.Query == nil {

@@ -149,9 +149,9 @@ func SetIdleTimeout(c net.Conn, d time.Duration) {
 }
 
 // SetQuickAck disables delayed acknowledgments for c, if the system supports
-// it. A server that sends a response in several small writes is slowed down by
-// Nagle's algorithm: each write waits for the previous acknowledgment, usually
-// 40 ms. SetQuickAck must be called before the first read.
+// it. It speeds up responses that a server sends in several small writes. By
+// Nagle's algorithm, each write waits for the acknowledgment of the previous
+// write, usually for 40 ms. SetQuickAck must be called before the first read.
 func SetQuickAck(c net.Conn) {
 	own := connOf(c)
 	if own == nil {

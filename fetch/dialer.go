@@ -156,8 +156,8 @@ func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]neti
 	return kept, nil
 }
 
-// DialPeer connects to the host of control and the given port. It ignores the
-// IP address that a server sends with the port.
+// DialPeer opens a connection to the server at the other end of control, at the
+// given port. It ignores the IP address that a server sends with the port.
 func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
 	g, c, err := d.controlConn(ctx, control)
 	if err != nil {

@@ -85,10 +85,10 @@ type Net interface {
 	// DialProxy connects to the HTTP proxy that the method Proxy returns.
 	DialProxy(ctx context.Context) (net.Conn, error)
 
-	// Gateway applies the Policy to the server of the URL if a gateway connects
-	// to this server. It returns the target for the request line. The Host of
-	// the target may be an address that Gateway resolved. It is empty if the
-	// URL has no host.
+	// Gateway checks the server of the URL against the Policy. It is called if
+	// the request is sent through a gateway. It returns the target for the
+	// request line. The Host of the target may be an address that Gateway
+	// resolved. It is empty if the URL has no host.
 	Gateway(ctx context.Context) (Target, error)
 }
 

@@ -124,9 +124,10 @@ func (p *Policy) checkPort(g *grant, t Target) error {
 	return nil
 }
 
-// portVerdictFor returns the portVerdict for the port of t. A document may link
-// to its own host and port if the Policy allows this port in a URL that the
-// user entered. A PortRule applies to such a link only if its field Any is set.
+// portVerdictFor returns the rule that blocks the port of t, or "" if the port
+// is allowed. A document may link to its own host and port if the port is
+// allowed in a URL that the user entered. A PortRule applies to such a link
+// only if its field Any is set.
 func (p *Policy) portVerdictFor(g *grant, t Target) (rule string, unusual bool) {
 	rule, unusual = p.portVerdict(g.scheme, t.Port, g.typed)
 	if rule != "" && g.isPageServer(t) {
@@ -147,9 +148,10 @@ func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
 }
 
-// allowsClass reports whether a server may link to the address a of class c.
-// The address must be as public as the server or more public. If the server is
-// on a private network, a private address must be in the same neighbourhood.
+// allowsClass reports whether a server may link to an address of the given
+// class. The address must be as public as the server or more public. If the
+// server is on a private network, a private address must be in the same
+// neighbourhood.
 func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	if c <= reserved || c < g.pageClass {
 		return false

@@ -43,8 +43,8 @@ func (e Entry) Request() *Request {
 // if the response was not returned by a Client.
 func (r *Response) Request(u uri.URI) *Request { return r.source.newRequest(u) }
 
-// A referrer identifies the response that contains a link. Requests for the
-// link copy its data.
+// A referrer contains the source of a link and the credential that a request
+// for the link inherits.
 type referrer struct {
 	from       Source
 	auth       *Credential // sent only to its own origin; may be nil

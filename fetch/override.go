@@ -35,8 +35,8 @@ const (
 	OverrideGateway    OverrideKind = "Gateway"    // Value is a scheme without a driver
 )
 
-// A Remedy is an error with the [Override] that may avoid it. Its [Fault] and
-// its text are those of the wrapped error.
+// A Remedy wraps an error and names the [Override] that may avoid the error.
+// Its [Fault] and its text are unchanged.
 type Remedy struct {
 	Err      error
 	Override Override
@@ -57,9 +57,9 @@ func NeedLogin(fault Fault, err error) error {
 	return &Remedy{err, Override{Kind: OverrideLogin}}
 }
 
-// OverrideOf returns the [Override] that may avoid the error err. It searches
-// the chain of err first for a [Refusal] and then for a [Remedy]. It returns
-// the zero Override if it finds none.
+// OverrideOf returns the [Override] that may avoid an error. It searches the
+// chain of err first for a [Refusal] and then for a [Remedy]. It returns the
+// zero Override if it finds no Override.
 func OverrideOf(err error) Override {
 	var refusal *Refusal
 	var remedy *Remedy

@@ -9,7 +9,7 @@ import (
 
 // A Policy limits the connections and transfers of a Client. The zero Policy is
 // the result of [Public]. The functions [Typed] and [Allowlist] return other
-// policies. The fields must not be changed after the Policy was passed to New.
+// policies. The fields may be changed before the Policy is passed to New.
 type Policy struct {
 	Reach Reach
 	Hosts []string // allowed hosts if Reach is Listed, see [Allowlist]
@@ -50,8 +50,8 @@ const (
 func Public() Policy { return Policy{} }
 
 // Typed returns the Policy for URLs that the user entered. It allows these URLs
-// to name any host except metadata services. It is more restrictive for links
-// and redirects.
+// to name any host except metadata services. Links and redirects are more
+// restricted.
 func Typed() Policy { return Policy{Reach: Anywhere} }
 
 // Allowlist returns a Policy that allows only the given hosts. Each host is a

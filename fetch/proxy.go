@@ -216,8 +216,8 @@ func proxyUser(u uri.URI) (user, password string, err error) {
 	return c.User, c.Password.Reveal(), nil
 }
 
-// proxyOverride returns the setting that answers the authentication challenges
-// of a proxy. By default, only Basic authentication is enabled.
+// proxyOverride returns the setting that enables authentication to a proxy with
+// the given challenges. By default, only Basic authentication is enabled.
 func proxyOverride(challenges []httpauth.Challenge) Override {
 	if httpauth.OnlyDigest(challenges) {
 		return Override{Kind: OverrideProxyAuth}

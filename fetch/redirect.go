@@ -188,8 +188,8 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 }
 
 // redirectLogin calls Options.RedirectLogin for a redirect to another origin.
-// The scheme of the redirect target next is s. The result is nil if no
-// credential may be sent.
+// The request next is the redirected request, and s is its scheme. The result
+// is nil if no credential may be sent.
 func (c *Client) redirectLogin(next *Request, s *Scheme) *Credential {
 	o := originOf(next.URL, s)
 	if c.login == nil || next.sawTLS && !s.Secure || !c.allowsRedirectLogin(next.typedOrigin, o) {
@@ -283,8 +283,8 @@ func contextFault(ctx context.Context) error {
 	return FaultOf(ctx.Err()).With(cause)
 }
 
-// preferContextFault returns the cause with which the context ended if err is a
-// consequence of that end. Otherwise it returns err.
+// preferContextFault returns the cause with which a context ended, if err is a
+// consequence of the end of the context. Otherwise it returns err.
 func preferContextFault(ctx context.Context, err error) error {
 	if why := contextFault(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
 		return why

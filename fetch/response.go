@@ -117,8 +117,8 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// checkYear returns t, or the zero Time if JSON cannot represent the year. JSON
-// requires a year of four digits.
+// checkYear returns t, or the zero Time if t has no year of four digits. JSON
+// cannot represent such a time.
 func checkYear(t time.Time) time.Time {
 	for _, y := range [...]int{t.Year(), t.UTC().Year()} {
 		if y < 0 || y > 9999 {

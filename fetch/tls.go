@@ -75,8 +75,8 @@ func handshake(
 	return nil, err
 }
 
-// handshakeFault returns the class of the error of a failed handshake. A
-// connection that the server closed has the class Connect instead of Truncated.
+// handshakeFault returns the class of an error of a TLS handshake. If the
+// server closed the connection, the class is Connect instead of Truncated.
 func handshakeFault(err error) Fault {
 	switch fault := FaultOf(err); fault {
 	case Internal:

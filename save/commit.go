@@ -9,9 +9,8 @@ import (
 
 // Commit makes the saved bytes durable, publishes them under the name of the
 // file, and closes the File. If Commit fails, the existing file is unchanged,
-// and the part file is kept or removed as by [File.Close]. There is one
-// exception: if only the final sync of the folder fails, the new file is
-// already published.
+// and the part file is treated as by [File.Close]. There is one exception: if
+// only the final sync of the folder fails, the new file is already published.
 //
 // If the Size of the object is known and the File has another length, Commit
 // fails with fetch.Truncated or fetch.Mismatch.

@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxName is the maximum length of a name, without the suffix ".100" of Number.
+// maxName is the maximum length of a name in bytes, so that a suffix up to
+// ".100" can be appended.
 const maxName = maxBase - len(".100")
 
 // Name returns a safe local file name for a URL. The argument is the raw path

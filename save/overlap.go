@@ -21,15 +21,15 @@ func (s State) RequestOffset() int64 {
 	return s.Offset
 }
 
-// readOverlap reads the last bytes of the part file, from offset first. They
-// are compared with the start of the next body.
-func (f *File) readOverlap(first int64) error {
+// readOverlap reads the part file from the given offset to its end. The bytes
+// are later compared with the start of the next body.
+func (f *File) readOverlap(offset int64) error {
 	f.overlap = nil
-	if first == f.state.Offset {
+	if offset == f.state.Offset {
 		return nil
 	}
-	f.overlap = make([]byte, f.state.Offset-first)
-	_, err := f.h.Seek(first, io.SeekStart)
+	f.overlap = make([]byte, f.state.Offset-offset)
+	_, err := f.h.Seek(offset, io.SeekStart)
 	if err == nil {
 		_, err = io.ReadFull(f.h, f.overlap) // the file position is now at the end of the part file
 	}

@@ -31,7 +31,8 @@ func partPath(path string) string {
 }
 
 // shorten cuts a name to at most limit bytes and does not split a UTF-8
-// character. The result ends in mark and a digest of the complete name.
+// character. The result ends in the string mark and a digest of the complete
+// name.
 func shorten(name string, limit int, mark string) string {
 	sum := sha256.Sum256([]byte(name))
 	tail := mark + hex.EncodeToString(sum[:8])
@@ -104,9 +105,9 @@ func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	return h, err
 }
 
-// lockPart locks an open part file. It reports whether the name part still
-// refers to this file. If the file may belong to another user, lockPart removes
-// it and returns false.
+// lockPart locks an open part file and reports whether its name still refers to
+// this file. If the file may belong to another user, lockPart removes it and
+// returns false.
 func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	err := h.Lock()
 	if errors.Is(err, errors.ErrUnsupported) {

@@ -111,7 +111,8 @@ type Options struct {
 	// that cannot be resumed. The zero value allows three retries.
 	Retry wrap.RetryOptions
 
-	// Folder, if not nil, speeds up saving several files in this folder.
+	// Folder, if not nil, is the open folder of the file. It speeds up saving
+	// several files in the same folder.
 	Folder *Folder
 
 	// FS is the file system. If it is nil, [System] is used.

@@ -173,8 +173,8 @@ func (f *File) checkpoint() error {
 	return nil
 }
 
-// removeState removes the state file. It must be called before bytes that the
-// state file records are removed from the part file.
+// removeState removes the state file. It must be called before the part file is
+// truncated, because the state file records the bytes of the part file.
 func (f *File) removeState() error {
 	f.savedOffset = 0
 	return ignoreNotExist(f.fs.Remove(f.part + ".state"))

@@ -13,8 +13,8 @@ const hasRenameNew = true // RenameNew is a single system call
 // not support renameat2 and need a hard link instead. FAT has no hard links,
 // but supports renameat2.
 func (s system) RenameNew(from, to string) error {
-	dir, base := s.at(from)
-	newDir, newBase := s.at(to)
+	dir, base := s.atArgs(from)
+	newDir, newBase := s.atArgs(to)
 	err := retryEINTR(func() error { return unix.Renameat2(dir, base, newDir, newBase, unix.RENAME_NOREPLACE) })
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, errors.ErrUnsupported):

@@ -36,8 +36,8 @@ func openSystem(folder string) (system, error) {
 
 func (s system) close() error { return s.dir.Close() }
 
-// at returns the folder and name arguments for system calls such as openat.
-func (s system) at(name string) (dir int, base string) {
+// atArgs returns the folder and name arguments for system calls such as openat.
+func (s system) atArgs(name string) (dir int, base string) {
 	if s.dir != nil {
 		if base, ok := strings.CutPrefix(name, s.name); ok && base != "" && strings.IndexByte(base, '/') < 0 {
 			return int(s.dir.Fd()), base
@@ -49,7 +49,7 @@ func (s system) at(name string) (dir int, base string) {
 // open is like os.OpenFile, but is faster. Package os makes additional system
 // calls to check whether a file supports polling, which regular files do not.
 func (s system) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	dir, base := s.at(name)
+	dir, base := s.atArgs(name)
 	var fd int
 	err := retryEINTR(func() (err error) {
 		fd, err = unix.Openat(dir, base, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
@@ -70,7 +70,7 @@ func (s system) OpenFile(name string, flag int, perm fs.FileMode) (Handle, error
 }
 
 func (s system) Lstat(name string) (Info, error) {
-	dir, base := s.at(name)
+	dir, base := s.atArgs(name)
 	var st unix.Stat_t
 	if err := retryEINTR(func() error { return unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
 		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
@@ -79,8 +79,8 @@ func (s system) Lstat(name string) (Info, error) {
 }
 
 func (s system) Rename(from, to string) error {
-	dir, base := s.at(from)
-	newDir, newBase := s.at(to)
+	dir, base := s.atArgs(from)
+	newDir, newBase := s.atArgs(to)
 	if err := retryEINTR(func() error { return unix.Renameat(dir, base, newDir, newBase) }); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
@@ -88,7 +88,7 @@ func (s system) Rename(from, to string) error {
 }
 
 func (s system) Remove(name string) error {
-	dir, base := s.at(name)
+	dir, base := s.atArgs(name)
 	switch err := retryEINTR(func() error { return unix.Unlinkat(dir, base, 0) }); err {
 	case nil:
 		return nil

@@ -1,7 +1,7 @@
-// Package wrap provides middlewares for all schemes: logs, a cache of listings,
-// retries with resume, limits per host, a limit on the transfer rate, and
-// progress reports. The zero value of the options of each middleware is useful.
-// All middlewares are safe for concurrent use.
+// Package wrap provides middlewares for all schemes, such as logs, a cache of
+// listings, retries with resume, limits per host, and progress reports. The
+// zero value of the options of each middleware is useful. All middlewares are
+// safe for concurrent use.
 //
 // The first middleware in fetch.Options.Wrap is the outermost. [Standard]
 // returns the middlewares in the correct order:

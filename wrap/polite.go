@@ -60,7 +60,8 @@ type polite struct {
 	hosts map[string]*host
 }
 
-// A host contains the state of a host with recent requests.
+// A host contains the limits and the counters for one host with recent
+// requests.
 type host struct {
 	name  string
 	slots chan struct{} // contains one element per request in progress
@@ -157,7 +158,7 @@ func (p *polite) removeUser(h *host) {
 }
 
 // idle reports whether the state of a host can be deleted. The host must have
-// no requests, and its delay must have ended.
+// no requests, and the minimum delay must have passed.
 func (h *host) idle() bool { return h.users == 0 && !h.next.After(time.Now()) }
 
 // maxHosts is the number of stored hosts at which idle hosts are deleted.

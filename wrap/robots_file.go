@@ -55,9 +55,9 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 	s.expires = time.Now().Add(age)
 }
 
-// open fetches the file at path from the site of req and calls do with its
-// body. It has the permissions of req and follows the redirects that the Policy
-// allows. It returns errNoFile if the site does not have the file.
+// open fetches the file at path from the site of req and passes its body to the
+// function do. It has the permissions of req and follows the redirects that the
+// Policy allows. It returns errNoFile if the site does not have the file.
 func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do func(io.Reader) error) error {
 	ask, err := fileRequest(req, path)
 	for hop := 0; err == nil; hop++ {

@@ -76,8 +76,8 @@ func add(h http.Header, fields fetch.Header) {
 	}
 }
 
-// A trailerBody is a response body. When it reaches the end, it stores the
-// trailer fields in the map that is also http.Response.Trailer.
+// A trailerBody is a response body that sets the fields of
+// http.Response.Trailer when it reaches its end.
 type trailerBody struct {
 	io.ReadCloser
 	fields func() fetch.Header

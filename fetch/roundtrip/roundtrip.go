@@ -38,9 +38,9 @@ import (
 // option decodes the body but leaves Content-Encoding in the header.
 type Transport struct{ Client *fetch.Client }
 
-// sourceKey is a context key for the [fetch.Response] from which an
-// http.Response was made. The request that follows a redirect needs the
-// fetch.Response.
+// sourceKey is the context key under which an http.Response keeps the
+// [fetch.Response] from which it was converted. A request that follows a
+// redirect needs the fetch.Response.
 type sourceKey struct{}
 
 // RoundTrip sends a GET or HEAD request and follows no redirects. For other
@@ -101,8 +101,8 @@ func newRequest(req *http.Request) (*fetch.Request, error) {
 	return r, nil
 }
 
-// source returns a fetch.Request for u. The type [Transport] describes how the
-// source of the URL is determined.
+// source returns a fetch.Request for u and sets the document that supplied u.
+// The documentation of [Transport] contains the rules.
 func source(req *http.Request, u uri.URI) *fetch.Request {
 	referer := req.Header.Get("Referer")
 	switch before := req.Response; {
