@@ -37,7 +37,7 @@ const (
 	hexDigit    = digit | hexAF
 )
 
-// Has reports whether c is in the set.
+// Has reports whether the set contains the byte c.
 func (s Set) Has(c byte) bool { return class[c]&s != 0 }
 
 // class[c] is the set of all groups that contain the byte c.

@@ -152,7 +152,7 @@ func (x *extractor) schemeStart(colon int) int {
 	return i
 }
 
-// wrapperOpening returns the opening '<' or '"' before the URI at
+// wrapperOpening returns the '<' or '"' before the URI that starts at
 // x.text[start], or 0. It also reports whether the label "URL:" or "URI:" (RFC
 // 1630) precedes the URI.
 func (x *extractor) wrapperOpening(start int) (open byte, labelled bool) {

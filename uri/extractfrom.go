@@ -19,7 +19,7 @@ func ExtractFrom(r io.Reader) iter.Seq2[Match, error] {
 		passed := 0 // bytes of the stream before x.text
 		buf := make([]byte, window)
 		for {
-			// Keep the bytes that the next match may contain.
+			// Keep the bytes in the buffer that the next match may contain.
 			keep := max(x.floor, x.at-maxScheme-maxWrapperGap-1)
 			n := copy(buf, x.text[keep:])
 			m, err := io.ReadFull(r, buf[n:])

@@ -33,7 +33,7 @@ func (k HostKind) String() string {
 	return "unknown"
 }
 
-// HostKind returns the form of the host.
+// HostKind returns the syntactic form of the host, such as IPv4.
 func (u URI) HostKind() HostKind { return u.kind }
 
 // Addr returns the IP address in the host, and whether the host is an IP

@@ -2,7 +2,7 @@ package uri
 
 import "strings"
 
-// mask replaces a secret.
+// mask is the text that replaces a secret.
 const mask = "***"
 
 // Redact replaces the secrets in text by "***", for output to a terminal or a
@@ -47,7 +47,7 @@ type token struct {
 	at  int // offset of the last at sign before end, or -1
 }
 
-// update finds the token that contains text[i].
+// update sets t to the token that contains text[i].
 func (t *token) update(text string, i int) {
 	if i < t.end {
 		return

@@ -65,7 +65,7 @@ type header struct {
 	err    error
 }
 
-// read reads n bytes, at most ten.
+// read reads the next n bytes of a gzip header. n must not exceed 10.
 func (h *header) read(n int) (p [10]byte) {
 	if h.err == nil {
 		_, h.err = io.ReadFull(h.in, p[:n])
@@ -95,7 +95,7 @@ func (h *header) skipFields(flags byte) {
 	}
 }
 
-// skipText skips a text that ends in NUL.
+// skipText skips a field of a gzip header that ends in NUL.
 func (h *header) skipText() {
 	for again := h.err == nil; again; again = h.err == bufio.ErrBufferFull {
 		var part []byte

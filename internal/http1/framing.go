@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// An End describes how a recipient determines the end of a body, such as by its
-// length.
+// An End is the method that determines the end of a body, such as the
+// Content-Length field.
 type End uint8
 
 const (

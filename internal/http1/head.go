@@ -100,7 +100,7 @@ func (r *Rules) IsResponse(start string) bool {
 	return len(start) >= len(prefix) && strings.EqualFold(start[:len(prefix)], prefix) || strings.HasPrefix(start, "ICY ")
 }
 
-// A Status is a status line (RFC 9112 4).
+// A Status is a parsed status line (RFC 9112 4).
 type Status struct {
 	Proto string // for example "HTTP/1.1"; any word in a [Stored] message
 	Minor byte   // minor version

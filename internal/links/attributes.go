@@ -42,7 +42,7 @@ func isRelevant(element, key string) bool {
 }
 
 // classifyAttribute returns the link kind and the syntax of the references in
-// the attribute key of the element e.
+// an attribute of the element e. key is the name of the attribute.
 func classifyAttribute(e *element, key string) (Kind, syntax) {
 	switch key {
 	case "style":

@@ -25,7 +25,7 @@ const maxInflated = 100 << 20
 // sending a Content-Encoding field. Extract decompresses such pages.
 var magic = []byte("\x1f\x8b\x08")
 
-// A form is a document format.
+// A form is a document format, such as HTML or CSS.
 type form uint8
 
 const (
@@ -205,7 +205,8 @@ func rootOf(head []byte) string {
 // localName removes the namespace prefix from an element name.
 func localName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// A limitedReader reads from r and returns an error after n bytes.
+// A limitedReader reads at most n bytes from r. After that, Read returns an
+// error.
 type limitedReader struct {
 	r io.Reader
 	n int64

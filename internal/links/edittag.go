@@ -107,14 +107,14 @@ type scanner struct {
 	at   int
 }
 
-// skip advances past all bytes in set.
+// skip advances past all following bytes that are in set.
 func (s *scanner) skip(set string) {
 	for s.at < len(s.text) && strings.IndexByte(set, s.text[s.at]) >= 0 {
 		s.at++
 	}
 }
 
-// upTo advances to the next byte in set.
+// upTo advances to the next byte that is in set.
 func (s *scanner) upTo(set string) {
 	for s.at < len(s.text) && strings.IndexByte(set, s.text[s.at]) < 0 {
 		s.at++

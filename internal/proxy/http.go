@@ -63,10 +63,10 @@ func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Option
 	return readHead(conn)
 }
 
-// initialChallenge returns the challenge for which the first request contains
-// credentials. It selects one of Options.Challenges or, for the method Basic, a
-// Basic challenge. An empty Challenge means that the first request has no
-// credentials.
+// initialChallenge selects the challenge for which the first CONNECT request
+// sends credentials. It returns one of Options.Challenges or, for the method
+// Basic, a Basic challenge. If there are no credentials, it returns an empty
+// Challenge.
 func (o *Options) initialChallenge() httpauth.Challenge {
 	c := o.choose(o.Challenges)
 	if c.Scheme == "" && o.Login.User != "" && o.Auth == httpauth.Basic {

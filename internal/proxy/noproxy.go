@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An exemption is an entry of no_proxy.
+// An exemption is one entry of no_proxy, such as a host name.
 type exemption struct {
 	all    bool
 	suffix string       // host name or parent domain, without a leading dot

@@ -12,14 +12,14 @@ import (
 const (
 	socks5 = 5
 
-	// Authentication methods (RFC 1928 3).
+	// These are the SOCKS5 authentication methods (RFC 1928 3).
 	methodNone     = 0
 	methodLogin    = 2
 	methodRejected = 0xff
 
 	loginVersion = 1 // RFC 1929 2
 
-	// Address types (RFC 1928 5).
+	// These are the SOCKS5 address types (RFC 1928 5).
 	typeIPv4 = 1
 	typeName = 3
 	typeIPv6 = 4
@@ -84,7 +84,7 @@ func socks5Request(to destination) []byte {
 }
 
 // exchange sends a SOCKS5 message and reads the first two bytes of the reply.
-// It checks that the first byte is version and returns the second byte.
+// It checks the protocol version in the first byte and returns the second byte.
 func exchange(conn net.Conn, message []byte, version byte) (byte, error) {
 	if _, err := conn.Write(message); err != nil {
 		return 0, err

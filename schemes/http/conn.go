@@ -84,7 +84,7 @@ func (c *conn) Release() bool {
 // response arrived.
 func (c *conn) Stale() bool { return c.stale }
 
-// Abort closes c.
+// Abort closes the connection.
 func (c *conn) Abort() { c.Close() }
 
 // A lease is the exclusive use of a connection by one request.

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// Limits of RFC 6265bis 5.6.
+// These limits are defined in RFC 6265bis 5.6.
 const (
 	maxCookie    = 4096 // name and value
 	maxAttribute = 1024

@@ -48,7 +48,7 @@ type eofConn struct {
 	close func() // called by Close, or nil
 }
 
-// onClose makes Close call f.
+// onClose registers the function f, which Close will call.
 func (e *eofConn) onClose(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// frame determines the end of the response body from the response head.
+// frame prepares the reader of the response body. The header fields determine
+// where the body ends.
 func (r *reader) frame() error {
 	f, err := http1.Frame(&r.rules, r.status, r.header, r.noBody)
 	if err != nil {

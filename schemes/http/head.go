@@ -22,7 +22,7 @@ func http1Head(x *exchange) []byte {
 }
 
 // toNetHTTP converts h to an http.Header. It keeps the letter case of field
-// names, except for fields that net/http reads.
+// names, except for fields that net/http itself reads, such as Range.
 func toNetHTTP(h fetch.Header) http.Header {
 	out := http.Header{}
 	for _, f := range h {

@@ -47,7 +47,7 @@ type reader struct {
 	closed    atomic.Bool
 }
 
-// emptyBody is a body of length zero.
+// emptyBody is a response body without data.
 var emptyBody io.Reader = http.NoBody
 
 func (r *reader) Read(p []byte) (int, error) {
