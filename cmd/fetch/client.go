@@ -85,7 +85,7 @@ type openClient struct {
 	streams *streams
 }
 
-// open returns a new Client that is configured by the flags and by spec. The
+// open returns a new Client with the options from the flags and from spec. The
 // caller must close the Client.
 func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ *openClient, err error) {
 	c := &openClient{jar: spec.schemes.HTTP.Jar, cookies: &f.http.cookies, streams: s}

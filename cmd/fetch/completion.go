@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A completionCommand prints a completion script for a shell.
+// A completionCommand prints a completion script for a shell such as bash.
 type completionCommand struct {
 	*commandTree
 	noDescriptions bool

@@ -80,7 +80,8 @@ func exitCode(ctx context.Context, err error) int {
 	return code
 }
 
-// An errorSource contains details about a failed URL for its error message.
+// An errorSource contains the line number of a failed URL and the number of its
+// requests, for use in error messages.
 type errorSource struct {
 	line     int // line number in the input file, or 0
 	attempts int // number of requests, or 0 if there was none

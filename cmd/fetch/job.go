@@ -36,7 +36,8 @@ type job struct {
 // counting redirects.
 func (j *job) requestCount() int { return max(j.calls, 1) + int(j.attempts.retries.Load()) }
 
-// errorSource returns details about the URL of the job for an error message.
+// errorSource returns the line number of the URL and the number of requests
+// that the job has sent, for use in error messages.
 func (j *job) errorSource() errorSource {
 	source := errorSource{line: j.line}
 	if n := j.requestCount(); j.calls > 0 || n > 1 {

@@ -42,8 +42,8 @@ type logins struct {
 	mu sync.Mutex // serializes prompts
 }
 
-// open reads the netrc file and prompts for the password of --user if
-// necessary.
+// open reads the netrc file. If --user contains no password, open prompts the
+// user for the password.
 func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 	l := &logins{streams: s, optional: f.netrcOptional}
 	if f.user != "" {
@@ -74,8 +74,8 @@ func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 	return l, nil
 }
 
-// credential returns the credentials for the first request to a URL that the
-// user entered, or nil.
+// credential returns the credentials from --user or the netrc file for a URL
+// that the user entered. It returns nil if there are no such credentials.
 func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 	if l.user != nil {
 		c := *l.user

@@ -36,13 +36,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // A write to a pipe can block forever, because it cannot be canceled.
 const shutdownTime = time.Second
 
-// repeatTime is the time after a signal in which the same signal is ignored.
+// repeatTime is the time after a signal in which further signals are ignored.
 // The command timeout(1) sends each signal twice: to the process and to its
 // group.
 const repeatTime = shutdownTime / 10
 
-// interruptible returns a context that SIGINT and SIGTERM cancel. A second
-// signal ends the process.
+// interruptible returns a context that is canceled by SIGINT and SIGTERM. A
+// second signal ends the process.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

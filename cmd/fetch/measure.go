@@ -87,7 +87,7 @@ func (m *measure) stop() {
 	}
 }
 
-// body returns a reader of b that counts the bytes of the body in m.
+// body returns a wrapper of b that counts the bytes read from it.
 func (m *measure) body(b io.ReadCloser) io.ReadCloser {
 	if m == nil {
 		return b
@@ -107,7 +107,8 @@ func (m *measure) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// phaseTime returns the time from the start of the transfer to the phase p.
+// phaseTime returns the time from the start of the transfer to a phase, such as
+// fetch.Connected.
 func (m *measure) phaseTime(p fetch.Phase) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -42,7 +42,7 @@ failed.txt	the URLs that failed
 fetch.db	the state of the archive
 `
 
-// A mirrorCommand copies sites into an archive.
+// A mirrorCommand implements fetch mirror, which copies sites into an archive.
 type mirrorCommand struct {
 	*streams
 	config    *configFlags

@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// guardFlags are the limits of sites with an unlimited number of URLs.
+// guardFlags are the flags that limit the number of URLs from sites with
+// endless links, such as calendars.
 type guardFlags struct {
 	limits mirror.Limits // values of the flags; 0 means no limit
 }
@@ -59,7 +60,7 @@ func (f *guardFlags) register(s *options.Set) {
 	}
 }
 
-// apply sets the limits of the guards in l.
+// apply converts the flags to limits and stores them in l.
 func (f *guardFlags) apply(l *mirror.Limits) error {
 	selected := guardFlags{*l}
 	flags := f.all()
@@ -76,7 +77,7 @@ func (f *guardFlags) apply(l *mirror.Limits) error {
 	return nil
 }
 
-// printGuards prints a note for each guard that omitted URLs.
+// printGuards prints a note for each limit that caused URLs to be left out.
 func (r *mirrorReport) printGuards(left mirror.LeftOut) {
 	for _, g := range r.guards.all() {
 		if n := left[g.guard]; n > 0 {

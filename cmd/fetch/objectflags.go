@@ -148,7 +148,8 @@ func (f *bodyFlags) anyToStdout() bool {
 }
 
 // fileName returns the name of the output file for a URL, or "" for standard
-// output. The path and the index are those of the URL.
+// output. The name depends on the flags, on the path of the URL, and on the
+// position of the URL on the command line.
 func (f *bodyFlags) fileName(path string, index int) (name string, err error) {
 	switch {
 	case f.toStdout(index):

@@ -105,8 +105,8 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 	return f.Commit()
 }
 
-// seeds returns the seeds of the archive, or nil if it has no readable database.
-// The other contents of the WACZ file do not depend on the database.
+// seeds returns the seed URLs of the archive. It returns nil if the database
+// cannot be read, because the WACZ file does not require seeds.
 func (c *packCommand) seeds(ctx context.Context, dir string) []string {
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
 		return nil

@@ -145,7 +145,7 @@ func (r *commandTree) uriResolve() *cobra.Command {
 	}})
 }
 
-// A levelFlag is the value of the flag --level.
+// A levelFlag is the value of --level, which selects a normalization level.
 type levelFlag string
 
 func (f *levelFlag) register(p *pflag.FlagSet) {

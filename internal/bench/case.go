@@ -76,7 +76,7 @@ func (c Case) compare(b *block, opts options) []row {
 	return c.rows(programs, samples)
 }
 
-// programs returns fetch and the installed rivals.
+// programs returns the programs to be measured: fetch and the installed rivals.
 func (c Case) programs(b *block, opts options) []program {
 	programs := []program{{name: "fetch", path: opts.program, args: c.Fetch}}
 	found := opts.as == ""

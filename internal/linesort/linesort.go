@@ -68,7 +68,7 @@ func (s *Sorter) spill() error {
 	return err
 }
 
-// sortMemory sorts the lines in memory and returns them.
+// sortMemory returns the lines in memory as a sorted sequence.
 func (s *Sorter) sortMemory() Lines {
 	return func(yield func([]byte, error) bool) {
 		line := func(start int) []byte {

@@ -77,7 +77,7 @@ func (p *play) end() {
 	}
 }
 
-// intn decodes the next number of the script. The number is less than limit.
+// intn decodes the next number in the script, which is less than limit.
 func (p *play) intn(limit int) int {
 	if len(p.script) == 0 {
 		return 0

@@ -21,8 +21,8 @@ type Engine struct {
 	// processes can open the location.
 	Place func(t testing.TB) string
 
-	// Open opens the frontier at the given place. The function now is its
-	// clock.
+	// Open opens the frontier at the given place. It uses the function now as
+	// its clock.
 	Open func(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error)
 
 	// If Lasts is true, the frontier is stored in a file. It can be opened
@@ -128,7 +128,7 @@ func (tr *trial) add(want int, items ...frontier.Item) {
 	}
 }
 
-// lease claims one host and checks that Claim returns the host want.
+// lease claims one host. It fails the test if the host is not want.
 func (tr *trial) lease(worker, want string, items int) *frontier.Lease {
 	tr.Helper()
 	ls, err := tr.Claim(tr.ctx, worker, 1, items, time.Minute)

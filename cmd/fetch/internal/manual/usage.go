@@ -153,7 +153,7 @@ func description(f *pflag.Flag) string {
 }
 
 // writeTerm writes a term, such as a flag, and its description. The description
-// starts at the column with the number width.
+// is indented by width columns.
 func writeTerm(b *strings.Builder, term, text string, width int) {
 	if len(term)+2 > width {
 		b.WriteString(term + "\n")
@@ -164,8 +164,9 @@ func writeTerm(b *strings.Builder, term, text string, width int) {
 	writeWrapped(b, text, 0, width)
 }
 
-// writeWrapped writes text in lines of at most maxColumns columns. The first
-// line is indented by the number of columns in first, and later lines by rest.
+// writeWrapped writes text in lines of at most maxColumns columns. The
+// parameters first and rest are the indentation of the first line and of all
+// other lines.
 func writeWrapped(b *strings.Builder, text string, first, rest int) {
 	b.WriteString(strings.Repeat(" ", first))
 	column := max(first, rest)
