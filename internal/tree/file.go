@@ -11,19 +11,19 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is a file that is not yet in the tree. The caller must end a File with
+// A File is a temporary file that is not yet in the tree. The caller must call
 // Publish, Discard or Close. A File is not safe for concurrent use.
 type File struct {
 	s      *Store
 	f      *os.File
-	name   string // name in the folder tmp
+	name   string // name in the directory tmp
 	size   int64
 	synced bool
 	done   bool
-	err    error // the first error of a write or sync
+	err    error // first error of a write or sync
 }
 
-// Write appends p to the file. After an error, every later call returns the
+// Write appends p to the file. After an error, all later calls return the same
 // error.
 func (f *File) Write(p []byte) (int, error) {
 	if f.err != nil {
@@ -39,7 +39,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.err
 }
 
-// Size returns the number of written bytes.
+// Size returns the number of bytes written to the file.
 func (f *File) Size() int64 { return f.size }
 
 // Open opens the file for reading from its beginning.
@@ -48,7 +48,7 @@ func (f *File) Open() (*os.File, error) {
 	return r, classify(err)
 }
 
-// Discard removes f. A call after Publish has no effect.
+// Discard removes the file. A call after Publish has no effect.
 func (f *File) Discard() error {
 	if f.done {
 		return nil
@@ -56,8 +56,8 @@ func (f *File) Discard() error {
 	return errors.Join(f.Close(), classify(f.s.parts.Remove(f.name)))
 }
 
-// Close closes f and keeps its temporary file, so that another process can
-// publish it. See Store.Unpublished.
+// Close closes the file but does not remove it. Another process can find it
+// with Store.Unpublished and publish it.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -66,17 +66,17 @@ func (f *File) Close() error {
 	return classify(f.f.Close())
 }
 
-// Label returns the label given to Create, or the name of the part given to
-// Adopt.
+// Label returns the label passed to Create. For a File returned by Adopt, it
+// returns the name of the partial file.
 func (f *File) Label() string {
 	label, _, _ := strings.Cut(f.name, ".")
 	return label
 }
 
-// Publish moves the file to a path in the tree, replaces an existing file
-// there, and ends f. Modified is the time of the file; zero means now. Publish
-// syncs the file if necessary. After an error, the path is unchanged and f is
-// closed.
+// Publish moves the file to a path in the tree and replaces an existing file
+// there. It sets the modification time to modified, or to the current time if
+// modified is zero. Publish syncs the file if necessary. If Publish fails, the
+// tree is unchanged and the File is closed.
 //
 // The name is durable after the next call of SyncFolders.
 func (f *File) Publish(name string, modified time.Time) error {
@@ -99,7 +99,7 @@ func (f *File) Publish(name string, modified time.Time) error {
 func (f *File) publish(name string, modified time.Time) error {
 	s := f.s
 	if !modified.IsZero() {
-		s.tmp.chtimes(f.name, modified) // ignore errors, because the time is not essential
+		s.tmp.chtimes(f.name, modified) // errors are ignored, because the time is not essential
 	}
 	if err := f.Close(); err != nil {
 		return err

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns the same text for all paths that some file system treats as
-// equal.
+// Fold converts path to a form for comparisons. If some file system treats two
+// paths as equal, Fold returns the same text for both.
 func Fold(path string) string { return fold(path) }
 
-// fold implements the canonical caseless match of Unicode (D145), which is
-// stricter than NTFS and as strict as APFS.
+// fold returns the form of path for the canonical caseless match of Unicode
+// (D145). This match is stricter than NTFS and as strict as APFS.
 func fold(path string) string {
 	for i := range len(path) {
 		if path[i] >= 0x80 {

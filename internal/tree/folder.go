@@ -10,21 +10,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxOpen is the number of folders that a Store keeps open.
+// maxOpen is the maximum number of directories that a Store keeps open.
 const maxOpen = 256
 
-// A folder is an open folder of the archive. Names in it are resolved relative
-// to the open folder.
+// A folder is an open directory of the archive. Operations on its files do not
+// resolve the path of the directory again.
 type folder struct {
 	root  *os.Root
-	path  string // path relative to the root
+	path  string // path relative to the directory of the archive
 	dir   *os.File
-	dirty bool // names have changed since the last sync
+	dirty bool // if true, names have changed since the last sync
 }
 
-// openFolder opens an existing folder. It rejects a symbolic link, because a
-// link could name another folder inside the root. The parent folder must be
-// open already.
+// openFolder opens an existing directory. It rejects a symbolic link, because
+// the link could lead to another directory in the root. The parent directory
+// must be open.
 func openFolder(root *os.Root, path string) (*folder, error) {
 	named, err := root.Lstat(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func openFolder(root *os.Root, path string) (*folder, error) {
 	return &folder{root: root, path: path, dir: dir}, nil
 }
 
-// folder returns the folder name, relative to the root. It creates missing
-// folders.
+// folder opens the directory with the given name, which is relative to the
+// root. It creates missing directories.
 func (s *Store) folder(name string) (*folder, error) {
 	if f, ok := s.folders[name]; ok {
 		return f, nil
@@ -83,7 +83,8 @@ func (s *Store) folder(name string) (*folder, error) {
 	return f, nil
 }
 
-// evict closes the oldest open folder if more than maxOpen are open.
+// evict closes the oldest open directory if more than maxOpen directories are
+// open.
 func (s *Store) evict() error {
 	if len(s.order) < maxOpen {
 		return nil
@@ -102,7 +103,7 @@ func (s *Store) evict() error {
 	return f.close()
 }
 
-// syncFolder makes the names in f durable.
+// syncFolder commits the names in a directory to stable storage.
 func (s *Store) syncFolder(f *folder) error {
 	if !f.dirty {
 		return nil

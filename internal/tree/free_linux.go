@@ -2,8 +2,8 @@ package tree
 
 import "golang.org/x/sys/unix"
 
-// Free returns the free bytes of the file system of the archive. If they are
-// unknown, the error is errors.ErrUnsupported.
+// Free returns the number of free bytes on the file system of the archive. If
+// the number is unknown, the error wraps errors.ErrUnsupported.
 func (s *Store) Free() (int64, error) {
 	var st unix.Statfs_t
 	err := withDescriptor(s.tmp.dir, func(fd int) error { return unix.Fstatfs(fd, &st) })

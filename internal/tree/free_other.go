@@ -8,6 +8,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Free returns the free bytes of the file system of the archive. If they are
-// unknown, the error is errors.ErrUnsupported.
+// Free returns the number of free bytes on the file system of the archive. If
+// the number is unknown, the error wraps errors.ErrUnsupported.
 func (s *Store) Free() (int64, error) { return 0, fetch.Local.With(errors.ErrUnsupported) }

@@ -8,10 +8,10 @@ import (
 )
 
 // plainChars contains the ASCII characters that are not escaped. They have no
-// special meaning inside a word of a shell or for a file system.
+// special meaning in a shell word or a file name.
 const plainChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~@+=,()!-"
 
-// isPlain is a table of the characters in plainChars.
+// isPlain contains true for each byte in plainChars.
 var isPlain = func() (set [256]bool) {
 	for _, c := range []byte(plainChars) {
 		set[c] = true
@@ -19,12 +19,12 @@ var isPlain = func() (set [256]bool) {
 	return set
 }()
 
-// escape decodes the percent-encoding of text, and then encodes all characters
-// that are not plain.
+// escape decodes percent-encoded bytes in text and then encodes all characters
+// that are not in plainChars.
 func escape(text string) string {
 	for i := 0; ; i++ {
 		if i == len(text) {
-			return text // all characters of text are plain
+			return text // no character needs an escape
 		}
 		if !isPlain[text[i]] {
 			break
@@ -54,8 +54,8 @@ func escape(text string) string {
 	return string(out)
 }
 
-// decodeOctet returns the first octet of text and the number of bytes
-// that encode it.
+// decodeOctet returns the first byte of text and its length in text. A
+// percent-encoded byte has the length 3.
 func decodeOctet(text string) (c byte, n int) {
 	if text[0] == '%' && len(text) >= 3 {
 		if b, err := strconv.ParseUint(text[1:3], 16, 8); err == nil {
@@ -65,9 +65,9 @@ func decodeOctet(text string) (c byte, n int) {
 	return text[0], 1
 }
 
-// decodeCharacter decodes the first UTF-8 character of text. It returns
-// its size, or 1 if it is invalid, and the number of bytes of text that encode
-// it.
+// decodeCharacter decodes the first UTF-8 character of text into char. It
+// returns the size of the character, or 1 if it is invalid. The result end is
+// the length of its encoding in text.
 func decodeCharacter(text string, char *[utf8.UTFMax]byte) (size, end int) {
 	for size < len(char) && end < len(text) && !utf8.FullRune(char[:size]) {
 		c, n := decodeOctet(text[end:])
@@ -85,11 +85,12 @@ func encode(dst []byte, c byte) []byte {
 	return append(dst, '%', digits[c>>4], digits[c&15])
 }
 
-// guard returns a valid name for a name of valid characters.
+// guard encodes a character of name if the name is reserved, for example by
+// Windows.
 func guard(name string) string {
 	switch name {
 	case "":
-		return "%" // unique, because a literal "%" is encoded as %25
+		return "%" // unique, because a "%" in a URL is encoded as %25
 	case ".", "..":
 		return strings.ReplaceAll(name, ".", "%2E")
 	}
@@ -110,8 +111,8 @@ func guard(name string) string {
 	return name
 }
 
-// device returns the length of the part of name that Windows treats as a
-// device name, or 0. Windows ignores the text after the first dot.
+// device returns the length of the Windows device name at the start of name, or
+// 0 if there is none. Windows ignores the text after the first dot.
 func device(name string) int {
 	stem, _, _ := strings.Cut(name, ".")
 	switch len(stem) {
@@ -131,8 +132,8 @@ func device(name string) int {
 	return 0
 }
 
-// truncateName returns the first n bytes of name, without splitting a character
-// or an encoded byte.
+// truncateName returns the first n bytes of name, or fewer bytes, so that no
+// character and no percent-encoded byte is split.
 func truncateName(name string, n int) string {
 	if n >= len(name) {
 		return name

@@ -10,62 +10,66 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Want is a URL that needs a path.
+// A Want is a request to a Namer for the path of a URL.
 type Want struct {
 	Key  frontier.Key // key of the URL; zero means the key of the field URL
 	URL  uri.URI
 	Menu bool // if true, the object is a listing (fetch.Menu)
 }
 
-// An Assigned is the path of a URL and its new claims. Claims that are already
-// in the tables are omitted. Two Assigned may claim the same folder.
+// An Assigned contains the path of a URL and the names that the caller must
+// store as reserved for the URL. Two Assigned values can contain the same
+// directory.
 type Assigned struct {
 	Path   string
 	Claims []frontier.Name
 }
 
-// A Namer assigns paths that no two URLs share on any file system. It looks up
-// the owners of names and chooses another name if a name is taken. Paths depend
-// only on the URLs and their order. A Namer is safe for concurrent use; its
-// lookups run one at a time.
+// A Namer assigns a path to each URL that no other URL has on any file system.
+// It looks up the owners of names. If a name belongs to another URL, the Namer
+// chooses another name. Paths depend only on the URLs and their order. A Namer
+// is safe for concurrent use, but performs one lookup at a time.
 //
-// If a name is taken, the later URL gets one of these names:
+// If a name belongs to another URL, the later URL gets one of these names:
 //
-//	a@file         a file, where a is a folder
-//	a@dir/b        a folder, where a is a file
+//	a@file         a file, where a is a directory
+//	a@dir/b        a directory, where a is a file
 //	index@dir.html a listing, where another URL has the file index.html
-//	a~1f2e3d4c.txt another taken name, with a part of the URL's key
+//	a~1f2e3d4c.txt any other case, with the start of the key of the URL
 //
-// If these names are taken too, the name ends in "%~" and the complete key. No
-// URL has such a preferred path, so this name is always free.
+// If these names also belong to other URLs, the name ends in "%~" and the
+// complete key. This name is always free, because no preferred path contains
+// "%~".
 type Namer struct {
 	layout       Layout
 	lookupOwners func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
 
 	mu      sync.Mutex
-	pending map[string]claim // claims that are not in the tables yet
-	folders recent           // known claims in the tables
+	pending map[string]claim // reserved names that are not yet in the database
+	folders recent           // cache of directory names that are in the database
 }
 
-// A claim is the owner of a name, and the number of pending Assigned with this
-// claim.
+// A claim is a reserved name that is not yet in the database. It contains the
+// owner of the name and the number of pending Assigned values with the name.
 type claim struct {
 	key   frontier.Key
 	count int
 }
 
-// NewNamer returns a Namer for the rules of l. The function named returns the
-// owners of names, as the method NameOwners of a Frontier does.
+// NewNamer returns a Namer for paths in the Layout l. The function named
+// returns the owners of names, like the method NameOwners of a
+// frontier.Frontier.
 func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
 	return &Namer{layout: l, lookupOwners: named, pending: map[string]claim{}}
 }
 
-// Assign returns a path for each of wants, in their order. It keeps their
-// claims until Committed or Dropped. A URL that already owns a name gets the
-// name again. If the lookup fails, Assign returns its error and makes no
-// claims.
+// Assign returns a path for each of wants, in the same order. It reserves the
+// names in these paths until Committed or Dropped is called. A URL that already
+// has a path gets the same path. If the lookup fails, Assign returns the error
+// and reserves no names.
 //
-// Assign needs one lookup, and further lookups only if a name was taken.
+// Assign performs one lookup, and more lookups only if a name belongs to
+// another URL.
 func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,7 +90,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 			n.addPending(a)
 			done = append(done, a)
 		}
-		n.removePending(done[resolved:]) // discard the results that need a further lookup
+		n.removePending(done[resolved:]) // discard the results that require another lookup
 		done = done[:resolved]
 		if err := b.lookup(ctx); err != nil {
 			n.removePending(done)
@@ -96,7 +100,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	return done, nil
 }
 
-// Committed ends the claims of as after the transaction that stored them.
+// Committed must be called after a transaction has stored the names in as.
 func (n *Namer) Committed(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -110,7 +114,7 @@ func (n *Namer) Committed(as ...Assigned) {
 	}
 }
 
-// Dropped releases the claims of as, which were not stored.
+// Dropped releases the names in as, because no transaction has stored them.
 func (n *Namer) Dropped(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -139,20 +143,20 @@ func (n *Namer) removePending(as []Assigned) {
 // A batch is the state of one call of Assign.
 type batch struct {
 	namer      *Namer
-	known      map[string]*frontier.Key // owners in the tables, or nil for a free name
+	known      map[string]*frontier.Key // owners of names in the database, or nil for a free name
 	unresolved []string                 // names to look up
 	last       place
 }
 
-// A place caches the path of a folder, because consecutive files are often in
-// the same folder.
+// A place caches the path of a directory, because consecutive files are often
+// in the same directory.
 type place struct {
 	dir    string // preferred path
 	path   string // assigned path
 	claims []frontier.Name
 }
 
-// lookup looks up the unresolved names.
+// lookup looks up the owners of the unresolved names.
 func (b *batch) lookup(ctx context.Context) error {
 	if len(b.unresolved) == 0 {
 		return nil
@@ -167,9 +171,9 @@ func (b *batch) lookup(ctx context.Context) error {
 	return err
 }
 
-// owner returns the owner of a name. Recorded reports whether the owner is in
-// the tables. A name without a lookup counts as free and is added to the
-// unresolved names.
+// owner returns the owner of a name. The result recorded is true if the owner
+// is in the database. If the name was not looked up, owner returns it as free
+// and adds it to the unresolved names.
 func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	if p, ok := b.namer.pending[folded]; ok {
 		return p.key, true, false
@@ -188,7 +192,7 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	return *k, true, true
 }
 
-// place returns the path of one URL according to the lookups so far.
+// place returns the path of one URL, as far as the owners of names are known.
 func (b *batch) place(w Want, path string) (a Assigned) {
 	if w.Key.IsZero() {
 		w.Key = frontier.KeyOf(w.URL.Unredacted())
@@ -205,49 +209,50 @@ func (b *batch) place(w Want, path string) (a Assigned) {
 	return a
 }
 
-// folder claims a folder and returns its path.
+// folder reserves the names of a directory and returns its path.
 func (b *batch) folder(p *place, path string) string {
 	for _, with := range [...]string{"", "@dir", reservedMark + "dir"} {
 		folded := fold(path + with)
 		key, taken, recorded := b.owner(folded)
 		if taken && !key.IsZero() {
-			continue // the name is taken by a file
+			continue // the name belongs to a file
 		}
 		if !recorded {
 			p.claims = append(p.claims, frontier.Name{Fold: folded})
 		}
 		return path + with
 	}
-	return path // unreachable, because no file has this name
+	return path // never reached, because no file has this name
 }
 
-// reservedMark occurs in no preferred path, where "%" is followed by two digits
-// or is the complete name.
+// reservedMark occurs in no preferred path, because "%" is either followed by
+// two digits or is the complete name.
 const reservedMark = "%~"
 
-// file claims a file in dir and sets the path of a.
+// file reserves a file name in dir and sets the path of a.
 func (b *batch) file(a *Assigned, w Want, dir, name string) {
 	owner, ok := b.claim(a, w, dir+name)
 	if ok {
 		return
 	}
 	id := hex.EncodeToString(w.Key[:])
-	with := []string{"~" + id[:8], reservedMark + id} // the last name is always free
+	suffixes := []string{"~" + id[:8], reservedMark + id} // the last name is always free
 	switch {
 	case owner.IsZero():
-		with = append([]string{"@file"}, with...)
+		suffixes = append([]string{"@file"}, suffixes...)
 	case strings.HasPrefix(name, listing(w.URL.Scheme())) && !strings.HasSuffix(w.URL.Path(), name):
-		with = append([]string{"@dir"}, with...)
+		suffixes = append([]string{"@dir"}, suffixes...)
 	}
-	for _, m := range with {
+	for _, m := range suffixes {
 		if _, ok := b.claim(a, w, dir+insertMark(name, m)); ok {
 			return
 		}
 	}
 }
 
-// claim claims a path for the file of w, or returns its owner. A zero owner
-// means that the path is a folder.
+// claim reserves a path for the file of w. If the path is reserved for another
+// URL, claim returns its owner and false. A zero owner means that the path is a
+// directory.
 func (b *batch) claim(a *Assigned, w Want, path string) (owner frontier.Key, ok bool) {
 	folded := fold(path)
 	owner, taken, recorded := b.owner(folded)
@@ -261,12 +266,12 @@ func (b *batch) claim(a *Assigned, w Want, path string) (owner frontier.Key, ok 
 	return owner, true
 }
 
-// insertMark inserts text before the extension of a name, so that the extension
-// is preserved.
-func insertMark(name, with string) string {
+// insertMark inserts the parameter mark into a file name before the extension,
+// so that the extension is preserved.
+func insertMark(name, mark string) string {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || len(name)-i > len(".geojson") || strings.ContainsAny(name[i+1:], "@=%+~,()!-") {
 		i = len(name)
 	}
-	return name[:i] + with + name[i:]
+	return name[:i] + mark + name[i:]
 }

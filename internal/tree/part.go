@@ -9,17 +9,17 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Part opens the partial file of a large body, which a later process may
-// resume. The name must be unique to the body and valid on every file system.
-// The arguments url and weak correspond to the fields of save.Options. If the
-// file is closed before Adopt and its object has a validator, the next call of
-// Part with this name resumes the file.
+// Part opens the partial file of a large body, so that a later process can
+// resume it. The name must be unique and valid on every file system. The
+// parameters url and weak have the meaning of the fields of save.Options. If
+// the file has a validator and is closed before Adopt, the next call of Part
+// with this name resumes it.
 func (s *Store) Part(name, url string, weak bool) (*save.File, error) {
 	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: weak, Resume: true, Strict: true})
 }
 
-// Adopt converts p, which must be complete, to a durable File without a name in
-// the tree. It ends p.
+// Adopt converts the complete partial file p to a File and commits it to stable
+// storage. The caller must not use p after Adopt.
 func (s *Store) Adopt(p *save.File) (*File, error) {
 	size := p.State().Offset
 	if err := p.Commit(); err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Adopt(p *save.File) (*File, error) {
 	return &File{s: s, f: f, name: name, size: size, synced: true}, nil
 }
 
-// Parts returns the names of the partial bodies.
+// Parts returns the names of all partial files.
 func (s *Store) Parts() (names []string, err error) {
 	entries, err := fs.ReadDir(s.parts.FS(), ".")
 	seen := map[string]bool{}
@@ -47,7 +47,7 @@ func (s *Store) Parts() (names []string, err error) {
 	return names, classify(err)
 }
 
-// RemovePart removes the partial body with the given name.
+// RemovePart removes the partial file with the given name.
 func (s *Store) RemovePart(name string) error {
 	var err error
 	for _, suffix := range []string{".part.state", ".part"} {
@@ -58,15 +58,16 @@ func (s *Store) RemovePart(name string) error {
 	return classify(err)
 }
 
-// bodyName returns the name of the body that a file in tmp belongs to. Package
-// save adds a dot as a prefix and the suffix ".part" or ".part.state".
+// bodyName returns the name that was passed to Part for a file in tmp. The
+// package save adds a dot before the name and the suffix ".part" or
+// ".part.state".
 func bodyName(file string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimSuffix(file, ".state"), ".part")
 	name, dot := strings.CutPrefix(name, ".")
 	return name, ok && dot && name != ""
 }
 
-// isPart reports whether a file in tmp belongs to a partial body.
+// isPart reports whether a file in tmp belongs to a partial file of Part.
 func (s *Store) isPart(file string) bool {
 	if _, ok := bodyName(file); !ok {
 		return false

@@ -9,34 +9,36 @@ import (
 )
 
 const (
-	maxName   = 200 // bytes of a component, without marks of a Namer
-	shortName = 120 // bytes kept of a longer component
-	maxPath   = 900 // bytes, so that the path of the archive and of the file fit in 1024
+	maxName   = 200 // maximum bytes of a name, without the suffix of a Namer
+	shortName = 120 // bytes kept of a longer name
+	maxPath   = 900 // maximum bytes of a path; with the path of the archive, many systems allow 1024
 	cutPath   = 500
 
-	// noHost replaces the host in the path of a URL that has no host. It cannot
-	// be the name of a host.
+	// noHost replaces the host in the path of a URL without a host. No host has
+	// this name.
 	noHost = "@"
 )
 
-// Path returns the preferred path of u: scheme/host[+port]/segments, by these
-// rules:
+// Path returns the preferred path of u, which has the form
+// SCHEME/HOST[+PORT]/SEGMENTS. These rules apply:
 //
 //   - Letters, digits, "._~@+=,()!-" and printable UTF-8 characters are
 //     written unescaped. All other bytes are percent-encoded.
-//   - An empty segment is "%". "." and ".." are encoded. The last character is
-//     encoded in names that end in a dot and in Windows device names. Since
-//     [NewLayout], a leading "." or "-" is encoded, and the first letter of the
-//     name HEAD in any case, which git reads.
+//   - An empty segment becomes "%". "." and ".." are encoded. The last
+//     character is encoded in names that end in a dot and in Windows device
+//     names. Since [NewLayout], a leading "." or "-" is encoded, and the first
+//     letter of the name HEAD in upper or lower case, because git reads this
+//     file.
 //   - A query is appended to the name after "@q=".
-//   - A listing is in the folder that it lists, under the usual name of its
-//     scheme. Listings are URLs that end in "/", gopher menus, and all URLs with
-//     menu set, except for http, whose folders end in "/".
-//   - A name over 200 bytes keeps 120 bytes and gets "~" and a digest. A path
-//     over 900 bytes is shortened in the same way to a name in its first folders.
+//   - A listing is a file in the directory that it lists, with the usual name
+//     of its scheme. Listings are URLs that end in "/", gopher menus, and all
+//     URLs with menu set. For http, only URLs that end in "/" are listings.
+//   - A name longer than 200 bytes is shortened to 120 bytes, "~" and a digest.
+//     A path longer than 900 bytes is shortened to its first directories and
+//     such a name.
 //
-// Userinfo, fragment and the default port of the scheme are ignored. Path is
-// defined for every u and always returns a path.
+// Path ignores the userinfo, the fragment and the default port of the scheme.
+// It returns a path for every URL.
 func Path(u uri.URI, menu bool) string { return NewLayout.Path(u, menu) }
 
 func pathOf(u uri.URI, menu bool, l Layout) string {
@@ -87,10 +89,11 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 	return shortenPath(string(p), root)
 }
 
-// Name returns one path component for text, by the rules of [Path].
+// Name returns a file name for text. It applies the rules of [Path] for one
+// segment.
 func Name(text string) string { return NewLayout.Name(text) }
 
-// listing returns the name of the listing of a folder.
+// listing returns the file name of a listing, which depends on the scheme.
 func listing(scheme string) string {
 	switch scheme {
 	case "http", "https":
@@ -103,8 +106,9 @@ func listing(scheme string) string {
 	return ".listing"
 }
 
-// host returns the component for host and port. "+" precedes a port, and "[" an
-// IPv6 address, in which colons are replaced by "-".
+// host returns the directory name for the host and port of u, such as
+// "example.org+8080". An IPv6 address begins with "[", and "-" replaces each
+// colon.
 func host(u uri.URI) string {
 	name := strings.ToLower(u.Host())
 	switch {
@@ -123,7 +127,8 @@ func host(u uri.URI) string {
 	return name
 }
 
-// portNumber returns the port of u if it is not the default port of the scheme.
+// portNumber returns the port of u. The result ok is false if u has the default
+// port of the scheme.
 func portNumber(u uri.URI) (string, bool) {
 	port, _ := u.Port()
 	port = strings.TrimLeft(port, "0")
@@ -134,9 +139,9 @@ func portNumber(u uri.URI) (string, bool) {
 	return port, true
 }
 
-// shortenPath returns a short form of a path that is too long: as many folders
-// as fit, and a name with the digest of the path. The first root bytes, which
-// are complete folders, are kept.
+// shortenPath shortens a path that is too long. It keeps as many directories as
+// possible and adds a name with the digest of the path. It always keeps the
+// first root bytes, which are complete directory names.
 func shortenPath(path string, root int) string {
 	end := root
 	for i := root + 1; i < min(len(path), cutPath); i++ {
@@ -148,13 +153,13 @@ func shortenPath(path string, root int) string {
 	return path[:end] + "/" + truncateName(name, min(len(name), shortName)) + "~" + digest(path)
 }
 
-// digest returns 16 hexadecimal digits of the SHA-256 of text.
+// digest returns the first 16 hexadecimal digits of the SHA-256 digest of text.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// cutLast splits text at the last sep.
+// cutLast splits text around the last occurrence of sep.
 func cutLast(text, sep string) (before, after string, ok bool) {
 	i := strings.LastIndex(text, sep)
 	if i < 0 {

@@ -1,10 +1,10 @@
 package tree
 
-// maxRecent is the maximum number of names in each map of a recent.
+// maxRecent is the maximum number of names in each of the two maps of a recent.
 const maxRecent = 8192
 
-// A recent is a set that drops the least recently used names. The zero value
-// is empty.
+// A recent is a set of names that drops the least recently used names. The zero
+// value is an empty set.
 type recent struct{ young, old map[string]struct{} }
 
 func (r *recent) add(name string) {

@@ -15,22 +15,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// The folders of an archive that a Store uses.
+// The directories of an archive that a Store uses.
 const (
 	Dir   = "tree"  // retrieved files
 	attic = "attic" // files that were deleted on the server
 	Tmp   = "tmp"   // temporary files
 )
 
-// Options configure a Store. The zero value is valid.
+// Options contains the settings of a Store. The zero value is ready to use.
 type Options struct {
-	// NoSync disables syncing. A power failure may then lose published files.
+	// If NoSync is true, the Store syncs no files. A power failure can then
+	// lose published files.
 	NoSync bool
 }
 
-// A Store writes the files of an archive. All accesses go through the root of
-// the folder, so no path and no link leads out of the archive. A Store is safe
-// for concurrent use. Its errors have the classes fetch.Local and
+// A Store writes the files of an archive. It resolves all paths relative to the
+// open directory, so that no path and no link leads outside of the archive. A
+// Store is safe for concurrent use. Its errors wrap fetch.Local or
 // fetch.DiskFull.
 type Store struct {
 	o     Options
@@ -41,12 +42,13 @@ type Store struct {
 	seq   atomic.Uint64
 
 	mu      sync.Mutex
-	folders map[string]*folder // open folders by path
-	order   []string           // paths of open folders, oldest first
-	held    *folder            // folder that evict must not close, or nil
+	folders map[string]*folder // open directories by path
+	order   []string           // paths of the open directories, oldest first
+	held    *folder            // directory that evict must not close, or nil
 }
 
-// Open opens the archive in dir. It creates a missing folder.
+// Open opens the archive in the directory dir. If the directory is missing,
+// Open creates it.
 func Open(dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, classify(err)
@@ -72,7 +74,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close closes all open folders and files of the Store.
+// Close closes all open directories and files of the Store.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,14 +86,15 @@ func (s *Store) Close() error {
 	return classify(errors.Join(err, s.root.Close()))
 }
 
-// Create creates a temporary file for Publish. The label identifies its owner
-// and need not be unique. It must be a valid file name without a dot.
+// Create creates a temporary file that Publish can move to the tree. The label
+// identifies the owner of the file. It must be a valid file name without a dot,
+// and need not be unique.
 func (s *Store) Create(label string) (*File, error) {
 	for {
 		name := s.partName(label)
 		f, err := s.tmp.create(name)
 		if errors.Is(err, fs.ErrExist) {
-			continue // the name belongs to another or a killed process
+			continue // the file belongs to another process or to a killed process
 		}
 		if err != nil {
 			return nil, classify(err)
@@ -100,14 +103,14 @@ func (s *Store) Create(label string) (*File, error) {
 	}
 }
 
-// partName returns a new name for a file in tmp.
+// partName returns an unused name for a temporary file.
 func (s *Store) partName(label string) string {
 	return label + "." + strconv.FormatUint(s.seq.Add(1), 36) + ".part"
 }
 
-// Unpublished returns the files that a killed process did not publish, except
-// for partial bodies. The caller must end each file. No other process may use
-// the archive.
+// Unpublished returns the temporary files of a killed process, except for
+// partial files. The caller must publish, discard or close each file. No other
+// process may use the archive at the same time.
 func (s *Store) Unpublished() iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
 		entries, err := fs.ReadDir(s.parts.FS(), ".")
@@ -140,9 +143,9 @@ func (s *Store) openUnpublished(name string) (*File, error) {
 	return &File{s: s, f: f, name: name, size: info.Size()}, nil
 }
 
-// Clean removes the files that a killed process did not publish, except for
-// partial bodies. No other process may use the archive. Call Clean before the
-// first Create.
+// Clean removes the temporary files of a killed process, except for partial
+// files. It must be called before the first call of Create. No other process
+// may use the archive at the same time.
 func (s *Store) Clean() error {
 	f, err := s.parts.Open(".")
 	if err != nil {
@@ -168,8 +171,8 @@ func (s *Store) Clean() error {
 	}
 }
 
-// Open opens a file of the tree for reading. It rejects links and other files
-// that are not regular.
+// Open opens a file in the tree for reading. It returns an error for links and
+// for other files that are not regular.
 func (s *Store) Open(path string) (*os.File, error) {
 	named, err := s.Stat(path)
 	if err != nil {
@@ -193,7 +196,8 @@ func (s *Store) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Stat returns the properties of a file. It does not follow links.
+// Stat returns the file information of a file in the tree. It does not follow
+// links.
 func (s *Store) Stat(path string) (fs.FileInfo, error) {
 	if err := validatePath(path); err != nil {
 		return nil, err
@@ -202,7 +206,7 @@ func (s *Store) Stat(path string) (fs.FileInfo, error) {
 	return info, classify(err)
 }
 
-// validatePath returns an error if path is not a valid path of the tree.
+// validatePath returns an error if path is not a valid path in the tree.
 func validatePath(path string) error {
 	if !fs.ValidPath(path) || path == "." {
 		return fetch.Usage.Errorf("%q is not a path of the tree", path)
@@ -210,8 +214,8 @@ func validatePath(path string) error {
 	return nil
 }
 
-// MoveToAttic moves a file of the tree to the attic of a run and replaces an
-// existing file there. SyncFolders makes the move durable.
+// MoveToAttic moves a file from the tree to the attic of a run. It replaces an
+// existing file there. The move is durable after SyncFolders.
 func (s *Store) MoveToAttic(name, run string) error {
 	if err := validatePath(name); err != nil {
 		return err
@@ -231,8 +235,7 @@ func (s *Store) MoveToAttic(name, run string) error {
 	return classify(from.rename(path.Base(name), to, path.Base(name)))
 }
 
-// classify adds the class fetch.Local or fetch.DiskFull to an error of the file
-// system.
+// classify wraps a file system error in fetch.Local or fetch.DiskFull.
 func classify(err error) error {
 	var fault fetch.Fault
 	switch {

@@ -6,13 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// maxSyncs is the number of files that are synced concurrently. Journaling file
-// systems combine concurrent syncs: on ext4, 256 small files take 350 ms one by
-// one and 60 ms concurrently.
+// maxSyncs is the maximum number of files that are synced concurrently.
+// Journaling file systems combine concurrent syncs. On ext4, 256 small files
+// take 350 ms in sequence and 60 ms concurrently.
 const maxSyncs = 16
 
-// Sync makes the content of files durable, and their names in tmp. Pass all
-// files of a batch at once. Sync tries all files before it returns. A file
+// Sync commits the content of files, and their temporary names, to stable
+// storage. One call for all files of a batch is faster than a call for each
+// file. If the sync of one file fails, Sync still syncs all others. A file
 // whose sync failed cannot be published.
 func (s *Store) Sync(files ...*File) error {
 	var todo []*File
@@ -38,7 +39,7 @@ func (s *Store) Sync(files ...*File) error {
 	return err
 }
 
-// SyncFolders makes all changes of names durable.
+// SyncFolders commits all published names to stable storage.
 func (s *Store) SyncFolders() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +54,7 @@ func (s *Store) SyncFolders() error {
 	return classify(errors.Join(errs...))
 }
 
-// runConcurrently calls do with the numbers below n, several at a time.
+// runConcurrently calls do with each number less than n, in several goroutines.
 func runConcurrently(n int, do func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

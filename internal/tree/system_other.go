@@ -19,6 +19,6 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	return f.root.Chtimes(f.path+"/"+name, time.Time{}, t)
 }
 
-// syncDir returns nil. These systems make a new name durable with the file, or
-// they have no function that syncs a folder.
+// syncDir has no effect. These systems sync a new name together with the file,
+// or they cannot sync a directory.
 func syncDir(*os.File) error { return nil }

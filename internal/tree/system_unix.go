@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// create creates a file for writing that must not exist. Unlike package os, it
-// does not register the file with the poller, because regular files do not
-// support it.
+// create creates a file for writing. It returns an error if the file exists.
+// Unlike os.OpenFile, it does not register the file with the network poller,
+// which does not support regular files.
 func (f *folder) create(name string) (file *os.File, err error) {
 	fd := -1
 	err = withDescriptor(f.dir, func(dir int) error {
@@ -29,8 +29,9 @@ func (f *folder) create(name string) (file *os.File, err error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// rename moves a file to another folder and replaces an existing file there. It
-// follows no links, because both names are single components in open folders.
+// rename moves a file to another directory and replaces an existing file there.
+// It follows no links, because both names are single components in open
+// directories.
 func (f *folder) rename(name string, to *folder, newName string) error {
 	err := withDescriptor(f.dir, func(from int) error {
 		return withDescriptor(to.dir, func(to int) error { return unix.Renameat(from, name, to, newName) })
@@ -45,7 +46,7 @@ func (f *folder) rename(name string, to *folder, newName string) error {
 func (f *folder) chtimes(name string, t time.Time) error {
 	ts, err := unix.TimeToTimespec(t)
 	if err != nil {
-		return nil // ignore times of the server that the system cannot represent
+		return nil // ignore a time that the system cannot represent
 	}
 	err = withDescriptor(f.dir, func(fd int) error {
 		return unix.UtimesNanoAt(fd, name, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
@@ -56,8 +57,8 @@ func (f *folder) chtimes(name string, t time.Time) error {
 	return nil
 }
 
-// withDescriptor calls do with the descriptor of f, which stays open during the
-// call.
+// withDescriptor calls do with the file descriptor of f. The descriptor remains
+// open during the call.
 func withDescriptor(f *os.File, do func(fd int) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

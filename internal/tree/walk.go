@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// An Entry is a file or another object in the tree.
+// An Entry is a file in the tree, or another object such as a symbolic link.
 type Entry struct {
 	Path string
-	Info fs.FileInfo // properties of the object; links are not followed
+	Info fs.FileInfo // file information of the object; links are not followed
 }
 
-// Walk returns all objects in the tree except folders, including objects that a
-// Store does not create. The order depends on the file system. Walk returns
-// an error with its path and continues.
+// Walk iterates over all objects in the tree except directories. The objects
+// include those that a Store does not create, such as links. The order depends
+// on the file system. After an error, the iteration continues.
 func (s *Store) Walk() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) { s.walk(Dir, yield) }
 }
@@ -50,7 +50,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 	}
 }
 
-// trimDir converts a path relative to the root to a path relative to the tree.
+// trimDir removes the prefix "tree/" from a path relative to the root.
 func trimDir(name string) string {
 	if name == Dir {
 		return ""
