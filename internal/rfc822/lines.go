@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// bufferSize is the buffer size in bytes. Longer lines are read in pieces. MIME
-// boundaries and the first and last lines of encoded files must fit in the
-// buffer.
+// bufferSize is the size of the read buffer in bytes. A longer line is read in
+// pieces. MIME boundaries and the first and last lines of encoded files must
+// fit in the buffer.
 const bufferSize = 16 << 10
 
 // The type lines reads text line by line. It returns a line longer than the

@@ -198,7 +198,8 @@ func (r *reader) nextLine() ([]byte, error) {
 	return text, nil
 }
 
-// matchBoundary returns the multipart boundary that text matches, or nil.
+// matchBoundary returns the boundary that text contains, or nil if text is not
+// a boundary of an enclosing multipart.
 func (r *reader) matchBoundary(text string) *boundary {
 	for depth := len(r.enclosing) - 1; depth >= 0; depth-- {
 		if rest, ok := strings.CutPrefix(text, r.enclosing[depth].boundary); ok && (rest == "" || rest == "--") {

@@ -67,8 +67,8 @@ func (u *uuDecoder) next() ([]byte, error) {
 	return u.decodeLine(text, size)
 }
 
-// decodeLine decodes a line into size bytes. It treats missing characters as
-// spaces, because mail software may remove trailing spaces.
+// decodeLine decodes a uuencoded line of size bytes. It treats missing
+// characters as spaces, because mail software may remove trailing spaces.
 func (u *uuDecoder) decodeLine(text []byte, size int) ([]byte, error) {
 	u.out = u.out[:0]
 	for len(u.out) < size {

@@ -41,8 +41,9 @@ func (c *Conn) Trace() *fetch.Trace {
 	return c.trace
 }
 
-// setTrace sets the Trace that receives reports, which may be nil. After
-// setTrace returns, the functions of the previous Trace are no longer called.
+// setTrace sets the Trace to which c reports its traffic. The Trace may be nil.
+// After setTrace returns, the functions of the previous Trace are no longer
+// called.
 func (c *Conn) setTrace(t *fetch.Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,12 +66,12 @@ func (c *Conn) ReportRead(p []byte) {
 	}
 }
 
-// Send writes out to Stream and reports shown to the Trace. The bytes in shown
-// must not contain passwords or other secrets.
-func (c *Conn) Send(out, shown []byte) error {
-	c.reportSent(shown)
+// Send writes data to Stream. It reports masked to the Trace in place of data,
+// so that the trace contains no passwords or other secrets.
+func (c *Conn) Send(data, masked []byte) error {
+	c.reportSent(masked)
 	c.NetConn.SetWriteDeadline(time.Now().Add(ReplyTimeout))
-	_, err := c.Stream.Write(out)
+	_, err := c.Stream.Write(data)
 	return err
 }
 
@@ -82,9 +83,9 @@ func (c *Conn) reportSent(shown []byte) {
 	}
 }
 
-// SetReplyTimeout sets a deadline for all following reads, at the given time
-// from now. A limit of zero removes the deadline. Drivers remove the deadline
-// before a body, because the Client limits the time of bodies.
+// SetReplyTimeout sets the read deadline to the current time plus limit. If
+// limit is zero, it removes the deadline. Drivers remove the deadline before a
+// body, because the Client limits the time of bodies.
 func (c *Conn) SetReplyTimeout(limit time.Duration) {
 	var until time.Time
 	if limit > 0 {

@@ -50,9 +50,10 @@ type idleSession[S Session] struct {
 	expires time.Time
 }
 
-// Do performs a request. It calls use with the lease of an idle session, or of
-// a new session returned by open. The function use must end the lease, for
-// example through the body of a response. If use fails, Do ends the lease.
+// Do performs a request on an idle session, or on a new session if no idle
+// session is usable. It calls open to create a session, and calls use with a
+// lease of the session. The function use must end the lease, for example
+// through the body of a response. If use fails, Do ends the lease.
 //
 // The server may have closed the idle session. If use fails on a stale session
 // or returns [ErrStale], Do reports a restart to the Trace and calls use with

@@ -21,8 +21,8 @@ func (s *session) login(user, password string) (answer, error) {
 	return s.command(secret, "LOGIN", quote(user), secret)
 }
 
-// validateQuoted returns an error if one of texts contains CR, LF or NUL. These
-// bytes cannot appear in a quoted string (RFC 3501 4.3).
+// validateQuoted returns an error if any of the texts contains CR, LF or NUL.
+// These bytes cannot appear in a quoted string (RFC 3501 4.3).
 func validateQuoted(texts ...string) error {
 	for _, text := range texts {
 		if strings.ContainsAny(text, "\r\n\x00") {
@@ -96,7 +96,7 @@ func answerChallenge(text string, next func([]byte) ([]byte, error)) ([]byte, er
 	return next(b)
 }
 
-// encodeBase64 returns b in base64, or ifEmpty if b has no bytes.
+// encodeBase64 returns b in base64. If b is empty, it returns ifEmpty.
 func encodeBase64(b []byte, ifEmpty string) string {
 	if len(b) == 0 {
 		return ifEmpty

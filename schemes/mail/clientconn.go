@@ -71,9 +71,9 @@ func (s *session) startClient() {
 	s.client.WaitGreeting()
 }
 
-// startCommand replaces the next command that imapclient writes by command,
-// unless command is empty. It also resets the size limit and the timeout for
-// the server's answer.
+// startCommand sets the command that is sent in place of the next command from
+// imapclient. If command is empty, the command from imapclient is sent. The size
+// limit and the timeout for the server's answer start again.
 func (g *clientConn) startCommand(command string) { g.startSized(command, maxAnswer) }
 
 // startList prepares for a LIST command and enables the repair of malformed
@@ -107,8 +107,8 @@ func (g *clientConn) startSized(command string, size int64, waits ...int) {
 	g.s.awaitReply()
 }
 
-// allowLiteral allows a literal of n bytes in addition to the size limit.
-// Parentheses in the literal are not counted.
+// allowLiteral raises the size limit by n bytes for a literal. Parentheses in
+// the literal are not counted.
 func (g *clientConn) allowLiteral(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -116,7 +116,7 @@ func (g *clientConn) allowLiteral(n int64) {
 	g.literal = n
 }
 
-// refill raises the size limit again after each entry of a listing.
+// refill raises the size limit after an entry of a listing was read.
 func (g *clientConn) refill() {
 	g.mu.Lock()
 	g.remaining = min(g.remaining+entryAllowance, maxAnswer)
@@ -148,7 +148,7 @@ func (g *clientConn) Read(p []byte) (int, error) {
 	}
 }
 
-// repairList corrects LIST responses in text while it holds the lock.
+// repairList corrects malformed LIST responses in text.
 func (g *clientConn) repairList(text []byte) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,8 +205,8 @@ func (g *clientConn) read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkLimits subtracts the length of text from the remaining size. It returns
-// false if text has too many nested parentheses.
+// checkLimits counts the bytes of text against the size limit. It returns false
+// if text has too many nested parentheses.
 func (g *clientConn) checkLimits(text []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// connect opens a connection to the server that q names, and authenticates the
-// user.
+// connect opens a connection to the server and authenticates the user.
 func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
 	if err != nil {

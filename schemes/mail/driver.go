@@ -65,7 +65,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// request performs the request of q on a pooled or new session, and returns the
+// request performs a request on a pooled or new session and returns the
 // response.
 func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, err error) {
 	open := func() (*session, error) { return d.connect(ctx, q) }
@@ -95,7 +95,7 @@ func (q *task) response(l *lease) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// response sends the commands for the task q and returns when the content
+// response sends the commands for the task q and waits until the content
 // begins. A nil Body in the response means empty content.
 func (s *session) response(q *task) (*fetch.Response, error) {
 	if q.kind == kindServer {

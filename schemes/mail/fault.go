@@ -57,7 +57,8 @@ func truncateText(text string) string {
 	return text
 }
 
-// lineFault adds an error class to an error of reading a line.
+// lineFault adds an error class to an error that occurred while a response line
+// was read.
 func lineFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong):

@@ -174,8 +174,8 @@ func storeFault(err error) error {
 	return err
 }
 
-// A contextBody reads a message from a file. Read returns an error after the
-// context is canceled.
+// A contextBody is a message body whose Read fails after the context is
+// canceled.
 type contextBody struct {
 	ctx context.Context
 	io.Reader

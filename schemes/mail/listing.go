@@ -24,10 +24,10 @@ func (s *session) listMailboxes(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// listChildren returns a response that lists the mailboxes below q.mailbox. It
-// requires that the server marks q.mailbox as \Noselect, a name that only
-// contains other mailboxes. Otherwise listChildren returns err, the error of
-// the failed EXAMINE command.
+// listChildren returns a response that lists the mailboxes below q.mailbox. The
+// server must mark q.mailbox as \Noselect, which means that it cannot be opened
+// and only contains other mailboxes. Otherwise listChildren returns err, the
+// error of the failed EXAMINE command.
 func (s *session) listChildren(q *task, err error) (*fetch.Response, error) {
 	if strings.ContainsAny(q.mailbox, "*%") { // LIST would interpret the name as a pattern
 		return nil, err
@@ -81,8 +81,8 @@ func (s *session) listMessages(q *task) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// listingResponse returns a response without a body. Its header fields hold the
-// message count, UIDVALIDITY and UIDNEXT of the mailbox.
+// listingResponse returns a response with the message count, UIDVALIDITY and
+// UIDNEXT of the mailbox as header fields. The response has no body.
 func (m *mailbox) listingResponse() *fetch.Response {
 	return &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Header: fetch.Header{
 		{Name: "Messages", Value: fmt.Sprint(m.messages)},

@@ -17,8 +17,8 @@ type listRepairer struct {
 	partialLine []byte // start of a line whose end was not yet received
 }
 
-// repair corrects the LIST responses in text, which is the next input from the
-// server. It keeps an incomplete last line until the next call.
+// repair corrects malformed LIST responses in the next input from the server.
+// It keeps an incomplete last line until the next call.
 func (l *listRepairer) repair(text []byte) []byte {
 	if !l.active && len(l.partialLine) == 0 {
 		return text

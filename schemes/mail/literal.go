@@ -47,9 +47,9 @@ func (s *session) fetchSection(q *task, items string) (*literal, error) {
 
 func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described bool, err error) {
 	s.clientConn.startCommand(q.verb() + " " + q.number() + " " + items)
-	// With a UID set, imapclient rejects a section that arrives before the UID
-	// of its message. Some servers send the UID last. A set of sequence numbers
-	// avoids this check.
+	// If a FETCH command has a UID set, imapclient rejects a section that
+	// arrives before the UID of its message. Some servers send the UID last. A
+	// set of sequence numbers avoids this check.
 	set := imap.SeqSet{{Start: 1, Stop: 0}}
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
@@ -87,8 +87,9 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described
 	return nil, described, err
 }
 
-// otherMessageFault returns the error after unrelated message data has ended
-// the session. If this data exceeded the size limit, the error is errAbsent.
+// otherMessageFault returns the error for a session that was closed because of
+// unrelated message data. If this data exceeded the size limit, the error is
+// errAbsent.
 func (s *session) otherMessageFault() error {
 	if err := s.classify("FETCH", fetch.Denied, io.ErrUnexpectedEOF); fetch.FaultOf(err) != fetch.TooLarge {
 		return err

@@ -152,7 +152,7 @@ func (o Options) lookupScheme(name string, menu menu, plan planner, open driverF
 		Links:  links,
 		Traits: fetch.Traits{ReportsSize: true},
 		Mirror: fetch.Mirroring{Alias: true, Subtree: mirrorScope},
-		Trust:  o.trust(),
+		Trust:  o.storeAddresses(),
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return open(env) },
 		Menu:   menu,

@@ -20,8 +20,8 @@ const (
 	defaultMedia = "text/plain" // type of a part without Content-Type (RFC 2045 5.2)
 )
 
-// message returns a response with a message or with the section that the URL
-// names.
+// message returns a response with the message that the URL names, or with a
+// section of the message.
 func (s *session) message(q *task) (*fetch.Response, error) {
 	req := q.req
 	resp := &fetch.Response{Kind: fetch.Document, Media: mediaOf(q.section), Size: -1, Validator: s.validator(q)}

@@ -166,8 +166,8 @@ func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLoc
 	return resp, err
 }
 
-// partResponse returns a response with the decoded part of a message that has
-// the Content-ID id.
+// partResponse returns a response with the message part that has the given
+// Content-ID. The content of the part is decoded.
 func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.Response, error) {
 	p, err := rfc822.FindID(resp.Body, id)
 	var text io.Reader

@@ -82,7 +82,8 @@ func (c *resumableLister) advance(e fetch.Entry) bool {
 	return true
 }
 
-// resume opens a second session and continues the listing after the last UID.
+// resume opens a second session and continues the listing after the UID of the
+// last entry.
 func (c *resumableLister) resume() error {
 	q := *c.q
 	q.kind, q.search = kindSearch, fmt.Sprintf("UID %d:*", uint64(c.lastUID)+1)

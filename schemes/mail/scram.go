@@ -36,9 +36,8 @@ type scram struct {
 	serverVerified  bool
 }
 
-// errProofRejected and errServerSignature end a SCRAM authentication in which
-// the client has used the password. After either error, the client tries no
-// other mechanism.
+// errProofRejected and errServerSignature are the errors of a failed SCRAM
+// authentication. After either error, the client tries no other mechanism.
 var (
 	errProofRejected   error = fetch.Auth.Errorf("server rejected the password proof")
 	errServerSignature error = fetch.Auth.Errorf("server failed to authenticate itself: invalid SCRAM signature")
@@ -97,8 +96,8 @@ func (c *scram) next(message []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// clientFinal returns the client-final-message of RFC 5802 3, in response to
-// the server-first-message.
+// clientFinal returns the SCRAM client-final-message (RFC 5802 3) in response
+// to the server-first-message.
 func (c *scram) clientFinal(message string) ([]byte, error) {
 	fields := scramFields(message)
 	salt, err := base64.StdEncoding.DecodeString(fields["s"])

@@ -78,8 +78,8 @@ func parseIMAPStore(text string) (uri.URI, bool) {
 	return u, err == nil && (u.Scheme() == "imap" || u.Scheme() == "imaps")
 }
 
-// trust returns the addresses of the IMAP servers in Options.Stores.
-func (o Options) trust() (addresses []string) {
+// storeAddresses returns the addresses of the IMAP servers in Options.Stores.
+func (o Options) storeAddresses() (addresses []string) {
 	for _, text := range o.Stores {
 		if u, ok := parseIMAPStore(text); ok {
 			if t, err := fetch.TargetOf(u, portOf(u)); err == nil && t.Host != "" {
