@@ -53,7 +53,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
 }
 
-// options converts the flags to the archive options in o.
+// options converts the flags to options of the archive and stores them in o.
 func (f *archiveFlags) options(o *mirror.Options, ignoreRobots bool) error {
 	o.Tree = !f.noTree
 	switch f.mailboxes {

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A uriExtractCommand prints the URIs that it finds in a text. The option
-// --input-file can read its output.
+// A uriExtractCommand prints the URIs that it finds in a text, in a format that
+// --input-file accepts.
 type uriExtractCommand struct {
 	*streams
 	json bool

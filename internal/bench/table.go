@@ -47,8 +47,8 @@ func (c Case) target(m measure) *Target {
 
 func (r row) ratio() float64 { return r.fetch / r.other }
 
-// missed reports whether r misses its target. If the target is a ratio, it is
-// missed if the rival is not installed.
+// missed reports whether r misses its target. A target ratio is also missed if
+// the rival is not installed.
 func (r row) missed() bool {
 	switch {
 	case r.target == nil:

@@ -62,7 +62,7 @@ func Soak(t *testing.T, e Engine) {
 }
 
 // A clock is a fake clock that moves only when advance is called. It starts at
-// a full second, because a frontier stores times in microseconds.
+// a full second, because the time must be a multiple of one microsecond.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time

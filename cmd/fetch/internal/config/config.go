@@ -117,9 +117,8 @@ func (t *Target) setKey(key string, value any) error {
 	return nil
 }
 
-// flagValues converts a TOML value to the values of a flag. An array has one
-// value for each item. A table has one value for each line, in the format
-// NAME=VALUE.
+// flagValues converts a TOML value to values of a flag. An array yields one
+// value for each item. A table yields a value NAME=VALUE for each of its keys.
 func flagValues(value any) (texts []string, err error) {
 	switch v := value.(type) {
 	case []any:
