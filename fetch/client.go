@@ -44,10 +44,11 @@ func New(opts Options, schemes ...Scheme) *Client {
 	return c
 }
 
-// With returns a Client that adds the inner middlewares to those of c. The two
-// Clients share their schemes, their Policy and their connections. A request
-// passes through the middlewares of c first. Closing one Client closes both.
-// With calls each middleware of c again, because it wraps another Driver.
+// With returns a Client with additional middlewares. The two Clients share
+// their schemes, their Policy and their connections. A request passes first
+// through the middlewares of c and then through the inner middlewares. Closing
+// one Client closes both. With calls each middleware of c again, because it
+// wraps another Driver.
 func (c *Client) With(inner ...Middleware) *Client {
 	derived := *c
 	derived.wrap = slices.Concat(c.wrap, inner)

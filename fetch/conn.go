@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// A conn is a network connection that records its peer and its grant. A read or
-// a write fails with a timeout if no byte is transferred for the idle time.
+// A conn is a network connection that a dialer opened. It records the address
+// of the server and the grant of the request. A read or a write fails with a
+// timeout if no byte is transferred for the idle time.
 type conn struct {
 	net.Conn
 	peer  netip.AddrPort // zero if the connection uses a proxy
@@ -35,8 +36,8 @@ type deadline struct {
 	setAt     time.Time // when the deadline of the connection was set
 }
 
-// deadlineAge is the time after which a conn sets its deadline again. Setting
-// the deadline at every small read would be slower than the reads.
+// deadlineAge is the minimum time between two updates of the deadline of a
+// connection. An update for each small read would take longer than the read.
 const deadlineAge = time.Second
 
 func (c *conn) Read(p []byte) (int, error) {

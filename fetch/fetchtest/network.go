@@ -61,7 +61,7 @@ func newPrivateServer(t *testing.T, proto string) *privateServer {
 	return s
 }
 
-// url returns a URL of the server that contains a public host name. The Policy
+// url returns a URL of the private server with a public host name. The Policy
 // can reject the URL only after the name was resolved.
 func (s *privateServer) url() string {
 	scheme, _, _ := strings.Cut(s.URL, ":")
@@ -76,7 +76,7 @@ func newRedirector(t *testing.T, target string) *httptest.Server {
 }
 
 // A testNetwork resolves host names from a table. It connects publicAddr to the
-// server page.
+// test server in the field page.
 type testNetwork struct {
 	page       *httptest.Server
 	names      map[string]string
