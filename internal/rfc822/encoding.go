@@ -71,8 +71,8 @@ func (b *base64Decoder) add(c byte) {
 	}
 }
 
-// warnOnce calls warn with text, but only once for each kind of warning. White
-// space causes no warning.
+// warnOnce reports an ignored character by calling warn, but only once for each
+// kind of problem. Ignored white space is not reported.
 func (b *base64Decoder) warnOnce(kind int, c byte, text string) {
 	if c > ' ' && !b.warned[kind] {
 		b.warned[kind] = true

@@ -49,8 +49,8 @@ const (
 	maxOpenParens = 4096 + 512
 )
 
-// startClient creates the imapclient that uses the connection after the login.
-// It passes no capabilities to imapclient, because the session itself writes
+// startClient creates the IMAP client that uses the connection after the login.
+// It passes no capabilities to the client, because the session itself writes
 // all commands that depend on capabilities.
 func (s *session) startClient() {
 	version := "IMAP4rev1"

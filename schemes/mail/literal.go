@@ -87,8 +87,8 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described
 	return nil, described, err
 }
 
-// otherMessageFault returns the error for a session that was closed because of
-// unrelated message data. If this data exceeded the size limit, the error is
+// otherMessageFault returns the error after data about an unrelated message has
+// closed the session. If this data exceeded the size limit, the error is
 // errAbsent.
 func (s *session) otherMessageFault() error {
 	if err := s.classify("FETCH", fetch.Denied, io.ErrUnexpectedEOF); fetch.FaultOf(err) != fetch.TooLarge {

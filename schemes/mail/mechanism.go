@@ -133,9 +133,9 @@ func (a answer) mayDependOnMechanism() bool {
 	return !a.final && (fault == fetch.Auth || fault == fetch.Protocol)
 }
 
-// checkPlaintext returns an error if m would send a password in plaintext to a
-// server that a redirect or a listing has chosen. The user must have entered
-// the URL.
+// checkPlaintext returns an error if the mechanism m would send a password in
+// plaintext, unless the user entered the URL. A redirect or a listing could
+// name a hostile server.
 func (s *session) checkPlaintext(m mechanism, creds credentials) error {
 	switch {
 	case s.TLS != nil || !m.plaintext || m.anonymous:
