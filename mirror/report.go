@@ -28,7 +28,7 @@ func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeate
 // setPending copies the number of pending URLs and dropped URLs from s to the
 // summary.
 func (r *report) setPending(s frontier.Stats) {
-	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Parked, s.Dropped
+	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Postponed, s.Dropped
 }
 
 const progressInterval = time.Second

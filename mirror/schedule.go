@@ -68,7 +68,7 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 		if err != nil {
 			return true, err
 		}
-		if stats.States[frontier.Pending] == stats.Parked {
+		if stats.States[frontier.Pending] == stats.Postponed {
 			return true, nil
 		}
 		if !stats.NextDue.IsZero() {

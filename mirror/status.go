@@ -80,7 +80,7 @@ func Seeds(ctx context.Context, dir string) ([]string, error) {
 
 func statsOf(f frontier.Stats) Stats {
 	s := Stats{
-		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.NextDue, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Parked,
+		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.NextDue, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Postponed,
 		Hosts: f.Hosts, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
 	}
 	for state, n := range f.States {

@@ -29,7 +29,7 @@ type Failures struct {
 func (a *Archive) Failures(ctx context.Context, run int64) (f Failures, err error) {
 	f.a = a
 	stats, err := a.frontier.Stats(ctx)
-	if err != nil || stats.States[frontier.Dead]+stats.Parked == 0 {
+	if err != nil || stats.States[frontier.Dead]+stats.Postponed == 0 {
 		return f, err
 	}
 	before, err := a.previousFailures()

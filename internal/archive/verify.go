@@ -244,10 +244,10 @@ func (v *verifier) checkPending(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case s.States[frontier.Pending] > s.Parked || s.Ended.IsZero():
+	case s.States[frontier.Pending] > s.Postponed || s.Ended.IsZero():
 		return ErrIncomplete
-	case s.Parked > 0:
-		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Parked)
+	case s.Postponed > 0:
+		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Postponed)
 		return v.addFinding(database, text, true)
 	}
 	return nil

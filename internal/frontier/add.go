@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// urlRow holds the columns of a URL that a change of its state needs.
+// urlRow contains the columns of a URL that are needed to change its state.
 type urlRow struct {
 	id    int64 // 0 for a new URL
 	state State
@@ -30,7 +30,7 @@ func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 	return added, nil
 }
 
-// add adds items to the active run and returns the number of items that it made
+// add adds items to the active run. It returns the number of items that became
 // pending.
 func (t *tx) add(items []Item) (added int, err error) {
 	for i := range items {
@@ -60,8 +60,8 @@ func (t *tx) add(items []Item) (added int, err error) {
 	return added, nil
 }
 
-// hostFull reports whether the limit of pending URLs rejects item. Its row is
-// u.
+// hostFull reports whether the item exceeds the limit of pending URLs of its
+// host. The parameter u is the row of the item.
 func (t *tx) hostFull(u *urlRow, item *Item) (bool, error) {
 	if t.limit <= 0 || u.id != 0 || item.Via.IsZero() || item.Host == "" {
 		return false, nil
@@ -70,7 +70,8 @@ func (t *tx) hostFull(u *urlRow, item *Item) (bool, error) {
 	return err == nil && h.pending >= t.limit, err
 }
 
-// makePending makes item pending in the active run. Its row is u.
+// makePending makes the item pending in the active run. The parameter u is the
+// row of the item.
 func (t *tx) makePending(u *urlRow, item *Item) error {
 	wait := t.waitColumn(item.NotBefore)
 	t.countMove(u, Pending)
@@ -93,7 +94,7 @@ func (t *tx) makePending(u *urlRow, item *Item) error {
 		return err
 	}
 	if u.state == Pending {
-		h.stale = true // the URL may have determined when the host is due
+		h.stale = true // this URL may have determined the time at which the host is due
 		return nil
 	}
 	h.addPending(1)
@@ -101,7 +102,7 @@ func (t *tx) makePending(u *urlRow, item *Item) error {
 	return nil
 }
 
-// create inserts the row of item and returns its host.
+// create inserts a row for the item and returns the host of the item.
 func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*host, error) {
 	if item.URL == "" || item.Host == "" {
 		return nil, fmt.Errorf("frontier: item has no URL or no host: URL %q, host %q", item.URL, item.Host)
@@ -116,8 +117,8 @@ func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*ho
 	return h, err
 }
 
-// lookup returns the row of the URL with key k, or an urlRow with id 0 if there
-// is none.
+// lookup returns the row of the URL with the key k. If there is no row, lookup
+// returns an urlRow with the id 0.
 func (t *tx) lookup(k Key) (*urlRow, error) {
 	if k.IsZero() {
 		return nil, errors.New("frontier: item has no key")
@@ -131,8 +132,8 @@ func (t *tx) lookup(k Key) (*urlRow, error) {
 	return u, err
 }
 
-// keyColumn returns the column value of k: nil, which is null, for the zero
-// key.
+// keyColumn returns the value of a key column. It returns nil, which is stored
+// as null, for the zero Key.
 func keyColumn(k Key) []byte {
 	if k.IsZero() {
 		return nil
@@ -140,12 +141,12 @@ func keyColumn(k Key) []byte {
 	return k[:]
 }
 
-// farFuture is the column wait of a parked item, and the column due of a host
-// with only parked items.
+// farFuture is the value of the column wait for a postponed item. It is also
+// the value of the column due for a host that has only postponed items.
 const farFuture = 1<<63 - 1
 
-// waitColumn returns the value of the column wait of an item that is not to be
-// visited before until. It is null if that time has passed.
+// waitColumn returns the value of the column wait for an item that must not be
+// visited before until. If this time has passed, the value is null.
 func (t *tx) waitColumn(until time.Time) sql.NullInt64 {
 	w := nullTime(until)
 	if w.Int64 <= t.now {

@@ -27,7 +27,7 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 					ls = append(ls, l)
 				}
 			}
-			if err := t.settle(); err != nil { // so that dueHosts does not return the hosts again
+			if err := t.settle(); err != nil { // so that dueHosts does not return the same hosts again
 				return err
 			}
 		}
@@ -44,11 +44,11 @@ type candidate struct {
 	name string
 }
 
-// dueHosts returns up to n hosts that may be claimed, in the order of the time
-// since which they are due.
+// dueHosts returns up to n hosts that can be claimed. The host that has been
+// due for the longest time is first.
 //
-// Queries write their limit as the expression "?+0", because SQLite compiles a
-// statement again each time a plain parameter of limit is bound.
+// Queries contain the limit as the expression "?+0", because SQLite compiles a
+// statement again if the limit is a plain parameter.
 func (t *tx) dueHosts(n int) (found []candidate, err error) {
 	const query = "select id, name from host where pending > 0 and due <= ? order by due limit ?+0"
 	err = t.ForEachRow(query, []any{t.now, n}, func(r *sqlite.Row) error {
@@ -59,8 +59,8 @@ func (t *tx) dueHosts(n int) (found []candidate, err error) {
 	return found, err
 }
 
-// claim leases the host d. It returns nil if all items of the host turn out to
-// wait. The host is then due later, and its last lease stays valid.
+// claim leases the host d. If all items of the host must wait, claim returns
+// nil. The host is then due later, and its previous lease remains valid.
 func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease, error) {
 	h, err := t.hostOf(d.id)
 	if err != nil {
@@ -91,21 +91,21 @@ func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease
 	return l, err
 }
 
-// wake makes the items of a host ready whose waiting time has passed.
+// wake makes the items of a host ready if their waiting time has passed.
 func (t *tx) wake(host int64) error {
 	err := t.Exec("update url set wait=null where host=? and wait <= ?", host, t.now)
 	return err
 }
 
-// addOutstanding adds items, with the given row numbers, to l.Outstanding.
+// addOutstanding adds the claimed items and their row numbers to l.Outstanding.
 func (l *Lease) addOutstanding(items []Item, ids []int64) {
 	for i := range items {
 		l.Outstanding[items[i].Key] = ids[i]
 	}
 }
 
-// readyItems returns the row numbers of the first n items of a host that are
-// ready and not in out. The query reads only an index.
+// readyItems returns the row numbers of up to n items of a host that are ready.
+// It skips the items in out. The query reads only an index.
 func (s *session) readyItems(host int64, n int, out map[Key]int64) (ids []int64, err error) {
 	known := make(map[int64]struct{}, len(out))
 	for _, id := range out {
@@ -123,7 +123,8 @@ func (s *session) readyItems(host int64, n int, out map[Key]int64) (ids []int64,
 	return ids, err
 }
 
-// items reads the rows with the given numbers, all of one host.
+// items returns the items with the given row numbers. All items must belong to
+// host.
 func (s *session) items(ids []int64, host string) ([]Item, error) {
 	run, err := s.newestRun()
 	if err != nil {

@@ -47,8 +47,9 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 	return err
 }
 
-// complete records r except for its Children. Items in out are pending without
-// a lookup, because no other worker changes them while the lease of h is valid.
+// complete records the result r without its Children. The items in out are
+// pending. They need no lookup, because no other worker changes them during the
+// lease of h.
 func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	u := &urlRow{id: out[r.Item.Key], state: Pending, run: t.run, host: h.id}
 	if delete(out, r.Item.Key); u.id == 0 {
@@ -59,7 +60,7 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	wait := sql.NullInt64{}
 	attempts := 0
 	if r.State == Pending {
-		if wait = t.waitColumn(r.Retry); r.Park {
+		if wait = t.waitColumn(r.Retry); r.Postpone {
 			wait = sql.NullInt64{Int64: farFuture, Valid: true}
 		}
 		attempts = 1
@@ -102,7 +103,7 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	return t.claimNames(r.Names)
 }
 
-// capture inserts the row of r.Capture and returns its number.
+// capture inserts a row for r.Capture and returns its row number.
 func (t *tx) capture(item int64, r *Result) (int64, error) {
 	c := r.Capture
 	var key []byte
@@ -132,7 +133,7 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof)
 }
 
-// file returns the row number of a WARC file. It inserts the row if necessary.
+// file returns the row number of a WARC file. It inserts a row if necessary.
 func (t *tx) file(name string) (id int64, err error) {
 	if id := t.files[name]; id != 0 {
 		return id, nil
@@ -147,10 +148,11 @@ func (t *tx) file(name string) (id int64, err error) {
 	return id, err
 }
 
-// sumOf returns the first 8 bytes of digest as an integer, which are indexed.
+// sumOf returns the first 8 bytes of digest as an integer, for an index of the
+// database.
 func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[:])) }
 
-// claimNames reserves names of the tree. It returns an error if a name belongs
+// claimNames reserves paths in the tree. It returns an error if a path belongs
 // to another URL.
 func (t *tx) claimNames(names []Name) error {
 	for _, n := range names {

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// host is a row of the table host. Changes stay in memory until settle.
+// host is a row of the table host. Its changes are written to the database by
+// settle.
 type host struct {
 	id      int64
 	pending int64
@@ -14,15 +15,15 @@ type host struct {
 	epoch   int64
 	until   sql.NullInt64
 	changed bool
-	stale   bool  // due must be computed again
+	stale   bool  // if true, due must be computed again
 	now     int64 // time of the transaction, in microseconds
 }
 
-// leased reports whether a worker has an unexpired lease of h. The field due is
-// then the end of the lease.
+// leased reports whether a worker has an unexpired lease of the host. For a
+// leased host, the field due is the end of the lease.
 func (h *host) leased() bool { return h.until.Int64 > h.now }
 
-// addPending adds n to the number of pending URLs.
+// addPending adds n to the number of pending URLs of the host.
 func (h *host) addPending(n int64) {
 	if h.pending == 0 && !h.leased() {
 		h.due = farFuture // until setReady is called
@@ -31,15 +32,15 @@ func (h *host) addPending(n int64) {
 	h.changed = true
 }
 
-// removePending subtracts one from the number of pending URLs. The field due
-// may then be too early, which Claim tolerates.
+// removePending subtracts one from the number of pending URLs of the host. The
+// field due may then be too early, but Claim tolerates this.
 func (h *host) removePending() {
 	h.pending--
 	h.changed = true
 }
 
-// setReady makes h due if a URL may be visited at the time wait. Null means
-// now.
+// setReady makes the host due at the time wait, at which one of its URLs is
+// ready. Null means now.
 func (h *host) setReady(wait sql.NullInt64) {
 	if at := max(h.next, wait.Int64); !h.leased() && at < h.due {
 		h.due, h.changed = at, true
@@ -80,7 +81,7 @@ func (t *tx) host(name string) (*host, error) {
 	return h, nil
 }
 
-// hostOf returns the host with the given row number.
+// hostOf returns the host with the row number id.
 func (t *tx) hostOf(id int64) (*host, error) {
 	if h := t.hosts[id]; h != nil {
 		return h, nil
@@ -88,7 +89,7 @@ func (t *tx) hostOf(id int64) (*host, error) {
 	return t.readHost("where id=?", id)
 }
 
-// settle writes the changed hosts to the database.
+// settle writes all changed hosts to the database.
 func (t *tx) settle() error {
 	for _, h := range t.hosts {
 		if h.stale && !h.leased() {
@@ -109,13 +110,14 @@ func (t *tx) settle() error {
 	return nil
 }
 
-// endLease ends the lease of h, if there is one.
+// endLease ends the lease of the host. It has no effect if the host is not
+// leased.
 func (t *tx) endLease(h *host) error {
 	h.until = sql.NullInt64{}
 	return t.computeDue(h)
 }
 
-// computeDue sets the field due of h, which must not be leased.
+// computeDue sets the field due of the host. The host must not be leased.
 func (t *tx) computeDue(h *host) error {
 	h.changed = true
 	var ready bool
@@ -125,7 +127,7 @@ func (t *tx) computeDue(h *host) error {
 	if err != nil {
 		return err
 	}
-	h.due = max(h.next, t.now) // after the hosts that were due before
+	h.due = max(h.next, t.now) // the host is claimed after the hosts that are already due
 	if !ready {
 		h.due = farFuture
 		if wait.Valid {

@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// leasedHostID returns the row number of the host of l, or ErrFenced. An
-// expired lease is valid until another worker claims the host, so that
-// completed work is not repeated.
+// leasedHostID returns the row number of the leased host. It returns ErrFenced
+// if another worker has claimed the host. Otherwise an expired lease is valid,
+// so that completed work is not lost.
 func (s *session) leasedHostID(l *Lease) (host int64, err error) {
 	err = s.Scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -20,7 +20,8 @@ func (s *session) leasedHostID(l *Lease) (host int64, err error) {
 	return host, err
 }
 
-// leasedHost returns the host of l, or ErrFenced.
+// leasedHost returns the leased host. It returns ErrFenced if another worker
+// has claimed the host.
 func (t *tx) leasedHost(l *Lease) (*host, error) {
 	id, err := t.leasedHostID(l)
 	if err != nil {

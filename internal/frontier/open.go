@@ -15,12 +15,12 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// Open opens a frontier and creates it if it does not exist. The dsn is the
-// path of a file, with or without the prefix "sqlite:", or "mem:" for a
-// frontier in memory, which Close deletes.
+// Open opens a Frontier and creates its database if necessary. The dsn is the
+// path of a database file, optionally with the prefix "sqlite:". The dsn "mem:"
+// means a new database in memory, which Close deletes.
 //
-// Several processes may open the same file on a local disk. One process with
-// many goroutines is faster.
+// Several processes can open the same file on a local disk. However, one
+// process with many goroutines is faster.
 func Open(ctx context.Context, dsn string) (Frontier, error) {
 	return open(ctx, dsn, time.Now)
 }
@@ -40,12 +40,12 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 
 const (
 	applicationID = 0x66746366 // identifies a database as a frontier
-	schemaVersion = 2          // of new databases; databases of version 1 are not converted
-	readers       = 4          // connections that only read
+	schemaVersion = 2          // version of new databases; databases of version 1 are not converted
+	readers       = 4          // number of read-only connections
 )
 
-// openSQLite opens the database at path, or a database in memory if path is
-// empty.
+// openSQLite opens the SQLite database at path. If path is empty, it creates a
+// database in memory.
 func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Frontier, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -84,9 +84,9 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	return e, nil
 }
 
-// checkFiles returns an error if the database at path, its log or its journal
-// is a symbolic link, a device, or a file with several hard links, because
-// SQLite would write through it.
+// checkFiles returns an error if a file of the database is a symbolic link, a
+// device, or a file with several hard links. SQLite would modify another file
+// through the link.
 func checkFiles(path string) error {
 	if path == "" {
 		return nil
@@ -103,8 +103,8 @@ func checkFiles(path string) error {
 	return nil
 }
 
-// dataSource returns the file: URI of path, or the URI of a database in memory
-// if path is empty. It escapes characters with a meaning in a URI.
+// dataSource returns the URI of the database at path, with special characters
+// escaped. If path is empty, it returns the URI of a database in memory.
 func dataSource(path string) string {
 	if path == "" {
 		return "file::memory:"
@@ -117,7 +117,7 @@ func dataSource(path string) string {
 	return "file:" + strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// connect opens another connection to the database at path.
+// connect opens one more connection to the database at path.
 func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 	conn, err := sqlite.Open(dataSource(path))
 	if err != nil {
@@ -133,8 +133,8 @@ func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 	return s, nil
 }
 
-// migrate creates the tables of an empty database. It returns an error, and
-// changes no byte, if the database is not a frontier.
+// migrate creates the tables in an empty database. If the database is not a
+// frontier, migrate returns an error and does not modify the database.
 func migrate(s *session) error {
 	if _, err := inspect(s); err != nil {
 		return err
@@ -154,7 +154,7 @@ func migrate(s *session) error {
 }
 
 // inspect reports whether the database is empty. It returns an error if the
-// database is neither empty nor a frontier of a known version.
+// database contains other tables or a frontier of an unknown version.
 func inspect(s *session) (empty bool, err error) {
 	var id, have, tables int
 	err = errors.Join(s.Scan("pragma application_id", nil, &id), s.Scan("pragma user_version", nil, &have),

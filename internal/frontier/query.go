@@ -9,16 +9,16 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// pageRows is the number of rows that an iteration reads at a time. The
-// iteration holds no session between two pages, so that SQLite can write its
-// log back to the database.
+// pageRows is the number of rows that an iteration reads in one transaction.
+// Between two transactions, SQLite can write its log back to the database.
 const pageRows = 128
 
-// itemColumns are the columns of url u that scanItem reads. The name of the
-// host follows them.
+// itemColumns lists the columns that scanItem reads from the table url, with
+// the alias u. The name of the host is the next column.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
 
-// scanItem reads an item from r. Attempts of runs other than run do not count.
+// scanItem reads an item and its row number from r. It ignores attempts in runs
+// other than run.
 func (s *session) scanItem(r *sqlite.Row, run int64) (item Item, id int64, err error) {
 	var key, via []byte
 	var wait, last sql.NullInt64
@@ -44,13 +44,13 @@ func (s *session) scanItem(r *sqlite.Row, run int64) (item Item, id int64, err e
 	return item, id, err
 }
 
-// newestRun returns the number of the most recent run.
+// newestRun returns the number of the last run that was started.
 func (s *session) newestRun() (run int64, err error) {
 	err = s.Scan("select run from book", nil, &run)
 	return run, err
 }
 
-// captureColumns are the columns that scanCapture reads, with their tables.
+// captureColumns lists the columns that scanCapture reads, and their tables.
 const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time,
 	c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
 	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof from capture c join url u on u.id = c.item left join file f on f.id = c.file`
@@ -66,8 +66,8 @@ func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	return c, id, err
 }
 
-// captureOf reads the capture that matches the condition where. It returns
-// sql.ErrNoRows if there is none.
+// captureOf returns the capture that matches the SQL condition where. If no
+// capture matches, the error is sql.ErrNoRows.
 func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	c, _, err := scanCapture(func(to ...any) error {
 		return s.Scan("select "+captureColumns+" where "+where, args, to...)
@@ -75,8 +75,8 @@ func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	return c, err
 }
 
-// pages iterates over rows in the order of their ids. The function fill reads
-// the next page: the rows with ids greater than after.
+// pages returns an iterator over rows in the order of their ids. It calls fill
+// to read the next page, which contains rows with ids greater than after.
 func pages[T any](ctx context.Context, e *engine,
 	fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -192,8 +192,8 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]Key
 	})
 }
 
-// lookupAll calls get for each key. Keys that get does not find are missing in
-// the result.
+// lookupAll calls get for each key and returns the results as a map. The map
+// contains no entry for a key that get does not find.
 func lookupAll[K comparable, V any](ctx context.Context, e *engine, keys []K,
 	get func(*session, K) (V, error)) (map[K]V, error) {
 	found := make(map[K]V, len(keys))

@@ -60,8 +60,8 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// unpark makes the parked items ready.
-func (t *tx) unpark() error {
+// wakePostponed makes all postponed items ready.
+func (t *tx) wakePostponed() error {
 	var ids []int64
 	err := t.ForEachRow("select distinct host from url where wait = ?", []any{farFuture}, func(r *sqlite.Row) error {
 		var id int64
@@ -81,8 +81,8 @@ func (t *tx) unpark() error {
 	return t.Exec("update url set wait=null where wait = ?", farFuture)
 }
 
-// requeue makes the URLs pending that match the condition where, which has the
-// parameters state and run. It returns their number.
+// requeue makes all URLs pending that match the SQL condition where, and
+// returns their number. The parameters of the condition are state and run.
 func (t *tx) requeue(where string, state State) (n int64, err error) {
 	query := "select host, count(*) from url where " + where + " group by host"
 	err = t.ForEachRow(query, []any{int(state), t.run}, func(r *sqlite.Row) error {

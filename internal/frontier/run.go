@@ -6,28 +6,30 @@ import (
 	"errors"
 )
 
-// errNoRun is returned if Begin was not called, or if End was.
+// errNoRun means that no run is active, because Begin was not called or End was
+// called.
 var errNoRun = errors.New("frontier: no run is active")
 
-// book is the only row of the table book, which has the totals of the database.
+// book is the only row of the table book. It contains the totals of the
+// database.
 type book struct {
 	run                   int64
 	live                  bool
 	states                [len(states)]int64
-	before                int64 // number of URLs that an earlier run left in state Done
+	before                int64 // number of URLs with the state Done that only earlier runs contain
 	urls, captures, bytes int64
 }
 
-// tx is a write transaction.
+// tx is the state of a write transaction.
 type tx struct {
 	*session
 	book
 	now     int64
-	hosts   map[int64]*host // by id, cached for this transaction
+	hosts   map[int64]*host // cache of the hosts in this transaction, by row number
 	names   map[string]*host
-	files   map[string]int64 // ids of WARC files, by name
+	files   map[string]int64 // row numbers of WARC files, by name
 	seen    *seenKeys
-	newKeys []Key // keys to add to seen after the commit
+	newKeys []Key // keys to add to the cache of seen keys after the commit
 
 	limit   int64 // maximum number of pending URLs of a host; 0 means no limit
 	dropped int64 // number of URLs that exceeded limit
@@ -50,7 +52,8 @@ func (t *tx) store() error {
 	return err
 }
 
-// countMove updates the totals for a URL that changes to the state to.
+// countMove updates the totals after the state of a URL changes to the state
+// to.
 func (t *tx) countMove(u *urlRow, to State) {
 	switch {
 	case u.id == 0:
@@ -76,7 +79,7 @@ func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool,
 			}
 		}
 		run = t.run
-		return t.unpark()
+		return t.wakePostponed()
 	})
 	return run, fresh, err
 }
@@ -113,7 +116,7 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		if err != nil {
 			return err
 		}
-		if err := s.Scan("select count(*) from url where wait = ?", []any{farFuture}, &st.Parked); err != nil {
+		if err := s.Scan("select count(*) from url where wait = ?", []any{farFuture}, &st.Postponed); err != nil {
 			return err
 		}
 		st.Dropped = e.dropped.Load()

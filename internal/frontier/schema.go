@@ -13,11 +13,12 @@ import (
 //go:embed schema.sql
 var schema string
 
-// layoutTable is the name of a table that databases of version 1 do not have.
+// layoutTable is the name of a table that only databases of version 2 contain.
 const layoutTable = "layout"
 
-// schemaStatements returns the statements that create the tables and indexes of
-// a schema version, by the names of the tables and indexes.
+// schemaStatements returns the SQL statements that create the tables and
+// indexes of a schema version. The keys are the names of the tables and
+// indexes.
 func schemaStatements(version int) map[string]string {
 	named := regexp.MustCompile(`^create (?:table|index) (\w+)`)
 	all := map[string]string{}
@@ -30,20 +31,19 @@ func schemaStatements(version int) map[string]string {
 	return all
 }
 
-// comment matches an SQL comment. The statements of the schema contain no
-// quotes and no other kind of comment.
+// comment matches a comment in the SQL schema. The schema contains no quotes
+// and no other kind of comment.
 var comment = regexp.MustCompile(`--[^\n]*`)
 
-// normalizeSQL removes the comments of a statement, converts it to lower case,
-// and collapses white space.
+// normalizeSQL removes comments from an SQL statement, converts it to lower
+// case, and collapses white space.
 func normalizeSQL(statement string) string {
 	return strings.ToLower(strings.Join(strings.Fields(comment.ReplaceAllString(statement, " ")), " "))
 }
 
-// checkSchema returns an error unless the database has exactly the tables and
-// indexes that this program creates. SQLite would run the statements of a
-// trigger or a view, and the expressions of a generated column, an index, a
-// default or a check, in a database from an untrusted source.
+// checkSchema returns an error unless the database contains exactly the tables
+// and indexes of this program. A database from an untrusted source could
+// contain triggers, views or expressions, which SQLite would execute.
 func checkSchema(s *session, version int) error {
 	want := schemaStatements(version)
 	const query = "select type, name, tbl_name, coalesce(rootpage, 0), coalesce(sql, '') from sqlite_schema"
@@ -54,7 +54,7 @@ func checkSchema(s *session, version int) error {
 			return err
 		}
 		if kind == "index" && text == "" && root > 0 && strings.HasPrefix(name, "sqlite_autoindex_") {
-			return nil // created by the statement of its table
+			return nil // created automatically by the statement of its table
 		}
 		if root <= 0 || want[name] == "" || normalizeSQL(text) != want[name] {
 			return fmt.Errorf("the database has the %s %q, which fetch did not create: "+

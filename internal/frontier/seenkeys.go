@@ -1,13 +1,13 @@
 package frontier
 
-// seenKeys caches keys of URLs that the active run contains, so that Add skips
-// them without a query. Most links of a site lead to the same few URLs.
+// seenKeys caches keys of URLs in the active run, so that Add can skip these
+// URLs without a query. Most links in a site lead to a small number of URLs.
 type seenKeys struct {
 	run  int64
 	keys map[Key]struct{}
 }
 
-// maxSeen limits the number of keys, and so the memory to a few megabytes.
+// maxSeen is the maximum number of cached keys, which occupy a few megabytes.
 const maxSeen = 1 << 16
 
 func (s *seenKeys) contains(run int64, k Key) bool {
@@ -15,7 +15,7 @@ func (s *seenKeys) contains(run int64, k Key) bool {
 	return ok && s.run == run
 }
 
-// remember adds the keys of a committed transaction.
+// remember adds the keys of a committed transaction to the cache.
 func (s *seenKeys) remember(run int64, met []Key) {
 	if s.keys == nil || s.run != run || len(s.keys)+len(met) > maxSeen {
 		s.run, s.keys = run, make(map[Key]struct{})

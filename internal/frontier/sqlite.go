@@ -14,15 +14,15 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// engine is a Frontier in an SQLite database. One session writes, and the other
-// sessions read. A goroutine that receives a session from its channel has
-// exclusive use of the session until it sends the session back.
+// engine is a Frontier that uses an SQLite database. It has one session for
+// writes and several sessions for reads. A goroutine receives a session from a
+// channel, uses the session exclusively, and sends it back.
 type engine struct {
 	now      func() time.Time
-	sessions []*session // the writer first
+	sessions []*session // all sessions, beginning with the writer
 	writer   chan *session
 	seen     seenKeys     // accessed only with the writer session
-	limit    atomic.Int64 // see SetPendingLimit
+	limit    atomic.Int64 // limit set by SetPendingLimit
 	dropped  atomic.Int64
 	readers  chan *session
 	closing  sync.Once
@@ -31,8 +31,8 @@ type engine struct {
 
 var errClosed = errors.New("frontier: closed")
 
-// acquire waits for a session of pool. Canceling ctx interrupts only the wait.
-// An operation that has started takes a short time and is finished.
+// acquire waits for a session from pool. Canceling ctx interrupts only this
+// wait. An operation that has started is completed.
 func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -54,15 +54,15 @@ func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, err
 
 func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
 
-// write runs f in a transaction. The changes are on disk when write returns
-// nil.
+// write executes f in a transaction. When write returns nil, the changes are on
+// disk.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=full", f)
 }
 
-// writeLease runs f in a transaction for leases, which a power failure ends
-// anyway. A power failure can undo the most recent calls of writeLease, but no
-// call before the last call of write.
+// writeLease executes f in a transaction that changes only leases. For speed,
+// it does not sync the changes to disk. A power failure can undo these changes,
+// but no changes before the last call of write.
 func (e *engine) writeLease(ctx context.Context, f func(*tx) error) error {
 	return e.change(ctx, "pragma synchronous=normal", f)
 }
@@ -103,9 +103,9 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 	return classifyError(err)
 }
 
-// read runs f in a read transaction, because SQLite locks the file for each
-// statement outside of a transaction. The function f must not call methods of
-// the engine.
+// read executes f in a read transaction, because SQLite would otherwise lock
+// the file for each statement. The function f must not call methods of the
+// engine.
 func (e *engine) read(ctx context.Context, f func(*session) error) error {
 	s, err := e.acquire(ctx, e.readers)
 	if err != nil {
@@ -130,8 +130,8 @@ func (e *engine) Close() (err error) {
 	return classifyError(err)
 }
 
-// closeSessions closes all sessions, the writer last, because the last
-// connection writes the log of SQLite back to the database.
+// closeSessions closes all sessions. It closes the writer last, because the
+// last connection writes the log of SQLite back to the database.
 func (e *engine) closeSessions() (err error) {
 	for _, s := range slices.Backward(e.sessions) {
 		err = errors.Join(err, s.Close())
@@ -139,19 +139,20 @@ func (e *engine) closeSessions() (err error) {
 	return err
 }
 
-// session is a connection to the database.
+// A session is one connection to the SQLite database.
 type session struct{ *sqlite.Conn }
 
-// insert executes an insert statement and returns the number of the new row.
+// insert executes an INSERT statement and returns the number of the new row.
 func (s *session) insert(query string, args ...any) (int64, error) {
 	err := s.Exec(query, args...)
 	return s.LastID(), err
 }
 
-// transact runs f in a write transaction.
+// transact executes f in a write transaction.
 func (s *session) transact(f func() error) error { return s.inTransaction("begin immediate", f) }
 
-// inTransaction runs f in a transaction that starts with the statement begin.
+// inTransaction executes f in a transaction. The parameter begin is the SQL
+// statement that starts the transaction.
 func (s *session) inTransaction(begin string, f func() error) error {
 	if err := s.Exec(begin); err != nil {
 		return err
@@ -159,7 +160,7 @@ func (s *session) inTransaction(begin string, f func() error) error {
 	committed := false
 	defer func() {
 		if !committed {
-			s.Exec("rollback") // fails if SQLite has already rolled back
+			s.Exec("rollback") // returns an error if SQLite has already rolled back the transaction
 		}
 	}()
 	if err := f(); err != nil {
@@ -172,8 +173,8 @@ func (s *session) inTransaction(begin string, f func() error) error {
 	return nil
 }
 
-// classifyError wraps an error of SQLite with ENOSPC if the disk is full, and
-// with ErrDamaged if the database is corrupt.
+// classifyError wraps an SQLite error. The result wraps ENOSPC if the disk is
+// full, and ErrDamaged if the database is corrupt.
 func classifyError(err error) error {
 	switch {
 	case sqlite.IsFull(err) && !errors.Is(err, syscall.ENOSPC):
@@ -187,8 +188,8 @@ func classifyError(err error) error {
 	return err
 }
 
-// micros returns the representation of t in the database: microseconds since
-// 1970, or 0 for the zero time.
+// micros returns the value that represents t in the database. The value is the
+// number of microseconds since 1970, or 0 for the zero Time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -234,29 +234,29 @@ func testLimit(t *testing.T, e Engine) {
 	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9)))
 }
 
-// testPark checks that a parked item remains pending, but is not claimed before
+// testPostpone checks that a postponed item remains pending, but is not claimed before
 // the next call of Begin.
-func testPark(t *testing.T, e Engine) {
+func testPostpone(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(2, url("a", 1), url("a", 2))
 	for n := range 2 { // the first Begin continues the run, and the second starts a new run
 		l := tr.lease("w", "a", 9)
 		tr.must(tr.Complete(tr.ctx, l, []frontier.Result{
-			{Item: url("a", 1), Park: true, Note: "no answer"},
-			{Item: url("a", 2), Park: true},
+			{Item: url("a", 1), Postpone: true, Note: "no answer"},
+			{Item: url("a", 2), Postpone: true},
 		}, nil))
 		tr.must(tr.Release(tr.ctx, l, time.Time{}))
 		tr.advance(1000 * time.Hour)
-		tr.noClaim("all items are parked")
+		tr.noClaim("all items are postponed")
 		tr.add(0, url("a", 1))
-		if st := tr.stats(); st.Parked != 2 || st.States[frontier.Pending] != 2 || !st.NextDue.IsZero() {
+		if st := tr.stats(); st.Postponed != 2 || st.States[frontier.Pending] != 2 || !st.NextDue.IsZero() {
 			t.Errorf("%+v", st)
 		}
 		if n == 1 {
 			tr.must(tr.End(tr.ctx))
 		}
 		_, fresh, err := tr.Begin(tr.ctx, nil)
-		if tr.must(err); fresh != (n == 1) || tr.stats().Parked != 0 {
+		if tr.must(err); fresh != (n == 1) || tr.stats().Postponed != 0 {
 			t.Errorf("after Begin, fresh %v: %+v", fresh, tr.stats())
 		}
 	}

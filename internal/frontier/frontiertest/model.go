@@ -25,9 +25,9 @@ type model struct {
 
 type modelItem struct {
 	frontier.Item
-	state  frontier.State
-	run    int64
-	parked bool
+	state     frontier.State
+	run       int64
+	postponed bool
 }
 
 type modelHost struct {
@@ -46,7 +46,7 @@ func (m *model) begin() (run int64, fresh bool) {
 		m.live = true
 	}
 	for _, i := range m.items {
-		i.parked = false
+		i.postponed = false
 	}
 	return m.run, fresh
 }
@@ -99,7 +99,7 @@ func (m *model) isFull(host string) bool {
 }
 
 func (i *modelItem) pend(run int64) {
-	i.parked = false
+	i.postponed = false
 	i.state, i.run, i.Attempts, i.Note, i.NotBefore = frontier.Pending, run, 0, "", time.Time{}
 }
 
@@ -117,7 +117,7 @@ func (m *model) requeue(match func(*modelItem) bool) (n int64) {
 // ready returns the items of host that Claim may return now, in order.
 func (m *model) ready(host string) (items []*modelItem) {
 	for _, i := range m.items {
-		if i.Host == host && i.state == frontier.Pending && !i.parked && !i.NotBefore.After(m.now()) {
+		if i.Host == host && i.state == frontier.Pending && !i.postponed && !i.NotBefore.After(m.now()) {
 			items = append(items, i)
 		}
 	}
@@ -197,9 +197,9 @@ func (m *model) result(r frontier.Result) {
 	if i.run != m.run {
 		i.Attempts = 0
 	}
-	i.state, i.run, i.Note, i.NotBefore, i.parked = r.State, m.run, r.Note, time.Time{}, false
+	i.state, i.run, i.Note, i.NotBefore, i.postponed = r.State, m.run, r.Note, time.Time{}, false
 	if r.State == frontier.Pending {
-		if i.parked = r.Park; !r.Park {
+		if i.postponed = r.Postpone; !r.Postpone {
 			i.NotBefore = r.Retry
 		}
 		i.Attempts++
@@ -239,8 +239,8 @@ func (m *model) stats() frontier.Stats {
 			continue
 		}
 		st.States[frontier.Pending]++
-		if all[i.Host] = true; i.parked {
-			st.Parked++
+		if all[i.Host] = true; i.postponed {
+			st.Postponed++
 			continue
 		}
 		if at, ok := due[i.Host]; !ok || i.NotBefore.Before(at) {

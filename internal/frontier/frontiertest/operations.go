@@ -154,7 +154,7 @@ func (p *play) randomResult(l *frontier.Lease) frontier.Result {
 	}
 	r.Item.Run, r.Item.Attempts, r.Item.Note, r.Item.LastCapture, r.Item.NotBefore = 0, 0, "", nil, time.Time{}
 	if r.State == frontier.Pending {
-		r.Retry, r.Park = p.randomTime(), p.intn(4) == 0
+		r.Retry, r.Postpone = p.randomTime(), p.intn(4) == 0
 	}
 	if p.intn(3) == 0 {
 		r.Note = "a note"
