@@ -41,7 +41,7 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 // to, for reading in a web browser. In the copied pages and style sheets, it
 // rewrites links to archived objects as links to their copies. All other links
 // lead to the network. Browse does not change the archive.
-func Browse(ctx context.Context, dir, to string) error { return archive.Browse(ctx, dir, to) }
+func Browse(ctx context.Context, dir, target string) error { return archive.Browse(ctx, dir, target) }
 
 // Reindex rewrites the index of the archive in the directory dir from its WARC
 // files.

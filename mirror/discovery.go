@@ -35,7 +35,7 @@ type discovery struct {
 	lastMeta encodedMeta               // encoding of the newest meta
 }
 
-// newDiscovery returns an empty discovery for v.
+// newDiscovery returns a discovery without URLs for the visit v.
 func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu bool) *discovery {
 	d := &discovery{c: c, ctx: ctx, v: v, media: media, peer: v.peer(), listing: isListing(v.scheme, menu, media)}
 	if isGroup(v.scheme, v.url) {
@@ -113,8 +113,8 @@ func (d *discovery) flush() {
 	d.items = d.items[:0]
 }
 
-// maxSeen is the maximum number of links in a page that seenBefore compares.
-// These links occupy a few megabytes of memory.
+// maxSeen is the maximum number of links in a page that are checked for
+// duplicates. These links occupy a few megabytes of memory.
 const maxSeen = 1 << 16
 
 // seenBefore reports whether the page contains an earlier link to the URL with

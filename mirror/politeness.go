@@ -13,9 +13,9 @@ import (
 // host.
 const publicDelay = time.Second
 
-// politeness returns the middlewares that obey robots.txt and pace the requests
-// to each host. The rule for robots.txt and the visit of robots.txt share one
-// response.
+// politeness returns the middlewares that obey robots.txt and pause between the
+// requests to a host. The check of robots.txt and the archived robots.txt use
+// the same response.
 func (c *crawl) politeness() []fetch.Middleware {
 	o := &c.o
 	polite := wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})

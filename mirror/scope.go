@@ -49,16 +49,18 @@ type Scope struct {
 	Accept     []string         // patterns of media types to keep, such as image/*; if empty, keep all media types
 	Reject     []string
 
-	// URLs that differ only in a session identifier, such as ;jsessionid=X,
-	// identify one object unless KeepSessionIDs is set. The first of these
-	// URLs that the mirror finds is requested. IgnoreParameters names
-	// further query and path parameters of web URLs that do not identify an
-	// object, regardless of case.
+	// KeepSessionIDs and IgnoreParameters control which URLs identify the same
+	// object. Unless KeepSessionIDs is set, URLs that differ only in a session
+	// identifier, such as ;jsessionid=X, identify one object. The mirror
+	// requests the first of these URLs. IgnoreParameters contains names of
+	// other query and path parameters of web URLs that are ignored, regardless
+	// of case.
 	KeepSessionIDs   bool
 	IgnoreParameters []string
 }
 
-// identityRules returns the rules by which URLs identify the same object.
+// identityRules returns the rules that decide whether two URLs identify the
+// same object.
 func (s *Scope) identityRules() archive.IdentityRules {
 	r := archive.IdentityRules{KeepSessions: s.KeepSessionIDs}
 	for _, name := range s.IgnoreParameters {
@@ -282,8 +284,10 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 	return segments, repeats
 }
 
-// chainOf returns the number of consecutive links between queries of one path
-// that lead to to. The page from with the link has the number chain.
+// chainOf returns the number of consecutive links between queries of one path,
+// such as the pages of a calendar. The last of these links leads from one URL
+// to another. The parameter chain is the number for the page that contains this
+// link.
 func (c *crawl) chainOf(from string, chain int, to string) int {
 	path, _, ok := strings.Cut(c.identity.Identity(to), "?")
 	if fromPath, _, _ := strings.Cut(c.identity.Identity(from), "?"); !ok || fromPath != path {

@@ -24,16 +24,16 @@ type Package struct {
 	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
 	Created            time.Time // if zero, the current time
 
-	// Text adds the text of the default pages, so that replay software can search
-	// it.
+	// If Text is true, Pack adds the text of the default pages, so that replay
+	// software can search the text.
 	Text bool
 
 	// Seeds are the URLs from which the crawl started. Their pages are marked as
 	// seeds.
 	Seeds []string
 
-	// Main is the start page for replay. If its URL is empty, Pack uses the page
-	// of the first seed that is a page.
+	// Main is the start page for replay. If its URL is empty, Pack uses the
+	// page of the first seed that has a page.
 	Main Page
 
 	// Pages lists the pages that a viewer shows first. If Pages is nil, Pack

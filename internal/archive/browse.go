@@ -69,8 +69,8 @@ func (b *browser) copyFile(c *frontier.Capture) error {
 }
 
 // target returns the replacement for a link. The replacement is a relative path
-// to a copy. If there is no copy, it is the absolute URL. The parameter from is
-// the path of the page with the link.
+// to a copy. If there is no copy, it is the absolute URL. The page with the
+// link has the path from.
 func (b *browser) target(from string, l links.Link) string {
 	text, rules := Canonical(l.URL), IdentityRules{}
 	keys := []frontier.Key{frontier.KeyOf(text), rules.KeyOf(text)}

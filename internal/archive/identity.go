@@ -7,14 +7,14 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// IdentityRules decide which web URLs identify the same object. The zero value
-// ignores session identifiers.
+// IdentityRules decides which web URLs identify the same object. The zero value
+// ignores session identifiers in URLs.
 type IdentityRules struct {
-	KeepSessions bool     // distinguish URLs by their session identifiers
+	KeepSessions bool     // if true, URLs with different session identifiers identify different objects
 	Ignored      []string // names of further parameters to ignore, in lower case
 }
 
-// KeyOf returns the key of text, a URL in canonical form.
+// KeyOf returns the frontier key of a URL, which must be in canonical form.
 func (r *IdentityRules) KeyOf(text string) frontier.Key { return frontier.KeyOf(r.Identity(text)) }
 
 // Identity returns text, a URL in canonical form, without session identifiers
@@ -37,7 +37,8 @@ func (r *IdentityRules) Identity(text string) string {
 	return path + "?" + reduced
 }
 
-// path returns path without session identifiers and ignored parameters.
+// path removes session identifiers and ignored parameters from the path of a
+// URL.
 func (r *IdentityRules) path(path string) string {
 	if !strings.ContainsAny(path, ";(") {
 		return path
@@ -55,7 +56,7 @@ func (r *IdentityRules) path(path string) string {
 	return strings.Join(kept, "/")
 }
 
-// query returns query without session identifiers and ignored parameters.
+// query removes session identifiers and ignored parameters from a query.
 func (r *IdentityRules) query(query string) string {
 	parts := strings.Split(query, "&")
 	kept := slices.DeleteFunc(slices.Clone(parts), r.ignores)
@@ -75,23 +76,23 @@ func hasName(name string) func(parameter string) bool {
 	}
 }
 
-// ignores reports whether a parameter of the form NAME=VALUE does not identify
-// an object.
+// ignores reports whether the rules ignore a parameter of the form NAME=VALUE.
 func (r *IdentityRules) ignores(parameter string) bool {
 	name, value, _ := strings.Cut(parameter, "=")
 	name = strings.ToLower(name)
 	return slices.Contains(r.Ignored, name) || !r.KeepSessions && isSession(name, value)
 }
 
-// isSession reports whether a parameter is a session identifier. The name is in
-// lower case. A common name requires a value with the form of an identifier.
+// isSession reports whether a parameter contains a session identifier. The name
+// is in lower case. For a common name, the value must also look like an
+// identifier.
 func isSession(name, value string) bool {
 	switch name {
 	case "jsessionid", "phpsessid":
 		return value != ""
 	case "sessionid", "session_id", "sessid", "oscsid", "zenid":
 		return len(value) >= 16 && isAlphanumeric(value)
-	case "sid", "s": // of phpBB and vBulletin
+	case "sid", "s": // used by phpBB and vBulletin
 		return len(value) == 32 && strings.Trim(strings.ToLower(value), "0123456789abcdef") == ""
 	}
 	return strings.HasPrefix(name, "aspsessionid") && len(value) >= 16 && isAlphanumeric(value)
