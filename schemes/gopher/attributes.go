@@ -10,19 +10,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// attributes are the Gopher+ attributes of one item in the order of the
+// attributes contains the Gopher+ attributes of one item, in the order of the
 // response (Gopher+ memo, section 2.5 and appendix I).
 type attributes []attribute
 
-// An attribute is a line of a block. A block without lines is represented by an
-// empty line.
+// An attribute is one line of an attribute block, such as +ADMIN or +VIEWS. A
+// block without lines is represented by an empty line.
 type attribute struct{ block, line string }
 
-// maxAttributes is the maximum size of the attributes of one item in bytes.
+// maxAttributes is the maximum size of the attributes of one item, in bytes.
 const maxAttributes = 1 << 20
 
-// items parses the attributes of several items. Each item begins with +INFO.
-// UMN gopherd omits the colon after +INFO for its root menu. Attributes before
+// items parses the attributes of several items. Each item begins with a line
+// "+INFO: ". UMN gopherd omits the colon for its root menu. Attributes before
 // the first +INFO are returned as a separate item.
 func items(r io.Reader) iter.Seq2[attributes, error] {
 	return func(yield func(attributes, error) bool) {
@@ -62,7 +62,7 @@ func items(r io.Reader) iter.Seq2[attributes, error] {
 	}
 }
 
-// add appends a line to the current block.
+// add appends a line of the given block to the attributes.
 func (a attributes) add(block, line string) attributes {
 	if n := len(a); n > 0 && a[n-1] == (attribute{block, ""}) {
 		a[n-1].line = line
@@ -71,7 +71,8 @@ func (a attributes) add(block, line string) attributes {
 	return append(a, attribute{block, line})
 }
 
-// blockStart parses the first line of a block, such as "+NAME: rest".
+// blockStart parses the first line of an attribute block, such as "+NAME:
+// rest".
 func blockStart(l string) (name, rest string, ok bool) {
 	if l == "" || l[0] != '+' {
 		return "", "", false
@@ -83,7 +84,7 @@ func blockStart(l string) (name, rest string, ok bool) {
 	return l[1:i], strings.TrimLeft(strings.TrimPrefix(l[i:], ":"), " "), true
 }
 
-// lines returns the lines of one block. The comparison of block names is
+// lines returns the lines of one attribute block. The names of blocks are
 // case-sensitive.
 func (a attributes) lines(block string) (lines []string) {
 	for _, l := range a {
@@ -94,7 +95,7 @@ func (a attributes) lines(block string) (lines []string) {
 	return lines
 }
 
-// info returns the menu line of the item, or "".
+// info returns the menu line in the +INFO attribute of the item, or "".
 func (a attributes) info() string {
 	for _, l := range a.lines("INFO") {
 		return l
@@ -102,8 +103,8 @@ func (a attributes) info() string {
 	return ""
 }
 
-// header returns the attributes as header fields. The name of a field is the
-// name of the block.
+// header returns the attributes as header fields. The name of each field is the
+// name of the attribute block.
 func (a attributes) header() fetch.Header {
 	h := make(fetch.Header, len(a))
 	for i, l := range a {
@@ -113,7 +114,7 @@ func (a attributes) header() fetch.Header {
 }
 
 // time returns the modification time of the item. The server does not state a
-// time zone, so the time is read as UTC.
+// time zone, so the time is interpreted as UTC.
 func (a attributes) time() time.Time {
 	for _, l := range a.lines("ADMIN") {
 		date, ok := strings.CutPrefix(l, "Mod-Date:")
@@ -129,8 +130,9 @@ func (a attributes) time() time.Time {
 	return time.Time{}
 }
 
-// media returns the media type of the item's view, or "" if the item has
-// several views. The sizes of views are ignored because they are approximate.
+// media returns the media type of the only view of the item, or "" if the item
+// has several views. The sizes of views are ignored because they are
+// approximate.
 func (a attributes) media() string {
 	if v := a.views(); len(v) == 1 {
 		return v[0].media
@@ -138,7 +140,7 @@ func (a attributes) media() string {
 	return ""
 }
 
-// plusEntries parses Gopher+ attributes as a listing.
+// plusEntries parses the Gopher+ attributes of several items as a listing.
 func plusEntries(base uri.URI, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		p := newMenuParser(base)
@@ -154,8 +156,8 @@ func plusEntries(base uri.URI, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	}
 }
 
-// plusEntry returns the entry of an item. Its Extra contains the attributes
-// under their block names in lower case.
+// plusEntry converts the attributes of an item to an entry. The keys of
+// Entry.Extra are the names of the attribute blocks in lower case.
 func (p *menuParser) plusEntry(a attributes) fetch.Entry {
 	e := p.entry([]byte(a.info()))
 	e.Time = a.time()

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// charset returns the media type parameter for the character set of the
-// buffered text, or "" if the text is ASCII. Gopher responses do not declare a
-// character set. RFC 1436 suggests ISO 8859-1, but current servers send UTF-8.
+// charset returns a charset parameter for the media type of the buffered text,
+// or "" if the text is ASCII. Gopher responses do not declare a character set.
+// RFC 1436 suggests ISO 8859-1, but current servers send UTF-8.
 func charset(r *bufio.Reader) string {
 	const utf, latin = "; charset=utf-8", "; charset=iso-8859-1"
 	w, _ := r.Peek(r.Buffered())

@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A command is the Gopher+ string of a request (RFC 1738 section 3.4.3). The
-// zero command is a plain Gopher request.
+// A command is the Gopher+ part of a request, such as "+text/plain" or "!" (RFC
+// 1738 section 3.4.3). The zero command is a plain Gopher request.
 type command struct {
 	verb       byte      // '+' data, '!' attributes, '$' attributes of a menu's items, '?' data after a form
 	arg        string    // name of a view, or names of attributes
@@ -21,7 +21,8 @@ type command struct {
 // pygopherd treats such a request as a plain one.
 var allAttributes = command{verb: '!'}
 
-// String returns the command in the form in which it is sent after a TAB.
+// String returns the command as sent in a request line, without the TAB before
+// it.
 func (c command) String() string {
 	s := string(c.verb) + c.arg
 	if c.hasForm {
@@ -34,8 +35,8 @@ func (c command) String() string {
 // Gopher+ support returns the same object for such a request.
 func (c command) isDefault() bool { return c.verb == '+' && c.arg == "" }
 
-// parseCommand parses a decoded Gopher+ string. It rejects strings that do not
-// match the Gopher+ grammar.
+// parseCommand parses the Gopher+ string of a URL after percent-decoding. It
+// rejects strings that do not match the Gopher+ grammar.
 func parseCommand(s string) (c command, err error) {
 	if s == "" {
 		return c, nil

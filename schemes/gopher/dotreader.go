@@ -6,28 +6,29 @@ import (
 	"io"
 )
 
-// A mark is the kind of a piece of text.
-type mark uint8
+// A pieceKind classifies a piece of text by the dots at the start of a line.
+type pieceKind uint8
 
 const (
-	plainText    mark = iota // bytes without a leading dot
-	dotPrefix                // leading dot of a line such as ".x"
-	dotDotPrefix             // first dot of a line such as "..x"
-	dotDotLine               // first dot of the line ".."
-	dotLine                  // line ".", including its line end
+	plainText    pieceKind = iota // bytes without a leading dot
+	dotPrefix                     // leading dot of a line such as ".x"
+	dotDotPrefix                  // first dot of a line such as "..x"
+	dotDotLine                    // first dot of the line ".."
+	dotLine                       // line ".", including its line end
 )
 
-// A dotReader splits text at the leading dots of lines, so that its caller can
-// interpret them. It never looks beyond the buffer of r, and reads no more
-// bytes than it needs for the next piece.
+// A dotReader splits text into pieces, so that each dot at the start of a line
+// is in a separate piece. It never looks beyond the buffer of r, and reads no
+// more bytes than it needs for the next piece.
 type dotReader struct {
 	r        *bufio.Reader
 	midLine  bool // the next byte does not start a line
 	pieceLen int  // length in bytes of the last piece, which is still in the buffer
 }
 
-// next returns the next piece, valid until the next call.
-func (d *dotReader) next() ([]byte, mark, error) {
+// next returns the next piece and its kind. The piece is valid until the next
+// call.
+func (d *dotReader) next() ([]byte, pieceKind, error) {
 	d.r.Discard(d.pieceLen)
 	d.pieceLen = 0
 	if _, err := d.r.Peek(1); err != nil {
@@ -45,9 +46,9 @@ func (d *dotReader) next() ([]byte, mark, error) {
 	return d.dot()
 }
 
-// dot classifies a dot at the start of a line. It reads at most three more
-// bytes.
-func (d *dotReader) dot() ([]byte, mark, error) {
+// dot returns the piece that starts with a dot at the start of a line. It reads
+// at most three bytes after the dot.
+func (d *dotReader) dot() ([]byte, pieceKind, error) {
 	end, err := d.lineEnd(1)
 	if err != nil {
 		return nil, plainText, err
@@ -73,8 +74,8 @@ func (d *dotReader) dot() ([]byte, mark, error) {
 }
 
 // lineEnd returns the length of the current line, including its line end, if
-// the line has n bytes. It returns zero for a longer line. The end of the input
-// also ends a line.
+// the line has exactly n bytes before the line end. It returns zero for a
+// longer line. The end of the input also ends a line.
 func (d *dotReader) lineEnd(n int) (int, error) {
 	w, err := d.r.Peek(n + 1)
 	if len(w) > n && w[n] == '\r' {
@@ -89,14 +90,15 @@ func (d *dotReader) lineEnd(n int) (int, error) {
 	return 0, nil
 }
 
-func (d *dotReader) piece(w []byte, m mark) ([]byte, mark, error) {
+func (d *dotReader) piece(w []byte, m pieceKind) ([]byte, pieceKind, error) {
 	d.pieceLen = len(w)
 	return w, m, nil
 }
 
-// A dotBlock reads Gopher+ data that ends with the line "." ("+-1"). Read
-// returns io.EOF only after that line. UMN gopherd is the only known server
-// that sends such data. It adds a dot only to the line ".".
+// A dotBlock reads Gopher+ data that ends with a line "." (length "+-1"). Read
+// returns io.EOF only after this line. UMN gopherd is the only known server
+// that sends such data. UMN gopherd adds a dot only to a line that consists of
+// one dot.
 type dotBlock struct {
 	dots dotReader
 	out  []byte

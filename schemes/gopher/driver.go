@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A driver executes requests. It keeps no state between requests, because each
-// Gopher request has a separate connection.
+// A driver executes requests for gopher and gophers URLs. It keeps no state
+// between requests, because each Gopher request has a separate connection.
 type driver struct {
 	env     fetch.Env
 	options Options
@@ -44,7 +44,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// get sends the request line of l and reads the start of the response.
+// get sends the request for l and reads the start of the response.
 func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	s, err := d.exchange(ctx, req, l)
 	if err != nil {
@@ -59,7 +59,8 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch
 	return resp, nil
 }
 
-// readResponse reads the start of a response and prepares its body.
+// readResponse reads the start of a response and prepares a reader for its
+// body.
 func (d *driver) readResponse(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
 	if err := s.awaitResponse(); err != nil {
 		return nil, err
@@ -78,7 +79,8 @@ func (d *driver) readResponse(req *fetch.Request, l locator, s *session) (*fetch
 	return d.readPlain(req, l, s)
 }
 
-// readPlain reads a plain Gopher response, which has neither status nor length.
+// readPlain reads a plain Gopher response, which has neither a status nor a
+// length.
 func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
 	prefix, _ := s.r.Peek(s.r.Buffered())
 	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, prefix)}

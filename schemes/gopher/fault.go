@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// maxErrorPage is the maximum length of an error page in bytes. Longer
-// responses are documents.
+// maxErrorPage is the maximum length of an error page, in bytes. A longer
+// response is a document.
 const maxErrorPage = 4 << 10
 
 // detectError returns the error that a response describes, or nil if the
@@ -52,8 +52,8 @@ func detectError(r *bufio.Reader) (fault, err error) {
 	return nil, nil
 }
 
-// umnError parses an error of UMN gopherd. Its first line must contain an error
-// code and an administrator in angle brackets.
+// umnError parses an error message of UMN gopherd. The first line of the
+// message must contain an error code and an administrator in angle brackets.
 func umnError(text string) error {
 	first, rest, _ := strings.Cut(text, "\n")
 	code, admin, _ := strings.Cut(first, " ")
@@ -63,10 +63,10 @@ func umnError(text string) error {
 	return plusFault(int(code[0]-'0')).Errorf("server replied: %s", tty.Escape(errorText(rest)))
 }
 
-// isErrorItem reports whether a line is a menu item of type 3. A table of
-// numbers may look similar, so the item must have a text. A host and a port, if
-// present, must be valid, and the host must be an IP address or contain a
-// letter.
+// isErrorItem reports whether a line is a menu item of type 3, which is an
+// error message. A table of numbers may look similar, so the item must have a
+// text. A host and a port, if present, must be valid. The host must be an IP
+// address or contain a letter.
 func isErrorItem(text string) bool {
 	i, _ := parseItem(text)
 	if i.kind != '3' || i.name == "" || strings.Count(text, "\t") < 3 {
@@ -77,8 +77,8 @@ func isErrorItem(text string) bool {
 	return i.host == "" && i.port == "" || isPort && (err == nil || strings.ContainsFunc(i.host, unicode.IsLetter))
 }
 
-// menuError returns the error in a menu that begins with an item of type 3. It
-// returns nil if the menu contains other items that can be fetched.
+// menuError returns the error in a menu that starts with an error item (type
+// 3). It returns nil if the menu also contains items that can be fetched.
 func menuError(page []byte) error {
 	for line := range bytes.Lines(page) {
 		if strings.IndexByte("3i.\r\n", line[0]) < 0 {
@@ -89,8 +89,8 @@ func menuError(page []byte) error {
 	return fetch.NotFound.Errorf("server replied: %s", tty.Escape(name))
 }
 
-// gophernicusErrors are the error messages of gophernicus 3.1. It appends the
-// system's message in parentheses.
+// gophernicusErrors lists the error messages of gophernicus 3.1. The server
+// appends the message of the operating system in parentheses.
 var gophernicusErrors = []struct {
 	message string
 	fault   fetch.Fault

@@ -10,9 +10,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Form is the list of fields in the +ASK attribute of a Gopher+ item. The
-// user fills in a Form before the item can be fetched. All texts in a Form come
-// from the server and must be escaped before they are shown on a terminal.
+// A Form contains the fields in the +ASK attribute of a Gopher+ item. The user
+// must fill in the form before the item can be fetched. All texts in a Form
+// come from the server and must be escaped before they are shown on a terminal.
 type Form []Field
 
 // A Field is a line of a [Form].
@@ -37,14 +37,14 @@ const (
 	File                      // ChooseF: name of a local file, which is never sent
 )
 
-// fieldKinds maps the names of field kinds in a +ASK block to kinds. Names are
-// compared in lower case, as in the UMN client.
+// fieldKinds maps the name of a field kind in a +ASK block to the kind. Names
+// are compared in lower case, as in the UMN client.
 var fieldKinds = map[string]FieldKind{
 	"note": Note, "ask": Line, "askp": Password, "askl": Text, "askf": SaveName,
 	"select": Check, "choose": Choice, "choosef": File,
 }
 
-// hasAnswer reports whether a field of this kind has an answer.
+// hasAnswer reports whether fields of kind k require an answer.
 func (k FieldKind) hasAnswer() bool { return k != Note && k != File }
 
 // parseFields parses the lines of a +ASK block. A line without a kind becomes a
@@ -92,9 +92,9 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Fill returns the answers to f, one for each field. The answer to a field is
-// the first one available of its entry in answers, the result of prompt if
-// prompt is not nil, and the default of the field.
+// Fill returns the answers to f, one for each field. An entry for the field in
+// answers has precedence. Otherwise, Fill uses the result of prompt if prompt
+// is not nil, and then the default of the field.
 //
 // The keys of answers are prompts or field numbers. Prompts are compared
 // without regard to case and to a final colon or question mark. Numbers start
@@ -126,7 +126,7 @@ func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)
 	return filled, nil
 }
 
-// assign returns the answers by field index.
+// assign maps the index of each field to the answer that the user gave for it.
 func (f Form) assign(answers map[string]string) (map[int]string, error) {
 	assigned := make(map[int]string, len(answers))
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
@@ -165,8 +165,8 @@ func (f Form) fieldIndex(name string) (int, error) {
 
 func fieldLabel(prompt string) string { return strings.TrimRight(strings.TrimSpace(prompt), ":? ") }
 
-// encode validates answers, which has one element for each field, and returns
-// the data to send.
+// encode validates the answers, one for each field, and returns the form data
+// to send.
 func (f Form) encode(answers []string) (*formData, error) {
 	if len(answers) != len(f) {
 		return nil, fetch.Usage.Errorf("%d answers for a form with %d fields", len(answers), len(f))
@@ -217,8 +217,8 @@ var checks = map[string]string{
 	"0": "0", "no": "0", "false": "0", "off": "0", "": "0",
 }
 
-// fillForm fetches the form of an item, obtains the answers and returns the
-// command that sends them.
+// fillForm fetches the form of an item, calls Options.FillForm for the answers
+// and returns the command that sends the answers.
 func (d *driver) fillForm(ctx context.Context, req *fetch.Request, l locator) (command, error) {
 	a, _, err := d.requestAttributes(ctx, req, l)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A formData is the data that follows a request line. It contains the answers
-// to a form, each as one or more lines, encoded as in RFC 1738 section 3.4.9.
+// A formData contains the answers to a form, which are sent after the request
+// line. Each answer has one or more lines, encoded as in RFC 1738 section
+// 3.4.9.
 type formData struct {
 	values []string
 	secret []bool
@@ -42,8 +43,8 @@ func parseFormData(s string) (*formData, error) {
 	return nil, fetch.BadURL.Errorf("malformed form data after a Gopher+ string")
 }
 
-// encode returns the encoded form data. If masked is true, passwords are
-// replaced for logging.
+// encode returns the form data as sent to the server. If masked is true,
+// passwords are replaced, so that the result can be logged.
 func (f *formData) encode(masked bool) []byte {
 	b := []byte("+-1\r\n")
 	for i, v := range f.values {
@@ -58,8 +59,8 @@ func (f *formData) encode(masked bool) []byte {
 	return append(b, ".\r\n"...)
 }
 
-// unstuff removes the dot that encode and UMN gopherd add to a line. They add a
-// dot only to the line "." and to lines that begin with "..".
+// unstuff removes the dot that encode and UMN gopherd add to the start of a
+// line. They add a dot only to the line "." and to lines that begin with "..".
 func unstuff(line string) string {
 	if strings.HasPrefix(line, "..") {
 		return line[1:]
@@ -67,8 +68,8 @@ func unstuff(line string) string {
 	return line
 }
 
-// stepArg returns the form data for a Step, with passwords masked. It returns
-// "" for nil.
+// stepArg returns the form data for a [fetch.Step], with masked passwords. It
+// returns "" if f is nil.
 func (f *formData) stepArg() string {
 	if f == nil {
 		return ""

@@ -7,7 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/media"
 )
 
-// A framing is the way in which the response for an item ends.
+// A framing determines how the end of a response is recognized, for example by
+// a final "." line.
 type framing uint8
 
 const (
@@ -16,8 +17,8 @@ const (
 	menuFraming                // as textFraming, but the "." line is kept in the body
 )
 
-// An itemType describes a Gopher item type. The types are from RFC 1436 section
-// 3.8, from the Gopher+ memo and from common servers.
+// An itemType describes one of the Gopher item types, such as 0 for a text. The
+// types come from RFC 1436 section 3.8, the Gopher+ memo and common servers.
 type itemType struct {
 	kind    fetch.Kind
 	framing framing
@@ -55,8 +56,8 @@ var itemTypes = [128]itemType{
 	'i': {fetch.Info, rawFraming, ""}, // informational text in a menu
 }
 
-// typeOf returns the description of item type c. It treats unknown types as
-// binary files.
+// typeOf returns the description of the item type c. It treats an unknown type
+// as a binary file.
 func typeOf(c byte) itemType {
 	if c < 128 && itemTypes[c].kind != fetch.Unknown {
 		return itemTypes[c]
@@ -64,9 +65,9 @@ func typeOf(c byte) itemType {
 	return itemType{kind: fetch.Document}
 }
 
-// mediaOf returns the media type of an item, or "". If item type c names only a
-// family of types, mediaOf uses the file name in the selector and then prefix,
-// the first bytes of the object.
+// mediaOf returns the media type of an item of type c, or "". If the item type
+// names only a family of media types, such as images, mediaOf uses the file
+// name in the selector and then prefix, the first bytes of the object.
 func mediaOf(c byte, selector string, prefix []byte) string {
 	t := typeOf(c)
 	switch {
@@ -78,7 +79,7 @@ func mediaOf(c byte, selector string, prefix []byte) string {
 	return media.TypeOf(selector, prefix)
 }
 
-// Media types of listings. The first two are names of Gopher+ views.
+// Media types of listings. The first two are also names of Gopher+ views.
 const (
 	menuMedia = "application/gopher-menu"
 	plusMedia = "application/gopher+-menu" // attributes of one or more items

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is a parsed gopher URL (RFC 1738 section 3.4.1). It determines the
-// request line and the format of the response.
+// A locator is a parsed gopher URL, which determines the request line and the
+// format of the response (RFC 1738 section 3.4.1).
 type locator struct {
 	item     byte    // item type, which is not sent to the server
 	selector string  // decoded
@@ -18,8 +18,9 @@ type locator struct {
 	link     uri.URI // URL in a "URL:" selector, or zero
 }
 
-// locate parses u. It rejects bytes that would end the request line early, so
-// that a URL cannot send commands to another service (RFC 1738 section 6).
+// locate parses a gopher URL. It rejects bytes that would end the request line
+// early, so that a URL cannot send commands to another service (RFC 1738
+// section 6).
 func locate(u uri.URI) (l locator, err error) {
 	if u.Host() == "" {
 		return l, fetch.BadURL.Errorf("no host")
@@ -65,9 +66,10 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, l.classify()
 }
 
-// searchQuery parses the search words in a URL with "?words" (RFC 1630), which
-// RFC 1738 replaced by "%09words". It reports false if the item is not an index
-// or if the URL contains a TAB. The question mark is part of the selector then.
+// searchQuery parses the search words in a URL that ends in "?words" (RFC
+// 1630). RFC 1738 replaced this form by "%09words". If the item is not an index
+// or if the URL contains a TAB, searchQuery returns false, because the question
+// mark is then part of the selector.
 func searchQuery(item byte, path, question string) (words string, ok bool, err error) {
 	if typeOf(item).kind != fetch.Index || strings.Contains(path, "%09") || strings.Contains(question, "%09") {
 		return "", false, nil
@@ -76,8 +78,8 @@ func searchQuery(item byte, path, question string) (words string, ok bool, err e
 	return words, err == nil, fetch.BadURL.With(err)
 }
 
-// firstByte returns the first byte of path after percent-decoding. The path
-// must not be empty.
+// firstByte returns the first byte of path after percent-decoding, which is the
+// item type. The path must not be empty.
 func firstByte(path string) byte {
 	if path[0] == '%' && len(path) >= 3 {
 		if s, err := uri.Unescape(path[:3]); err == nil {
@@ -87,12 +89,12 @@ func firstByte(path string) byte {
 	return path[0]
 }
 
-// breaksLine reports whether s contains CR, LF or NUL. Servers end the request
-// line at these bytes.
+// breaksLine reports whether s contains CR, LF or NUL. Servers treat these
+// bytes as the end of the request line.
 func breaksLine(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
 
-// classify rejects item types that are not Gopher objects, and sets l.link if
-// the selector contains a URL.
+// classify rejects item types that cannot be fetched by Gopher, and sets l.link
+// if the selector contains a URL.
 func (l *locator) classify() error {
 	switch l.item {
 	case 'i', '3', '+':
@@ -116,15 +118,16 @@ func (l *locator) classify() error {
 var sessionSchemes = map[byte]string{'8': "telnet", 'T': "tn3270"}
 
 // linkOf returns the URL in a selector of the form "URL:...". For older
-// clients, servers answer such a selector with an HTML page that redirects to
-// the URL.
+// clients, servers respond to such a selector with an HTML page that redirects
+// to the URL.
 func linkOf(selector string) (string, bool) {
 	return strings.CutPrefix(strings.TrimPrefix(selector, "/"), "URL:")
 }
 
-// requestLine returns the request line without line end and form data. It omits
-// the empty search string that RFC 1738 section 3.4.3 puts before a Gopher+
-// command, because UMN gopherd 2.0 does not respond to it.
+// requestLine returns the request line for l, without the line end and form
+// data. It omits the empty search string before a Gopher+ command (RFC 1738
+// section 3.4.3), because UMN gopherd 2.0 does not respond to a request with an
+// empty search string.
 func (l locator) requestLine() string {
 	s := l.selector
 	if l.words != "" {

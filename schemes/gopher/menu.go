@@ -15,10 +15,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxLine is the maximum length of a menu line in bytes.
+// maxLine is the maximum length of a menu line, in bytes.
 const maxLine = 64 << 10
 
-// menu parses a listing, which ends at the line "." or at the end of r.
+// menu parses a listing. The listing ends at the line "." or at the end of r.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	name, _, _ := mime.ParseMediaType(media)
 	switch name {
@@ -152,7 +152,7 @@ func setURL(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
 	}
 }
 
-// linkKind returns the kind of the object that u names.
+// linkKind returns the kind of the object that u names, such as fetch.Menu.
 func linkKind(u uri.URI) fetch.Kind {
 	switch u.Scheme() {
 	case "telnet", "tn3270", "rlogin":
@@ -161,7 +161,7 @@ func linkKind(u uri.URI) fetch.Kind {
 	return fetch.Document
 }
 
-// setTarget sets the URL of e to the object that i describes. It leaves e
+// setTarget sets the URL of e to the URL of the menu item i. It leaves e
 // unchanged if the host, port or selector of i is invalid.
 func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	kind := typeOf(i.kind).kind
@@ -189,8 +189,9 @@ func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	setURL(e, string(b), func(uri.URI) fetch.Kind { return kind })
 }
 
-// appendSession appends the URL of a terminal session. The selector is the user
-// name for the login (RFC 1436 section 3.8). Port 0 is the default port.
+// appendSession appends the telnet or tn3270 URL of the terminal session i to
+// b. The selector is the user name for the login (RFC 1436 section 3.8). Port 0
+// is the default port.
 func appendSession(b []byte, i item, number uint16) []byte {
 	b = append(b, sessionSchemes[i.kind]+"://"...)
 	if i.selector != "" {
@@ -218,9 +219,9 @@ func appendHost(b []byte, host string) []byte {
 	return append(b, host...)
 }
 
-// schemeFor returns the scheme for links to host and port. Menus do not state
-// which servers support TLS, so gophers is used only for the server of the
-// menu.
+// schemeFor returns "gopher" or "gophers" for a link to the given server. Menus
+// do not state whether a server supports TLS, so gophers is used only for links
+// to the server of the menu.
 func (p *menuParser) schemeFor(host, port string) string {
 	if p.scheme == "gophers" && port == p.port && strings.EqualFold(host, p.host) {
 		return p.scheme
@@ -229,8 +230,9 @@ func (p *menuParser) schemeFor(host, port string) string {
 }
 
 // isHost reports whether host is an IP address or a host name, which may
-// contain UTF-8. It rejects the placeholders that servers use in informational
-// text and errors, because the host field of RFC 1436 is mandatory.
+// contain UTF-8. The host field is mandatory in RFC 1436, so servers send
+// placeholders in informational text and errors. isHost rejects these
+// placeholders.
 func isHost(host string) bool {
 	switch host {
 	case "", "fake", "error.host", "null.host":
@@ -250,7 +252,7 @@ func isHost(host string) bool {
 	return len(host) <= 253 && utf8.ValidString(host)
 }
 
-// portOf parses a port number of one to five digits.
+// portOf parses a port number with one to five digits.
 func portOf(s string) (uint16, bool) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return uint16(n), err == nil && len(s) <= 5

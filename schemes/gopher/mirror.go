@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// mirrorPlace returns u without its item type, because the items below a menu
-// have different types.
+// mirrorPlace returns u without its item type. Mirrors compare URLs without
+// item types, because the items below a menu have different types.
 func mirrorPlace(u uri.URI) uri.URI {
 	if len(u.Path()) < 2 {
 		return u

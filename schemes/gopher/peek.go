@@ -8,8 +8,8 @@ import (
 )
 
 // peekLine returns the first line of r, including its line end, without
-// consuming it. It returns nil if the first byte is not in starts, if the line
-// has more than limit bytes, or if the input ends before the line does. It
+// consuming the line. It returns nil if the first byte is not in starts, if the
+// line has more than limit bytes, or if the input ends within the line. It
 // returns io.EOF if the input is empty.
 func peekLine(r *bufio.Reader, limit int, starts string) ([]byte, error) {
 	for n := 1; ; n++ {

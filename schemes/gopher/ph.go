@@ -13,12 +13,12 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// Items of type 2 are phone books, which use the protocol of RFC 2378 (ph, also
-// called CSO). The search words of the URL are the query, such as "john doe" or
-// "name=john return email". The selector is not used.
+// Gopher items of type 2 are phone books, which use the protocol of RFC 2378
+// (ph, also called CSO). The search words of the URL are the query, such as
+// "john doe" or "name=john return email". The selector is not used.
 
-// queryPhoneBook sends a query. The body of the Response contains the response
-// lines up to the final status line.
+// queryPhoneBook sends a query to a phone book server. The body of the Response
+// contains the response lines up to the final status line.
 func (d *driver) queryPhoneBook(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	sent := []byte("query " + l.words + "\r\nquit\r\n")
 	s, err := d.send(ctx, req, sent, sent)
@@ -41,18 +41,20 @@ func (d *driver) queryPhoneBook(ctx context.Context, req *fetch.Request, l locat
 	return resp, nil
 }
 
-// maxPhoneLine is the maximum length of a response line in bytes.
+// maxPhoneLine is the maximum length of a response line of a phone book server,
+// in bytes.
 const maxPhoneLine = 8 << 10
 
-// A phoneReader reads the lines of a response up to the final status line.
+// A phoneReader reads the response lines of a phone book server up to the final
+// status line.
 type phoneReader struct {
 	r   *bufio.Reader
 	out []byte
 	err error
 }
 
-// readStatus reads the first response line and returns its status code. The
-// fault is not nil if the server rejected the query.
+// readStatus reads the first response line and returns its status code. If the
+// server rejected the query, fault is not nil.
 func (p *phoneReader) readStatus() (code int, fault, err error) {
 	p.readLine()
 	if p.err != nil && p.err != io.EOF {
@@ -74,9 +76,9 @@ func (p *phoneReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// readLine reads the next line. A line with a status code of 200 or more is the
-// last line. After the last line p.err is io.EOF, or the reported error if the
-// query failed after the first line.
+// readLine reads the next response line. A line with a status code of 200 or
+// more is the last line. After the last line, p.err is io.EOF or the error that
+// the server reported after the first line.
 func (p *phoneReader) readLine() {
 	first := p.out == nil
 	text, err := p.r.ReadSlice('\n')
@@ -136,8 +138,9 @@ func phoneFault(text []byte) error {
 	return fault.Errorf("phone book server replied: %s", tty.Escape(strings.TrimSpace(rest)))
 }
 
-// phoneEntries parses a response as a listing with one entry for each person.
-// Extra contains the fields of the person. The entries have no URL.
+// phoneEntries parses the response of a phone book server as a listing with one
+// entry for each person. Entry.Extra contains the fields of the person. The
+// entries have no URL.
 func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		var p person
@@ -170,7 +173,8 @@ func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	}
 }
 
-// A person collects the response lines of one entry.
+// A person collects the response lines that describe one person in a phone
+// book.
 type person struct {
 	index  string
 	raw    []string
@@ -179,11 +183,11 @@ type person struct {
 	size   int
 }
 
-// maxPerson is the maximum size of one entry in bytes.
+// maxPerson is the maximum size of the data about one person, in bytes.
 const maxPerson = 1 << 20
 
-// add parses a line such as "name: John Doe". A line without a name continues
-// the previous field.
+// add parses a response line, such as "name: John Doe". A line without a name
+// continues the previous field.
 func (p *person) add(raw, text string) {
 	name, value, _ := strings.Cut(text, ":")
 	if name = toUTF8(strings.TrimSpace(name)); name != "" {

@@ -2,9 +2,9 @@ package gopher
 
 import "github.com/anyurl/fetch/fetch"
 
-// plan returns the request lines that req sends, each over a separate
-// connection. A Step has the verb "send" for a request line and "form" for the
-// form data after a request line.
+// plan returns the steps for req, in which each request line is sent over a
+// separate connection. A Step has the verb "send" for a request line and "form"
+// for the form data after a request line.
 func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
 	l, err := o.locate(req)
 	switch {
@@ -36,8 +36,8 @@ func steps(l locator) []fetch.Step {
 	return s
 }
 
-// locate parses the URL of req and applies the Options to it. It returns an
-// error for a URL that cannot be fetched.
+// locate parses the URL of req and adds the Gopher+ view that the Options
+// select. It returns an error for a URL that cannot be fetched.
 func (o Options) locate(req *fetch.Request) (locator, error) {
 	l, err := locate(req.URL)
 	if err != nil || !l.link.IsZero() {

@@ -25,13 +25,13 @@ const (
 	untilClose = -2
 )
 
-// maxHeader is the maximum length of the header in bytes, including the line
-// end.
+// maxHeader is the maximum length of the first line of a Gopher+ response, in
+// bytes, including the line end.
 const maxHeader = 24
 
 // readHeader reads the first line of the response to a Gopher+ request. It
-// returns false if the first line is not a Gopher+ header. Many servers handle
-// a Gopher+ request as a plain one, and some plain menus begin with "+".
+// returns false if this line is not a Gopher+ header. Many servers treat a
+// Gopher+ request as a plain one, and some plain menus begin with "+".
 func readHeader(r *bufio.Reader) (h header, ok bool, err error) {
 	line, err := peekLine(r, maxHeader, "+-")
 	if err != nil || line == nil {
@@ -59,7 +59,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// dataReader returns a reader of the data that follows h on r.
+// dataReader returns a reader of the data that follows the header h in r.
 func (h header) dataReader(r *bufio.Reader) io.Reader {
 	switch h.length {
 	case untilDot:
@@ -88,7 +88,7 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readPlus reads the response after a Gopher+ header.
+// readPlus returns the Response for a Gopher+ response with the header h.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
 	out := &body{h.dataReader(s.r), s}
@@ -116,13 +116,13 @@ func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (
 	return resp, nil
 }
 
-// media returns the media type of the requested view, or "".
+// media returns the media type of the Gopher+ view that c requests, or "".
 func (c command) media() string {
 	media, _, _ := strings.Cut(strings.ToLower(c.arg), " ")
 	return media
 }
 
-// maxError is the maximum length of an error message in bytes.
+// maxError is the maximum length of a Gopher+ error message, in bytes.
 const maxError = 16 << 10
 
 // readError reads a Gopher+ error. The first line contains an error code and
@@ -152,8 +152,8 @@ func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *body) 
 	return resp, nil
 }
 
-// plusFault returns the fault for an error code of the Gopher+ memo, section
-// 2.3.
+// plusFault returns the fault for a Gopher+ error code (Gopher+ memo, section
+// 2.3).
 func plusFault(code int) fetch.Fault {
 	switch code {
 	case 1, 3:

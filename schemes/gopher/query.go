@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// query returns the URL that searches the index u for the words of q. It
-// replaces search words in u and keeps the Gopher+ string. The server
-// determines the number of results.
+// query returns the URL that searches the index u for the words of q. The new
+// words replace any search words in u. The Gopher+ string of u is kept. The
+// server determines the number of results.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	switch {

@@ -6,16 +6,16 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// robotsPath returns the selector of u for the rules of robots.txt, with a
-// leading "/". It returns false for an item that contains a URL and for a
-// malformed URL.
+// robotsPath returns the path that is matched against robots.txt, which is the
+// selector of u with a leading "/". It returns false for a malformed URL and
+// for a selector that contains a URL.
 func robotsPath(u uri.URI) (string, bool) {
 	item, err := uri.Unescape(strings.TrimPrefix(u.Path(), "/"))
 	if err != nil || item == "" {
 		return "/", err == nil
 	}
 	// In the URL of an index, "?" separates the selector from the search words
-	// (RFC 1630). In other URLs it is part of the selector.
+	// (RFC 1630). In any other URL, "?" is part of the selector.
 	query, ok := u.Query()
 	if index := strings.ContainsRune("27", rune(item[0])); ok && (!index || strings.Contains(query, "%09")) {
 		more, err := uri.Unescape("?" + query)

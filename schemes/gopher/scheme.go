@@ -21,13 +21,13 @@ import (
 
 // Options configures the schemes gopher and gophers. The zero value is valid.
 type Options struct {
-	// View and Lang select a Gopher+ view if the URL does not select one. View
-	// is a media type or its subtype, such as "postscript". Lang is a language,
-	// such as "De_DE", or "de" for all variants of German.
+	// View and Lang select a Gopher+ view if the URL does not select a view.
+	// View is a media type or its subtype, such as "postscript". Lang is a
+	// language, such as "De_DE", or "de" for all variants of German.
 	View, Lang string
 
 	// FillForm returns the answers to the Gopher+ form f, one for each field.
-	// [Form.Fill] helps to implement FillForm. FillForm is called only for URLs
+	// [Form.Fill] can compute the answers. FillForm is called only for URLs
 	// that the user entered. If FillForm is nil, the defaults of the form are
 	// sent, and a field without a default is an error.
 	FillForm func(ctx context.Context, f Form) ([]string, error)

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A session is a connection over which one request was sent. The server sends
-// its response and closes the connection.
+// A session is a connection for one request. The server sends its response and
+// closes the connection.
 type session struct {
 	*sessions.Conn
 	r      *bufio.Reader // the response
@@ -31,7 +31,7 @@ func (s *session) Close() error {
 }
 
 // bufferSize is the number of response bytes that can be examined before the
-// first byte of the body is returned. Larger reads bypass the buffer.
+// body is returned. Larger reads bypass the buffer.
 const bufferSize = 32 << 10
 
 // exchange connects to the server and sends the request for l. The connection
@@ -47,8 +47,8 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*
 	return d.send(ctx, req, sent, logged)
 }
 
-// send connects to the server and sends the request. The trace receives logged,
-// a copy of the request with masked secrets.
+// send connects to the server and sends the bytes in sent. The trace receives
+// logged, which is the same request with masked passwords.
 func (d *driver) send(ctx context.Context, req *fetch.Request, sent, logged []byte) (*session, error) {
 	conn, err := d.dial(ctx, req)
 	if err != nil {
@@ -67,9 +67,9 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, logged []by
 	return &session{Conn: conn, r: bufio.NewReaderSize(conn, bufferSize), stop: stop}, nil
 }
 
-// dial connects to the server of req. Gopher servers end a TLS connection by
-// closing the TCP connection, without a close_notify alert. crypto/tls accepts
-// a TLS connection closed between two records.
+// dial connects to the server of req, with TLS for gophers URLs. Gopher servers
+// end a TLS connection by closing the TCP connection, without a close_notify
+// alert. crypto/tls accepts this end between two TLS records.
 func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *session) awaitResponse() error {
 	return nil
 }
 
-// A body reads the content of a response. Closing it closes the session.
+// A body reads the content of a response. Closing the body closes the session.
 type body struct {
 	io.Reader
 	session *session

@@ -35,9 +35,9 @@ func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetc
 	return resp, nil
 }
 
-// requestAttributes requests the attributes of an item. The returned Response
-// describes the exchange and has no Body. Its Head contains the attributes as
-// the server sent them.
+// requestAttributes requests the Gopher+ attributes of an item. The returned
+// Response has no Body. Its field Head contains the attributes as sent by the
+// server.
 func (d *driver) requestAttributes(
 	ctx context.Context, req *fetch.Request, l locator,
 ) (attributes, *fetch.Response, error) {

@@ -14,8 +14,9 @@ import (
 //
 // RFC 1436 ends a text with the line "." and adds a dot to each line that
 // begins with a dot. UMN gopherd adds a dot only to the line ".". gophernicus,
-// pygopherd and most current servers send the file unchanged, and "." is an
-// ordinary line. The lines of the text determine which rule applies:
+// pygopherd and most current servers send the file unchanged, so that the line
+// "." is ordinary text. The textReader determines from the lines of the text
+// which rule applies:
 //
 //   - If the last line is not ".", the server adds no dots.
 //   - If an earlier line is ".", the server adds no dots.
@@ -24,8 +25,8 @@ import (
 //     ".", and the line "..two" is unchanged.
 //   - Otherwise RFC 1436 applies.
 //
-// Text is returned immediately until a line begins with two dots. From that
-// line on, textReader buffers the text until a later line or the end of the
+// Text is returned immediately until a line begins with two dots. From this
+// line on, the textReader buffers the text until a later line or the end of the
 // text determines the rule. If the buffer exceeds maxHeld, the remaining text
 // is returned unchanged, including the last line.
 type textReader struct {
@@ -42,7 +43,8 @@ type textReader struct {
 	err         error
 }
 
-// A stuffing is the set of lines to which a server adds a leading dot.
+// A stuffing is the rule by which a server adds a dot to the start of some
+// lines.
 type stuffing uint8
 
 const (
@@ -70,10 +72,10 @@ func (t *textReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// processPiece processes the next piece. If text follows a pending "." line,
-// that line is ordinary text. A connection error after a pending "." line
-// counts as the end of the text, because a server that closes the connection
-// with unread request bytes resets it.
+// processPiece processes the next piece of the text. If more text follows a "."
+// line, the "." line is ordinary text. After a "." line, a connection error is
+// treated as the end of the text, because a server that closes the connection
+// with unread request bytes resets the connection.
 func (t *textReader) processPiece() {
 	if len(t.pending) > 0 {
 		_, err := t.dots.r.Peek(t.dots.pieceLen + 1)
@@ -120,8 +122,9 @@ func (t *textReader) emit(w []byte) {
 	}
 }
 
-// holdBack starts to buffer text. The first byte of an undecided line is w.
-func (t *textReader) holdBack(w []byte, m mark) {
+// holdBack buffers w, which begins a line, because later lines determine
+// whether a dot must be removed from this line.
+func (t *textReader) holdBack(w []byte, m pieceKind) {
 	if m == dotDotLine && t.dotDotAt < 0 {
 		t.dotDotAt = len(t.held)
 	}
@@ -131,8 +134,9 @@ func (t *textReader) holdBack(w []byte, m mark) {
 	t.emit(w)
 }
 
-// release moves the decided part of held to out and then emits w. Lines ".."
-// remain undecided until the end, unless the stuffing is stuffNone.
+// release moves the buffered text to t.out as far as it can be decoded now, and
+// then emits w. Lines ".." are decoded at the end of the text, unless the
+// stuffing is stuffNone.
 func (t *textReader) release(w []byte) {
 	if t.dotDotAt < 0 {
 		t.out, t.held = append(t.held, w...), nil
@@ -159,8 +163,8 @@ func (t *textReader) finish() {
 	t.err = missingDot(t.strict, t.note)
 }
 
-// missingDot returns the error at the end of a text without a final "." line.
-// It returns io.EOF unless strict is true.
+// missingDot returns the error for a text without a final "." line. If strict
+// is false, it returns io.EOF and reports the missing line as a note.
 func missingDot(strict bool, note func(string, ...any)) error {
 	if strict {
 		return fetch.Truncated.Errorf("text ended without a final \".\" line")
@@ -169,8 +173,8 @@ func missingDot(strict bool, note func(string, ...any)) error {
 	return io.EOF
 }
 
-// removeStuffing removes, in place, the dots that a server with this stuffing
-// added.
+// removeStuffing removes, in place, the dots that a server added by the given
+// rule.
 func removeStuffing(held []byte, stuffed stuffing) []byte {
 	out := held[:0]
 	for line := range bytes.Lines(held) {
@@ -183,7 +187,8 @@ func removeStuffing(held []byte, stuffed stuffing) []byte {
 	return out
 }
 
-// A menuReader reads a menu without changes and checks its last line.
+// A menuReader passes a menu through unchanged and checks that the last line is
+// ".".
 type menuReader struct {
 	r      io.Reader
 	strict bool
@@ -206,8 +211,8 @@ func (m *menuReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endsWithDot reports whether the last line is ".". In a menu without other
-// lines, the bytes before the dot in m.tail are zero.
+// endsWithDot reports whether the last line of the menu is ".". If the menu has
+// no other lines, the bytes before the dot in m.tail are zero.
 func (m *menuReader) endsWithDot() bool {
 	last := bytes.TrimSuffix(bytes.TrimSuffix(m.tail[:], []byte("\n")), []byte("\r"))
 	last, ok := bytes.CutSuffix(last, []byte("."))

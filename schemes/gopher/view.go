@@ -8,13 +8,15 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// A view is a representation of an item, described by a line of +VIEWS.
+// A view is a representation of an item, such as a media type and a language.
+// The +VIEWS attribute contains one line for each view.
 type view struct {
 	name        string // name for requests, including the language
 	media, lang string // in lower case
 }
 
-// views parses the lines of +VIEWS, such as "Text/plain En_US: <2k>".
+// views parses the lines of the +VIEWS attribute, such as "Text/plain En_US:
+// <2k>".
 func (a attributes) views() (all []view) {
 	for _, l := range a.lines("VIEWS") {
 		name, _, _ := strings.Cut(l, ":")

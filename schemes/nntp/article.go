@@ -17,11 +17,12 @@ const (
 	batchMedia   = "application/x-rnews"
 )
 
-// successCodes maps the commands for an article to their positive status codes
-// (RFC 3977 6.2).
+// successCodes maps each command that retrieves an article to its success
+// status code (RFC 3977 6.2).
 var successCodes = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
 
-// article retrieves one article, or the part of the article that view selects.
+// article retrieves the article that q names, or the part of the article that
+// view selects.
 func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error) {
 	verb := view.verb()
 	var r line.Reply
@@ -109,9 +110,9 @@ func (s *session) commandInGroup(group string, command ...string) (line.Reply, e
 	return s.readReply()
 }
 
-// checkReply returns an error if r is not a positive reply to verb for the
-// article of l. After a reply with another article number, the session is out
-// of sync and is broken.
+// checkReply returns an error unless r reports success for the command verb and
+// the article of l. If the reply contains another article number, checkReply
+// breaks the session, because commands and replies are out of sync.
 func (s *session) checkReply(r line.Reply, verb string, l locator) error {
 	if r.Code != successCodes[verb] {
 		if isMultiline(r) {

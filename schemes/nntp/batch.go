@@ -9,8 +9,8 @@ import (
 )
 
 // maxBatchArticle is the maximum size of an article in a batch, in bytes. The
-// batch contains the size before the article, so the article must fit into
-// memory. A single article has no such limit.
+// size precedes the article in the batch, so the complete article must fit into
+// memory. An article outside a batch has no such limit.
 const maxBatchArticle = 8 << 20
 
 // batch returns the articles of a range as an rnews batch. In a batch, a line
@@ -51,7 +51,8 @@ func (d *driver) batch(q *task, s *session, view View) (*fetch.Response, error) 
 	return &fetch.Response{Kind: fetch.Document, Media: batchMedia, Code: successCodes[r.verb], Body: body}, nil
 }
 
-// appendBatched appends one article to dst, with its line "#! rnews LENGTH".
+// appendBatched appends one article to dst, preceded by a line "#! rnews
+// LENGTH".
 func (s *session) appendBatched(dst []byte, block *line.Block) ([]byte, error) {
 	var headerSpace [len("#! rnews \n") + 20]byte
 	start := len(dst)

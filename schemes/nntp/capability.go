@@ -7,8 +7,9 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// capabilities maps the capability labels of a server to their arguments, in
-// upper case (RFC 3977 3.3). It is nil for a server older than RFC 3977.
+// capabilities maps each capability label that a server announces to its
+// arguments, in upper case (RFC 3977 3.3). It is nil for a server older than
+// RFC 3977.
 type capabilities map[string][]string
 
 func (c capabilities) has(label string) bool { _, ok := c[label]; return ok }
@@ -19,7 +20,7 @@ func (c capabilities) hasArg(label, arg string) bool { return slices.Contains(c[
 // accepts pipelined commands, and its LISTGROUP command accepts a range.
 func (c capabilities) supportsRFC3977() bool { return c.has("READER") }
 
-// requestCapabilities sends CAPABILITIES and replaces the recorded capabilities.
+// requestCapabilities sends CAPABILITIES and stores the response in s.
 func (s *session) requestCapabilities() error {
 	s.caps = nil
 	r, err := s.command("CAPABILITIES")
@@ -39,9 +40,10 @@ func (s *session) requestCapabilities() error {
 	})
 }
 
-// readGreeting reads the greeting and requests the capabilities. It sends MODE
-// READER if necessary. The innd program of INN serves other news servers and
-// passes the connection to a reader program after MODE READER.
+// readGreeting reads the greeting of the server and requests its capabilities.
+// It sends MODE READER if the server requires this command. For example, the
+// innd program of INN passes the connection to a reader program after MODE
+// READER.
 func (s *session) readGreeting() error {
 	r, err := s.readReply()
 	if err != nil {
@@ -72,8 +74,9 @@ func (s *session) readGreeting() error {
 	return nil
 }
 
-// inSync breaks the session if unread bytes are buffered. It reports whether
-// the session is usable.
+// inSync reports whether the session is usable. If received bytes are still
+// unread, inSync breaks the session, because these bytes cannot be the reply to
+// the next command.
 func (s *session) inSync() bool {
 	if s.Lines.Buffered() > 0 {
 		s.Break()
@@ -81,16 +84,16 @@ func (s *session) inSync() bool {
 	return !s.IsBroken()
 }
 
-// discardReply reads and ignores the reply to a pipelined command after an
-// earlier command failed.
+// discardReply reads and ignores the reply to a command that was pipelined
+// after a failed command.
 func (s *session) discardReply() {
 	if r, err := s.readReply(); err != nil || isMultiline(r) {
 		s.Break()
 	}
 }
 
-// isMultiline reports whether more lines follow the reply r (RFC 3977 3.2). It
-// does not apply to replies to LISTGROUP.
+// isMultiline reports whether more lines follow the status line r (RFC 3977
+// 3.2). It must not be used for replies to LISTGROUP.
 func isMultiline(r line.Reply) bool {
 	return slices.Contains([]int{100, 101, 215, 220, 221, 222, 224, 225, 230, 231}, r.Code)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A fieldParser converts the lines of overview and HDR responses to entries.
+// A fieldParser converts the lines of responses to OVER and HDR to entries.
 type fieldParser struct {
 	urlBuilder
 	keys     []string // keys in Entry.Extra, in the order of the fields
@@ -26,8 +26,8 @@ func newFieldParser(n urlBuilder, fields ...string) *fieldParser {
 	return r
 }
 
-// parseOverview parses a line of an OVER response: the article number and the
-// fields, separated by TAB (RFC 3977 8.3.2).
+// parseOverview parses a line of the response to OVER. The line contains the
+// article number and the fields, separated by TAB (RFC 3977 8.3.2).
 func (r *fieldParser) parseOverview(text string) fetch.Entry {
 	number, rest, more := strings.Cut(text, "\t")
 	e, ok := r.newEntry(number, text)
@@ -45,8 +45,8 @@ func (r *fieldParser) parseOverview(text string) fetch.Entry {
 	return r.finish(e)
 }
 
-// parseField parses a line of an HDR response: the article number, a space and
-// the value (RFC 3977 8.5).
+// parseField parses a line of the response to HDR. The line contains the
+// article number, a space and the value of the field (RFC 3977 8.5).
 func (r *fieldParser) parseField(text string) fetch.Entry {
 	number, value, _ := strings.Cut(text, " ")
 	e, ok := r.newEntry(number, text)
@@ -67,8 +67,8 @@ func (r *fieldParser) newEntry(number, text string) (fetch.Entry, bool) {
 	return e, ok
 }
 
-// set stores a field in e and decodes the encoded words of RFC 2047. It ignores
-// empty values.
+// set stores the value of a field in e and decodes its encoded words (RFC
+// 2047). It ignores empty values.
 func (r *fieldParser) set(e *fetch.Entry, key, value string) {
 	if value == "" || key == "" || key == "number" {
 		return

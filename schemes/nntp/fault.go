@@ -45,7 +45,8 @@ func statusError(verb string, r line.Reply) error {
 	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, err)}
 }
 
-// codeOf returns the status code of the server in err, or 0.
+// codeOf returns the status code of the server reply that caused err, or 0 if
+// err has another cause.
 func codeOf(err error) int {
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -54,7 +55,8 @@ func codeOf(err error) int {
 	return 0
 }
 
-// replyFault classifies an error of reading a reply.
+// replyFault adds a [fetch.Fault] to an error that occurred while a reply was
+// read.
 func replyFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong):
@@ -69,8 +71,8 @@ func replyFault(err error) error {
 	return err
 }
 
-// blockFault classifies an error of reading a multi-line response. A lost
-// connection means that the response is truncated.
+// blockFault adds a [fetch.Fault] to an error that occurred while a multi-line
+// response was read. The fault is Truncated if the connection was lost.
 func blockFault(err error) error {
 	switch {
 	case err == io.EOF:

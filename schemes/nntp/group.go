@@ -8,26 +8,26 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// A group is a selected newsgroup with the numbers from the reply to GROUP (RFC
-// 3977 6.1.1). The count is an estimate. In an empty group, high may be lower
-// than low.
+// A group is the selected newsgroup, with the numbers from the reply to GROUP
+// (RFC 3977 6.1.1). The number of articles is an estimate. In an empty group,
+// high may be lower than low.
 type group struct {
 	name             string
 	count, low, high uint64
 	placeholder      bool // the only article is a placeholder of the server
 }
 
-// placeholderSuffix is the end of leafnode's reply to GROUP for a group that it
-// has not yet fetched. The group then contains one placeholder article, with a
-// message-id that starts with placeholderIDPrefix. leafnode fetches the group
-// after a client has read the placeholder article.
+// placeholderSuffix ends the reply of the leafnode server to GROUP for a
+// newsgroup that the server has not yet fetched. The group then contains one
+// placeholder article, with a message-id that starts with placeholderIDPrefix.
+// The server fetches the group after a client has read the placeholder article.
 const (
 	placeholderSuffix   = "(pseudo article)"
 	placeholderIDPrefix = "<leafnode:placeholder:"
 )
 
-// placeholderDoubt is the text of the note and of [fetch.Response].Doubt for a
-// group with a placeholder article.
+// placeholderDoubt is the warning about a group with a placeholder article, for
+// the trace and for [fetch.Response].Doubt.
 const placeholderDoubt = "server has not yet fetched this group and returns a placeholder article: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {
@@ -46,23 +46,24 @@ func parseGroup(name string, r line.Reply) (group, error) {
 	return g, nil
 }
 
-// intersect returns the part of the range first to last that lies between the
-// lowest and the highest article number of g. It reports false if this part is
-// empty.
+// intersect limits the range first to last to the article numbers of g. It
+// reports false if the limited range is empty.
 func (g group) intersect(first, last uint64) (from, to uint64, ok bool) {
 	from, to = max(first, g.low), min(last, g.high)
 	return from, to, g.count > 0 && from <= to
 }
 
-// header returns the header fields for a Stat of g.
+// header returns the article numbers of g as header fields, for the response to
+// a Stat request.
 func (g group) header() fetch.Header {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	return fetch.Header{{Name: "Group", Value: g.name}, {Name: "Count", Value: number(g.count)},
 		{Name: "Low", Value: number(g.low)}, {Name: "High", Value: number(g.high)}}
 }
 
-// selectGroup selects a group. If overview is true and the fields of overview
-// lines are unknown, it requests them too.
+// selectGroup selects a newsgroup. If overview is true and the fields of
+// overview lines are not yet known, selectGroup requests the list of these
+// fields too.
 func (s *session) selectGroup(name string, overview bool) (group, error) {
 	wantFields := overview && s.fields == nil && (s.caps == nil || s.caps.hasArg("LIST", "OVERVIEW.FMT"))
 	pipelined := wantFields && s.caps.supportsRFC3977()

@@ -8,14 +8,15 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// Media types of the listings other than overviews.
+// Media types of the listings of groups and of new articles.
 const (
 	activeMedia      = "text/x-nntp-active"       // lines "NAME HIGH LOW STATUS"
 	descriptionMedia = "text/x-nntp-descriptions" // lines "NAME DESCRIPTION"
 	idsMedia         = "text/x-nntp-ids"          // lines with a message-id
 )
 
-// listGroups lists the groups that match the wildmat of q.
+// listGroups lists the newsgroups that match the wildmat of q, such as
+// "comp.*".
 func (d *driver) listGroups(q *task, s *session) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: activeMedia}
 	if q.req.Op == fetch.Stat {
@@ -73,8 +74,8 @@ func (d *driver) listNewArticles(q *task, s *session) (*fetch.Response, error) {
 	return d.overview(q, s)
 }
 
-// listField lists one header field or metadata item of articles (RFC 3977 8.5).
-// It uses XHDR if the server does not support HDR.
+// listField lists one header field or metadata item for each article in a range
+// (RFC 3977 8.5). It uses XHDR if the server does not support HDR.
 func (d *driver) listField(q *task, s *session) (*fetch.Response, error) {
 	p, err := d.selectRange(q, s, false)
 	media := mime.FormatMediaType("text/x-nntp-hdr", map[string]string{"field": d.Field})

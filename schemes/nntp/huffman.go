@@ -1,10 +1,10 @@
 package nntp
 
-// endOfBlock is the symbol after the literals (RFC 1951 3.2.5).
+// endOfBlock is the symbol that ends a compressed block (RFC 1951 3.2.5).
 const endOfBlock = 256
 
-// A span is the lowest value of a symbol and the number of extra bits that are
-// added to this value.
+// A span is the range of values of a length or distance symbol. The value of
+// the symbol is base plus the number in the next extra bits of the input.
 type span struct{ base, extra uint }
 
 var (
@@ -12,10 +12,10 @@ var (
 	distanceTable = spanTable(1, 4, 2, 30, 0)
 )
 
-// spanTable returns a table of RFC 1951 3.2.5 with count symbols. The first
-// plain symbols have no extra bits. Each subsequent group of symbols has one
-// extra bit more than the previous group. If last is not zero, the table ends
-// with a symbol for the value last.
+// spanTable returns the table of length or distance symbols of RFC 1951 3.2.5.
+// The table has count symbols, followed by a symbol for the value last if last
+// is not zero. The first noExtra symbols have no extra bits. Each subsequent
+// group of symbols has one extra bit more than the previous group.
 func spanTable(base uint, noExtra, group, count int, last uint) []span {
 	var table []span
 	for i := range count {
@@ -37,7 +37,8 @@ const (
 	fastBits = 10
 )
 
-// A huffman is a canonical Huffman code (RFC 1951 3.2.2).
+// A huffman is a canonical Huffman code, with tables for decoding (RFC 1951
+// 3.2.2).
 type huffman struct {
 	fast    [1 << fastBits]uint16 // symbol<<4 | size for each bit prefix, or 0 if the code is longer
 	count   [maxCode + 1]uint16   // number of codes of each size
@@ -81,8 +82,9 @@ func (h *huffman) build(sizes []uint8) bool {
 	return true
 }
 
-// addFast adds a code to h.fast. The highest bit of a code comes first in the
-// input, so the index contains the bits in reverse order.
+// addFast adds a code to the lookup table h.fast. The index in the table
+// contains the bits of the code in reverse order, because the highest bit of a
+// code comes first in the input.
 func (h *huffman) addFast(code, size uint, symbol uint16) {
 	if size > fastBits {
 		return
@@ -97,8 +99,9 @@ func (h *huffman) addFast(code, size uint, symbol uint16) {
 	}
 }
 
-// decode returns the symbol of the code at the lowest of n bits, and the size
-// of the code. The size is 0 if the bits are not a complete code.
+// decode decodes the symbol at the lowest of the n available bits. It returns
+// the symbol and the size of its code. The size is 0 if the available bits do
+// not contain a complete code.
 func (h *huffman) decode(bits uint64, n uint) (symbol, size uint) {
 	if e := h.fast[bits&(1<<fastBits-1)]; e != 0 {
 		if size = uint(e & 15); size <= n {
@@ -141,8 +144,8 @@ func (z *inflater) setFixedCodes() {
 	z.distances.build(append(sizes[:30:30], 5, 5))
 }
 
-// codeOrder is the order of the code sizes in the header of a block (RFC 1951
-// 3.2.7).
+// codeOrder is the order in which a block header lists the sizes of the codes
+// for code sizes (RFC 1951 3.2.7).
 var codeOrder = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // readCodes reads the dynamic Huffman codes of a block (RFC 1951 3.2.7).
@@ -180,8 +183,8 @@ func (z *inflater) readCodes() error {
 	return nil
 }
 
-// readCodeSizes reads the sizes of both codes. The code in z.literals encodes
-// them.
+// readCodeSizes reads the code sizes of all literals and distances. The sizes
+// are encoded with the Huffman code in z.literals.
 func (z *inflater) readCodeSizes(sizes []uint8) error {
 	for i := 0; i < len(sizes); {
 		symbol, size := uint(0), uint(0)

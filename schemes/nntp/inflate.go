@@ -33,8 +33,8 @@ type inflater struct {
 
 func newInflater(r io.Reader) *inflater { return &inflater{r: r, state: (*inflater).blockHeader} }
 
-// maxUnread is the maximum number of decompressed bytes that wait for Read. A
-// copy of 258 bytes must still fit into the window.
+// maxUnread is the maximum number of decompressed bytes that Read has not yet
+// returned. A copy of 258 bytes must still fit into the window.
 const maxUnread = 1<<15 - 258
 
 func (z *inflater) Read(p []byte) (int, error) {
@@ -64,8 +64,8 @@ func (z *inflater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A needInputError means that the available bits are not sufficient for the
-// next step and that the step has used none of them.
+// A needInputError means that a step of the decompressor needs more bits than
+// are available. The step has consumed no bits.
 type needInputError struct{}
 
 func (needInputError) Error() string { return "more bits are needed" }
@@ -211,8 +211,9 @@ func (z *inflater) decodeSymbols() error {
 	return nil
 }
 
-// undecodedError returns the error for bits without a complete code. With 48 or
-// more bits the data is corrupt, because a code has at most 15 bits.
+// undecodedError returns the error for bits that contain no complete code. If
+// 48 or more bits are available, the data is corrupt, because a code has at
+// most 15 bits.
 func (z *inflater) undecodedError() error {
 	if z.bitCount >= 48 {
 		return errCorrupt
@@ -220,8 +221,9 @@ func (z *inflater) undecodedError() error {
 	return errNeedInput
 }
 
-// copyMatch copies bytes from the window to the output (RFC 1951 3.2.5). It
-// needs at most 48 bits. It uses no bits unless all of them are available.
+// copyMatch repeats earlier output, as specified by a length symbol and a
+// distance (RFC 1951 3.2.5). Length and distance have at most 48 bits. If some
+// of these bits are not yet available, copyMatch consumes no bits.
 func (z *inflater) copyMatch(symbol, used uint) error {
 	if symbol >= uint(len(lengthTable)) {
 		return errCorrupt
@@ -254,9 +256,9 @@ func (z *inflater) copyMatch(symbol, used uint) error {
 	return nil
 }
 
-// storedBlocks appends p to dst as stored blocks. It appends an empty block,
-// because some decompressors, such as compress/flate, otherwise wait for more
-// data.
+// storedBlocks appends p to dst as stored DEFLATE blocks, which are not
+// compressed. It also appends an empty block, because some decompressors, such
+// as compress/flate, otherwise wait for more data.
 func storedBlocks(dst, p []byte) []byte {
 	for {
 		n := min(len(p), 1<<16-1)

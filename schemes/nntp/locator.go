@@ -10,8 +10,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A locator is a parsed URL. Its texts are decoded and match the grammar of RFC
-// 3977 9.8, so they can neither end a command nor start another command.
+// A locator is a parsed news or nntp URL. Its strings are percent-decoded and
+// match the grammar of RFC 3977 9.8, so they can neither end a command nor
+// start another command.
 type locator struct {
 	kind        kind
 	id          string // message-id with angle brackets, for kindMessageID
@@ -37,8 +38,8 @@ const (
 	maxNumber    = uint64(1)<<63 - 1 // the last number of a range without an end
 )
 
-// parseLocator parses u. A "?" without escaping is part of the path, because
-// message-ids may contain it (RFC 1738 5).
+// parseLocator parses a news or nntp URL. An unescaped "?" is part of the path,
+// because a message-id may contain it (RFC 1738 5).
 func parseLocator(u uri.URI) (locator, error) {
 	text := u.Path()
 	if q, ok := u.Query(); ok {

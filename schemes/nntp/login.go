@@ -129,8 +129,8 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 	return s.readReply()
 }
 
-// promptPassword returns auth with a password. If auth has no password, it
-// prompts for one.
+// promptPassword returns auth if it has a password. Otherwise it prompts for
+// the password of the user.
 func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Credential) (*fetch.Credential, error) {
 	if auth.Password != "" {
 		return auth, nil
@@ -144,7 +144,7 @@ func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Cre
 	return &completed, nil
 }
 
-// prompt returns credentials for the server of s from env.Login, or nil if
+// prompt calls env.Login for credentials for the server of s. It returns nil if
 // env.Login is nil.
 func (d *driver) prompt(ctx context.Context, s *session, c fetch.Challenge) (*fetch.Credential, error) {
 	if d.env.Login == nil {

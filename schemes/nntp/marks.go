@@ -8,18 +8,21 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Mark is the last article of a group that an earlier run retrieved. The
-// message-id shows whether the server still uses the same article numbers.
+// A Mark identifies the last article that an earlier run retrieved from a
+// newsgroup. The message-id shows whether the server still uses the same
+// article numbers.
 type Mark struct {
 	Number uint64 `json:"number"`
 	ID     string `json:"id,omitempty"`
 }
 
-// Marks holds the last retrieved article of each group, for incremental runs.
-// The zero value is empty and ready to use. Marks is safe for concurrent use.
+// Marks records the last retrieved article of each newsgroup, so that the next
+// run retrieves only newer articles. The zero value is empty and ready to use.
+// Marks is safe for concurrent use.
 //
-// A request for a range, a listing or a batch updates the mark when its Body
-// returns [io.EOF]. Call Write after the articles are stored safely.
+// A request for a range, a listing or a batch updates the mark of its group
+// when its Body returns [io.EOF]. Call Write after the articles are stored
+// safely.
 type Marks struct {
 	mu sync.Mutex
 	m  map[string]Mark
@@ -39,7 +42,7 @@ func ReadMarks(r io.Reader) (*Marks, error) {
 // maxMarks is the maximum size of the input of ReadMarks, in bytes.
 const maxMarks = 64 << 20
 
-// Write writes m as a JSON object. It maps "HOST:PORT/GROUP" to a [Mark].
+// Write writes m as a JSON object that maps "HOST:PORT/GROUP" to a [Mark].
 func (m *Marks) Write(w io.Writer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,15 +55,16 @@ func (m *Marks) Write(w io.Writer) error {
 	return e.Encode(m.m)
 }
 
-// Get returns the mark of a group. The server is host:port. The result is the
-// zero Mark if the group has no mark.
+// Get returns the last retrieved article of a newsgroup, or the zero Mark if m
+// has no entry for the group. The server has the form "host:port".
 func (m *Marks) Get(server, group string) Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.m[server+"/"+group]
 }
 
-// Set sets the mark of a group. The server is host:port.
+// Set records the last retrieved article of a newsgroup. The server has the
+// form "host:port".
 func (m *Marks) Set(server, group string, mark Mark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,8 +74,8 @@ func (m *Marks) Set(server, group string, mark Mark) {
 	m.m[server+"/"+group] = mark
 }
 
-// skippedUpTo returns the highest article number of g to exclude, or 0. It
-// ignores the mark of g if the server has renumbered the articles.
+// skippedUpTo returns the highest article number that the request excludes, or
+// 0. It ignores the mark of g if the server has renumbered the articles.
 func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	if d.Marks == nil || q.kind == kindNumber {
 		return d.After, nil
@@ -96,7 +100,8 @@ func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 // valid. If the article has another number, the mark is invalid.
 func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	if mark.Number > g.high {
-		// An empty group may have a high number of low-1.
+		// In an empty group, the high number may be one less than the low
+		// number.
 		return g.count == 0 && g.low > mark.Number, nil
 	}
 	r, err := s.command("STAT", formatNumber(mark.Number))
@@ -118,8 +123,8 @@ func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	return r.Code != 223, err
 }
 
-// recordMark returns a reader that sets the mark of the group when r returns
-// io.EOF. It does not set a mark for a placeholder.
+// recordMark returns a reader that reads from r and updates the mark of the
+// group at the end of r. It does not set a mark for a placeholder article.
 func (d *driver) recordMark(q *task, p articleRange, r io.Reader, last func() Mark) io.ReadCloser {
 	if d.Marks == nil || q.kind == kindNumber || p.placeholder {
 		return io.NopCloser(r)

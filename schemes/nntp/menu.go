@@ -12,12 +12,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxLine is the maximum length of a line in a listing, in bytes. Lines with
-// many references are long.
+// maxLine is the maximum length of a line in a listing, in bytes. The overview
+// line of an article with many references is long.
 const maxLine = 1 << 20
 
-// menu parses the listings of this package. A malformed line becomes an entry
-// of kind Info, because old overviews contain damaged lines.
+// menu parses a listing of groups or articles. A malformed line becomes an
+// entry of kind Info, because old overview databases contain damaged lines.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		read, err := entryParser(base, media)
@@ -121,13 +121,13 @@ func (n urlBuilder) groupURL(name string) uri.URI {
 	return n.withPath(uri.Escape(name, groupChars))
 }
 
-// infoEntry returns an entry without a URL.
+// infoEntry returns an entry of kind Info, which has a text and no URL.
 func infoEntry(text string) fetch.Entry {
 	return fetch.Entry{Name: text, Kind: fetch.Info, Size: -1, Raw: text}
 }
 
-// parseActive parses a line "name high low status" (RFC 3977 7.6.3). All words
-// after the name are optional.
+// parseActive parses a line of the form "name high low status" (RFC 3977
+// 7.6.3). All words after the name are optional.
 func (n urlBuilder) parseActive(text string) fetch.Entry {
 	words := strings.Fields(text)
 	if len(words) == 0 || n.groupURL(words[0]).IsZero() {
@@ -147,7 +147,8 @@ func (n urlBuilder) parseActive(text string) fetch.Entry {
 	return e
 }
 
-// parseDescription parses a line "name description" (RFC 3977 7.6.6).
+// parseDescription parses a line of the form "name description" (RFC 3977
+// 7.6.6).
 func (n urlBuilder) parseDescription(text string) fetch.Entry {
 	name, description := text, ""
 	if i := strings.IndexAny(text, " \t"); i >= 0 {

@@ -7,8 +7,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// mirrorRules returns the mirror rules for the scheme name. Articles in news
-// and snews URLs are immutable, because these URLs contain a message-id.
+// mirrorRules returns the rules for mirroring URLs of the given scheme.
+// Articles in news and snews URLs are immutable, because these URLs contain a
+// message-id.
 func mirrorRules(name string) fetch.Mirroring {
 	m := fetch.Mirroring{Record: fetch.RecordReplies, Article: articleURLs}
 	if name == "news" || name == "snews" {
@@ -23,13 +24,13 @@ func mirrorRules(name string) fetch.Mirroring {
 	return m
 }
 
-// isPermanent reports whether u names an article by its message-id, so that it
-// always names the same article.
+// isPermanent reports whether u contains a message-id, so that u always names
+// the same article.
 func isPermanent(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
 
-// mirrorScope returns the URL of the server if u is a list of groups, such as
-// "news:comp.*", because the listed groups have only the server in common.
-// Otherwise it returns u.
+// mirrorScope returns the URL that contains all objects of a mirror of u. For a
+// list of groups, such as "news:comp.*", it is the URL of the server, because
+// the groups have only the server in common. For any other URL, it is u.
 func mirrorScope(u uri.URI) uri.URI {
 	pattern, err := uri.Unescape(u.Path())
 	if _, ok := u.Query(); err != nil || !ok && !strings.ContainsAny(pattern, "*!,") {
@@ -46,9 +47,9 @@ func mirrorScope(u uri.URI) uri.URI {
 	return root
 }
 
-// articleURLs returns two URLs of the article e in a group, by message-id and
-// by number. Mirrors store articles by message-id, because numbers differ
-// between servers and a cross-posted article has several numbers.
+// articleURLs returns the URL of the article e by message-id, and its URL by
+// number in a group. Mirrors store articles by message-id, because numbers
+// differ between servers and a cross-posted article has several numbers.
 func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool) {
 	id := strings.Trim(e.Extra["message_id"], "<>")
 	host := group.Host()

@@ -23,8 +23,8 @@ package nntp
 
 import "github.com/anyurl/fetch/fetch"
 
-// Options configures the schemes. The zero value is suitable for URLs with a
-// host.
+// Options configures the schemes news, nntp, snews and nntps. The zero value is
+// valid for URLs with a host.
 type Options struct {
 	// Server is the news server for URLs without a host. It is a host with an
 	// optional port, or the URL of a server, such as
@@ -35,9 +35,9 @@ type Options struct {
 	// View selects complete articles, parts of articles, or listings.
 	View View
 
-	// Field is a header field or a metadata item, such as "Subject" or
-	// ":bytes". If it is not empty, the listing of a group contains only this
-	// field of each article (HDR).
+	// Field is the name of a header field or a metadata item, such as "Subject"
+	// or ":bytes". If Field is not empty, the listing of a group contains only
+	// this field of each article (HDR).
 	Field string
 
 	// If Describe is true, lists of groups contain the descriptions of the
@@ -48,8 +48,9 @@ type Options struct {
 	// this number and all articles with lower numbers.
 	After uint64
 
-	// Marks contains the last article of each group in earlier runs, or is nil.
-	// Listings and ranges exclude articles up to the mark of their group.
+	// Marks, if not nil, contains the last article that earlier runs retrieved
+	// from each group. Listings and ranges exclude articles up to the mark of
+	// their group.
 	Marks *Marks
 
 	// TLS is the TLS mode of news and nntp URLs (RFC 4642). By default, the

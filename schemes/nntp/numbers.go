@@ -42,8 +42,8 @@ func newNumberSource(s *session, group string, from, to uint64) *numberSource {
 // errBusy means that a LISTGROUP command must wait for pending responses.
 var errBusy = errors.New("commands are pending")
 
-// next returns the next number, or io.EOF. It sends LISTGROUP only if idle is
-// true and otherwise returns errBusy.
+// next returns the next article number, or io.EOF after the last number. If it
+// must send LISTGROUP and idle is false, next returns errBusy.
 func (n *numberSource) next(idle bool) (uint64, error) {
 	for len(n.listed) == 0 {
 		switch {
@@ -127,8 +127,8 @@ func (n *numberSource) readList(last uint64) error {
 
 func formatNumber(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// numberAndID parses the start "NUMBER MESSAGE-ID" of replies to ARTICLE, HEAD,
-// BODY and STAT.
+// numberAndID returns the article number and the message-id at the start of a
+// reply to ARTICLE, HEAD, BODY or STAT.
 func numberAndID(r line.Reply) (number uint64, id string) {
 	words := strings.SplitN(r.Lines[0], " ", 3)
 	number, _ = parseNumber(words[0])

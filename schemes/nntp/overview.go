@@ -61,7 +61,8 @@ func (d *driver) overview(q *task, s *session) (*fetch.Response, error) {
 	return d.overviewFromHeads(q, s, p)
 }
 
-// articleOverview returns an overview line of one article, from its header.
+// articleOverview reads the header of one article and returns its overview
+// line.
 func (d *driver) articleOverview(q *task, s *session) (*fetch.Response, error) {
 	r, err := s.command("HEAD", q.id)
 	if err != nil {
@@ -128,7 +129,8 @@ func (s *session) overviewLine(dst []byte, number uint64, id string, block *line
 	return append(dst, "\r\n"...), nil
 }
 
-// fieldReplacer replaces characters that would end a field or a line.
+// fieldReplacer replaces TAB, CR, LF and NUL by spaces, because these
+// characters would end a field or a line.
 var fieldReplacer = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00", " ")
 
 // A lastLineReader is a reader of r that keeps a copy of the last complete
@@ -166,8 +168,8 @@ func (l *lastLineReader) appendPartial(text []byte) {
 	}
 }
 
-// mark returns the mark for the article in the last line. The message-id is the
-// field with the given index after the article number.
+// mark returns the article number and the message-id in the last line. The
+// message-id is the field with the given index after the article number.
 func (l *lastLineReader) mark(index int) Mark {
 	fields := strings.Split(strings.TrimSuffix(string(l.last), "\r"), "\t")
 	n, ok := parseNumber(fields[0])

@@ -59,7 +59,7 @@ func (r *pipeline) fill() {
 	}
 }
 
-// readNext sends commands and reads one response.
+// readNext sends further commands if necessary and reads one response.
 func (r *pipeline) readNext() error {
 	if err := r.sendCommands(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func truncationFault(err error) error {
 	return err
 }
 
-// sendCommands sends further commands when half of the pending commands have
+// sendCommands sends further commands once half of the pending commands have
 // been answered.
 func (r *pipeline) sendCommands() error {
 	limit := 1
@@ -150,7 +150,7 @@ func (p *timedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// removeDeadline ends the time limit for further reads.
+// removeDeadline removes the time limit from all later reads.
 func (p *timedReader) removeDeadline() {
 	p.start = time.Time{}
 	p.s.SetReplyTimeout(0)

@@ -7,7 +7,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// plan returns the commands for req, without the QUIT after the idle timeout.
+// plan returns the commands that the driver sends for req. It omits QUIT, which
+// follows the idle timeout.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
 	l, err := o.parseURL(req)
 	if err != nil {
@@ -33,7 +34,8 @@ func (o Options) parseURL(req *fetch.Request) (locator, error) {
 	return parseLocator(req.URL)
 }
 
-// commandSteps returns the commands that retrieve the object of l.
+// commandSteps returns the commands that retrieve the article or listing that l
+// names.
 func (o Options) commandSteps(l locator, req *fetch.Request) []fetch.Step {
 	op, numbers := req.Op, l.rangeText()
 	view := o.viewOf(l, op)
@@ -88,8 +90,8 @@ func formatTime(t time.Time, rfc3977 bool) string {
 	return t.UTC().Format("060102 150405 GMT")
 }
 
-// viewOf returns the view for l. It is Head for a Stat, and Overview for a
-// group unless Options.View is Articles.
+// viewOf returns the view of the articles that l names. The view is Head for a
+// Stat request. For a group, it is Overview unless Options.View is Articles.
 func (o Options) viewOf(l locator, op fetch.Op) View {
 	switch {
 	case op == fetch.Stat:

@@ -70,13 +70,15 @@ func (s *session) command(words ...string) (line.Reply, error) {
 }
 
 // dataBlock returns a reader of the remaining lines of a multi-line response.
-// It removes the read deadline, because the Client limits the time of bodies.
+// It removes the read deadline, because the Client applies a timeout to
+// response bodies.
 func (s *session) dataBlock() *line.Block {
 	s.SetReplyTimeout(0)
 	return s.Lines.Block(0)
 }
 
-// maxLines is the maximum number of lines of a response that readLines reads.
+// maxLines is the maximum number of lines that readLines accepts in one
+// response.
 const maxLines = line.MaxReplyLines
 
 // readLines reads the remaining lines of a short multi-line response.

@@ -11,8 +11,9 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// matchWildmat reports whether name matches a wildmat (RFC 3977 4.2). The last
-// matching pattern in the wildmat decides the result.
+// matchWildmat reports whether name matches a wildmat, such as
+// "comp.*,!comp.lang.*" (RFC 3977 4.2). The last matching pattern in the
+// wildmat decides the result.
 func matchWildmat(wildmat, name string) bool {
 	matched := false
 	for pattern := range strings.SplitSeq(wildmat, ",") {
