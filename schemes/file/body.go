@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A source is an open file that is closed when the context of its request is
+// A source is an open file that is closed when the context of the request is
 // done. Closing the file interrupts blocked reads.
 type source struct {
 	file   *os.File
@@ -32,7 +32,8 @@ func (s *source) Close() error {
 	return nil
 }
 
-// readable returns an error if the source is closed or its context is done.
+// readable returns an error if the file is closed or the context of the request
+// is done.
 func (s *source) readable() error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
@@ -54,8 +55,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wrapError adds a fault to err. If the context is done, it returns the cause
-// of the context instead.
+// wrapError adds a [fetch.Fault] to an error of the file system. If the context
+// is done, it returns the cause of the context instead.
 func (s *source) wrapError(err error) error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
@@ -63,8 +64,8 @@ func (s *source) wrapError(err error) error {
 	return fault(err)
 }
 
-// checkUnchanged returns an error if the size or modification time of the file
-// differs from info.
+// checkUnchanged returns an error if the current size or modification time of
+// the file differs from info.
 func (s *source) checkUnchanged(info fs.FileInfo) error {
 	now, err := s.file.Stat()
 	if err != nil {
@@ -76,7 +77,7 @@ func (s *source) checkUnchanged(info fs.FileInfo) error {
 	return nil
 }
 
-// A content reads a range of a regular file.
+// A content is the reader of a range of a regular file.
 type content struct {
 	*source
 	remaining int64       // bytes left to read
@@ -84,8 +85,9 @@ type content struct {
 	err       error       // returned by all later reads
 }
 
-// Read returns io.EOF or an error together with the last bytes, because a
-// caller that counts bytes does not call Read again after the last byte.
+// Read reads the next bytes of the range. It returns io.EOF or an error
+// together with the last bytes, because a caller that counts bytes does not
+// call Read again after the last byte.
 func (c *content) Read(p []byte) (n int, err error) {
 	if c.err != nil || len(p) == 0 {
 		return 0, c.err
@@ -105,7 +107,8 @@ func (c *content) Read(p []byte) (n int, err error) {
 	return n, c.err
 }
 
-// A body returns buffered data until source is closed.
+// A body is a response body that returns buffered data. Closing the body closes
+// the file.
 type body struct {
 	io.Reader
 	*source
@@ -118,7 +121,8 @@ func (b body) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// A limitedReader returns an error if its input has more than remaining bytes.
+// A limitedReader is a reader that returns an error if its input is longer than
+// a limit.
 type limitedReader struct {
 	io.Reader
 	remaining int64

@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// dosPath returns names as a Windows path (RFC 8089 appendix E.2). It rejects
-// names that Windows would interpret as shares, streams or devices, and names
-// that it would change.
+// dosPath joins path segments to a Windows path (RFC 8089 appendix E.2). It
+// rejects names that Windows would interpret as network shares, streams or
+// devices, and names that Windows would change.
 func dosPath(names []string) (string, error) {
 	if len(names) == 0 || !isDrive(names[0]) {
 		return "", fetch.BadURL.Errorf("no drive letter: a Windows file URL begins with file:///C:/")

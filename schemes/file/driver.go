@@ -50,7 +50,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // incorrect size, such as the one-page files in /sys.
 const headLen = 4<<10 + 1
 
-// readFile returns the metadata of a file and opens the range that req
+// readFile returns the metadata of a file and opens the range that the request
 // specifies.
 func readFile(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
 	resp := &fetch.Response{
@@ -91,13 +91,13 @@ func readFile(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetc
 }
 
 // maxUnsized is the maximum number of bytes read from a file of unknown length.
-// The system generates the content of such files on each read.
+// The operating system generates the content of such a file on each read.
 const maxUnsized = 64 << 20
 
-// readUnsized returns the Response for a file with a length that differs from
-// its size. Files in /proc and /sys are examples. Such a file has no validator
-// and does not support ranges. readUnsized returns an error if the size differs
-// because the file is being written.
+// readUnsized returns the Response for a file with an incorrect size, such as a
+// file in /proc or /sys. Such a file has no validator and does not support
+// ranges. readUnsized returns an error if the size is incorrect because the
+// file is being written.
 func readUnsized(
 	src *source, resp *fetch.Response, info fs.FileInfo, head []byte, complete bool,
 ) (*fetch.Response, error) {
@@ -115,23 +115,23 @@ func readUnsized(
 	return resp, nil
 }
 
-// validator returns a string that changes when the file changes, as far as the
-// file system reports changes.
+// validator returns a string that changes when the file changes, if the file
+// system reports the change.
 func validator(info fs.FileInfo) string {
 	return fmt.Sprintf("%s%x-%x", identity(info), info.Size(), info.ModTime().UnixNano())
 }
 
-// notModified reports whether a condition of req is false, so that the file
-// need not be read.
+// notModified reports whether the conditions of the request exclude the file,
+// for example because the file has not changed. The file is then not read.
 func notModified(req *fetch.Request, resp *fetch.Response) bool {
 	return req.IfNot != "" && req.IfNot == resp.Validator ||
 		!req.Since.IsZero() && !resp.Time.After(req.Since) ||
 		!req.Before.IsZero() && resp.Time.After(req.Before)
 }
 
-// bounds returns the range of bytes to read. If the file has changed since the
-// first request for it, the range is the complete file. If the range starts at
-// the end of the file, it is empty.
+// bounds returns the range of bytes to read. If the file has changed since an
+// earlier request, the range is the complete file. A range that starts at the
+// end of the file is empty.
 func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err error) {
 	if req.IfSame != "" && req.IfSame != resp.Validator {
 		return 0, resp.Size, nil

@@ -9,8 +9,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// fault adds a fault to an error of the operating system, unless err has a
-// fault already. It removes the path, because the URL contains it.
+// fault adds a [fetch.Fault] to an error of the operating system, unless err
+// already has a fault. It removes the path from the error, because the URL
+// contains the path.
 func fault(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -30,14 +31,15 @@ func fault(err error) error {
 	case errors.Is(err, fs.ErrClosed):
 		return fetch.Canceled.With(err)
 	case path != nil && !errors.As(err, &number) && !errors.Is(err, os.ErrDeadlineExceeded):
-		// An error without an error number comes from os.Root, which reports a
-		// path outside the root directory.
+		// os.Root returns an error without an error number for a path outside
+		// the root directory.
 		return refusal("path leads outside the root directory", err.Error())
 	}
 	return fetch.Local.With(err)
 }
 
-// refusal returns an error for a file that a rule of this package blocks.
+// refusal returns an error for a file that the given rule of this package
+// denies.
 func refusal(rule, subject string) error {
 	return fetch.BadAddress.With(&fetch.Refusal{Rule: rule, Subject: subject})
 }

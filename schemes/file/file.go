@@ -30,9 +30,9 @@ import (
 // Options configures the file scheme. The zero value gives access to all files
 // that the process can read.
 type Options struct {
-	// Root, if not nil, is the directory that file:/// names. Files outside it
-	// cannot be read, not even through symbolic links. The caller must close
-	// Root after the last use of the Client.
+	// Root, if not nil, is the directory to which file:/// refers. Files
+	// outside it cannot be read, not even through symbolic links. The caller
+	// must close Root after the last use of the Client.
 	Root *os.Root
 }
 
@@ -51,8 +51,8 @@ func Schemes(o Options) []fetch.Scheme {
 	}}
 }
 
-// plan returns the operations for req and their paths. A URL without a final
-// slash can name a file or a directory.
+// plan returns the file operations for req and the paths of these operations. A
+// URL without a final slash can name a file or a directory.
 func plan(req *fetch.Request) ([]fetch.Step, error) {
 	p, err := locate(req.URL)
 	switch {
@@ -70,8 +70,8 @@ func plan(req *fetch.Request) ([]fetch.Step, error) {
 	return steps, nil
 }
 
-// menu parses a listing. JSON cannot represent invalid UTF-8, so menu restores
-// such names from the URLs of the entries.
+// menu parses a directory listing in JSON. JSON cannot represent invalid UTF-8,
+// so menu restores such names from the URLs of the entries.
 func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		for e, err := range entries.Menu(base, media, r) {
@@ -85,7 +85,7 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// lastSegment returns the decoded last segment of the path of u.
+// lastSegment returns the last segment of the path of u after percent-decoding.
 func lastSegment(u uri.URI) string {
 	path := strings.TrimSuffix(u.Path(), "/")
 	name, _ := uri.Unescape(path[strings.LastIndexByte(path, '/')+1:])

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// list opens the listing of a directory. The URL of the Response ends in a
-// slash, so that relative references resolve against the directory.
+// list opens a directory and returns its listing. The URL of the Response ends
+// in a slash, so that relative references resolve against the directory.
 func (d *driver) list(
 	ctx context.Context, src *source, p place, info fs.FileInfo, req *fetch.Request,
 ) (*fetch.Response, error) {
@@ -40,12 +40,12 @@ func (d *driver) list(
 	return resp, nil
 }
 
-// batchSize is the number of entries that are read at a time, and the maximum
-// number that is sorted.
+// batchSize is the number of directory entries that are read at a time. A
+// directory with more entries is not sorted.
 const batchSize = 4096
 
-// A listing reads a directory in batches. It reads two batches at the start and
-// sorts the first one if the second one is empty.
+// A listing reads the entries of a directory in batches. It reads two batches
+// at the start. If the second batch is empty, it sorts the first batch.
 type listing struct {
 	driver *driver
 	source *source
@@ -89,7 +89,8 @@ func (l *listing) start() {
 	l.trace.Notef("directory has more than %d entries: listed in file system order", batchSize)
 }
 
-// readBatch reads the next batch. Files deleted in the meantime are omitted.
+// readBatch reads the next batch of entries. It omits files that are deleted
+// while the directory is read.
 func (l *listing) readBatch() []fs.FileInfo {
 	infos, err := l.source.file.Readdir(batchSize)
 	if err != nil && err != io.EOF {
@@ -127,8 +128,8 @@ func (l *listing) entry(info fs.FileInfo) (fetch.Entry, error) {
 	return e, err
 }
 
-// validTime returns t in UTC, or the zero time if RFC 3339 cannot represent its
-// year.
+// validTime returns t in UTC, or the zero time if the year of t is not valid in
+// RFC 3339.
 func validTime(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
 		return time.Time{}

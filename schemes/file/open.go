@@ -8,9 +8,10 @@ import (
 )
 
 // open opens a regular file or a directory. Opening a device can have side
-// effects, such as starting a watchdog timer, so the file type is checked
-// before. It is checked again after, because the file could have been replaced.
-// The flag noWait prevents the open call from blocking on a named pipe.
+// effects, such as starting a watchdog timer, so open checks the file type
+// first. It checks the type again after opening, because the file could have
+// been replaced. The flag noWait prevents the system call from blocking on a
+// named pipe.
 func (d *driver) open(p place) (*os.File, fs.FileInfo, error) {
 	info, err := d.stat(p)
 	if err != nil {
@@ -79,7 +80,7 @@ func checkType(info fs.FileInfo) error {
 	return refusal("neither a regular file nor a directory", typeOf(info.Mode()))
 }
 
-// typeOf returns the name of the type of a special file.
+// typeOf returns the name of a special file type, such as "named pipe".
 func typeOf(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:

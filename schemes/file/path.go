@@ -10,7 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A place is the file or directory that a URL names.
+// A place is the path of the file or directory that a URL names, as a list of
+// segments.
 type place struct {
 	names []string // decoded path segments from the root, without dot segments
 	dir   bool     // the URL ends in a slash, so the file must be a directory
@@ -18,7 +19,8 @@ type place struct {
 
 // locate parses the path of a file URL. It removes dot segments,
 // percent-encoded or not, before any file is opened. Equivalent URLs (RFC 3986
-// section 6.2.2) therefore name the same file, and no URL leads above the root.
+// section 6.2.2) therefore name the same file, and no URL names a file above
+// the root.
 func locate(u uri.URI) (place, error) {
 	if err := validate(u); err != nil {
 		return place{}, err
@@ -69,7 +71,7 @@ func validate(u uri.URI) error {
 // String returns the path of p without a final slash.
 func (p place) String() string { return "/" + strings.Join(p.names, "/") }
 
-// path returns the path of a URL that names p.
+// path returns the URL path of p.
 func (p place) path() string {
 	path := uri.Escape(p.String(), uri.Path)
 	if p.dir && len(p.names) > 0 {
@@ -86,7 +88,7 @@ func (p place) inRoot() string {
 	return filepath.Join(p.names...)
 }
 
-// local returns p as a path of the operating system.
+// local returns p in the path syntax of the operating system.
 func (p place) local() (string, error) {
 	if runtime.GOOS == "windows" {
 		return dosPath(p.names)
@@ -94,7 +96,7 @@ func (p place) local() (string, error) {
 	return p.String(), nil
 }
 
-// child returns the place of name in the directory p.
+// child returns the place of a file in the directory p.
 func (p place) child(name string) place {
 	return place{names: append(slices.Clip(p.names), name)}
 }

@@ -6,5 +6,6 @@ import "io/fs"
 
 const noWait = 0
 
-// identity returns "", because this system has no portable file identifier.
+// identity returns "", because this system has no portable identifier of a
+// file.
 func identity(fs.FileInfo) string { return "" }

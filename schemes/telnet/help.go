@@ -1,6 +1,6 @@
 package telnet
 
-// help documents telnet, rlogin and tn3270 URLs.
+// help is the manual text of telnet, rlogin and tn3270 URLs.
 const help = `telnet://[USER@]HOST[:PORT]/   rlogin://...   tn3270://...   RFC 4248
 
 A session. On a terminal the session is interactive, and Control-] ends it. In a

@@ -1,6 +1,7 @@
 package telnet
 
-// A Mode is the way in which a server expects keyboard input.
+// A Mode determines how a program must read keyboard input for a session, for
+// example line by line with local echo.
 type Mode uint8
 
 const (
@@ -8,8 +9,8 @@ const (
 	// telnet session starts in this mode (RFC 854).
 	Lines Mode = iota
 
-	// HiddenLines means that input is sent line by line and not echoed locally.
-	// Either the server echoes it (RFC 857) or it is a password.
+	// HiddenLines means that input is sent line by line and not echoed locally,
+	// because the server echoes the input (RFC 857) or the input is a password.
 	HiddenLines
 
 	// Keys means that each key is sent immediately and echoed by the server
@@ -28,8 +29,8 @@ func (o *options) mode() Mode {
 	return Keys
 }
 
-// enterKey returns the bytes to send for the Enter key. In Keys mode the server
-// expects CR NUL, otherwise CR LF (RFC 854).
+// enterKey returns the bytes to send for the Enter key. They are CR NUL in Keys
+// mode and CR LF in other modes (RFC 854).
 func (o *options) enterKey() string {
 	if o.mode() == Keys {
 		return "\r\x00"

@@ -12,7 +12,7 @@ const (
 	iac     = 255
 )
 
-// Telnet options that the driver can enable.
+// Telnet options that the driver negotiates.
 const (
 	optBinary   = 0
 	optEcho     = 1
@@ -27,9 +27,9 @@ const (
 	maxResponses = 64      // maximum number of option responses for each connection
 )
 
-// options is the negotiation state of the Telnet options of a connection. It
-// implements the Q method of RFC 1143 for a side that never initiates a
-// negotiation, so that only the states NO and YES remain. A response is sent
+// options is the negotiation state of all Telnet options of a connection. It
+// implements the Q method of RFC 1143 for a side that never starts a
+// negotiation, so each option is in the state NO or YES. A response is sent
 // only if it changes the state or rejects a request. The zero value rejects all
 // options.
 type options struct {
@@ -45,7 +45,7 @@ type options struct {
 	out       []byte // bytes to send
 }
 
-// A state is the state of the command parser.
+// A state is the state of the parser for Telnet commands.
 type state uint8
 
 const (
@@ -56,7 +56,7 @@ const (
 	inSubIAC       // after IAC in a subnegotiation
 )
 
-// A kind is the result of parsing one byte.
+// A kind is the result of parsing one byte of the received stream.
 type kind uint8
 
 const (
@@ -65,8 +65,8 @@ const (
 	recordEnd // end of record (IAC EOR)
 )
 
-// parseByte parses the next byte of the stream. If parseByte returns dataByte,
-// b is a byte of data.
+// parseByte parses the next byte of the received stream. If it returns
+// dataByte, b is a byte of data and not part of a command.
 func (o *options) parseByte(b byte) kind {
 	switch o.state {
 	case inData:
@@ -106,8 +106,9 @@ func (o *options) command(b byte) kind {
 	return noData // other commands require no response
 }
 
-// subIAC handles the byte after IAC in a subnegotiation. SE ends the
-// subnegotiation. Other commands also end it, because some servers omit SE.
+// subIAC handles the byte after IAC in a subnegotiation. The command SE ends
+// the subnegotiation. Any other command also ends the subnegotiation, because
+// some servers omit SE.
 func (o *options) subIAC(b byte) {
 	switch b {
 	case iac:
@@ -139,8 +140,8 @@ func (o *options) negotiate(verb, option byte) {
 	}
 }
 
-// setOption updates the state of an option after a request, sends the response
-// and returns the new state.
+// setOption enables or disables an option after a request of the server, sends
+// the response and returns the new state.
 func (o *options) setOption(on *bool, agree, wanted bool, yes, no, option byte) bool {
 	switch {
 	case wanted && *on, !wanted && !*on: // already in the requested state
@@ -161,8 +162,8 @@ func (o *options) respond(text ...byte) {
 	}
 }
 
-// subnegotiate handles a subnegotiation. It responds only to a request for the
-// terminal type (RFC 1091).
+// subnegotiate handles the contents of a subnegotiation. It responds only to a
+// request for the terminal type (RFC 1091).
 func (o *options) subnegotiate() {
 	if len(o.sub) == 2 && o.sub[0] == optTerminal && o.sub[1] == 1 && o.us[optTerminal] {
 		text := append([]byte{iac, cmdSB, optTerminal, 0}, o.terminal...)
@@ -179,8 +180,8 @@ func (o *options) resize(cols, rows int) {
 	}
 }
 
-// sendWindow sends the window size (RFC 1073). It does not count toward
-// maxResponses, because users may resize a window many times.
+// sendWindow sends the window size (RFC 1073). This response does not count
+// toward maxResponses, because users may resize a window many times.
 func (o *options) sendWindow() {
 	text := []byte{byte(o.cols >> 8), byte(o.cols), byte(o.rows >> 8), byte(o.rows)}
 	o.out = append(o.out, iac, cmdSB, optWindow)

@@ -125,8 +125,8 @@ func FuzzTelnetStream(f *testing.F) {
 		f.Add([]byte(s), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, step uint8) {
-		single := &guard{Conn: &wire{in: bytes.Clone(in), step: len(in) + 1}, options: testOptions()}
-		parts := &guard{Conn: &wire{in: bytes.Clone(in), step: int(step)%8 + 1}, options: testOptions()}
+		single := &optionConn{Conn: &wire{in: bytes.Clone(in), step: len(in) + 1}, options: testOptions()}
+		parts := &optionConn{Conn: &wire{in: bytes.Clone(in), step: int(step)%8 + 1}, options: testOptions()}
 		single.options.resize(80, 24)
 		parts.options.resize(80, 24)
 		a, b := drain(t, single, len(in)), drain(t, parts, len(in))

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// A Screen is a tn3270 screen in the JSON form of Options.JSON. Row and column
-// numbers start at 1. Hidden text, such as passwords, is replaced by spaces.
+// A Screen is the JSON representation of a tn3270 screen (see Options.JSON).
+// Row and column numbers start at 1. Hidden text, such as passwords, is
+// replaced by spaces.
 type Screen struct {
 	Rows   int      `json:"rows"`
 	Cols   int      `json:"cols"`
@@ -67,7 +68,7 @@ func (s *screen) lines(page *charmap.Charmap) []string {
 	return lines
 }
 
-// rune returns the visible character of a cell.
+// rune returns the visible character of a cell, or a space.
 func (c cell) rune(page *charmap.Charmap, attribute byte) rune {
 	switch {
 	case c.isAttribute, c.code == 0, attribute&display == hidden:

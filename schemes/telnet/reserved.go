@@ -6,12 +6,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// An urgentHandler is called for each byte of urgent data that the operating
-// system reports.
+// An urgentHandler is a function that is called for each byte of TCP urgent
+// data.
 type urgentHandler = func(byte)
 
-// requireReservedPort returns an error if the connection does not come from a
-// reserved port. rlogin servers close connections from other ports without an
+// requireReservedPort returns an error unless the local port of the connection
+// is below 1024. rlogin servers close connections from other ports without an
 // error message. Connections through a proxy are rejected too, because the
 // server sees the port of the proxy.
 func requireReservedPort(netConn net.Conn) error {

@@ -25,7 +25,7 @@ func (o Options) rloginPlan(req *fetch.Request) ([]fetch.Step, error) {
 	return []fetch.Step{{Verb: "CONNECT"}, login, {Verb: "SESSION"}}, nil
 }
 
-// users returns the local and remote user names.
+// users returns the local and remote user names for an rlogin session.
 func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 	if req.Auth != nil {
 		remote = req.Auth.User
@@ -42,7 +42,8 @@ func (o Options) users(req *fetch.Request) (local, remote string, err error) {
 	return cmp.Or(o.LocalUser, remote), remote, nil
 }
 
-// lineType returns the terminal type and speed in the format of BSD rlogin.
+// lineType returns the terminal type and speed in the format of BSD rlogin,
+// such as "xterm/38400".
 func (o Options) lineType() string { return strings.ToLower(cmp.Or(o.Terminal, "xterm")) + "/38400" }
 
 // rlogin opens an rlogin session.
@@ -84,8 +85,8 @@ func (o Options) rlogin(
 	return resp, nil
 }
 
-// A window sends the window size after the server has requested it by urgent
-// data, and again after each change (RFC 1282).
+// A window sends the window size to an rlogin server after the server has
+// requested it by urgent data, and again after each change (RFC 1282).
 type window struct {
 	mu         sync.Mutex
 	conn       net.Conn // nil before the login is complete
@@ -93,8 +94,8 @@ type window struct {
 	cols, rows int
 }
 
-// sizeRequest is the urgent data byte that requests the window size. Other
-// urgent data control the flow and flushing of output, and are ignored.
+// sizeRequest is the byte of urgent data that requests the window size. Other
+// urgent bytes control the flow and flushing of output, and are ignored.
 const sizeRequest = 0x80
 
 func (w *window) handleUrgent(b byte) {
@@ -122,8 +123,9 @@ func (w *window) update(f func()) {
 	w.conn.Write(text) // the next Read reports an error
 }
 
-// login sends the user names and the terminal type, and reads the response. The
-// server sends NUL to accept the login, or an error message.
+// login sends the user names and the terminal type to an rlogin server and
+// reads the response. The server sends NUL to accept the login, or an error
+// message.
 func (o Options) login(conn net.Conn, local, remote string) error {
 	conn.SetDeadline(time.Now().Add(sendTimeout))
 	defer conn.SetDeadline(time.Time{})

@@ -17,8 +17,8 @@ const (
 	modified  = 0x01
 )
 
-// A cell is a position on the screen. It contains a character or the attribute
-// of the field that starts in the next cell.
+// A cell is one position on a 3270 screen. It contains a character or the
+// attribute of the field that starts in the next cell.
 type cell struct {
 	code        byte // character in the code page of the host, or attribute; 0 means empty
 	isAttribute bool // code is an attribute
@@ -45,8 +45,8 @@ func (s *screen) clear() {
 	s.addr, s.cursor = 0, 0
 }
 
-// field returns the position of the attribute for the field that contains at.
-// It returns false if the screen has no fields.
+// field returns the position of the attribute of the field that contains the
+// given position. It returns false if the screen has no fields.
 func (s *screen) field(at int) (int, bool) {
 	for range cells {
 		if s.cells[at].isAttribute {
@@ -57,7 +57,8 @@ func (s *screen) field(at int) (int, bool) {
 	return 0, false
 }
 
-// attribute returns the attribute of the field that contains at.
+// attribute returns the attribute of the field that contains the given
+// position.
 func (s *screen) attribute(at int) byte {
 	if start, ok := s.field(at); ok {
 		return s.cells[start].code
@@ -65,8 +66,8 @@ func (s *screen) attribute(at int) byte {
 	return 0
 }
 
-// eraseUnprotected clears the unprotected cells in [from, to). If from equals
-// to, it clears the complete screen.
+// eraseUnprotected clears the unprotected cells in the range [from, to). If
+// from equals to, the range is the complete screen.
 func (s *screen) eraseUnprotected(from, to int) {
 	attribute := s.attribute(from)
 	for at, first := from, true; first || at != to; at, first = (at+1)%cells, false {
@@ -78,8 +79,8 @@ func (s *screen) eraseUnprotected(from, to int) {
 	}
 }
 
-// tab moves the buffer address to the next unprotected field. If clear is true,
-// tab clears the rest of the current field.
+// tab moves the buffer address to the start of the next unprotected field. If
+// clear is true, tab clears the rest of the current field.
 func (s *screen) tab(clear bool) {
 	for clear && !s.cells[s.addr].isAttribute && s.addr != 0 {
 		s.put(cell{})

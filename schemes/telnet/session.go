@@ -24,7 +24,7 @@ func (o Options) telnet(
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{Conn: req.Trace.Tap(netConn), mode: o.Mode, options: options{
+	g := &optionConn{Conn: req.Trace.Tap(netConn), mode: o.Mode, options: options{
 		agreeUs:  map[byte]bool{optBinary: true, optSGA: true, optTerminal: true, optWindow: true},
 		agreeHim: map[byte]bool{optBinary: true, optEcho: true, optSGA: true},
 		terminal: cmp.Or(o.Terminal, "XTERM"),
@@ -40,8 +40,8 @@ func (o Options) telnet(
 	return resp, nil
 }
 
-// statResponse returns the Response for a Stat request, which connects to no
-// server.
+// statResponse returns the Response for a Stat request. No connection is opened
+// for a Stat request.
 func statResponse() *fetch.Response {
 	return &fetch.Response{Kind: fetch.Session, Size: -1, Body: io.NopCloser(new(emptyReader))}
 }

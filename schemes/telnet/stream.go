@@ -4,8 +4,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A reader reads a record of the 3270 data stream. After the end of the record
-// it returns zeros and sets truncated.
+// A reader reads the bytes of a record of the 3270 data stream. After the end
+// of the record it returns zeros and sets truncated.
 type reader struct {
 	text      []byte
 	truncated bool
@@ -51,9 +51,9 @@ func (s *screen) draw(record []byte) error {
 	return nil
 }
 
-// command executes a command. It accepts the command codes of local and remote
-// terminals (GA23-0059 section 3.2). Commands that read the screen are ignored,
-// because there is no user input to return.
+// command executes a command of the 3270 data stream. It accepts the command
+// codes of local and remote terminals (GA23-0059 section 3.2). Commands that
+// read the screen are ignored, because there is no user input to return.
 func (s *screen) command(r *reader) error {
 	switch c := r.byte(); c {
 	case 0xf1, 0x01: // Write
@@ -75,8 +75,8 @@ func (s *screen) command(r *reader) error {
 	}
 }
 
-// fields executes the structured fields that write to the screen and skips the
-// others.
+// fields executes the structured fields that write to the screen, and skips
+// other structured fields.
 func (s *screen) fields(r *reader) error {
 	for r.hasMore() {
 		n := int(r.byte())<<8 | int(r.byte())
@@ -102,8 +102,8 @@ func (s *screen) fields(r *reader) error {
 	return nil
 }
 
-// write executes the data of a write command, which consists of a write control
-// character, orders and text.
+// write executes a write command. The data of the command consists of a write
+// control character, orders and text.
 func (s *screen) write(r *reader) error {
 	if !r.hasMore() {
 		return nil // some hosts omit the write control character
@@ -154,8 +154,8 @@ func (s *screen) write(r *reader) error {
 	return nil
 }
 
-// addressOr reads a buffer address. It returns other if the record is
-// truncated.
+// addressOr reads a buffer address. If the record is truncated, addressOr
+// returns the default address in other.
 func (r *reader) addressOr(other int) (int, error) {
 	if at, err := r.address(); !r.truncated {
 		return at, err
@@ -163,9 +163,9 @@ func (r *reader) addressOr(other int) (int, error) {
 	return other, nil
 }
 
-// pairs reads a count and this number of type-value pairs. It returns the value
-// of the field attribute pair, or attribute if the record contains no such
-// pair.
+// pairs reads a list of type-value pairs, which starts with the number of
+// pairs. It returns the value of the pair for the field attribute, or attribute
+// if the list has no such pair.
 func (r *reader) pairs(attribute byte) byte {
 	for n := r.byte(); n > 0 && !r.truncated; n-- {
 		if kind, value := r.byte(), r.byte(); kind == 0xc0 {
@@ -175,8 +175,8 @@ func (r *reader) pairs(attribute byte) byte {
 	return attribute
 }
 
-// modifyField executes Modify Field at the current buffer address. It has no
-// effect if there is no field attribute.
+// modifyField executes a Modify Field order at the current buffer address. The
+// order has no effect if the cell does not contain a field attribute.
 func (s *screen) modifyField(r *reader) {
 	c := &s.cells[s.addr]
 	if attribute := r.pairs(c.code); c.isAttribute {
@@ -185,8 +185,9 @@ func (s *screen) modifyField(r *reader) {
 	s.addr = (s.addr + 1) % cells
 }
 
-// repeatToAddress fills the screen up to the given address with a character. If
-// the address equals the current one, it fills the complete screen.
+// repeatToAddress executes a Repeat to Address order, which fills the screen
+// with a character up to an address. If the address equals the current one, the
+// order fills the complete screen.
 func (s *screen) repeatToAddress(r *reader) error {
 	to, err := r.addressOr(s.addr)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 )
 
 // target returns the host and port that a URL names. It returns an error for
-// invalid Options and for a URL with a path or query, which none of these
-// protocols can send.
+// invalid Options and for a URL with a path or query, because these protocols
+// cannot send a path or a query.
 func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err == nil {
@@ -35,8 +35,8 @@ func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 	return t, nil
 }
 
-// reportTarget reports the server and the credentials in the URL to the trace.
-// It is called before the connection is opened.
+// reportTarget reports the server and the credentials in the URL to the trace
+// of req. It is called before the connection is opened.
 func reportTarget(t fetch.Target, req *fetch.Request) {
 	req.Trace.Notef("%s session with %s, port %d", t.Scheme, tty.Escape(t.Host), t.Port)
 	if !req.Range.IsZero() {

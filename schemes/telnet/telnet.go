@@ -31,8 +31,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Options configures sessions. The zero value is valid for programs that do not
-// use a terminal.
+// Options configures telnet, rlogin and tn3270 sessions. The zero value is
+// valid for programs that do not use a terminal.
 type Options struct {
 	Terminal string // terminal type to send on request, in visible ASCII; "" means "XTERM"
 
@@ -43,17 +43,17 @@ type Options struct {
 	// not use the session. If Mode is nil, Input is sent without changes.
 	Mode func(Mode)
 
-	// Idle is the time without data from the server after which Body returns
-	// io.EOF. Zero means no limit.
+	// Idle is the time after which Body returns io.EOF if the server sends no
+	// data. Zero means no limit.
 	Idle time.Duration
 
-	// LocalUser is the local user name for rlogin. If it is empty, the user
-	// name of the URL is sent instead, so that the name of the local user is
-	// not disclosed.
+	// LocalUser is the local user name that is sent to rlogin servers. If it is
+	// empty, the user name of the URL is sent, so that the name of the local
+	// user is not disclosed.
 	LocalUser string
 
-	// Settle is the time for which a tn3270 screen must not change to be
-	// complete. Zero means half a second.
+	// Settle is the time without changes after which a tn3270 screen is treated
+	// as complete. Zero means half a second.
 	Settle time.Duration
 
 	CodePage int  // code page of tn3270 hosts, 37 or 1047; 0 means 37
@@ -72,8 +72,8 @@ func Schemes(opts Options) []fetch.Scheme {
 // maxTerminal is the maximum length of a terminal type (RFC 1700).
 const maxTerminal = 40
 
-// validate returns an error for a terminal type or user name that contains
-// bytes with a protocol meaning, such as IAC or NUL.
+// validate returns an error if a terminal type or user name contains bytes with
+// a meaning in the protocol, such as IAC or NUL.
 func (o Options) validate() error {
 	invisible := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	switch {

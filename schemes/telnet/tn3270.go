@@ -20,8 +20,9 @@ func screenPlan(*fetch.Request) ([]fetch.Step, error) {
 	return []fetch.Step{{Verb: "CONNECT"}, {Verb: "NEGOTIATE", Arg: model}, {Verb: "SCREEN"}}, nil
 }
 
-// model is the terminal type, with 24 rows of 80 columns and without the
-// extended data stream. Hosts do not query the capabilities of such a terminal.
+// model is the terminal type for tn3270, with 24 rows of 80 columns and without
+// the extended data stream. Hosts do not query the capabilities of such a
+// terminal.
 const model = "IBM-3278-2"
 
 const (
@@ -32,7 +33,7 @@ const (
 	readTime   = time.Minute      // limit for the first output of the host
 )
 
-// tn3270 returns the first screen of a host.
+// tn3270 retrieves the first screen of a tn3270 host.
 func (o Options) tn3270(
 	ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request,
 ) (*fetch.Response, error) {
@@ -75,7 +76,7 @@ func (o Options) tn3270(
 	return resp, nil
 }
 
-// A page is the Body that contains a screen.
+// A page is a response body that contains a screen as text or JSON.
 type page struct {
 	text   *bytes.Reader
 	closed atomic.Bool
@@ -123,7 +124,7 @@ func newHost(conn net.Conn) *host {
 	}}
 }
 
-// read executes records until the screen no longer changes.
+// read processes records of the host until the screen no longer changes.
 func (h *host) read() error {
 	buf := make([]byte, 4<<10)
 	var first time.Time // time of the first output
@@ -151,8 +152,8 @@ func (h *host) read() error {
 	}
 }
 
-// process splits text into records and executes them. It reports whether the
-// screen was written.
+// process splits received text into records and executes the records. It
+// reports whether a record has written to the screen.
 func (h *host) process(text []byte) (written bool, err error) {
 	for _, b := range text {
 		switch h.options.parseByte(b) {
@@ -180,8 +181,8 @@ func (h *host) process(text []byte) (written bool, err error) {
 	return written, nil
 }
 
-// readError returns the result of a session after a read error or timeout. It
-// returns nil if the screen is complete.
+// readError handles a read error or timeout. It returns nil if the screen is
+// complete.
 func (h *host) readError(err error) error {
 	timedOut := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
@@ -199,7 +200,8 @@ func (h *host) readError(err error) error {
 	return err
 }
 
-// receivedText returns the text that the host sent instead of a screen.
+// receivedText returns the text that the host sent before or instead of a
+// screen.
 func (h *host) receivedText() string {
 	text := strings.Join(strings.Fields(string(h.text)), " ")
 	if text == "" {

@@ -4,5 +4,6 @@ package telnet
 
 import "net"
 
-// withUrgent returns c, because urgent data are not supported on this system.
+// withUrgent returns c without changes, because urgent data is not supported on
+// this system.
 func withUrgent(c *net.TCPConn, _ urgentHandler) net.Conn { return c }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withUrgent returns a connection that passes the urgent data of c to handle.
-// If several urgent bytes arrive before the first one is read, TCP reports only
-// the last one.
+// withUrgent returns a connection that passes each byte of urgent data to
+// handle. If several urgent bytes arrive before the first one is read, TCP
+// reports only the last one.
 func withUrgent(c *net.TCPConn, handle urgentHandler) net.Conn {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -25,8 +25,8 @@ func withUrgent(c *net.TCPConn, handle urgentHandler) net.Conn {
 	return &urgentConn{c, handle}
 }
 
-// An urgentConn reads urgent data at its position in the stream, which the
-// operating system marks.
+// An urgentConn is a TCP connection that reads urgent data at its position in
+// the stream. The operating system marks this position.
 type urgentConn struct {
 	*net.TCPConn
 	handle urgentHandler
@@ -66,7 +66,7 @@ func (c *urgentConn) Read(p []byte) (int, error) {
 }
 
 // readToMark reads the data before the urgent mark, or the byte at the mark.
-// The mark can be queried only after data has arrived.
+// The position of the mark is available only after data has arrived.
 func readToMark(fd int, p []byte) (n int, marked bool, err error) {
 	if _, _, err := unix.Recvfrom(fd, p[:1], unix.MSG_PEEK); err != nil {
 		return 0, false, err

@@ -36,7 +36,7 @@ func (*wire) SetReadDeadline(time.Time) error  { return nil }
 func (*wire) SetWriteDeadline(time.Time) error { return nil }
 
 // drain reads g to EOF. It fails if the data exceed n bytes.
-func drain(t *testing.T, g *guard, n int) []byte {
+func drain(t *testing.T, g *optionConn, n int) []byte {
 	t.Helper()
 	text, err := io.ReadAll(g)
 	if err != nil || len(text) > 2*n {
@@ -54,7 +54,7 @@ func TestGuardRead(t *testing.T) {
 		{"CR at the end", "a\r", "a\r"},
 	} {
 		for _, step := range []int{1, 2, 100} {
-			g := &guard{Conn: &wire{in: []byte(test.in), step: step}, options: testOptions()}
+			g := &optionConn{Conn: &wire{in: []byte(test.in), step: step}, options: testOptions()}
 			if got := drain(t, g, 100); string(got) != test.want {
 				t.Errorf("%s, reads of %d bytes: got %q, want %q", test.name, step, got, test.want)
 			}
@@ -75,7 +75,7 @@ func TestMode(t *testing.T) {
 		"\xff\xfb\x05\xff\xfd\x01":     {Lines},
 	} {
 		var got []Mode
-		g := &guard{Conn: &wire{in: []byte(in), step: 3}, options: testOptions(), mode: func(m Mode) { got = append(got, m) }}
+		g := &optionConn{Conn: &wire{in: []byte(in), step: 3}, options: testOptions(), mode: func(m Mode) { got = append(got, m) }}
 		g.reportMode()
 		if drain(t, g, 100); !slices.Equal(got, want) {
 			t.Errorf("%q: got %v, want %v", in, got, want)
@@ -103,7 +103,7 @@ func TestSend(t *testing.T) {
 		{"Enter at the end of a chunk", true, echoes + goesAhead, []string{string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"}, "\xff\xfd\x01\xff\xfd\x03" + string(bytes.Repeat([]byte("a"), 4095)) + "\r\nb"},
 	} {
 		w := &wire{in: []byte(test.start), step: 100}
-		g := &guard{Conn: w, options: testOptions()}
+		g := &optionConn{Conn: w, options: testOptions()}
 		if test.keyboard {
 			g.mode = func(Mode) {}
 		}
@@ -117,7 +117,7 @@ func TestSend(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", test.name, w.out, test.want)
 		}
 	}
-	g := &guard{Conn: failing{new(wire)}, options: testOptions()}
+	g := &optionConn{Conn: failing{new(wire)}, options: testOptions()}
 	if n, err := g.send([]byte("x")); n != 0 || err == nil {
 		t.Errorf("failing connection: wrote %d, %v", n, err)
 	}

@@ -6,13 +6,15 @@ import (
 	"time"
 )
 
-// sendTimeoutout limits the time of each write to the server.
+// sendTimeout is the time limit of each write to the server.
 const sendTimeout = 30 * time.Second
 
-// A guard is the connection that the telnet library reads. It answers all
-// commands and removes them from the stream, except the escape sequence IAC
-// IAC. The library would treat many valid commands as the end of the session.
-type guard struct {
+// An optionConn wraps a connection to a telnet server and negotiates the Telnet
+// options. It answers all commands and removes them from the received stream,
+// except the escape sequence IAC IAC. The telnet library reads from the
+// optionConn, because the library would treat many valid commands as the end of
+// the session.
+type optionConn struct {
 	net.Conn
 	mode     func(Mode) // see Options.Mode
 	lastMode Mode       // last value passed to mode
@@ -28,7 +30,7 @@ type guard struct {
 	err   error
 }
 
-func (g *guard) Read(p []byte) (int, error) {
+func (g *optionConn) Read(p []byte) (int, error) {
 	for len(g.data) == 0 && g.err == nil {
 		var n int
 		n, g.err = g.Conn.Read(g.raw[:])
@@ -42,10 +44,10 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// process removes the commands from text, answers them and appends the data to
+// process answers the commands in the received text and appends the data to
 // g.data. Write errors are ignored, because data received before the server
 // closed the connection must still be returned.
-func (g *guard) process(text []byte) {
+func (g *optionConn) process(text []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if cap(g.data) < 2*len(g.raw) {
@@ -72,15 +74,15 @@ func (g *guard) process(text []byte) {
 }
 
 // reportMode calls g.mode with the current input mode.
-func (g *guard) reportMode() {
+func (g *optionConn) reportMode() {
 	if g.lastMode = g.options.mode(); g.mode != nil {
 		g.mode(g.lastMode)
 	}
 }
 
-// flush sends the pending option responses and then text. The caller must hold
-// g.mu.
-func (g *guard) flush(text []byte) error {
+// flush sends the pending responses to option requests and then text. The
+// caller must hold g.mu.
+func (g *optionConn) flush(text []byte) error {
 	out := append(g.options.out, text...)
 	g.options.out = g.options.out[:0]
 	if len(out) == 0 {
@@ -91,19 +93,19 @@ func (g *guard) flush(text []byte) error {
 	return err
 }
 
-// resize sets the window size. It may be called at any time. Errors are
-// reported by the next Read or Write.
-func (g *guard) resize(cols, rows int) {
+// resize sends a new window size to the server. It may be called at any time.
+// The next Read or Write reports its errors.
+func (g *optionConn) resize(cols, rows int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.options.resize(min(max(cols, 0), 0xffff), min(max(rows, 0), 0xffff))
 	g.flush(nil)
 }
 
-// send writes data from Input. It doubles IAC bytes and, for keyboard input,
-// sends NVT line ends. It replaces the Write method of the telnet library,
-// which would drop bytes that are not UTF-8.
-func (g *guard) send(p []byte) (int, error) {
+// send sends data that was written to Input. It doubles IAC bytes and, for
+// keyboard input, sends the line ends of RFC 854. The Write method of the
+// telnet library is not used, because it drops bytes that are not UTF-8.
+func (g *optionConn) send(p []byte) (int, error) {
 	const chunk = 4 << 10
 	sent := 0
 	for sent < len(p) {
@@ -116,8 +118,9 @@ func (g *guard) send(p []byte) (int, error) {
 	return sent, nil
 }
 
-// sendPart sends part. The bytes that follow part in Input are passed as more.
-func (g *guard) sendPart(part, more []byte) error {
+// sendPart sends one part of the data written to Input. The data after this
+// part is in more.
+func (g *optionConn) sendPart(part, more []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := make([]byte, 0, 2*len(part))
