@@ -19,7 +19,7 @@ func TestDocumentedFlags(t *testing.T) {
 		t.Fatal(pages, err)
 	}
 	flag := regexp.MustCompile("[` ]--([a-z][a-z0-9.-]*[a-z0-9])")
-	example := regexp.MustCompile("(?m)^    (?:\\$ )?fetch ([a-z]+) ")
+	example := regexp.MustCompile(`(?m)^    (?:\$ )?fetch ([a-z]+) `)
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
