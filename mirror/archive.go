@@ -38,7 +38,7 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 }
 
 // Browse copies the tree of the archive in the directory dir to the directory
-// to, for reading in a web browser. In the copied pages and style sheets, it
+// target, for reading in a web browser. In the copied pages and style sheets, it
 // rewrites links to archived objects as links to their copies. All other links
 // lead to the network. Browse does not change the archive.
 func Browse(ctx context.Context, dir, target string) error { return archive.Browse(ctx, dir, target) }

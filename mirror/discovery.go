@@ -162,7 +162,7 @@ func (d *discovery) withinLimit() bool {
 	return true
 }
 
-// noteOmitted writes a note with the number of omitted URLs to the visit.
+// noteOmitted sets the note of the visit to the number of omitted URLs.
 func (d *discovery) noteOmitted() {
 	if n := d.v.leftOut[d.guard]; n > 0 {
 		d.v.note = fmt.Sprintf("%d %s beyond the limit of %d were omitted", n, d.guard, d.limit)

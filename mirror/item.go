@@ -82,8 +82,8 @@ func hostOf(u uri.URI) string {
 	return u.Scheme() + ":"
 }
 
-// newItem returns an item for the URL u, which was found by visiting the item
-// via. The parameter text is the canonical form of u, and key is the key of u.
+// newItem returns an item for the URL u. The visit of the item via found this
+// URL. The parameter text is the canonical form of u, and key is the key of u.
 func newItem(u uri.URI, text string, key frontier.Key, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
 		Key: key, URL: text, Host: hostOf(u),

@@ -177,7 +177,7 @@ type resourceJSON struct {
 	Hash  string
 	Bytes *int64
 
-	// Old files of py-wacz contain these fields in place of Hash and Bytes.
+	// Old files of py-wacz store the size and the digest in these fields.
 	Hashing string // algorithm, if Hash has no label
 	Stats   struct {
 		Hash  string

@@ -19,15 +19,15 @@ import (
 )
 
 // Browse copies the tree of the archive in the directory dir to the directory
-// to, for reading in a web browser. In the copied pages and style sheets, links
+// target, for reading in a web browser. In the copied pages and style sheets, links
 // to archived objects lead to their copies. All other links lead to the
 // network. Browse does not change the archive.
-func Browse(ctx context.Context, dir, to string) error {
+func Browse(ctx context.Context, dir, target string) error {
 	return withLock(ctx, dir, func(a *Archive) error {
-		if err := os.MkdirAll(to, 0o777); err != nil {
+		if err := os.MkdirAll(target, 0o777); err != nil {
 			return err
 		}
-		root, err := os.OpenRoot(to)
+		root, err := os.OpenRoot(target)
 		if err != nil {
 			return err
 		}

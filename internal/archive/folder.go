@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// Names of files and directories in an archive. The package tree defines more
-// names.
+// Names of files and directories in an archive. Package tree defines the names
+// of tree, attic and tmp.
 const (
 	database    = "fetch.db"
 	lockFile    = "lock"

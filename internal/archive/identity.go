@@ -17,8 +17,8 @@ type IdentityRules struct {
 // KeyOf returns the frontier key of a URL, which must be in canonical form.
 func (r *IdentityRules) KeyOf(text string) frontier.Key { return frontier.KeyOf(r.Identity(text)) }
 
-// Identity returns text, a URL in canonical form, without session identifiers
-// and ignored parameters. It changes only web URLs. Session identifiers are
+// Identity removes session identifiers and ignored parameters from a URL in
+// canonical form. It changes only web URLs. Session identifiers are
 // path parameters such as ";jsessionid=X", path segments such as "(S(X))", and
 // query parameters such as "PHPSESSID=X".
 func (r *IdentityRules) Identity(text string) string {
