@@ -15,10 +15,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Reader extracts the entries of a listing from HTML tokens. An entry is a
-// link to a file or subdirectory of the directory. Its date and size, if
-// present, are on the same line before or after the link. A Reader must not be
-// used concurrently.
+// A Reader extracts the entries of a directory listing from HTML tokens. An
+// entry is a link to a file or subdirectory of the directory. The date and size
+// of the entry, if present, are on the same line before or after the link. A
+// Reader must not be used concurrently.
 type Reader struct {
 	base   uri.URI
 	row    row
@@ -37,10 +37,11 @@ type row struct {
 	size          string
 }
 
-// New returns a Reader for the page at base.
+// New returns a Reader for the page with the URL base.
 func New(base uri.URI) *Reader { return &Reader{base: base} }
 
-// maxText is the maximum number of bytes that are kept of one text.
+// maxText is the maximum length of the texts of a row, in bytes. Longer texts
+// are truncated.
 const maxText = 1 << 10
 
 type text string
@@ -54,8 +55,9 @@ func (t *text) add(s string) {
 // words returns the text with each run of white space replaced by one space.
 func (t text) words() string { return strings.Join(strings.Fields(string(t)), " ") }
 
-// Token processes the next token of the page. It returns an entry and true if
-// the token completes one. The last token must be an [html.ErrorToken].
+// Token processes the next token of the page. If the token completes an entry,
+// Token returns the entry and true. The last token must be an
+// [html.ErrorToken].
 func (r *Reader) Token(t html.Token) (e fetch.Entry, ok bool) {
 	switch t.Type {
 	case html.TextToken:
@@ -117,7 +119,7 @@ func (r *Reader) tag(t html.Token) (e fetch.Entry, ok bool) {
 	return e, ok
 }
 
-// addSpace adds a space between the texts of two elements.
+// addSpace adds a space between the texts of two HTML elements.
 func (r *Reader) addSpace() {
 	if r.row.href != "" {
 		r.row.after.add(" ")
@@ -126,8 +128,9 @@ func (r *Reader) addSpace() {
 	}
 }
 
-// startRow starts a new row. A link to the same URL continues the row, because
-// some servers link the icon and the name.
+// startRow starts a new row for the link to href. A second link to the same URL
+// continues the current row, because some servers link both the icon and the
+// name.
 func (r *Reader) startRow(href string) (e fetch.Entry, ok bool) {
 	if href != r.row.href {
 		before := r.before
@@ -148,8 +151,8 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// endRow returns the entry of the current row, if the row contains one, and
-// starts a new row.
+// endRow ends the current row. It returns the entry in the row and true, or
+// false if the row contains no entry.
 func (r *Reader) endRow() (e fetch.Entry, ok bool) {
 	line := r.row
 	r.row, r.before, r.inLink = row{}, "", false
@@ -172,8 +175,9 @@ func (r *Reader) endRow() (e fetch.Entry, ok bool) {
 	return e, true
 }
 
-// isChild reports whether u names a direct child of the directory of base.
-// Parent directories, sort links and other links are not children.
+// isChild reports whether u names a file or subdirectory directly in the
+// directory of base. Parent directories, links that sort the listing and other
+// links are not children.
 func isChild(base, u uri.URI) bool {
 	_, query := u.Query()
 	_, fragment := u.Fragment()
@@ -195,14 +199,14 @@ func sameSite(base, u uri.URI) bool {
 	return u.Scheme() == base.Scheme() && here == there
 }
 
-// lastSegment returns the last path segment of u, including the slash of a
-// directory.
+// lastSegment returns the last segment of the path of u. If u names a
+// directory, the segment includes the final slash.
 func lastSegment(u uri.URI) string {
 	path := u.Path()
 	return path[strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/')+1:]
 }
 
-// decodeName returns the file name in a path segment. If the decoded name
+// decodeName returns a path segment after percent-decoding. If the decoded name
 // contains a slash or NUL, decodeName returns the segment unchanged.
 func decodeName(segment string) string {
 	name, err := uri.Unescape(segment)
@@ -212,10 +216,10 @@ func decodeName(segment string) string {
 	return name
 }
 
-// setDetails sets the date and size of e from the text after the link, the text
-// before it and the attributes of the row. It reports whether the row has a
-// date. Servers do not state a time zone, so dates are read as UTC, which nginx
-// uses. A rounded size is stored in Extra instead of Size.
+// setDetails sets the date and size of e from the texts after and before the
+// link, and from the attributes of the row. It reports whether the row has a
+// date. Servers do not state a time zone, so dates are interpreted as UTC, the
+// default of nginx. A rounded size is stored in Extra instead of Size.
 func (r *row) setDetails(e *fetch.Entry) bool {
 	found := readDetail(e, r.after.words()) || readDetail(e, r.before.words())
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(r.date)); err == nil {

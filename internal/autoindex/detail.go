@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Date formats, each as a regular expression and as layouts of package time.
+// dates lists the date formats of listings, each as a regular expression and as
+// layouts of package time.
 var dates = []struct {
 	form    *regexp.Regexp
 	layouts []string
@@ -28,14 +29,15 @@ var dates = []struct {
 	{regexp.MustCompile(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
 }
 
-// Regular expressions for a size after the date, or before the date.
+// Regular expressions for a size after the date and for a size before the date.
 var (
 	sizeForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
 	lastForm = regexp.MustCompile(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
 )
 
-// readDetail sets the date and the size that text contains. It reports whether
-// text contains a date. Words in text are separated by single spaces.
+// readDetail sets the date and the size of e from the text beside a link. It
+// reports whether the text contains a date. The words of the text must be
+// separated by single spaces.
 func readDetail(e *fetch.Entry, text string) bool {
 	for _, d := range dates {
 		at := d.form.FindStringIndex(text)

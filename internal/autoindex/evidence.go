@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// evidence collects the properties of a page that distinguish a listing from
-// other pages.
+// evidence counts the features of a page that distinguish a directory listing
+// from other pages, such as links to files with a date.
 type evidence struct {
 	title, heading text
 	part           *text  // title or heading that is being read, or nil
@@ -28,7 +28,7 @@ type evidence struct {
 	loose        int // number of bytes of text outside containers
 }
 
-// Limits for the content around the entries of a listing.
+// Limits for the content that a listing may contain besides its entries.
 const (
 	maxOthers  = 2 // other links, such as the home page of the server software
 	maxTexts   = 20
@@ -37,12 +37,12 @@ const (
 	minEntries = 5   // number of entries that prove an incomplete page to be a listing
 )
 
-// IsListing reports whether page is a listing of the directory dir that a
-// server generated. A page is a listing if its title or first heading has the
-// form "Index of /x/". Another page is a listing if its links name children of
-// the directory, have the names as text, and have a date each. The dates may be
-// missing if the heading ends with the path of the directory. Such a page must
-// contain almost no other links or text.
+// IsListing reports whether page is a directory listing of dir that a server
+// generated. A page is a listing if its title or first heading has the form
+// "Index of /x/". Any other page is a listing if its links name children of the
+// directory, the link texts are the names, and each link has a date. The dates
+// may be missing if the heading ends with the path of the directory. Such a
+// page must contain almost no other links or text.
 //
 // If page is only the beginning of a document, complete must be false. The
 // result more reports whether a longer prefix could change a negative result.
@@ -71,8 +71,8 @@ func IsListing(dir uri.URI, page []byte, complete bool) (listing, more bool) {
 	return listing, true
 }
 
-// hasListingTitle reports whether the title or heading is the usual title of a
-// listing.
+// hasListingTitle reports whether the title or heading of the page starts like
+// the title of a listing, such as "Index of /".
 func (p *evidence) hasListingTitle() bool {
 	if p.part != nil {
 		return false
@@ -89,14 +89,14 @@ func (p *evidence) hasListingTitle() bool {
 	return false
 }
 
-// excludesListing reports whether the page has content that listings do not
-// have.
+// excludesListing reports whether the page has content that no listing has,
+// such as long texts or many links to other sites.
 func (p *evidence) excludesListing() bool {
 	return p.others > maxOthers || p.children > p.named || p.loose > maxLoose || p.loose > 0 && p.children == 0 ||
 		p.children == 0 && (p.texts > maxTexts || p.chars > maxChars)
 }
 
-// isListing reports whether the page is a listing of dir.
+// isListing reports whether the counted features are those of a listing of dir.
 func (p *evidence) isListing(dir uri.URI, complete bool) bool {
 	switch {
 	case p.excludesListing():
@@ -107,7 +107,8 @@ func (p *evidence) isListing(dir uri.URI, complete bool) bool {
 	return p.dated == p.children || p.namesPath(dir)
 }
 
-// namesPath reports whether the title or heading ends with the path of dir.
+// namesPath reports whether the title or heading of the page ends with the path
+// of dir.
 func (p *evidence) namesPath(dir uri.URI) bool {
 	path, err := uri.Unescape(dirPath(dir))
 	if err != nil || path == "" {
@@ -116,7 +117,8 @@ func (p *evidence) namesPath(dir uri.URI) bool {
 	return strings.HasSuffix(p.title.words(), path) || strings.HasSuffix(p.heading.words(), path)
 }
 
-// countText counts s. It reports whether s belongs to no row.
+// countText counts a text of the page. It reports whether the text is a title,
+// a heading or invisible, so that it does not belong to a row.
 func (p *evidence) countText(s string, link bool) bool {
 	switch {
 	case p.hiddenIn != "":
@@ -137,8 +139,8 @@ func (p *evidence) countText(s string, link bool) bool {
 	return false
 }
 
-// trackTag tracks the start and end of elements. HTML requires the end tags of
-// the elements that are counted.
+// trackTag records the start and end of titles, headings and other HTML
+// elements. HTML requires the end tags of the elements that are counted.
 func (p *evidence) trackTag(name string, start, end bool) {
 	if p.hiddenIn != "" {
 		if end && name == p.hiddenIn {
@@ -165,8 +167,8 @@ func (p *evidence) trackTag(name string, start, end bool) {
 	}
 }
 
-// setPart records the start or end of a title or heading. Only the first one of
-// each is kept.
+// setPart records the start or end of a title or heading. Only the first title
+// and the first heading of a page are used.
 func (p *evidence) setPart(t *text, start bool) {
 	switch {
 	case !start:
@@ -176,8 +178,8 @@ func (p *evidence) setPart(t *text, start bool) {
 	}
 }
 
-// countChild counts an entry with the link text shown. The link text may be a
-// shortened name.
+// countChild counts an entry of the listing. The text of its link is shown,
+// which may be a shortened name.
 func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	p.children++
 	if dated {
@@ -191,8 +193,8 @@ func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	}
 }
 
-// countOther counts a link to u that is not an entry. If err is not nil, the
-// link is not a valid URL.
+// countOther counts a link that is not an entry. If err is not nil, the link is
+// not a valid URL and u is ignored.
 func (p *evidence) countOther(dir, u uri.URI, err error) {
 	_, fragment := u.Fragment()
 	if err == nil && !fragment && sameSite(dir, u) &&

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// parseDate parses the date that starts at fields[i]. It returns the number of
-// fields of the date, or 0 if there is no date. Servers use their local time
-// and do not state a time zone, so dates are read as UTC.
+// parseDate parses the date at the position i of fields. It returns the number
+// of fields that belong to the date, or 0 if there is no date. Servers use
+// their local time and do not state a time zone, so dates are interpreted as
+// UTC.
 //
 //	Jan  1 12:00      Jan  1  2004      1 Jan 2004 12:00      2004-01-01 12:00
 func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
@@ -45,8 +46,8 @@ func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
 	return t, 3
 }
 
-// parseISODate parses a date such as "2004-01-01 12:00". GNU ls may add seconds
-// and a time zone.
+// parseISODate parses a date such as "2004-01-01 12:00". GNU ls may append
+// seconds and a time zone.
 func parseISODate(day, hour, zone string) (time.Time, int) {
 	d, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -68,9 +69,10 @@ func parseISODate(day, hour, zone string) (time.Time, int) {
 	return d, 3
 }
 
-// latestTime returns the latest time with the given date, which has no year,
-// that is at most a day after at. It returns the zero time if at is zero or if
-// the date did not occur in the last eight years.
+// latestTime adds the year to a date without a year. It chooses the latest year
+// for which the time is at most one day after at, the time of the listing. It
+// returns the zero time if at is zero or if the date did not occur in the last
+// eight years.
 func latestTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Time{}
@@ -84,8 +86,9 @@ func latestTime(month time.Month, day, h, m int, at time.Time) time.Time {
 	return time.Time{}
 }
 
-// newDate returns the given time and reports whether the date is valid. Without
-// this check, time.Date would convert 30 February to a day in March.
+// newDate converts a date and time to a time.Time and reports whether the date
+// is valid. Without this check, time.Date would convert 30 February to a day in
+// March.
 func newDate(year int, month time.Month, day, h, m int) (time.Time, bool) {
 	t := time.Date(year, month, day, h, m, 0, 0, time.UTC)
 	return t, t.Month() == month && t.Day() == day

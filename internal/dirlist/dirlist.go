@@ -46,7 +46,8 @@ const (
 	NetWare Dialect = "netware"
 )
 
-// Params are the properties of a listing that its parser needs.
+// Params contains the format of a listing and other properties that affect its
+// parsing.
 type Params struct {
 	Dialect Dialect
 	At      time.Time // time of the listing, which determines the year of dates in LIST
@@ -55,7 +56,8 @@ type Params struct {
 
 const mediaType = "text/x-ftp-list"
 
-// MediaType returns the media type of a listing with p as its parameters.
+// MediaType returns the media type of a listing, with the values of p as
+// parameters of the media type.
 func MediaType(p Params) string {
 	params := map[string]string{"dialect": string(p.Dialect)}
 	if !p.At.IsZero() {
@@ -67,8 +69,8 @@ func MediaType(p Params) string {
 	return mime.FormatMediaType(mediaType, params)
 }
 
-// ParseMediaType parses the result of [MediaType]. An unknown dialect is parsed
-// as [List].
+// ParseMediaType parses a media type that [MediaType] returned. A listing with
+// an unknown dialect is parsed as [List].
 func ParseMediaType(media string) (Params, error) {
 	name, params, err := mime.ParseMediaType(media)
 	if err != nil || name != mediaType {
@@ -79,9 +81,9 @@ func ParseMediaType(media string) (Params, error) {
 	return p, nil
 }
 
-// Menu parses the listing of the directory base. It implements the field Menu
-// of a Scheme. The media type must be a result of [MediaType]. An error ends
-// the sequence.
+// Menu parses the listing of the directory base and returns its entries. The
+// media type must be a result of [MediaType]. An error ends the sequence. Menu
+// implements the field Menu of a [fetch.Scheme].
 func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		params, err := ParseMediaType(media)
@@ -114,8 +116,8 @@ func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 }
 
-// lines reads a listing line by line and can unread one line. A VMS server
-// splits the entry of a long name into two lines.
+// lines reads a listing line by line and can unread one line. Unreading is
+// required because a VMS server splits the entry of a long name into two lines.
 type lines struct {
 	reader *line.Reader
 	ahead  string // line that was unread
@@ -137,7 +139,8 @@ func (l *lines) next() (string, error) {
 	return string(text), err
 }
 
-// A row is a parsed line. Its Name contains the bytes that the server sent.
+// A row is a parsed line of a listing. Its Name contains the bytes that the
+// server sent.
 type row struct {
 	fetch.Entry
 	link    string // name in the URL if it differs from Name
@@ -152,7 +155,7 @@ func (r *row) addExtra(key, value string) {
 	r.Extra[key] = value
 }
 
-// infoRow returns the row for a line that is not an entry.
+// infoRow returns the row for a line that does not describe a file.
 func infoRow(text string) row {
 	return row{Entry: fetch.Entry{Name: text, Kind: fetch.Info, Size: -1, Raw: text}}
 }
@@ -190,7 +193,7 @@ func (l *lines) entry(p Params) (row, error) {
 	return r, nil
 }
 
-// anyEntry parses a line of LIST in the first dialect that matches.
+// anyEntry parses a line of a LIST response in the first format that matches.
 func (l *lines) anyEntry(text string, p Params) row {
 	for _, parse := range []func(string) (row, bool){
 		parseEPLF,
@@ -205,7 +208,7 @@ func (l *lines) anyEntry(text string, p Params) row {
 	return l.vmsEntry(text)
 }
 
-// vmsEntry parses an entry of a VMS server, which has one or two lines.
+// vmsEntry parses an entry of a VMS listing, which has one or two lines.
 func (l *lines) vmsEntry(text string) row {
 	if r, ok := parseVMS(text); ok {
 		r.Raw = text

@@ -57,9 +57,9 @@ func parseDOS(text string) (row, bool) {
 	return r, r.Name != ""
 }
 
-// parseDOSDate parses a date with the month, day and year, or with the year,
-// month and day. If the first number exceeds 12, it is the day and the second
-// is the month.
+// parseDOSDate parses a date in one of the orders month-day-year,
+// day-month-year and year-month-day. If the first number exceeds 12, it is the
+// day and the second number is the month.
 func parseDOSDate(day, hour string) (time.Time, bool) {
 	day = strings.NewReplacer("/", "-", ".", "-").Replace(day)
 	parts := strings.Split(day, "-")

@@ -8,12 +8,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A directory is the URL of a directory. Its path ends in a slash.
+// A directory is the URL of a directory, with a path that ends in a slash.
 type directory struct{ uri.URI }
 
-// newDirectory returns the directory of a listing from the URL of the listing.
-// It removes ";type=d" from the path, adds a final slash, and removes the
-// password, so that the URLs of entries do not contain it.
+// newDirectory converts the URL of a listing to the URL of the directory. It
+// removes ";type=d" from the path, adds a final slash, and removes the
+// password, so that the URLs of entries do not contain the password.
 func newDirectory(base uri.URI) (directory, error) {
 	parts := base.Parts()
 	if i := strings.LastIndexByte(parts.Path, ';'); i >= 0 && strings.EqualFold(parts.Path[i:], ";type=d") {
@@ -33,8 +33,8 @@ func newDirectory(base uri.URI) (directory, error) {
 	return directory{u}, err
 }
 
-// entry converts a row to an Entry. It decodes the name and, if the row names a
-// file, adds the URL.
+// entry converts a row to an Entry. It converts the name to UTF-8 and, if the
+// row describes a file, adds the URL.
 func (d directory) entry(r row) (fetch.Entry, error) {
 	name := r.link
 	if name == "" {
@@ -59,8 +59,8 @@ func (d directory) entry(r row) (fetch.Entry, error) {
 	return r.Entry, err
 }
 
-// isSegment reports whether a URL with name as its last segment names a child
-// of the directory.
+// isSegment reports whether name is safe as the last segment of a URL, so that
+// the URL names a child of the directory.
 func isSegment(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\r\n\x00")
 }

@@ -49,7 +49,8 @@ func parseFacts(text string) (row, bool) {
 	return r, true
 }
 
-// setFact stores the value of a fact (RFC 3659 section 7.5).
+// setFact stores the value of an MLSD fact, such as "size" (RFC 3659 section
+// 7.5).
 func (r *row) setFact(key, value string) {
 	switch key {
 	case "type":
@@ -71,9 +72,9 @@ func (r *row) setFact(key, value string) {
 	}
 }
 
-// setKind stores the value of the fact "type". The type of symbolic links is
-// not standardized. proftpd sends OS.unix=symlink. pure-ftpd and older servers
-// send OS.unix=slink:TARGET.
+// setKind stores the value of the MLSD fact "type". The value for symbolic
+// links is not standardized. proftpd sends OS.unix=symlink. pure-ftpd and older
+// servers send OS.unix=slink:TARGET.
 func (r *row) setKind(value string) {
 	switch lower := strings.ToLower(value); {
 	case lower == "file":

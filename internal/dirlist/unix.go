@@ -55,8 +55,9 @@ func parseUnix(text string, at time.Time) (row, bool) {
 	return row{}, false
 }
 
-// isMode reports whether s consists of nine permission letters. An ACL mark
-// such as "+" or ".", or the text that MacOS servers append, may follow s.
+// isMode reports whether s starts with nine permission letters, such as
+// "rwxr-xr-x". They may be followed by an ACL mark such as "+" or ".", or by
+// the text that MacOS servers append.
 func isMode(s string) bool {
 	for i := range len(s) {
 		if !strings.ContainsRune("-rwxsStTlL", rune(s[i])) {
@@ -82,9 +83,9 @@ func (r *row) setUnixKind(c byte) {
 	}
 }
 
-// splitTarget splits "name -> target" of a symbolic link. Both parts may
-// contain an arrow. The size of a link is the length of its target, so the size
-// identifies the arrow between the parts.
+// splitTarget splits the text "name -> target" of a symbolic link. Both parts
+// may contain an arrow. The size of a symbolic link is the length of its
+// target, so the size determines which arrow separates the parts.
 func (r *row) splitTarget() {
 	const arrow = " -> "
 	length := r.Size
@@ -100,8 +101,9 @@ func (r *row) splitTarget() {
 	r.Name = r.Name[:i]
 }
 
-// parseSizeBefore parses the size before the date at fields[i]. It returns the
-// number of fields, which is 2 for device numbers and 0 if there is no size.
+// parseSizeBefore parses the size in the fields before the date at the position
+// i. It returns the number of fields, which is 2 for device numbers and 0 if
+// there is no size.
 func parseSizeBefore(fields []field, i int) (size int64, n int) {
 	text := fields[i-1].text
 	size, err := strconv.ParseInt(text, 10, 64)
@@ -114,18 +116,17 @@ func parseSizeBefore(fields []field, i int) (size int64, n int) {
 	return size, 1
 }
 
-// A field is a word of a line with its position.
+// A field is a word of a line and the position of its end.
 type field struct {
 	text string
 	end  int // index of the byte after text in the line
 }
 
-// maxFields is the maximum number of fields that splitFields returns. No line
-// has more fields before its name.
+// maxFields is the maximum number of fields that splitFields returns. No
+// listing format has more fields before the file name.
 const maxFields = 16
 
-// splitFields returns the first maxFields fields of a line. Fields are
-// separated by spaces.
+// splitFields splits a line at spaces and returns its first maxFields fields.
 func splitFields(text string) []field {
 	var fields []field
 	for i := 0; i < len(text) && len(fields) < maxFields; {

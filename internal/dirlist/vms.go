@@ -58,7 +58,8 @@ func (r *row) setVMSKind() {
 	}
 }
 
-// isVMSName reports whether s is a VMS file name with a version.
+// isVMSName reports whether s is a VMS file name with a version, such as
+// "CORE.DIR;1".
 func isVMSName(s string) bool {
 	name, version, ok := strings.Cut(strings.TrimRight(s, " "), ";")
 	return ok && name != "" && !strings.ContainsAny(name, " \t") && parseNumber(version, 32767) > 0

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// accounts creates users for one server without changing the system. It writes
-// Dir/passwd and Dir/group. All users share the home directory Home (nil: only
-// User with Password); the anonymous user of ftp has Root. All of them have the
-// numeric user of nobody. The returned environment makes libnss-wrapper answer
-// lookups from these files. The hashes are in passwd, because the library does
-// not answer lookups in shadow.
+// accounts creates users for one server without changing the users of the
+// system. It writes Dir/passwd and Dir/group. The map contains the password of
+// each user. If it is nil, the only user is User. All users have the home
+// directory Home, and the anonymous user of FTP has Root. All users have the
+// numeric user ID of nobody. The returned environment variables make
+// libnss-wrapper read users from these files. The password hashes are in
+// Dir/passwd, because the library does not use the shadow file for lookups.
 func (s *Server) accounts(users map[string]string) (env []string) {
 	s.t.Helper()
 	if users == nil {
@@ -40,7 +41,8 @@ func (s *Server) accounts(users map[string]string) (env []string) {
 	}
 }
 
-// crypt returns the MD5-based hash of a password in the format of crypt(3).
+// crypt returns the MD5-based hash of a password, as used in passwd files
+// (crypt(3)).
 func (s *Server) crypt(password string) string {
 	s.t.Helper()
 	cmd := exec.Command(Need(s.t, "openssl", "openssl"), "passwd", "-1", "-stdin")

@@ -18,8 +18,8 @@ type ApacheOptions struct {
 }
 
 // Apache starts apache2 (Debian apache2-bin). A file named *.asis below Root is
-// a complete response with its head. An executable file named *.cgi is a
-// script. The log has every request.
+// sent as a complete response with its header. An executable file named *.cgi
+// is a CGI script. The log contains all requests.
 func Apache(t TB, opts ApacheOptions) *Server {
 	t.Helper()
 	program := Need(t, "apache2", "apache2-bin")

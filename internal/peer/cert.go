@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A Cert is a self-signed certificate with its key, as Go values and as PEM
-// files.
+// A Cert is a self-signed certificate with its private key, as Go values and as
+// PEM files.
 type Cert struct {
 	Pool    *x509.CertPool  // trusts only this certificate
 	TLS     tls.Certificate // the certificate of a server
@@ -24,14 +24,15 @@ type Cert struct {
 	KeyFile string          // path of the key in PEM form, readable by all accounts
 }
 
-// CertOptions describes a certificate. The zero value is right for localhost.
+// CertOptions configures a certificate. The zero value describes a valid
+// certificate for localhost.
 type CertOptions struct {
 	Hosts   []string // names and addresses; nil: localhost, 127.0.0.1 and ::1
 	Expired bool     // the certificate expired yesterday
 }
 
-// NewCert returns a certificate and writes its files. They are removed at the
-// end of the test.
+// NewCert creates a certificate and writes it and its key to files. The files
+// are removed at the end of the test.
 func NewCert(t TB, opts CertOptions) *Cert {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fetch-peer-cert-")
@@ -46,7 +47,7 @@ func NewCert(t TB, opts CertOptions) *Cert {
 	return c
 }
 
-// pemOf returns the certificate and its key in one text.
+// pemOf returns the certificate and its key, concatenated in PEM form.
 func pemOf(c *Cert) ([]byte, error) {
 	cert, err := os.ReadFile(c.File)
 	if err != nil {

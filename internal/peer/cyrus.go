@@ -14,9 +14,9 @@ import (
 // Cyrus is a running Cyrus imapd.
 type Cyrus struct{ *Server }
 
-// CyrusImapd starts an imap server (Debian cyrus-imapd). User may log in over
-// plaintext connections with PLAIN, LOGIN, CRAM-MD5 and SCRAM. ANONYMOUS is not
-// offered.
+// CyrusImapd starts the IMAP server of Cyrus (Debian cyrus-imapd). User may log
+// in over plaintext connections with PLAIN, LOGIN, CRAM-MD5 and SCRAM. The
+// server does not support ANONYMOUS.
 func CyrusImapd(t TB) *Cyrus {
 	t.Helper()
 	const bin = "usr/lib/cyrus/bin"
@@ -43,7 +43,8 @@ func CyrusImapd(t TB) *Cyrus {
 	return &Cyrus{s}
 }
 
-// cyrusUser creates the password database. Its realm is the host name.
+// cyrusUser creates the password database of Cyrus with the account User. The
+// realm of the database is the host name.
 func (s *Server) cyrusUser(program string) {
 	s.t.Helper()
 	realm, err := os.Hostname()
@@ -80,7 +81,7 @@ failedloginpause: 0
 `, dir, mailUser)
 }
 
-// Add appends a message with CRLF line ends to a mailbox of User. It creates
+// Add appends a message with CRLF line ends to a mailbox of User. Add creates
 // the mailbox if necessary.
 func (s *Cyrus) Add(mailbox, message string) {
 	s.t.Helper()

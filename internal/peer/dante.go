@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Dante starts danted (Debian dante-server) with SOCKS4 and SOCKS5, without
-// SOCKS4a. If Login is set, SOCKS5 requires a login and SOCKS4 is refused. The
-// log has every connection.
+// Dante starts the proxy danted (Debian dante-server) with SOCKS4 and SOCKS5,
+// but without SOCKS4a. If Login is set, SOCKS5 requires a login and SOCKS4 is
+// rejected. The log contains all connections.
 func Dante(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "danted", "dante-server")

@@ -25,7 +25,7 @@ type Mail struct {
 	added int
 }
 
-// Dovecot starts an imap server (Debian dovecot-imapd).
+// Dovecot starts the IMAP server dovecot (Debian dovecot-imapd).
 func Dovecot(t TB, opts DovecotOptions) *Mail {
 	t.Helper()
 	program := Need(t, "dovecot", "dovecot-core")
@@ -57,7 +57,7 @@ func Dovecot(t TB, opts DovecotOptions) *Mail {
 	return &Mail{Server: s}
 }
 
-// Add delivers a message to a mailbox of user. It creates the mailbox if
+// Add delivers a message to a mailbox of user. Add creates the mailbox if
 // necessary. Lines end in CRLF or LF. UIDs follow the order of the calls. All
 // messages have the INTERNALDATE 2024-01-01 00:00 UTC.
 func (m *Mail) Add(user, mailbox, message string) {
@@ -81,7 +81,7 @@ func (m *Mail) Add(user, mailbox, message string) {
 	}
 }
 
-// mailUser is the account that owns the mail.
+// mailUser is the system account that owns the files of mailboxes.
 const mailUser = "nobody"
 
 func dovecotConfig(s *Server, opts DovecotOptions) string {

@@ -1,8 +1,8 @@
 package peer
 
-// FTPOptions configures an ftp server. By default, plaintext connections are
-// accepted, anonymous users may read Root, and accounts may read Home and its
-// parent directories.
+// FTPOptions configures an FTP server. By default, the server accepts plaintext
+// connections, anonymous users may read Root, and accounts may read Home and
+// its parent directories.
 type FTPOptions struct {
 	TLS      bool              // offer AUTH TLS on Addr
 	Implicit bool              // TLS from the first byte on TLSAddr, and no Addr
@@ -12,8 +12,8 @@ type FTPOptions struct {
 	Config   []string          // further lines of configuration; for pure-ftpd arguments
 }
 
-// listen sets the addresses of s. The control connection has the first port of
-// the block, and passive mode the ports from passive(base) on.
+// listen sets the addresses of s. The control connection uses the first port of
+// a block of ports, and passive mode uses the ports from passive(base) on.
 func (opts FTPOptions) listen(s *Server, base uint16) {
 	if opts.Implicit {
 		s.TLSAddr = addr(base)
@@ -22,7 +22,7 @@ func (opts FTPOptions) listen(s *Server, base uint16) {
 	}
 }
 
-// encrypt gives s a certificate if the options require one.
+// encrypt creates a certificate for s if the options enable TLS.
 func (opts FTPOptions) encrypt(s *Server) {
 	s.t.Helper()
 	if opts.TLS || opts.Implicit {
@@ -30,5 +30,5 @@ func (opts FTPOptions) encrypt(s *Server) {
 	}
 }
 
-// passive returns the ports for data connections.
+// passive returns the range of ports for data connections.
 func passive(base uint16) (first, last uint16) { return base + 2, base + blockSize - 1 }

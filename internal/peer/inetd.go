@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// inetd starts one process for each connection. The connection is standard
-// input and output of the process, as with "stream tcp nowait" in inetd. The
-// function configure is called with the address of the server.
+// inetd starts one process for each connection, as the program inetd does. The
+// connection is the standard input and output of the process. The function
+// configure is called after the address of the server is set.
 func (s *Server) inetd(configure func() command) *Server {
 	s.t.Helper()
 	ln, err := net.Listen("tcp4", host+":0")
@@ -45,8 +45,8 @@ func (in *inetd) accept() {
 	}
 }
 
-// serve starts the process and closes our end of the connection, so that the
-// exit of the process closes the connection.
+// serve starts the process for a connection. It closes the connection in this
+// process, so that the exit of the new process closes the connection.
 func (in *inetd) serve(conn *net.TCPConn) error {
 	defer conn.Close()
 	socket, err := conn.File()

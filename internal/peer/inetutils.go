@@ -1,8 +1,8 @@
 package peer
 
-// InetutilsFTPd starts ftpd (Debian inetutils-ftpd), an ftp server without
-// MLSD, UTF8 and TLS. Its FEAT requires a login. It uses only the options Users
-// and Config.
+// InetutilsFTPd starts ftpd (Debian inetutils-ftpd), an FTP server without
+// MLSD, UTF8 and TLS. Its FEAT command requires a login. Only the options Users
+// and Config are supported.
 func InetutilsFTPd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "ftpd", "inetutils-ftpd")

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// INNOptions configures INN. By default, all clients may read local.test, and
-// User with Password may also post.
+// INNOptions configures INN. By default, all clients may read the group
+// local.test, and the account User may also post.
 type INNOptions struct {
 	Groups []string // nil: local.test
 	Login  bool     // reading requires a login
@@ -28,9 +28,9 @@ type News struct {
 	feed string // the address where innd accepts articles from other servers
 }
 
-// INN starts a news server (Debian inn2): innd for articles, and nnrpd for
-// readers on Addr and TLSAddr. It runs as Debian's user news in its own
-// directory tree.
+// INN starts the news server INN (Debian inn2). The program innd receives
+// articles, and nnrpd serves readers on Addr and TLSAddr. INN runs as the
+// Debian user news in a separate directory tree.
 func INN(t TB, opts INNOptions) *News {
 	t.Helper()
 	inn := innPrograms(t)
@@ -51,7 +51,8 @@ func INN(t TB, opts INNOptions) *News {
 		reader := func(port uint16, args ...string) command {
 			return run("nnrpd", append([]string{"-D", "-f", "-n", "-4", host, "-p", fmt.Sprint(port)}, args...)...)
 		}
-		// -N: no filters. -c 0: articles of any age.
+		// The option -N disables filters. The option -c 0 accepts articles of
+		// any age.
 		c := run("innd", "-d", "-N", "-c", "0", "-4", host, "-P", fmt.Sprint(base+2))
 		c.with = []command{reader(base)}
 		if s.Cert != nil {
@@ -64,10 +65,10 @@ func INN(t TB, opts INNOptions) *News {
 	return news
 }
 
-// Feed sends one article to the server with IHAVE, as another server would. It
-// fails the test if the server rejects the article. Lines end in CRLF or LF.
-// The article needs Path, From, Newsgroups, Subject, Date and Message-ID. The
-// server keeps all other lines unchanged.
+// Feed sends one article to the server with IHAVE, as another news server does.
+// It fails the test if the server rejects the article. Lines end in CRLF or LF.
+// The article must have the header fields Path, From, Newsgroups, Subject, Date
+// and Message-ID. The server keeps all other lines unchanged.
 func (n *News) Feed(article string) {
 	n.t.Helper()
 	if err := n.ihave(article); err != nil {
@@ -123,7 +124,7 @@ func (i inn) env(s *Server) []string {
 	return []string{"INNCONF=" + filepath.Join(s.Dir, "inn.conf"), "LD_LIBRARY_PATH=" + i.libraries}
 }
 
-// tree creates the configuration, the groups, and empty history and spool
+// tree creates the configuration, the newsgroups, and empty history and spool
 // directories. inn.conf is written later, because it contains the ports.
 func (i inn) tree(s *Server, account string, opts INNOptions) {
 	s.t.Helper()

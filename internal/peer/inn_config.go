@@ -30,7 +30,8 @@ access "users" {
 `, filepath.Join(s.Dir, "passwd.news"), anonymous, User)
 }
 
-// config returns the text of inn.conf. Feed is the port of innd.
+// config returns the contents of inn.conf. The parameter feed is the port of
+// innd.
 func (i inn) config(s *Server, feed uint16, account string, opts INNOptions) string {
 	in := func(name string) string { return filepath.Join(s.Dir, name) }
 	lines := []string{

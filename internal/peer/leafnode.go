@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// Leafnode starts leafnode (Debian leafnode), a news server without
-// CAPABILITIES that does not support commands sent ahead. It replies 430 to the
-// number of a missing article. Its articles are those that its program
-// fetchnews retrieves from another server. It needs the right to mount.
+// Leafnode starts the news server leafnode (Debian leafnode), which supports
+// neither CAPABILITIES nor pipelined commands. It replies 430 to the number of
+// a missing article. Its program fetchnews retrieves the articles from another
+// server. Leafnode requires permission to mount file systems.
 func Leafnode(t TB, from *News, groups ...string) *Server {
 	t.Helper()
 	programs := []string{Need(t, "leafnode", "leafnode"), Need(t, "fetchnews", "leafnode")}
 	NeedRoot(t, "leafnode")
 	unshare := needMount(t, "leafnode")
-	const account = "news" // leafnode refuses to run as another account
+	const account = "news" // leafnode does not run as another account
 	uid, gid, err := ids(account)
 	if err != nil {
 		t.Fatalf("peer: %v", err)
@@ -30,24 +30,25 @@ func Leafnode(t TB, from *News, groups ...string) *Server {
 		return command{path: unshare, args: append([]string{"--mount", "sh", "-c", script, "sh", s.Root,
 			fmt.Sprintf("--setuid=%d", uid), fmt.Sprintf("--setgid=%d", gid)}, args...)}
 	}
-	bring := func() {
+	fetchNews := func() {
 		c := inside("/bin/fetchnews", "-w")
 		out, err := exec.Command(c.path, c.args...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("peer: fetchnews: %v: %s", err, out)
 		}
 	}
-	bring() // retrieves the list of groups
+	fetchNews() // retrieves the list of groups
 	for _, g := range groups {
 		s.write(filepath.Join(s.Root, leafnodeSpool, "interesting.groups", g), nil, 0o644, account)
 	}
-	bring()
+	fetchNews()
 	return s.inetd(func() command { return inside("/bin/leafnode") })
 }
 
 const leafnodeSpool = "var/spool/news"
 
-// leafnodeTree creates a root directory for programs with fixed paths.
+// leafnodeTree creates a root directory for the programs of leafnode, which use
+// fixed paths.
 func (s *Server) leafnodeTree(account string, upstream uint16, programs []string) {
 	s.t.Helper()
 	dirs := []string{"failed.postings", "interesting.groups", "leaf.node", "message.id", "out.going", "temp.files"}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// LighttpdOptions configures lighttpd. By default it serves Root with listings
-// on a plaintext port.
+// LighttpdOptions configures lighttpd. By default, lighttpd serves Root with
+// directory listings on a plaintext port.
 type LighttpdOptions struct {
 	Config []string // further lines: `server.kbytes-per-second = 64`
 }
 
-// Lighttpd starts lighttpd (Debian lighttpd), without TLS.
+// Lighttpd starts the web server lighttpd (Debian lighttpd) without TLS.
 func Lighttpd(t TB, opts LighttpdOptions) *Server {
 	t.Helper()
 	program := Need(t, "lighttpd", "lighttpd")

@@ -2,8 +2,8 @@ package peer
 
 import "strconv"
 
-// Microsocks starts microsocks (Debian microsocks) with SOCKS5, with or without
-// a login. It does not support SOCKS4.
+// Microsocks starts the proxy microsocks (Debian microsocks) with SOCKS5, with
+// or without a login. It does not support SOCKS4.
 func Microsocks(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "microsocks", "microsocks")

@@ -8,15 +8,17 @@ import (
 	"runtime"
 )
 
-// unpacked contains the packages that "make peers" unpacks instead of
-// installing, each in a directory of its own. These daemons conflict with each
-// other or need a super-server. The directory is not below a home directory,
-// because servers that drop root privileges must be able to read it.
+// unpacked is the directory of the packages that "make peers" unpacks without
+// installing them. Each package has a subdirectory. The daemons in these
+// packages conflict with each other or need a super-server. The directory is
+// not below a home directory, because servers that drop root privileges must be
+// able to read it.
 const unpacked = "/var/cache/fetch-peers"
 
-// Need returns the path of a program from a Debian package, installed or
-// unpacked. If the program is missing, the test is skipped and names the
-// package; with CI=true it fails. With -short the test is always skipped.
+// Need returns the path of a program from a Debian package. If the program is
+// missing, Need skips the test and reports the name of the package. With
+// CI=true in the environment, the test fails instead. With -short, Need always
+// skips the test.
 func Need(t TB, program, debianPackage string) string {
 	t.Helper()
 	skipShort(t, program)
@@ -33,8 +35,9 @@ func Need(t TB, program, debianPackage string) string {
 	return ""
 }
 
-// NeedRoot skips a test that does not run as root; with CI=true the test fails.
-// Servers need root to change their account or to bind a low port.
+// NeedRoot skips a test that does not run as root. With CI=true in the
+// environment, the test fails instead. Some servers need root privileges to
+// change their account or to bind a low port.
 func NeedRoot(t TB, server string) {
 	t.Helper()
 	skipShort(t, server)
@@ -43,8 +46,8 @@ func NeedRoot(t TB, server string) {
 	}
 }
 
-// needMount returns the path of unshare, for servers whose view of the file
-// system must be replaced.
+// needMount returns the path of the program unshare, which starts a server with
+// its own view of the file system.
 func needMount(t TB, server string) string {
 	t.Helper()
 	unshare := Need(t, "unshare", "util-linux")
@@ -55,7 +58,8 @@ func needMount(t TB, server string) string {
 }
 
 // packageRoot returns the directory that contains the files of a Debian
-// package: the directory of the unpacked package, or "/" if it is installed.
+// package. The directory is "/" if the package is installed, and a directory
+// below unpacked otherwise.
 func packageRoot(t TB, debianPackage, file string) string {
 	t.Helper()
 	skipShort(t, debianPackage)
@@ -79,7 +83,7 @@ func needLibrary(t TB, file, debianPackage string) string {
 }
 
 // skipShort skips a test that starts a server if the tests run with -short. It
-// reads the flag itself because the benchmarks use this package outside of a
+// reads the flag directly, because the benchmarks use this package outside of a
 // test, where testing.Short panics.
 func skipShort(t TB, server string) {
 	t.Helper()

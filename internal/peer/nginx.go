@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NginxOptions configures nginx. By default it serves Root with autoindex on a
-// plaintext port.
+// NginxOptions configures nginx. By default, nginx serves Root with directory
+// listings on a plaintext port.
 type NginxOptions struct {
 	TLS    bool   // also on TLSAddr
 	HTTP2  bool   // offer h2 besides http/1.1 on TLSAddr; implies TLS
@@ -17,8 +17,8 @@ type NginxOptions struct {
 	HTTP   string // further directives of the http block
 }
 
-// Nginx starts nginx (Debian nginx-light). Log contains its error log without
-// requests.
+// Nginx starts the web server nginx (Debian nginx-light). Log returns its error
+// log, which does not contain requests.
 func Nginx(t TB, opts NginxOptions) *Server {
 	t.Helper()
 	program := Need(t, "nginx", "nginx-light")

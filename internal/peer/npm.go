@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 )
 
-// NeedModule returns the path of node and the path of a file in an npm package,
-// given as name@version, that "make peers" installs. If one is missing, the
-// test is skipped; with CI=true it fails.
+// NeedModule returns the path of node and the path of a file in an npm package.
+// The module has the form name@version and is installed by "make peers". If
+// node or the file is missing, the test is skipped. With CI=true in the
+// environment, the test fails instead.
 func NeedModule(t TB, module, name, file string) (node, path string) {
 	t.Helper()
 	node = Need(t, "node", "nodejs")

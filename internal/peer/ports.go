@@ -10,9 +10,10 @@ import (
 	"strconv"
 )
 
-// The port range of all servers is below the range of ephemeral ports (32768
-// and up), so that no outgoing connection and no ":0" listener uses one of
-// them. It contains no port of a known service, because clients may block it.
+// The ports of all servers are below the range of ephemeral ports (32768 and
+// up), so that no outgoing connection and no ":0" listener uses one of these
+// ports. The range contains no port of a well-known service, because clients
+// may block such a port.
 const (
 	firstPort = 20000
 	blocks    = 170
@@ -22,8 +23,9 @@ const (
 // host is the address of all servers.
 const host = "127.0.0.1"
 
-// reserve returns the first of blockSize free ports. Other processes that use
-// this package do not get these ports until the Closer is closed.
+// reserve reserves a block of blockSize free ports and returns the first port.
+// Other processes that use this package do not use these ports until the Closer
+// is closed.
 func reserve() (base uint16, held io.Closer, err error) {
 	for _, i := range rand.Perm(blocks) {
 		base = uint16(firstPort + i*blockSize)

@@ -8,15 +8,16 @@ import (
 	"sync"
 )
 
-// A process is a program in its own process group.
+// A process is a running program in its own process group.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the program has exited
 	once sync.Once
 }
 
-// spawn starts a program and writes its output to a file in Dir. If the program
-// has a socket, only its standard error goes to the file.
+// spawn starts a program and writes its output to a file in Dir. If socket is
+// not nil, it is the standard input and output of the program, and only
+// standard error goes to the file.
 func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(s.Dir, "output.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -47,14 +48,15 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	return p, nil
 }
 
-// end kills the process group. A clean shutdown is not necessary, because Dir
-// is deleted.
+// end kills the process group. A clean shutdown is not necessary, because all
+// files of the server are deleted.
 func (p *process) end() {
 	p.once.Do(func() { kill(p.cmd.Process) })
 	<-p.done
 }
 
-// processes are the processes of one server in the order of their start.
+// processes contains the processes of one server in the order in which they
+// started.
 type processes []*process
 
 func (ps *processes) end() {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// ownGroup makes cmd run as account in its own process group. The kernel kills
-// cmd if this process dies.
+// ownGroup makes cmd run as the given account in its own process group. The
+// kernel kills cmd if the current process dies.
 func ownGroup(cmd *exec.Cmd, account string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if account == "" {
@@ -25,7 +25,7 @@ func ownGroup(cmd *exec.Cmd, account string) error {
 	return nil
 }
 
-// unprivileged returns the account of servers that should not run as root.
+// unprivileged returns the account for servers that must not run as root.
 func unprivileged() string {
 	if os.Geteuid() == 0 {
 		return "nobody"
@@ -33,11 +33,11 @@ func unprivileged() string {
 	return ""
 }
 
-// kill kills a process and all others in its group.
+// kill kills all processes in the process group of p.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// chown changes the owner of a file to account. An empty account changes
-// nothing.
+// chown changes the owner of a file to an account. If account is empty, chown
+// has no effect.
 func chown(path, account string) error {
 	if account == "" {
 		return nil
@@ -62,11 +62,12 @@ func ids(account string) (uid, gid int, err error) {
 }
 
 // lock reserves a name among all processes in the same network namespace. The
-// name is an abstract socket, which the kernel removes when the process ends.
+// lock is an abstract Unix socket, which the kernel removes when the process
+// ends.
 func lock(name string) (io.Closer, error) { return net.Listen("unix", "@"+name) }
 
-// blocking makes a socket blocking again, because C programs expect blocking
-// reads and Go sets sockets to non-blocking mode.
+// blocking sets a socket to blocking mode, because C programs expect blocking
+// reads and Go uses non-blocking sockets.
 func blocking(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"os/exec"
 )
 
-// The servers need Debian. On other systems Need skips the tests first.
+// The servers require Debian. On other systems, Need skips the tests before
+// these functions are called.
 
 var errNotLinux = errors.New("servers for tests run on Linux only")
 

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Proftpd starts proftpd (Debian proftpd-core and proftpd-mod-crypto). It
-// supports MLST and MLSD with unique facts, HOST, RANG and UTF8.
+// Proftpd starts the FTP server proftpd (Debian proftpd-core and
+// proftpd-mod-crypto). It supports MLST and MLSD with unique facts, HOST, RANG
+// and UTF8.
 func Proftpd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "proftpd", "proftpd-core")

@@ -1,6 +1,6 @@
 package peer
 
-// ProxyOptions configures a proxy. By default all clients may reach all
+// ProxyOptions configures a proxy. By default, all clients may connect to all
 // targets.
 type ProxyOptions struct {
 	Login  bool     // only User with Password may use it

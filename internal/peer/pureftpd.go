@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 )
 
-// PureFTPd starts pure-ftpd (Debian pure-ftpd). It has a greeting of several
-// lines, MLST, MLSD and PRET, and no implicit TLS.
+// PureFTPd starts the FTP server pure-ftpd (Debian pure-ftpd). It sends a
+// greeting of several lines and supports MLST, MLSD and PRET, but not implicit
+// TLS.
 func PureFTPd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "pure-ftpd", "pure-ftpd")

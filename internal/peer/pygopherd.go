@@ -8,9 +8,10 @@ type PygopherdOptions struct {
 	Cert *Cert // nil: NewCert with zero options
 }
 
-// Pygopherd starts pygopherd (Debian pygopherd), which serves Root by gopher
-// and Gopher+. Directories, gophermap files, UMN .Links files and mbox files
-// are menus. .abstract and .ask files are attributes.
+// Pygopherd starts the Gopher server pygopherd (Debian pygopherd), which serves
+// Root by Gopher and Gopher+. Directories, gophermap files, UMN .Links files
+// and mbox files are menus. Files named *.abstract and *.ask contain Gopher+
+// attributes.
 func Pygopherd(t TB, opts PygopherdOptions) *Server {
 	t.Helper()
 	program := Need(t, "pygopherd", "pygopherd")
@@ -30,8 +31,8 @@ func Pygopherd(t TB, opts PygopherdOptions) *Server {
 	})
 }
 
-// pygopherdConfig contains every option, because pygopherd has no defaults. A
-// cachetime of 0 makes new files visible immediately.
+// pygopherdConfig contains all options, because pygopherd has no defaults. With
+// a cachetime of 0, new files are visible immediately.
 const pygopherdConfig = `
 [pygopherd]
 interface = %s

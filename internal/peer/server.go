@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TB is the part of testing.TB that this package needs, so that programs can
-// start servers too. *testing.T, *testing.B and *testing.F implement TB.
+// TB contains the methods of testing.TB that this package uses, so that
+// programs other than tests can start servers. *testing.T, *testing.B and
+// *testing.F implement TB.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -19,14 +20,14 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Credentials of the default account of all servers with accounts.
+// User name and password of the default account of all servers.
 const (
 	User     = "alice"
 	Password = "s3cret"
 )
 
-// A Server is a running test server. An address is empty if the server does not
-// offer the service.
+// A Server is a running test server. The address of a service that the server
+// does not offer is empty.
 type Server struct {
 	Addr    string // host:port, a numeric loopback address
 	TLSAddr string // host:port of the same service with TLS from the first byte
@@ -42,7 +43,8 @@ type Server struct {
 }
 
 // newServer creates the directories of a server and removes them at the end of
-// the test. Unlike the directories of testing.T, all accounts can read them.
+// the test. All accounts can read these directories, in contrast to directories
+// from testing.T.TempDir.
 func newServer(t TB) *Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fetch-peer-")
@@ -55,7 +57,7 @@ func newServer(t TB) *Server {
 		if log := s.Log(); t.Failed() && log != "" {
 			t.Logf("peer: %s", log)
 		}
-		// A process that was killed may still create files for a short time.
+		// A killed process may still create files for a short time.
 		for range 50 {
 			if os.RemoveAll(dir) == nil {
 				return
@@ -71,18 +73,18 @@ func newServer(t TB) *Server {
 	return s
 }
 
-// Stop kills the server before the end of the test. Its port stays unused until
-// the end of the test.
+// Stop kills the server before the end of the test. The port of the server
+// remains reserved until the end of the test.
 func (s *Server) Stop() { s.end() }
 
-// Put writes a file below Root, creates missing directories, and returns the
-// path of the file. A running server sees the file immediately.
+// Put writes a file below Root and returns the path of the file. It creates
+// missing directories. A running server serves the file immediately.
 func (s *Server) Put(name string, data []byte) string {
 	s.t.Helper()
 	return s.put(s.Root, name, data)
 }
 
-// PutHome is like Put, but writes below Home.
+// PutHome writes a file below Home and returns the path of the file.
 func (s *Server) PutHome(name string, data []byte) string {
 	s.t.Helper()
 	if s.Home == "" {
@@ -113,7 +115,8 @@ func (s *Server) Log() string {
 	return all
 }
 
-// certify sets the certificate of the server. A nil cert stands for a new one.
+// certify sets the certificate of the server. If c is nil, certify creates a
+// certificate.
 func (s *Server) certify(c *Cert) {
 	s.t.Helper()
 	if c == nil {
@@ -122,13 +125,14 @@ func (s *Server) certify(c *Cert) {
 	s.Cert = c
 }
 
-// config writes a file to Dir and returns its path.
+// config writes a configuration file to Dir and returns its path.
 func (s *Server) config(name, text string) string {
 	s.t.Helper()
 	return s.configFor(name, text, "")
 }
 
-// configFor is like config, but the file belongs to an account.
+// configFor writes a configuration file to Dir, makes owner its owner, and
+// returns its path.
 func (s *Server) configFor(name, text, owner string) string {
 	s.t.Helper()
 	path := filepath.Join(s.Dir, name)
@@ -136,8 +140,9 @@ func (s *Server) configFor(name, text, owner string) string {
 	return path
 }
 
-// key copies the key of the certificate to a private file of owner and returns
-// its path. Some servers reject keys that other accounts can read.
+// key copies the private key of the certificate to a file that only owner can
+// read, and returns its path. Some servers reject keys that other accounts can
+// read.
 func (s *Server) key(owner string) string {
 	s.t.Helper()
 	data, err := os.ReadFile(s.Cert.KeyFile)
@@ -149,8 +154,8 @@ func (s *Server) key(owner string) string {
 	return path
 }
 
-// write writes a file with exactly the given mode. If owner is not empty, the
-// file belongs to that account.
+// write writes a file with exactly the given mode. If owner is not empty, it is
+// the account that owns the file.
 func (s *Server) write(path string, data []byte, mode os.FileMode, owner string) {
 	s.t.Helper()
 	err := os.WriteFile(path, data, mode)

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Squid starts squid (Debian squid), an http proxy with CONNECT that also
-// retrieves ftp URLs. It has no cache. The log has every request.
+// Squid starts the proxy squid (Debian squid), an HTTP proxy that supports
+// CONNECT and retrieves ftp URLs. It has no cache. The log contains all
+// requests.
 func Squid(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "squid", "squid")
@@ -38,8 +39,8 @@ func Squid(t TB, opts ProxyOptions) *Server {
 		}
 		lines = append(append(lines, opts.Config...), "http_access allow "+allowed)
 		conf := s.config("squid.conf", strings.Join(lines, "\n")+"\n")
-		// The name also identifies the shared memory of squid, which outlives
-		// its process.
+		// The name also identifies the shared memory of squid, which remains
+		// after the process has ended.
 		name := fmt.Sprintf("fetchpeer%d", base)
 		t.Cleanup(func() {
 			s.Stop()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A command describes a process of a server. The process must stay in the
-// foreground.
+// A command describes a program that runs as a server. The program must not run
+// in the background.
 type command struct {
 	path string
 	args []string
@@ -23,10 +23,11 @@ const (
 	retryTime = 20 * time.Millisecond // between two attempts to connect
 )
 
-// start reserves ports and calls configure, which writes the configuration and
-// sets the addresses of s. It returns when the server answers on all addresses.
-// If the server exits at once, start retries with other ports, because another
-// process may have taken one of them.
+// start starts the processes of a server on free ports and waits until the
+// server accepts connections on all addresses. The function configure writes
+// the configuration and sets the addresses of s. If a process exits
+// immediately, start retries with other ports, because another program may have
+// used one of the ports.
 func (s *Server) start(configure func(base uint16) command) *Server {
 	s.t.Helper()
 	for range 3 {
@@ -61,7 +62,7 @@ func (s *Server) start(configure func(base uint16) command) *Server {
 
 var errExited = errors.New("exited before it answered")
 
-// ready waits until the server answers on each of its addresses.
+// ready waits until the server accepts connections on all of its addresses.
 func (s *Server) ready(group processes) error {
 	for _, a := range []string{s.Addr, s.TLSAddr} {
 		if a == "" {
@@ -81,7 +82,7 @@ func (s *Server) ready(group processes) error {
 	return nil
 }
 
-// retry calls f repeatedly until it succeeds, the server has exited, or
+// retry calls f repeatedly until f succeeds, the server has exited, or
 // startTime has passed.
 func retry(f func() error) error {
 	deadline := time.Now().Add(startTime)
@@ -102,7 +103,7 @@ func connect(addr string) error {
 	return conn.Close()
 }
 
-// greeted waits until the server sends greeting, for servers that accept
+// greeted waits until the server sends the given greeting. Some servers accept
 // connections before they are ready.
 func (s *Server) greeted(addr, want string) {
 	s.t.Helper()

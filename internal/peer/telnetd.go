@@ -7,8 +7,9 @@ type TelnetdOptions struct {
 	Script string // script for /bin/sh on the terminal of each session; "": a script that echoes lines
 }
 
-// Telnetd starts telnetd (Debian inetutils-telnetd) with a script in place of
-// login. It negotiates terminal type, speed, window size and environment.
+// Telnetd starts telnetd (Debian inetutils-telnetd) with a script instead of
+// the program login. The server negotiates terminal type, speed, window size
+// and environment.
 func Telnetd(t TB, opts TelnetdOptions) *Server {
 	t.Helper()
 	program := Need(t, "telnetd", "inetutils-telnetd")

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Tinyproxy starts tinyproxy (Debian tinyproxy-bin), an http proxy that allows
-// CONNECT to every port. "ConnectPort 0" in Config disables CONNECT. The log
-// has every request.
+// Tinyproxy starts the HTTP proxy tinyproxy (Debian tinyproxy-bin), which
+// allows CONNECT to every port. "ConnectPort 0" in Config disables CONNECT. The
+// log contains all requests.
 func Tinyproxy(t TB, opts ProxyOptions) *Server {
 	t.Helper()
 	program := Need(t, "tinyproxy", "tinyproxy-bin")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Vsftpd starts vsftpd (Debian vsftpd). It has no MLST and MLSD, answers FEAT
-// before the login, and may send any address in PASV replies. The log has every
-// command.
+// Vsftpd starts the FTP server vsftpd (Debian vsftpd). It does not support MLST
+// and MLSD, responds to FEAT before the login, and may send any address in PASV
+// replies. The log contains all commands.
 func Vsftpd(t TB, opts FTPOptions) *Server {
 	t.Helper()
 	program := Need(t, "vsftpd", "vsftpd")
@@ -30,9 +30,9 @@ func Vsftpd(t TB, opts FTPOptions) *Server {
 			"secure_chroot_dir=" + empty,
 			"xferlog_enable=YES", "log_ftp_protocol=YES", "vsftpd_log_file=" + filepath.Join(s.Dir, "vsftpd.log"),
 			fmt.Sprintf("anon_max_rate=%d", opts.Rate<<10), fmt.Sprintf("local_max_rate=%d", opts.Rate<<10),
-			// vsftpd computes the rate in 32 bits. A block of 64 KiB in less
-			// than 15 us overflows, so the pauses become too short. A block of
-			// one page does not.
+			// vsftpd computes the transfer rate in 32-bit numbers. A block of
+			// 64 KiB in less than 15 us causes an overflow, so that the pauses
+			// become too short. A block of one page does not.
 			"trans_chunk_size=4096",
 		}
 		if s.Cert != nil {
