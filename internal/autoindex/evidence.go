@@ -139,8 +139,8 @@ func (p *evidence) countText(s string, link bool) bool {
 	return false
 }
 
-// trackTag records the start and end of titles, headings and other HTML
-// elements. HTML requires the end tags of the elements that are counted.
+// trackTag records the start and end of the title, headings and containers of a
+// page. HTML requires the end tags of these elements.
 func (p *evidence) trackTag(name string, start, end bool) {
 	if p.hiddenIn != "" {
 		if end && name == p.hiddenIn {
@@ -178,8 +178,8 @@ func (p *evidence) setPart(t *text, start bool) {
 	}
 }
 
-// countChild counts an entry of the listing. The text of its link is shown,
-// which may be a shortened name.
+// countChild counts an entry of the listing. The parameter shown is the text of
+// its link, which may be a shortened name.
 func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	p.children++
 	if dated {

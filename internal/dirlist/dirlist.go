@@ -56,8 +56,7 @@ type Params struct {
 
 const mediaType = "text/x-ftp-list"
 
-// MediaType returns the media type of a listing, with the values of p as
-// parameters of the media type.
+// MediaType returns the media type of a listing with the given properties.
 func MediaType(p Params) string {
 	params := map[string]string{"dialect": string(p.Dialect)}
 	if !p.At.IsZero() {

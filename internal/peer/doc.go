@@ -9,10 +9,10 @@
 // Each server has one function in one file. The function returns when the
 // server answers. At the end of the test, the server and all its processes are
 // killed. If the test fails, the output of the server is printed.
+//
 // The programs come from Debian packages that "make peers" installs. If a
 // program is missing, the test is skipped and the message names the package. If
 // CI=true is in the environment, the test fails instead. By default, a server
 // with accounts has one account, with the user name [User] and the password
 // [Password].
-// have one: User with Password.
 package peer

@@ -12,8 +12,9 @@ type FTPOptions struct {
 	Config   []string          // further lines of configuration; for pure-ftpd arguments
 }
 
-// listen sets the addresses of s. The control connection uses the first port of
-// a block of ports, and passive mode uses the ports from passive(base) on.
+// listen sets the addresses of an FTP server. The control connection uses the
+// first port of a block of ports. Data connections use the ports from
+// passive(base) on.
 func (opts FTPOptions) listen(s *Server, base uint16) {
 	if opts.Implicit {
 		s.TLSAddr = addr(base)

@@ -68,7 +68,7 @@ func validate(u uri.URI) error {
 	return nil
 }
 
-// String returns the path of p without a final slash.
+// String returns the path as a string without a final slash.
 func (p place) String() string { return "/" + strings.Join(p.names, "/") }
 
 // path returns the URL path of p.
@@ -88,7 +88,7 @@ func (p place) inRoot() string {
 	return filepath.Join(p.names...)
 }
 
-// local returns p in the path syntax of the operating system.
+// local returns the path in the syntax of the operating system.
 func (p place) local() (string, error) {
 	if runtime.GOOS == "windows" {
 		return dosPath(p.names)
@@ -96,7 +96,7 @@ func (p place) local() (string, error) {
 	return p.String(), nil
 }
 
-// child returns the place of a file in the directory p.
+// child returns the path of a file in the directory p.
 func (p place) child(name string) place {
 	return place{names: append(slices.Clip(p.names), name)}
 }

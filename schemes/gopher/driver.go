@@ -44,7 +44,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, err
 }
 
-// get sends the request for l and reads the start of the response.
+// get sends a Gopher request and reads the start of the response.
 func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	s, err := d.exchange(ctx, req, l)
 	if err != nil {

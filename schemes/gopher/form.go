@@ -44,7 +44,9 @@ var fieldKinds = map[string]FieldKind{
 	"select": Check, "choose": Choice, "choosef": File,
 }
 
-// hasAnswer reports whether fields of kind k require an answer.
+// hasAnswer reports whether a field of this kind has an answer, in contrast to
+// notes and files.
+// answer.
 func (k FieldKind) hasAnswer() bool { return k != Note && k != File }
 
 // parseFields parses the lines of a +ASK block. A line without a kind becomes a

@@ -93,8 +93,8 @@ func firstByte(path string) byte {
 // bytes as the end of the request line.
 func breaksLine(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
 
-// classify rejects item types that cannot be fetched by Gopher, and sets l.link
-// if the selector contains a URL.
+// classify rejects item types that cannot be fetched by Gopher. If the selector
+// contains a URL, classify stores this URL in l.link.
 func (l *locator) classify() error {
 	switch l.item {
 	case 'i', '3', '+':
@@ -124,10 +124,10 @@ func linkOf(selector string) (string, bool) {
 	return strings.CutPrefix(strings.TrimPrefix(selector, "/"), "URL:")
 }
 
-// requestLine returns the request line for l, without the line end and form
-// data. It omits the empty search string before a Gopher+ command (RFC 1738
-// section 3.4.3), because UMN gopherd 2.0 does not respond to a request with an
-// empty search string.
+// requestLine returns the request line of a Gopher request, without the line
+// end and form data. It omits the empty search string before a Gopher+ command
+// (RFC 1738 section 3.4.3), because UMN gopherd 2.0 does not respond to a
+// request with an empty search string.
 func (l locator) requestLine() string {
 	s := l.selector
 	if l.words != "" {

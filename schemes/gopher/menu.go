@@ -152,7 +152,7 @@ func setURL(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
 	}
 }
 
-// linkKind returns the kind of the object that u names, such as fetch.Menu.
+// linkKind returns the kind of the object that a URL names, such as fetch.Menu.
 func linkKind(u uri.URI) fetch.Kind {
 	switch u.Scheme() {
 	case "telnet", "tn3270", "rlogin":
@@ -161,8 +161,8 @@ func linkKind(u uri.URI) fetch.Kind {
 	return fetch.Document
 }
 
-// setTarget sets the URL of e to the URL of the menu item i. It leaves e
-// unchanged if the host, port or selector of i is invalid.
+// setTarget sets the URL of an entry to the URL of a menu item. It leaves the
+// entry unchanged if the host, port or selector of the item is invalid.
 func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	kind := typeOf(i.kind).kind
 	number, ok := portOf(i.port)
@@ -189,9 +189,9 @@ func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	setURL(e, string(b), func(uri.URI) fetch.Kind { return kind })
 }
 
-// appendSession appends the telnet or tn3270 URL of the terminal session i to
-// b. The selector is the user name for the login (RFC 1436 section 3.8). Port 0
-// is the default port.
+// appendSession appends the telnet or tn3270 URL of a terminal session to b.
+// The selector is the user name for the login (RFC 1436 section 3.8). Port 0 is
+// the default port.
 func appendSession(b []byte, i item, number uint16) []byte {
 	b = append(b, sessionSchemes[i.kind]+"://"...)
 	if i.selector != "" {

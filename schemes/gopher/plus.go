@@ -59,7 +59,8 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// dataReader returns a reader of the data that follows the header h in r.
+// dataReader returns a reader of the data that follows the header of a Gopher+
+// response.
 func (h header) dataReader(r *bufio.Reader) io.Reader {
 	switch h.length {
 	case untilDot:
@@ -88,7 +89,8 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readPlus returns the Response for a Gopher+ response with the header h.
+// readPlus reads a Gopher+ response after its first line, which was parsed as
+// h.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
 	out := &body{h.dataReader(s.r), s}

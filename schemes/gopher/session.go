@@ -34,8 +34,9 @@ func (s *session) Close() error {
 // body is returned. Larger reads bypass the buffer.
 const bufferSize = 32 << 10
 
-// exchange connects to the server and sends the request for l. The connection
-// is closed when ctx is done or the session is closed.
+// exchange connects to the server, sends a request and returns the session for
+// the response. The connection is closed when ctx is done or the session is
+// closed.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*session, error) {
 	sent := []byte(l.requestLine() + "\r\n")
 	logged := sent

@@ -122,8 +122,8 @@ func (t *textReader) emit(w []byte) {
 	}
 }
 
-// holdBack buffers w, which begins a line, because later lines determine
-// whether a dot must be removed from this line.
+// holdBack buffers the start of a line, because later lines determine whether a
+// dot must be removed from this line.
 func (t *textReader) holdBack(w []byte, m pieceKind) {
 	if m == dotDotLine && t.dotDotAt < 0 {
 		t.dotDotAt = len(t.held)
@@ -134,9 +134,9 @@ func (t *textReader) holdBack(w []byte, m pieceKind) {
 	t.emit(w)
 }
 
-// release moves the buffered text to t.out as far as it can be decoded now, and
-// then emits w. Lines ".." are decoded at the end of the text, unless the
-// stuffing is stuffNone.
+// release moves the decoded part of the buffered text to t.out and then appends
+// more text. Lines ".." are decoded at the end of the text, unless the stuffing
+// is stuffNone.
 func (t *textReader) release(w []byte) {
 	if t.dotDotAt < 0 {
 		t.out, t.held = append(t.held, w...), nil

@@ -52,8 +52,8 @@ func (d *driver) selectView(ctx context.Context, req *fetch.Request, l locator) 
 	return command{}, fetch.NotFound.Errorf("no view matches; available views: %s", strings.Join(names, ", "))
 }
 
-// matches reports whether v matches the Options. An empty option matches all
-// views.
+// matches reports whether a Gopher+ view matches Options.View and Options.Lang.
+// An empty option matches all views.
 func (o Options) matches(v view) bool {
 	media, lang := strings.ToLower(o.View), strings.ToLower(strings.ReplaceAll(o.Lang, "-", "_"))
 	_, sub, _ := strings.Cut(v.media, "/")

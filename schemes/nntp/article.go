@@ -21,8 +21,8 @@ const (
 // status code (RFC 3977 6.2).
 var successCodes = map[string]int{"ARTICLE": 220, "HEAD": 221, "BODY": 222}
 
-// article retrieves the article that q names, or the part of the article that
-// view selects.
+// article retrieves one article, or the part of the article that view selects,
+// such as its header.
 func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error) {
 	verb := view.verb()
 	var r line.Reply
@@ -74,8 +74,9 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 	return resp, nil
 }
 
-// excludedByTime reports whether the time conditions of req exclude an article
-// with the given date. An article without a date is never excluded.
+// excludedByTime reports whether a time condition of the request, such as
+// Since, excludes an article with the given date. An article without a date is
+// never excluded.
 func excludedByTime(req *fetch.Request, date time.Time) bool {
 	old := !req.Since.IsZero() && !date.After(req.Since)
 	recent := !req.Before.IsZero() && date.After(req.Before)
@@ -110,9 +111,9 @@ func (s *session) commandInGroup(group string, command ...string) (line.Reply, e
 	return s.readReply()
 }
 
-// checkReply returns an error unless r reports success for the command verb and
-// the article of l. If the reply contains another article number, checkReply
-// breaks the session, because commands and replies are out of sync.
+// checkReply returns an error unless the reply to an article command reports
+// success. If the reply contains an unexpected article number, the session
+// becomes unusable, because the replies no longer match the commands.
 func (s *session) checkReply(r line.Reply, verb string, l locator) error {
 	if r.Code != successCodes[verb] {
 		if isMultiline(r) {

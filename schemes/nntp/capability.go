@@ -20,7 +20,8 @@ func (c capabilities) hasArg(label, arg string) bool { return slices.Contains(c[
 // accepts pipelined commands, and its LISTGROUP command accepts a range.
 func (c capabilities) supportsRFC3977() bool { return c.has("READER") }
 
-// requestCapabilities sends CAPABILITIES and stores the response in s.
+// requestCapabilities sends CAPABILITIES and stores the capabilities in the
+// response.
 func (s *session) requestCapabilities() error {
 	s.caps = nil
 	r, err := s.command("CAPABILITIES")
@@ -75,8 +76,8 @@ func (s *session) readGreeting() error {
 }
 
 // inSync reports whether the session is usable. If received bytes are still
-// unread, inSync breaks the session, because these bytes cannot be the reply to
-// the next command.
+// unread, the session becomes unusable, because these bytes cannot be the reply
+// to the next command.
 func (s *session) inSync() bool {
 	if s.Lines.Buffered() > 0 {
 		s.Break()

@@ -58,9 +58,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// response sends the commands for q and returns the response. If the server
-// requires a login or TLS, response authenticates or starts TLS and sends the
-// commands again.
+// response sends the commands for a request and returns the response. If the
+// server requires a login or TLS, response authenticates or starts TLS and
+// sends the commands again.
 func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Response, error) {
 	for tries := 0; ; tries++ {
 		resp, err := d.attempt(q, l)
@@ -81,8 +81,8 @@ func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Respon
 	}
 }
 
-// authenticate logs in after the server has required a login for q. The error
-// refusal contains the reply of the server.
+// authenticate logs in after the server has rejected a request without a login.
+// The error refusal contains the reply of the server.
 func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal error) error {
 	auth := q.req.Auth
 	if auth == nil {
@@ -95,15 +95,15 @@ func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal er
 	return d.changeSession(ctx, q, l, auth, func(s *session) error { return d.login(ctx, s, auth) })
 }
 
-// upgradeTLS starts TLS after the server has rejected q on a plaintext
-// connection.
+// upgradeTLS starts TLS after the server has rejected a request over a
+// plaintext connection.
 func (d *driver) upgradeTLS(ctx context.Context, q *task, l *lease) error {
 	return d.changeSession(ctx, q, l, q.req.Auth, func(s *session) error { return s.startTLS(ctx, d.env.TLS) })
 }
 
-// changeSession calls change to log in or to start TLS on an open session. If
-// the session is compressed (RFC 8054 2.2.2) or out of sync, changeSession
-// replaces the session with a new one instead.
+// changeSession changes an open session by calling change, which logs in or
+// starts TLS. If the session is compressed (RFC 8054 2.2.2) or out of sync,
+// changeSession replaces the session with a new one instead.
 func (d *driver) changeSession(ctx context.Context, q *task, l *lease, auth *fetch.Credential,
 	change func(*session) error) error {
 	s := l.Session
@@ -115,8 +115,8 @@ func (d *driver) changeSession(ctx context.Context, q *task, l *lease, auth *fet
 	return err
 }
 
-// attempt sends the commands for q once and returns the response. The session
-// is released when the Body of the response is closed.
+// attempt sends the commands for a request once and returns the response. The
+// session is released when the Body of the response is closed.
 func (d *driver) attempt(q *task, l *lease) (*fetch.Response, error) {
 	s := l.Session
 	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)

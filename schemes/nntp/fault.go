@@ -35,7 +35,8 @@ func faultOf(code int) fetch.Fault {
 	return fetch.Protocol
 }
 
-// statusError returns the error for an unexpected reply to the command verb.
+// statusError returns the error for an unexpected status code in the reply to a
+// command.
 func statusError(verb string, r line.Reply) error {
 	fault := faultOf(r.Code)
 	if r.Code == 502 && strings.Contains(strings.ToLower(r.Lines[0]), "too many") {

@@ -26,8 +26,8 @@ const (
 	placeholderIDPrefix = "<leafnode:placeholder:"
 )
 
-// placeholderDoubt is the warning about a group with a placeholder article, for
-// the trace and for [fetch.Response].Doubt.
+// placeholderDoubt is the warning for a group that contains only a placeholder
+// article. It is reported to the trace and in [fetch.Response].Doubt.
 const placeholderDoubt = "server has not yet fetched this group and returns a placeholder article: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {
@@ -46,15 +46,16 @@ func parseGroup(name string, r line.Reply) (group, error) {
 	return g, nil
 }
 
-// intersect limits the range first to last to the article numbers of g. It
-// reports false if the limited range is empty.
+// intersect returns the part of a range of numbers that lies between the lowest
+// and the highest article number of the group. It returns false if this part is
+// empty.
 func (g group) intersect(first, last uint64) (from, to uint64, ok bool) {
 	from, to = max(first, g.low), min(last, g.high)
 	return from, to, g.count > 0 && from <= to
 }
 
-// header returns the article numbers of g as header fields, for the response to
-// a Stat request.
+// header returns the article numbers of the group as header fields, for the
+// response to a Stat request.
 func (g group) header() fetch.Header {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	return fetch.Header{{Name: "Group", Value: g.name}, {Name: "Count", Value: number(g.count)},
@@ -99,8 +100,8 @@ func (s *session) selectGroup(name string, overview bool) (group, error) {
 	return parseGroup(name, r)
 }
 
-// standardFields lists the fields of an overview line after the article number
-// (RFC 3977 8.3.2).
+// standardFields lists the fields that follow the article number in an overview
+// line (RFC 3977 8.3.2).
 var standardFields = []string{"subject", "from", "date", "message-id", "references", "bytes", "lines"}
 
 const (

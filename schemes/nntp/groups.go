@@ -15,8 +15,7 @@ const (
 	idsMedia         = "text/x-nntp-ids"          // lines with a message-id
 )
 
-// listGroups lists the newsgroups that match the wildmat of q, such as
-// "comp.*".
+// listGroups lists the newsgroups that match a wildmat, such as "comp.*".
 func (d *driver) listGroups(q *task, s *session) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: activeMedia}
 	if q.req.Op == fetch.Stat {

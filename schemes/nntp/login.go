@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// connect opens a connection to the server of q. It authenticates with auth
+// connect opens a connection to the news server. It authenticates with auth
 // unless auth is nil.
 func (d *driver) connect(ctx context.Context, q *task, auth *fetch.Credential) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
@@ -144,8 +144,8 @@ func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Cre
 	return &completed, nil
 }
 
-// prompt calls env.Login for credentials for the server of s. It returns nil if
-// env.Login is nil.
+// prompt calls env.Login to request credentials from the user. It returns nil
+// if env.Login is nil.
 func (d *driver) prompt(ctx context.Context, s *session, c fetch.Challenge) (*fetch.Credential, error) {
 	if d.env.Login == nil {
 		return nil, nil

@@ -75,7 +75,8 @@ func (m *Marks) Set(server, group string, mark Mark) {
 }
 
 // skippedUpTo returns the highest article number that the request excludes, or
-// 0. It ignores the mark of g if the server has renumbered the articles.
+// 0. It ignores the mark of the group if the server has renumbered the
+// articles.
 func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	if d.Marks == nil || q.kind == kindNumber {
 		return d.After, nil
@@ -95,9 +96,10 @@ func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	return max(d.After, mark.Number), nil
 }
 
-// isMarkValid reports whether the articles of g still have the same numbers as
-// when mark was set. If the article of the mark has expired, the mark remains
-// valid. If the article has another number, the mark is invalid.
+// isMarkValid reports whether the articles of a group still have the same
+// numbers as when the mark was set. If the article of the mark has expired, the
+// mark remains valid. If the article now has another number, the mark is
+// invalid.
 func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	if mark.Number > g.high {
 		// In an empty group, the high number may be one less than the low

@@ -28,9 +28,10 @@ func mirrorRules(name string) fetch.Mirroring {
 // the same article.
 func isPermanent(u uri.URI) bool { return strings.Contains(u.Path(), "@") }
 
-// mirrorScope returns the URL that contains all objects of a mirror of u. For a
-// list of groups, such as "news:comp.*", it is the URL of the server, because
-// the groups have only the server in common. For any other URL, it is u.
+// mirrorScope returns the URL that contains all objects of a mirror of u. If u
+// is a list of groups, such as "news:comp.*", mirrorScope returns the URL of
+// the server, because the groups have only the server in common. Otherwise it
+// returns u.
 func mirrorScope(u uri.URI) uri.URI {
 	pattern, err := uri.Unescape(u.Path())
 	if _, ok := u.Query(); err != nil || !ok && !strings.ContainsAny(pattern, "*!,") {
@@ -47,9 +48,9 @@ func mirrorScope(u uri.URI) uri.URI {
 	return root
 }
 
-// articleURLs returns the URL of the article e by message-id, and its URL by
-// number in a group. Mirrors store articles by message-id, because numbers
-// differ between servers and a cross-posted article has several numbers.
+// articleURLs returns two URLs of an article, one with its message-id and one
+// with its number. Mirrors store articles by message-id, because numbers differ
+// between servers and a cross-posted article has several numbers.
 func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool) {
 	id := strings.Trim(e.Extra["message_id"], "<>")
 	host := group.Host()
@@ -67,7 +68,7 @@ func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok 
 	return byID, numberURL(group, e), err == nil && isPermanent(byID)
 }
 
-// numberURL returns the URL of the article e by its number in group.
+// numberURL returns the URL that names the article e by its number in a group.
 func numberURL(group uri.URI, e fetch.Entry) string {
 	text := group.Unredacted()
 	switch scheme, rest, _ := strings.Cut(text, "://"); scheme {

@@ -42,8 +42,8 @@ func newNumberSource(s *session, group string, from, to uint64) *numberSource {
 // errBusy means that a LISTGROUP command must wait for pending responses.
 var errBusy = errors.New("commands are pending")
 
-// next returns the next article number, or io.EOF after the last number. If it
-// must send LISTGROUP and idle is false, next returns errBusy.
+// next returns the next article number, or io.EOF after the last number. If a
+// LISTGROUP command is required and idle is false, next returns errBusy.
 func (n *numberSource) next(idle bool) (uint64, error) {
 	for len(n.listed) == 0 {
 		switch {

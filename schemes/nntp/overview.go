@@ -92,8 +92,8 @@ func (s *session) overviewVerbs() []string {
 	return []string{"XOVER"}
 }
 
-// isUnsupported reports whether r means that the server does not support the
-// command.
+// isUnsupported reports whether a reply means that the server does not support
+// the command.
 func isUnsupported(r line.Reply) bool { return r.Code == 500 || r.Code == 501 || r.Code == 503 }
 
 func (d *driver) overviewFromHeads(q *task, s *session, p articleRange) (*fetch.Response, error) {
@@ -133,8 +133,7 @@ func (s *session) overviewLine(dst []byte, number uint64, id string, block *line
 // characters would end a field or a line.
 var fieldReplacer = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ", "\x00", " ")
 
-// A lastLineReader is a reader of r that keeps a copy of the last complete
-// line.
+// A lastLineReader is a reader that keeps a copy of the last complete line.
 type lastLineReader struct {
 	r             io.Reader
 	last, partial []byte

@@ -34,8 +34,8 @@ func (o Options) parseURL(req *fetch.Request) (locator, error) {
 	return parseLocator(req.URL)
 }
 
-// commandSteps returns the commands that retrieve the article or listing that l
-// names.
+// commandSteps returns the commands that retrieve an article, a range of
+// articles or a listing.
 func (o Options) commandSteps(l locator, req *fetch.Request) []fetch.Step {
 	op, numbers := req.Op, l.rangeText()
 	view := o.viewOf(l, op)
@@ -90,8 +90,8 @@ func formatTime(t time.Time, rfc3977 bool) string {
 	return t.UTC().Format("060102 150405 GMT")
 }
 
-// viewOf returns the view of the articles that l names. The view is Head for a
-// Stat request. For a group, it is Overview unless Options.View is Articles.
+// viewOf returns the view in which articles are retrieved. The view is Head for
+// a Stat request. For a group, it is Overview unless Options.View is Articles.
 func (o Options) viewOf(l locator, op fetch.Op) View {
 	switch {
 	case op == fetch.Stat:
@@ -115,7 +115,8 @@ func (v View) verb() string {
 	return "ARTICLE"
 }
 
-// rangeText returns the range of l as a command argument: "7", "7-20" or "7-".
+// rangeText returns a range of article numbers as a command argument, such as
+// "7", "7-20" or "7-".
 func (l locator) rangeText() string {
 	first := strconv.FormatUint(l.first, 10)
 	switch l.last {

@@ -2,9 +2,9 @@ package nntp
 
 import "github.com/anyurl/fetch/fetch"
 
-// startResponse sends the commands of q and reads the first line of the
-// response. The Body of the result reads the remaining lines. A nil Body means
-// empty content.
+// startResponse sends the commands for a request and reads the first line of
+// the response. The Body of the result reads the remaining lines. A nil Body
+// means empty content.
 func (d *driver) startResponse(q *task, s *session) (*fetch.Response, error) {
 	view, stat := d.viewOf(q.locator, q.req.Op), q.req.Op == fetch.Stat
 	d.noteIgnoredTimes(q, view)
@@ -56,7 +56,7 @@ type articleRange struct {
 	empty       bool
 }
 
-// selectRange selects the group of q and returns the range of articles to
+// selectRange selects a newsgroup and returns the range of articles to
 // retrieve.
 func (d *driver) selectRange(q *task, s *session, overview bool) (articleRange, error) {
 	g, err := s.selectGroup(q.group, overview)

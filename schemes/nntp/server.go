@@ -13,8 +13,8 @@ type endpoint struct {
 	implicitTLS bool // TLS starts with the first byte
 }
 
-// endpointOf returns the address and the TLS mode of the server for u. If u has
-// no host, the server is Options.Server.
+// endpointOf returns the address and the TLS mode of the server for a URL. If
+// the URL has no host, the server is Options.Server.
 func (o Options) endpointOf(u uri.URI, implicit bool) (endpoint, error) {
 	if u.Host() == "" {
 		return o.defaultEndpoint(implicit)

@@ -54,8 +54,8 @@ func matchPattern(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// newGroupFilter returns a reader of the lines in r that start with a group name
-// matching wildmat.
+// newGroupFilter returns a reader of the lines that start with the name of a
+// newsgroup matching wildmat.
 func newGroupFilter(wildmat string, r io.Reader) io.Reader {
 	return &groupFilter{wildmat: wildmat, lines: line.NewReader(r)}
 }

@@ -44,8 +44,8 @@ func (g *optionConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// process answers the commands in the received text and appends the data to
-// g.data. Write errors are ignored, because data received before the server
+// process answers the Telnet commands in the received text and appends the data
+// to g.data. It ignores write errors, because data received before the server
 // closed the connection must still be returned.
 func (g *optionConn) process(text []byte) {
 	g.mu.Lock()
@@ -80,7 +80,7 @@ func (g *optionConn) reportMode() {
 	}
 }
 
-// flush sends the pending responses to option requests and then text. The
+// flush sends the pending responses to option requests, followed by text. The
 // caller must hold g.mu.
 func (g *optionConn) flush(text []byte) error {
 	out := append(g.options.out, text...)

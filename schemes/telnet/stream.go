@@ -154,8 +154,8 @@ func (s *screen) write(r *reader) error {
 	return nil
 }
 
-// addressOr reads a buffer address. If the record is truncated, addressOr
-// returns the default address in other.
+// addressOr reads a buffer address. If the record is truncated, it returns a
+// default address.
 func (r *reader) addressOr(other int) (int, error) {
 	if at, err := r.address(); !r.truncated {
 		return at, err
