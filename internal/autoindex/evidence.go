@@ -33,7 +33,7 @@ const (
 	maxOthers  = 2 // other links, such as the home page of the server software
 	maxTexts   = 20
 	maxChars   = 400
-	maxLoose   = 200 // bytes of loose text after the first entry; none is allowed before it
+	maxLoose   = 200 // bytes of text outside containers after the first entry; before it, the limit is 0
 	minEntries = 5   // number of entries that prove an incomplete page to be a listing
 )
 
@@ -96,7 +96,8 @@ func (p *evidence) excludesListing() bool {
 		p.children == 0 && (p.texts > maxTexts || p.chars > maxChars)
 }
 
-// isListing reports whether the counted features are those of a listing of dir.
+// isListing reports whether the page is a directory listing of dir, based on
+// the counts in p.
 func (p *evidence) isListing(dir uri.URI, complete bool) bool {
 	switch {
 	case p.excludesListing():

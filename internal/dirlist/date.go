@@ -63,7 +63,7 @@ func parseISODate(day, hour, zone string) (time.Time, int) {
 		return d, 2
 	}
 	_, offset := z.Zone()
-	if d = d.Add(-time.Duration(offset) * time.Second); d.Year() < 0 || d.Year() > 9999 { // RFC 3339 cannot represent it
+	if d = d.Add(-time.Duration(offset) * time.Second); d.Year() < 0 || d.Year() > 9999 { // RFC 3339 cannot represent the year
 		d = time.Time{}
 	}
 	return d, 3

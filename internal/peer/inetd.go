@@ -69,7 +69,7 @@ func (in *inetd) serve(conn *net.TCPConn) error {
 	in.running[p] = true
 	in.group.Go(func() {
 		<-p.done
-		kill(p.cmd.Process) // its child processes
+		kill(p.cmd.Process) // kills its child processes
 		in.mu.Lock()
 		delete(in.running, p)
 		in.mu.Unlock()

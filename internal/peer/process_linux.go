@@ -25,7 +25,8 @@ func ownGroup(cmd *exec.Cmd, account string) error {
 	return nil
 }
 
-// unprivileged returns the account for servers that must not run as root.
+// unprivileged returns the name of an account without privileges, for servers
+// that must not run as root.
 func unprivileged() string {
 	if os.Geteuid() == 0 {
 		return "nobody"

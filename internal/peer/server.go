@@ -35,11 +35,11 @@ type Server struct {
 	TLSPort uint16 // port of TLSAddr
 	Root    string // the served directory; Put writes to it
 	Home    string // the home directory of its accounts, if any
-	Dir     string // the directory of configuration, logs and Root
+	Dir     string // the directory that contains the configuration, logs and Root
 	Cert    *Cert  // certificate of the server; nil without TLS
 
 	t   TB
-	end func() // kills the processes; may be called again
+	end func() // kills the processes; may be called more than once
 }
 
 // newServer creates the directories of a server and removes them at the end of

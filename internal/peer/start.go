@@ -14,13 +14,13 @@ type command struct {
 	path string
 	args []string
 	env  []string  // added to the environment of this process
-	user string    // the account of the process; "": the current account
+	user string    // account of the process, or "" for the current account
 	with []command // further processes of the same server
 }
 
 const (
-	startTime = 20 * time.Second      // for a server to answer, also on a busy machine
-	retryTime = 20 * time.Millisecond // between two attempts to connect
+	startTime = 20 * time.Second      // time limit for the start of a server on a busy machine
+	retryTime = 20 * time.Millisecond // time between two attempts to connect
 )
 
 // start starts the processes of a server on free ports and waits until the
@@ -71,7 +71,7 @@ func (s *Server) ready(group processes) error {
 		err := retry(func() error {
 			err := connect(a)
 			if group.exited() {
-				return errExited // even if another process answered on the port
+				return errExited // another process may have accepted the connection
 			}
 			return err
 		})

@@ -62,7 +62,7 @@ func items(r io.Reader) iter.Seq2[attributes, error] {
 	}
 }
 
-// add appends a line of the given block to the attributes.
+// add appends one line of an attribute block.
 func (a attributes) add(block, line string) attributes {
 	if n := len(a); n > 0 && a[n-1] == (attribute{block, ""}) {
 		a[n-1].line = line

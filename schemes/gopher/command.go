@@ -12,7 +12,7 @@ type command struct {
 	verb       byte      // '+' data, '!' attributes, '$' attributes of a menu's items, '?' data after a form
 	arg        string    // name of a view, or names of attributes
 	viewNeeded bool      // the view must be selected from the item's attributes
-	hasForm    bool      // form data follow the request line
+	hasForm    bool      // form data follows the request line
 	form       *formData // form data, or nil if the user has not filled in the form yet
 }
 
@@ -26,13 +26,13 @@ var allAttributes = command{verb: '!'}
 func (c command) String() string {
 	s := string(c.verb) + c.arg
 	if c.hasForm {
-		s += "\t1" // form data follow the line
+		s += "\t1" // form data follows the request line
 	}
 	return s
 }
 
-// isDefault reports whether c requests the default view. A server without
-// Gopher+ support returns the same object for such a request.
+// isDefault reports whether c requests the default Gopher+ view. A server
+// without Gopher+ support returns the same object for this request.
 func (c command) isDefault() bool { return c.verb == '+' && c.arg == "" }
 
 // parseCommand parses the Gopher+ string of a URL after percent-decoding. It

@@ -46,8 +46,8 @@ func (d *dotReader) next() ([]byte, pieceKind, error) {
 	return d.dot()
 }
 
-// dot returns the piece that starts with a dot at the start of a line. It reads
-// at most three bytes after the dot.
+// dot reads the first piece of a line that starts with a dot. It reads at most
+// three bytes after the dot.
 func (d *dotReader) dot() ([]byte, pieceKind, error) {
 	end, err := d.lineEnd(1)
 	if err != nil {

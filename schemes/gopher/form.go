@@ -128,7 +128,7 @@ func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)
 	return filled, nil
 }
 
-// assign maps the index of each field to the answer that the user gave for it.
+// assign returns the answers of the user by the index of the field in the form.
 func (f Form) assign(answers map[string]string) (map[int]string, error) {
 	assigned := make(map[int]string, len(answers))
 	for _, name := range slices.Sorted(maps.Keys(answers)) {

@@ -2,7 +2,7 @@ package gopher
 
 import "github.com/anyurl/fetch/fetch"
 
-// plan returns the steps for req, in which each request line is sent over a
+// plan returns the request lines that the driver sends for req, each over a
 // separate connection. A Step has the verb "send" for a request line and "form"
 // for the form data after a request line.
 func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {

@@ -89,8 +89,8 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readPlus reads a Gopher+ response after its first line, which was parsed as
-// h.
+// readPlus reads the remaining parts of a Gopher+ response after its first
+// line.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
 	out := &body{h.dataReader(s.r), s}
@@ -118,7 +118,7 @@ func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (
 	return resp, nil
 }
 
-// media returns the media type of the Gopher+ view that c requests, or "".
+// media returns the media type of the requested Gopher+ view, or "".
 func (c command) media() string {
 	media, _, _ := strings.Cut(strings.ToLower(c.arg), " ")
 	return media

@@ -38,7 +38,7 @@ type textReader struct {
 	held        []byte   // text from the first undecided line on, or nil
 	dotDotAt    int      // offset of the first line ".." in held, or -1
 	pending     []byte   // a line "." that may be the last line
-	stuffed     stuffing // determined by the lines so far
+	stuffed     stuffing // determined by the lines read so far
 	passThrough bool     // the text is too long to be buffered
 	err         error
 }
@@ -134,9 +134,9 @@ func (t *textReader) holdBack(w []byte, m pieceKind) {
 	t.emit(w)
 }
 
-// release moves the decoded part of the buffered text to t.out and then appends
-// more text. Lines ".." are decoded at the end of the text, unless the stuffing
-// is stuffNone.
+// release decodes the buffered text as far as possible, moves it to t.out and
+// then appends more text. Lines ".." are decoded at the end of the text, unless
+// the stuffing is stuffNone.
 func (t *textReader) release(w []byte) {
 	if t.dotDotAt < 0 {
 		t.out, t.held = append(t.held, w...), nil
@@ -187,7 +187,7 @@ func removeStuffing(held []byte, stuffed stuffing) []byte {
 	return out
 }
 
-// A menuReader passes a menu through unchanged and checks that the last line is
+// A menuReader reads a menu without changes and checks that its last line is
 // ".".
 type menuReader struct {
 	r      io.Reader

@@ -13,7 +13,7 @@ import (
 type fieldParser struct {
 	urlBuilder
 	keys     []string // keys in Entry.Extra, in the order of the fields
-	prefixed []bool   // whether the value of the field starts with the field name
+	prefixed []bool   // true for fields with values that start with the field name
 }
 
 func newFieldParser(n urlBuilder, fields ...string) *fieldParser {

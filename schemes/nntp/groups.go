@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// Media types of the listings of groups and of new articles.
+// Media types of listings of newsgroups and of message-ids.
 const (
 	activeMedia      = "text/x-nntp-active"       // lines "NAME HIGH LOW STATUS"
 	descriptionMedia = "text/x-nntp-descriptions" // lines "NAME DESCRIPTION"

@@ -183,8 +183,8 @@ func (z *inflater) readCodes() error {
 	return nil
 }
 
-// readCodeSizes reads the code sizes of all literals and distances. The sizes
-// are encoded with the Huffman code in z.literals.
+// readCodeSizes reads the sizes of the Huffman codes for literals and
+// distances. The sizes are encoded with the code in z.literals.
 func (z *inflater) readCodeSizes(sizes []uint8) error {
 	for i := 0; i < len(sizes); {
 		symbol, size := uint(0), uint(0)

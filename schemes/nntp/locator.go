@@ -126,8 +126,8 @@ func parseID(s string) (string, error) {
 	return "<" + s + ">", nil
 }
 
-// validateGroup returns an error unless name is a wildmat-exact of RFC 3977
-// 9.8.
+// validateGroup returns an error unless name is valid as the name of a
+// newsgroup (RFC 3977 9.8).
 func validateGroup(name string) error {
 	switch name {
 	case "":

@@ -129,8 +129,8 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 	return s.readReply()
 }
 
-// promptPassword returns auth if it has a password. Otherwise it prompts for
-// the password of the user.
+// promptPassword returns auth with a password. If auth has no password,
+// promptPassword prompts the user for it.
 func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Credential) (*fetch.Credential, error) {
 	if auth.Password != "" {
 		return auth, nil

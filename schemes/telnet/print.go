@@ -68,7 +68,8 @@ func (s *screen) lines(page *charmap.Charmap) []string {
 	return lines
 }
 
-// rune returns the visible character of a cell, or a space.
+// rune returns the visible character of a screen cell. Attributes and hidden
+// characters are returned as spaces.
 func (c cell) rune(page *charmap.Charmap, attribute byte) rune {
 	switch {
 	case c.isAttribute, c.code == 0, attribute&display == hidden:

@@ -79,8 +79,8 @@ func (s *screen) eraseUnprotected(from, to int) {
 	}
 }
 
-// tab moves the buffer address to the start of the next unprotected field. If
-// clear is true, tab clears the rest of the current field.
+// tab moves the buffer address to the next unprotected field. If clear is true,
+// tab also clears the remaining cells of the current field.
 func (s *screen) tab(clear bool) {
 	for clear && !s.cells[s.addr].isAttribute && s.addr != 0 {
 		s.put(cell{})
