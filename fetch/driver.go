@@ -56,10 +56,10 @@ type Env struct {
 // connection. Its methods fail if ctx is not derived from the context that the
 // Client passed to Driver.Do.
 type Net interface {
-	// DialContext connects to addr, which has the form host:port, directly or
-	// through the configured proxy. The network is "tcp", or "udp" for a
-	// connected socket. If addr is not the host of the URL, the Policy treats
-	// the address as supplied by the server.
+	// DialContext connects to addr, a host and port separated by a colon,
+	// directly or through the configured proxy. The network is "tcp", or "udp"
+	// for a connected socket. A host other than the host of the URL must be
+	// permitted by the Policy.
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 
 	// DialPeer opens a second connection to the server at the other end of

@@ -104,9 +104,8 @@ func (c *crawl) visitAll(ctx context.Context) error {
 	}
 }
 
-// countExcluded adds the URLs to the summary that guards excluded in earlier
-// processes of the run. If the database cannot be read, the next step of the
-// run fails too.
+// countExcluded counts the URLs that guards excluded in earlier processes of
+// this run, and adds the counts to the summary.
 func (c *crawl) countExcluded(ctx context.Context) {
 	if c.newRun {
 		return

@@ -338,9 +338,8 @@ func (r *Reader) firstLine(h *Header) (first string, size int, err error) {
 	}
 }
 
-// readLine reads a line and removes its line break. The parameter size is the
-// number of header bytes read before this line, and the result includes this
-// line.
+// readLine reads one line of a record header. It adds the length of the line to
+// size, to limit the size of the header, and returns the sum.
 func (r *Reader) readLine(size int) (string, int, error) {
 	var line []byte
 	for {

@@ -23,7 +23,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Page is a capture that serves as an entry point.
+// A Page is an entry in the list of pages of a WACZ file.
 type Page struct {
 	URL   string
 	Date  time.Time
@@ -117,7 +117,8 @@ func writePages(w io.Writer, hasText bool, pages iter.Seq[Page]) error {
 	return err
 }
 
-// pages returns the default pages, with their texts if withText is true.
+// pages returns the HTML pages and listings of the archive for the list of
+// pages.
 func (a *Archive) pages(withText bool) iter.Seq[Page] {
 	limit := int64(maxTitleOffset)
 	if withText {

@@ -112,10 +112,10 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.StringArrayVar(&f.include, "include", nil, "also follow links that match `REGEXP`")
 	p.StringArrayVar(&f.exclude, "exclude", nil, "do not follow links that match `REGEXP`")
 	p.Var(&f.depth, "depth", "follow links up to a depth of `N` (0 for no links)")
-	p.BoolVar(&f.requisites, "page-requisites", false, "retrieve images, styles and scripts of pages from any host")
+	p.BoolVar(&f.requisites, "page-requisites", false, "also retrieve the images, styles and scripts of pages, from any host")
 	p.StringSliceVar(&f.accept, "accept", nil, "store only objects of these media `TYPES`, such as image/*")
 	p.StringSliceVar(&f.reject, "reject", nil, "do not store objects of these media `TYPES`")
-	p.BoolVar(&f.keepSessions, "keep-session-ids", false, "distinguish URLs by session identifiers")
+	p.BoolVar(&f.keepSessions, "keep-session-ids", false, "treat URLs that differ only in a session identifier as different")
 	p.StringSliceVar(&f.ignored, "ignore-params", nil, "do not distinguish URLs by the parameters `NAMES`")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt (recorded in the WARC files)")
@@ -230,7 +230,7 @@ func (f *updateFlags) register(s *options.Set) {
 	f.maxDelete = 0.1
 	p := s.Own("Updates")
 	p.BoolVar(&f.delete, "delete", false, "move files that were deleted on the server to attic/")
-	p.Var(&f.maxDelete, "max-delete", "with --delete, stop if it would move more than `SHARE`")
+	p.Var(&f.maxDelete, "max-delete", "with --delete, move no files if more than `SHARE` are affected")
 	p.BoolVar(&f.recheck, "recheck", false, "request objects again even if listings show no change")
 }
 

@@ -37,7 +37,7 @@ func (f *guardFlags) all() []guardFlag {
 			"long URLs left out: %d; a URL has at most %d bytes"},
 		{mirror.OverRepeats, &l.Repeats, mirror.DefaultRepeats, "follow URLs that repeat a segment at most `N` times",
 			"paths with repeated segments left out: %d; a path has the same segment at most %d times"},
-		{mirror.OverQueries, &l.Queries, mirror.DefaultQueries, "follow at most `N` queries of each path",
+		{mirror.OverQueries, &l.Queries, mirror.DefaultQueries, "follow at most `N` URLs that differ only in the query",
 			"queries left out: %d; one path has at most %d queries"},
 		{mirror.OverChained, &l.Chained, mirror.DefaultChained,
 			"follow at most `N` queries in long chains of each path",

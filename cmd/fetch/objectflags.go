@@ -107,7 +107,7 @@ func (f *bodyFlags) register(s *options.Set) {
 	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET`, or where the last attempt stopped (-)")
 	p.BoolVarP(&f.include, "include", "i", false, "write the response header before the body")
 	p.Var(&f.checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
-	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL (%{json} or variables of curl)")
+	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
 	p.StringVar(&f.meta, "meta", "", "append a JSON record of each transfer to `FILE`")
 	s.Section("Output").AddFlagSet(p)
 }

@@ -53,7 +53,7 @@ and "from" describe the link.`,
 func (c *uriExtractCommand) register(s *options.Set) {
 	p := s.Own("Flags")
 	p.BoolVar(&c.json, "json", false, "print each URI as a line of JSON")
-	p.StringVar(&c.base, "base", "", "print the links of a page that was retrieved from `URL`")
+	p.StringVar(&c.base, "base", "", "resolve relative links against `URL`, and print the links of a page")
 	registerIgnored(s)
 }
 

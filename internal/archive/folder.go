@@ -26,8 +26,8 @@ const (
 	failedFile  = "failed.txt"
 )
 
-// A folder is the directory of an archive with its lock file. The lock prevents
-// two processes from changing an archive at the same time.
+// A folder is the directory of an archive. A lock file in the directory
+// prevents two processes from changing the archive at the same time.
 type folder struct {
 	dir    string
 	root   *os.Root

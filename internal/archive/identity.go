@@ -84,8 +84,8 @@ func (r *IdentityRules) ignores(parameter string) bool {
 }
 
 // isSession reports whether a parameter contains a session identifier. The name
-// is in lower case. For a common name, the value must also look like an
-// identifier.
+// must be in lower case. Names that sites also use for other purposes, such as
+// "sid", count only if the value looks like an identifier.
 func isSession(name, value string) bool {
 	switch name {
 	case "jsessionid", "phpsessid":

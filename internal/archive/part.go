@@ -54,7 +54,7 @@ func (a *Archive) HasPart(it frontier.Item) bool {
 }
 
 // Part opens the partial body of an item. It creates an empty partial body if
-// there is none. The parameter weak is the field Weak of save.Options.
+// there is none. If weak is true, the validator may be equal for two versions.
 func (a *Archive) Part(it frontier.Item, weak bool) (*save.File, error) {
 	return a.store.Part(Label(it.Key), it.URL, weak)
 }

@@ -76,8 +76,8 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	return truncations, err
 }
 
-// openLayout reads the Layout of the tree. It returns an error for a newer
-// Layout, because this version of the program cannot compute its paths.
+// openLayout reads the version of the rules for file names from the database.
+// It returns an error for a version that this program does not support.
 func (a *Archive) openLayout(ctx context.Context) error {
 	n, err := a.frontier.Layout(ctx)
 	if a.layout = tree.Layout(n); err == nil && (a.layout < tree.FirstLayout || a.layout > tree.NewLayout) {

@@ -1,6 +1,6 @@
-// Package entries implements the listing format of schemes with no listing
-// format in their protocol: file, imap, prospero and the search results of
-// wais. A listing contains one fetch.Entry per line, encoded as JSON.
+// Package entries reads and writes listings as JSON lines, with one fetch.Entry
+// per line. Schemes whose protocol has no listing format use it: file, imap,
+// prospero and the search results of wais.
 //
 // A driver returns [NewReader] as the Body of a Response with the media type
 // [Media]. Its Scheme sets the field Menu to [Menu].

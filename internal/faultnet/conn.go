@@ -71,8 +71,8 @@ func (c *Conn) write(p []byte) error {
 	return err
 }
 
-// take waits until the function find accepts the unread bytes of the client. It
-// consumes and returns the number of bytes that find returned.
+// take passes the unread bytes of the client to find until find returns true.
+// It consumes and returns the number of bytes that find returned.
 func (c *Conn) take(find func(said []byte) (n int, ok bool)) ([]byte, error) {
 	return c.in.take(find)
 }

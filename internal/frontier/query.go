@@ -17,8 +17,8 @@ const pageRows = 128
 // the alias u. The name of the host is the next column.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
 
-// scanItem reads an item and its row number from r. It ignores attempts in runs
-// other than run.
+// scanItem reads an item from a row of the database. It returns the item and
+// its row number.
 func (s *session) scanItem(r *sqlite.Row, run int64) (item Item, id int64, err error) {
 	var key, via []byte
 	var wait, last sql.NullInt64

@@ -35,7 +35,7 @@ type Fault struct {
 	Done bool  // if true, Kill applies after the operation
 }
 
-// Faults returns the faults that Sweep tests.
+// Faults returns all faults of a file system that [Sweep] simulates.
 func Faults() []Fault {
 	return []Fault{
 		{Name: "EIO", Err: syscall.EIO},

@@ -126,8 +126,9 @@ func (r Result) Fault() string {
 	return fetch.FaultOf(r.Err).String()
 }
 
-// Check compares r with a fault, a body and a time limit. No error may contain
-// control characters of the server.
+// Check fails the test unless the result has the given fault and body and
+// arrived within the time limit. Errors may not contain control characters of
+// the server.
 func (r Result) Check(t *testing.T, fault, body string, limit time.Duration) {
 	t.Helper()
 	for _, err := range r.check(fault, body, limit) {

@@ -88,8 +88,8 @@ func (u Tunnel) Run(t *testing.T) {
 	}
 }
 
-// A Sweep is a sequence of requests, during which each operation on the network
-// fails in each way.
+// A Sweep repeats a sequence of requests. In each repetition, another network
+// operation fails.
 type Sweep struct {
 	Schemes func() []fetch.Scheme
 	Serve   func(*faultnet.Network) (closeServer func())

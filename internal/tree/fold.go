@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold converts path to a form for comparisons. If some file system treats two
-// paths as equal, Fold returns the same text for both.
+// Fold returns a text that is equal for all paths that some file system treats
+// as equal, such as paths that differ only in case.
 func Fold(path string) string { return fold(path) }
 
 // fold returns the form of path for the canonical caseless match of Unicode

@@ -25,10 +25,10 @@ type Assigned struct {
 	Claims []frontier.Name
 }
 
-// A Namer assigns a path to each URL that no other URL has on any file system.
-// It looks up the owners of names. If a name belongs to another URL, the Namer
-// chooses another name. Paths depend only on the URLs and their order. A Namer
-// is safe for concurrent use, but performs one lookup at a time.
+// A Namer assigns a unique path to each URL. The paths are unique on all file
+// systems, also if a file system ignores case. Paths depend only on the URLs
+// and their order. A Namer is safe for concurrent use, but performs one lookup
+// at a time.
 //
 // If a name belongs to another URL, the later URL gets one of these names:
 //

@@ -123,8 +123,8 @@ func (l *listing) advance() (err error) {
 	return err
 }
 
-// aside returns an entry for a line that is not a link, such as a filter. fetch
-// shows these lines, but does not interpret them.
+// aside returns an entry for a line of a directory that does not describe a
+// link. fetch shows such a line, but does not interpret it.
 func aside(l message.Line) (e fetch.Entry, shown bool) {
 	switch l.Token(0) {
 	case "FILTER", "UNRESOLVED":

@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// faults maps diagnostics of Z39.50-1988 to faults other than Denied.
+// faults maps diagnostic codes of Z39.50-1988 to classes of errors. All other
+// codes are fetch.Denied.
 var faults = map[string]fetch.Fault{
 	"S2": fetch.TryLater, // temporary
 	"SB": fetch.NotFound, // no such record

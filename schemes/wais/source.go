@@ -82,7 +82,7 @@ func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	return e, nil
 }
 
-// Limits for a source file, which usually has about a dozen fields.
+// Limits for the description of a database, which usually has a dozen fields.
 const (
 	maxFields = 100
 	maxNested = 16

@@ -86,8 +86,8 @@ func Segments(u uri.URI) []Segment {
 	return list
 }
 
-// Notes returns the warnings that [Segments] appends to u, such as " (host:
-// 10.0.0.1)". It returns "" if there are no warnings.
+// Notes returns warnings for the user about u, such as a host that looks like
+// another one. It returns "" if there are no warnings.
 func Notes(u uri.URI) string {
 	var notes []string
 	host := u.Host()

@@ -11,8 +11,8 @@ import (
 //go:embed testdata/*.hex
 var recordings embed.FS
 
-// Recorded returns the datagrams of a recorded conversation with dirsrv in
-// order. testdata/README.md lists the conversations.
+// Recorded returns the datagrams of a recorded conversation with the Prospero
+// server dirsrv. testdata/README.md lists the conversations.
 func Recorded(t testing.TB, file string) []transcript.Message {
 	t.Helper()
 	return transcript.ReadRecording(t, recordings, "testdata/"+file)

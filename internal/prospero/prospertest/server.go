@@ -40,9 +40,9 @@ func NewServer(host string) *Server {
 	return &Server{host: host, objects: map[string]*Object{}, order: map[string][]string{}, calls: map[uint16]*call{}}
 }
 
-// Session returns an Answer function for one client, so that equal ids of
-// different clients do not collide. It does not see objects that are added to s
-// later.
+// Session returns a function that answers the datagrams of one client. Each
+// client needs its own function, because clients may use equal conversation
+// ids.
 func (s *Server) Session() func(datagram []byte) [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

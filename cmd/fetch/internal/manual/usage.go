@@ -24,10 +24,9 @@ const (
 	maxNames   = 30  // columns for the names of a flag
 )
 
-// Usage returns the help text of cmd: synopsis, commands, flags, examples and
-// exit codes. If all is true, the text describes every flag. Otherwise it
-// describes only the flags that belong to cmd alone. A nil set means that cobra
-// has added all flags of cmd.
+// Usage returns the help text of a command: synopsis, commands, flags, examples
+// and exit codes. If all is true, the text describes every flag. Otherwise it
+// describes only the flags that other commands do not have.
 func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
