@@ -15,6 +15,10 @@ BENCH    ?=
 # the tests of internal/frontier seven times slower.
 NORACE := modernc.org/...=-race=false
 
+# JOBS is the number of packages that are tested at a time. Many tests wait for
+# servers and timeouts, so more packages than processors run at a time.
+JOBS ?= 4
+
 .PHONY: build test peers lint fuzz bench soak clean
 
 build:
@@ -23,7 +27,7 @@ build:
 test: peers
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
 	go vet ./...
-	go test -race -gcflags='$(NORACE)' -timeout 14m ./...
+	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m ./...
 
 peers:
 	@internal/peer/install
