@@ -4,5 +4,6 @@ package fetch
 
 import "syscall"
 
-// peek always returns false, because it is not implemented on this system.
+// peek reports that the state of the connection is unknown, because this system
+// cannot read from a socket without consuming the bytes.
 func peek(syscall.RawConn) (quiet, known bool) { return false, false }

@@ -33,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 					o.WARC = nil
 				}
 				if err := syscall.Mount("tmpfs", o.Dir, "tmpfs", 0, "size="+size); err != nil {
-					t.Skip("needs leave to mount:", err)
+					t.Skip("mounting a tmpfs requires root:", err)
 				}
 				defer syscall.Unmount(o.Dir, syscall.MNT_DETACH)
 				_, err := mirror.Run(t.Context(), o)
