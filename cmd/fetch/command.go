@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -32,23 +33,69 @@ type commandTree struct {
 	*streams
 	config configFlags
 	main   *cobra.Command
-	sets   map[*cobra.Command]*options.Set // flags of each command
+	sets   map[*cobra.Command]func() *options.Set // registers and returns the flags
 }
 
-func newCommandTree(s *streams) *commandTree {
-	return &commandTree{streams: s, sets: map[*cobra.Command]*options.Set{}}
+// set returns the flags of cmd. The first call registers the flags, because a
+// process uses the flags of few commands.
+func (r *commandTree) set(cmd *cobra.Command) *options.Set {
+	if set, ok := r.sets[cmd]; ok {
+		return set()
+	}
+	return nil
 }
 
-// define registers the flags of c in cmd and makes cmd run c. It returns cmd.
+// prepare registers the flags that are necessary to execute args: the flags of
+// the selected command and of its parents. A command that describes the other
+// commands needs all flags.
+func (r *commandTree) prepare(args []string) {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		for _, set := range r.sets {
+			set().OmitValueNames()
+		}
+		return
+	}
+	if !usesConfig(r.selected(args)) {
+		r.registerAll()
+	}
+}
+
+// selected returns the command that args select. It registers the flags of the
+// command and of its parents.
+func (r *commandTree) selected(args []string) *cobra.Command {
+	cmd := r.main
+	for {
+		for c := cmd; c != nil; c = c.Parent() {
+			r.set(c)
+		}
+		// Find skips the values of registered flags. Therefore the flags of a
+		// parent may change the result.
+		found, _, _ := r.main.Find(args)
+		if found == cmd {
+			return cmd
+		}
+		cmd = found
+	}
+}
+
+func (r *commandTree) registerAll() {
+	for _, set := range r.sets {
+		set()
+	}
+}
+
+// define makes cmd run c. It returns cmd.
 func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
-	var set options.Set
-	c.register(&set)
-	registerWriting(&set)
-	r.messageFlags.register(&set)
-	r.config.register(&set)
-	registerHelp(&set, cmd)
-	set.AddTo(cmd.Flags())
-	r.sets[cmd] = &set
+	r.sets[cmd] = sync.OnceValue(func() *options.Set {
+		var set options.Set
+		c.register(&set)
+		registerWriting(&set)
+		r.messageFlags.register(&set)
+		r.config.register(&set)
+		registerHelp(&set, cmd)
+		set.AddTo(cmd.Flags())
+		return &set
+	})
 	cmd.SilenceErrors, cmd.SilenceUsage, cmd.DisableFlagsInUseLine = true, true, true
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return r.flagError(cmd, c, err) })
 	if check, ok := c.(validator); ok {
@@ -136,18 +183,18 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 
 // configure sets the flags of cmd that the configuration files contain.
 func (r *commandTree) configure(cmd *cobra.Command) error {
-	set := r.sets[cmd]
+	set := r.set(cmd)
 	if set == nil || !usesConfig(cmd) {
 		return nil
 	}
-	return r.config.apply(r.stdin, set.Shared(), r.sets[r.main].Shared())
+	return r.config.apply(r.stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.set(r.main).Shared))
 }
 
 // usage prints the help text of cmd. The help of the main command describes all
 // flags. The help of a subcommand describes its own flags and lists the names
 // of the others.
 func (r *commandTree) usage(cmd *cobra.Command) error {
-	text := manual.Usage(cmd, r.sets[cmd], cmd == r.main)
+	text := manual.Usage(cmd, r.set(cmd), cmd == r.main)
 	return writeLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
 }
 

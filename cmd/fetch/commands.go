@@ -1,15 +1,20 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/spf13/cobra"
+)
 
-// newRoot returns the main command with all subcommands.
-func newRoot(s *streams) *cobra.Command {
-	r := newCommandTree(s)
+// newCommandTree returns the main command with all subcommands. Their flags are
+// not registered yet.
+func newCommandTree(s *streams) *commandTree {
+	r := &commandTree{streams: s, sets: map[*cobra.Command]func() *options.Set{}}
 	r.main = r.get()
 	r.main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return r.configure(cmd) }
 	r.main.AddCommand(r.ls(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.index(), r.pack(),
 		r.frontier(), r.uri(), r.man(), r.completion())
 	r.main.SetHelpCommand(r.help())
+	r.main.InitDefaultHelpCmd() // adds the help command
 	r.main.CompletionOptions.DisableDefaultCmd = true
-	return r.main
+	return r
 }

@@ -48,8 +48,8 @@ func usesConfig(cmd *cobra.Command) bool {
 
 // apply sets flags from the files of -K, from environment variables and from
 // config.toml, in this order of precedence. It does not change flags that the
-// command line sets.
-func (f *configFlags) apply(stdin io.Reader, flags, known *pflag.FlagSet) error {
+// command line sets. It calls flags and known only if there is a setting.
+func (f *configFlags) apply(stdin io.Reader, flags, known func() *pflag.FlagSet) error {
 	t := &config.Target{Flags: flags, Known: known, Exclusive: proxySelectors}
 	for _, name := range f.files {
 		urls, err := readOptions(t, stdin, name)

@@ -11,7 +11,7 @@ import (
 // doc/*.md exist.
 func TestDocumentedFlags(t *testing.T) {
 	flags, commands := flagNames(), map[string]bool{}
-	for _, c := range newRoot(&streams{}).Commands() {
+	for _, c := range newCommandTree(&streams{}).main.Commands() {
 		commands[c.Name()] = true
 	}
 	pages, err := filepath.Glob("../../doc/*.md")

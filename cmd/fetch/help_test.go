@@ -22,7 +22,9 @@ func flagNames() map[string]bool {
 			visit(c)
 		}
 	}
-	visit(newRoot(&streams{}))
+	tree := newCommandTree(&streams{})
+	tree.registerAll()
+	visit(tree.main)
 	delete(flags, "")
 	return flags
 }

@@ -21,7 +21,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible()
 	defer stop()
 	std := &streams{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := newRoot(std)
+	tree := newCommandTree(std)
+	tree.prepare(args)
+	root := tree.main
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -12,35 +13,41 @@ import (
 // dates lists the date formats of listings, each as a regular expression and as
 // layouts of package time.
 var dates = []struct {
-	form    *regexp.Regexp
+	form    func() *regexp.Regexp
 	layouts []string
 }{
 	// nginx, Apache, lighttpd, busybox, mini_httpd
-	{regexp.MustCompile(`(?:\d{4}-\d\d-\d\d|\d\d-?[A-Z][a-z]{2}-?\d{4}|\d{4}-[A-Z][a-z]{2}-\d\d) \d\d:\d\d(?::\d\d)?`), []string{
+	{compiled(`(?:\d{4}-\d\d-\d\d|\d\d-?[A-Z][a-z]{2}-?\d{4}|\d{4}-[A-Z][a-z]{2}-\d\d) \d\d:\d\d(?::\d\d)?`), []string{
 		"2006-01-02 15:04", "2006-01-02 15:04:05", "02-Jan-2006 15:04", "02-Jan-2006 15:04:05",
 		"2006-Jan-02 15:04", "2006-Jan-02 15:04:05", "02Jan2006 15:04",
 	}},
 	// weborf
-	{regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
+	{compiled(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
 	// IIS with English dates
-	{regexp.MustCompile(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
+	{compiled(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
 	// webfs and thttpd use the format of "ls -l". Recent dates have no year and
 	// are ignored.
-	{regexp.MustCompile(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
+	{compiled(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
 }
 
 // Regular expressions for a size after the date and for a size before the date.
 var (
-	sizeForm = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
-	lastForm = regexp.MustCompile(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
+	sizeForm = compiled(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
+	lastForm = compiled(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
 )
+
+// compiled returns a function that compiles a regular expression at its first
+// call, because most processes read no listing.
+func compiled(form string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
+}
 
 // readDetail sets the date and the size of e from the text beside a link. It
 // reports whether the text contains a date. The words of the text must be
 // separated by single spaces.
 func readDetail(e *fetch.Entry, text string) bool {
 	for _, d := range dates {
-		at := d.form.FindStringIndex(text)
+		at := d.form().FindStringIndex(text)
 		if at == nil {
 			continue
 		}
@@ -49,9 +56,9 @@ func readDetail(e *fetch.Entry, text string) bool {
 				e.Time = t
 			}
 		}
-		m := sizeForm.FindStringSubmatch(strings.TrimPrefix(text[at[1]:], " "))
+		m := sizeForm().FindStringSubmatch(strings.TrimPrefix(text[at[1]:], " "))
 		if m == nil {
-			m = lastForm.FindStringSubmatch(strings.TrimSuffix(text[:at[0]], " "))
+			m = lastForm().FindStringSubmatch(strings.TrimSuffix(text[:at[0]], " "))
 		}
 		setSize(e, m)
 		return true

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 const (
@@ -97,7 +98,7 @@ func (w *walk) visitScript(scriptType string, text []byte) {
 	case "application/ld+json":
 		w.visitData(bytes.NewReader(text), "json-ld")
 	case "module":
-		for _, m := range imports.FindAllSubmatch(text, -1) {
+		for _, m := range imports().FindAllSubmatch(text, -1) {
 			w.visitModule(string(m[1])+string(m[2]), "module import")
 		}
 	}
@@ -105,7 +106,9 @@ func (w *walk) visitScript(scriptType string, text []byte) {
 
 // imports is a regular expression for the static and dynamic imports in a
 // JavaScript module. The specifier must be a string constant.
-var imports = regexp.MustCompile(`\b(?:import|from)\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
+var imports = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:import|from)\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
+})
 
 // visitModule calls visitReference for the specifier of a JavaScript import. It
 // ignores bare specifiers, such as "react", because an import map resolves

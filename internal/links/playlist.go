@@ -5,11 +5,12 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // playlistURI is a regular expression for the URI attribute of a tag in an HLS
 // playlist.
-var playlistURI = regexp.MustCompile(`[:,]URI="([^"]*)"`)
+var playlistURI = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:,]URI="([^"]*)"`) })
 
 // visitPlaylist finds the links in an HLS playlist (RFC 8216). They are
 // segments, other playlists, keys and initialization sections.
@@ -20,7 +21,7 @@ func (w *walk) visitPlaylist(in io.Reader) error {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
 		switch {
 		case strings.HasPrefix(line, "#EXT"):
-			if m := playlistURI.FindStringSubmatch(line); m != nil {
+			if m := playlistURI().FindStringSubmatch(line); m != nil {
 				w.visitReference(m[1], Requisite, "playlist URI")
 			}
 		case line != "" && !strings.HasPrefix(line, "#"):

@@ -23,8 +23,8 @@ const maxSize = 1 << 20
 // does not change flags that the command line has set. If several sources set a
 // flag, the first source that is read takes effect.
 type Target struct {
-	Flags *pflag.FlagSet // flags of the command
-	Known *pflag.FlagSet // flags of all commands; a file may set them without effect
+	Flags func() *pflag.FlagSet // returns the flags of the command
+	Known func() *pflag.FlagSet // returns the flags of all commands; a file may set them without effect
 
 	// Exclusive lists flags that replace each other, such as --proxy and
 	// --socks5. At most one of them is set.
@@ -42,11 +42,15 @@ func (t *Target) changed(name string, set func(flag string) bool) bool {
 // ReadEnvironment sets the named flag to the value of an environment variable.
 // It does nothing if the flag is already set.
 func (t *Target) ReadEnvironment(variable, name string) error {
-	value, f := os.Getenv(variable), t.Flags.Lookup(name)
-	if value == "" || f == nil || f.Changed {
+	value := os.Getenv(variable)
+	if value == "" {
 		return nil
 	}
-	if err := t.Flags.Set(name, value); err != nil {
+	f := t.Flags().Lookup(name)
+	if f == nil || f.Changed {
+		return nil
+	}
+	if err := t.Flags().Set(name, value); err != nil {
 		return fetch.Usage.Errorf("environment variable %s: %w", variable, err)
 	}
 	return nil
@@ -73,7 +77,7 @@ func (t *Target) ReadFile(excluded []string) error {
 		return fetch.Usage.Errorf("%s: %w", name, err)
 	}
 	for key, value := range values {
-		if slices.Contains(excluded, key) || t.Known.Lookup(key) == nil {
+		if slices.Contains(excluded, key) || t.Known().Lookup(key) == nil {
 			return fetch.Usage.Errorf("%s: unknown key %s", name, key)
 		}
 		if err := t.setKey(key, value); err != nil {
@@ -106,11 +110,11 @@ func (t *Target) setKey(key string, value any) error {
 	if err != nil {
 		return err
 	}
-	if t.Flags.Lookup(key) == nil || t.changed(key, t.Flags.Changed) {
+	if t.Flags().Lookup(key) == nil || t.changed(key, t.Flags().Changed) {
 		return nil
 	}
 	for _, text := range texts {
-		if err := t.Flags.Set(key, text); err != nil {
+		if err := t.Flags().Set(key, text); err != nil {
 			return err
 		}
 	}

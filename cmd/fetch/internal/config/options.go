@@ -18,7 +18,7 @@ import (
 func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error) {
 	if t.typed == nil {
 		t.typed = map[string]bool{}
-		t.Flags.VisitAll(func(f *pflag.Flag) { t.typed[f.Name] = f.Changed })
+		t.Flags().VisitAll(func(f *pflag.Flag) { t.typed[f.Name] = f.Changed })
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxSize)
@@ -35,9 +35,9 @@ func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error
 			urls = append(urls, value)
 			continue
 		}
-		f := t.Known.Lookup(key)
+		f := t.Known().Lookup(key)
 		if f == nil && len(key) == 1 {
-			f = t.Known.ShorthandLookup(key)
+			f = t.Known().ShorthandLookup(key)
 		}
 		if f == nil {
 			return nil, fetch.Usage.Errorf("%s line %d: unknown option", name, n)
@@ -56,7 +56,7 @@ func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error
 // setOption sets the named flag. It does nothing if the command line has set
 // the flag or if the flag belongs to another command.
 func (t *Target) setOption(name, value string) error {
-	f := t.Flags.Lookup(name)
+	f := t.Flags().Lookup(name)
 	if f == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (t *Target) setOption(name, value string) error {
 	if value == "" && f.NoOptDefVal != "" {
 		value = f.NoOptDefVal
 	}
-	return t.Flags.Set(name, value)
+	return t.Flags().Set(name, value)
 }
 
 // cutOption splits a line of an options file into the name of an option and its

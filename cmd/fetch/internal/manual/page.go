@@ -12,8 +12,8 @@ import (
 
 // Pages writes manual pages.
 type Pages struct {
-	Version string                          // version of the program
-	Sets    map[*cobra.Command]*options.Set // flags of each command
+	Version string                            // version of the program
+	Set     func(*cobra.Command) *options.Set // returns the flags of a command
 }
 
 // Write writes the manual pages of cmd and of its subcommands to a directory.
@@ -84,7 +84,7 @@ func (p *Pages) writeCommands(b *strings.Builder, cmd *cobra.Command) {
 // writeOptions writes the options of cmd, grouped in sections. The page of a
 // subcommand describes only its own options and lists the names of the others.
 func (p *Pages) writeOptions(b *strings.Builder, cmd *cobra.Command) {
-	set := p.Sets[cmd]
+	set := p.Set(cmd)
 	if set == nil {
 		set = &options.Set{Sections: []*options.Section{{Title: "Options", Flags: cmd.LocalFlags(), Own: true}}}
 	}
@@ -115,7 +115,7 @@ func writeOption(b *strings.Builder, f *pflag.Flag) {
 	if f.Shorthand != "" {
 		names = `\fB` + roff("-"+f.Shorthand) + `\fR, ` + names
 	}
-	if value, _ := valueAndUsage(f); value != "" {
+	if value, _ := options.Describe(f); value != "" {
 		names += ` \fI` + roff(value) + `\fR`
 	}
 	b.WriteString(".TP\n" + names + "\n" + roff(sentence(description(f))) + "\n")

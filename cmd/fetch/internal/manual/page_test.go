@@ -92,7 +92,7 @@ Passwords.
 .SH SEE ALSO
 \fBfetch\fR(1)
 `
-	p := Pages{Version: "dev", Sets: map[*cobra.Command]*options.Set{c: set}}
+	p := Pages{Version: "dev", Set: func(*cobra.Command) *options.Set { return set }}
 	if got := p.Page(c); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -122,25 +122,16 @@ func flagNames(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		names = "-" + f.Shorthand + ", --" + f.Name
 	}
-	if value, _ := valueAndUsage(f); value != "" {
+	if value, _ := options.Describe(f); value != "" {
 		names += " " + value
 	}
 	return names
 }
 
-// valueAndUsage returns the name of the argument of f, such as FILE, and the
-// description of f. The name is "" if f has no argument.
-func valueAndUsage(f *pflag.Flag) (value, usage string) {
-	if names := f.Annotations[options.ValueName]; len(names) > 0 {
-		return names[0], f.Usage
-	}
-	return pflag.UnquoteUsage(f)
-}
-
 // description returns the description of f. A default value is appended in
 // parentheses.
 func description(f *pflag.Flag) string {
-	_, usage := valueAndUsage(f)
+	_, usage := options.Describe(f)
 	value := strings.Trim(f.DefValue, "[]")
 	switch {
 	case slices.Contains([]string{"", "0", "0s", "false"}, value) || strings.Contains(usage, "default"):

@@ -43,23 +43,20 @@ func (s *Set) section(title string, own bool) *pflag.FlagSet {
 	return flags
 }
 
-// ValueName is the key of a flag annotation that contains the name of the
-// argument, such as FILE.
-const ValueName = "value-name"
+// Describe returns the name of a flag's argument, such as FILE, and the
+// description of the flag. The name is "" if the flag has no argument. The text
+// of a flag may start with the name, as in "`NAME=VALUE`: send a cookie".
+func Describe(f *pflag.Flag) (value, usage string) {
+	value, usage = pflag.UnquoteUsage(f)
+	return value, strings.TrimPrefix(usage, value+": ")
+}
 
-// nameValue moves the name of a flag's argument from its description to the
-// annotation ValueName. A description may start with the name, as in
-// "`NAME=VALUE`: send a cookie".
-func nameValue(f *pflag.Flag) {
-	if _, done := f.Annotations[ValueName]; done {
-		return
+// OmitValueNames removes the names of arguments from the texts of all flags, for
+// programs that print the texts unchanged.
+func (s *Set) OmitValueNames() {
+	for _, section := range s.Sections {
+		section.Flags.VisitAll(func(f *pflag.Flag) { _, f.Usage = Describe(f) })
 	}
-	name, usage := pflag.UnquoteUsage(f)
-	f.Usage = strings.TrimPrefix(usage, name+": ")
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[ValueName] = []string{name}
 }
 
 // AddTo adds all flags of the set to flags. If two flags have the same name,
@@ -68,7 +65,6 @@ func (s *Set) AddTo(flags *pflag.FlagSet) {
 	for _, own := range []bool{true, false} {
 		for _, section := range s.Sections {
 			if section.Own == own {
-				section.Flags.VisitAll(nameValue)
 				flags.AddFlagSet(section.Flags)
 			}
 		}

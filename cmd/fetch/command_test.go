@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestPreparedCommands checks for which commands a process registers flags. A
+// command without flags would reject them, and flags that are not used delay
+// the start.
+func TestPreparedCommands(t *testing.T) {
+	const all = "all commands"
+	for _, test := range []struct{ name, args, want string }{
+		{"no arguments", "", "fetch"},
+		{"URL", "file:/x", "fetch"},
+		{"command", "mirror -v file:/x", "fetch, fetch mirror"},
+		{"name of a command as a value", "-o mirror file:/x", "fetch"},
+		{"name of a command after a value", "--proxy x mirror file:/x", "fetch, fetch mirror"},
+		{"name of a command after a switch", "-v mirror file:/x", "fetch, fetch mirror"},
+		{"name of a command after --", "-- mirror", "fetch"},
+		{"unknown flag", "--unknown mirror", "fetch"},
+		{"subcommand", "uri parse x:y", "fetch, fetch uri, fetch uri parse"},
+		{"subcommand after a value", "uri --proxy x parse y", "fetch, fetch uri, fetch uri parse"},
+		// Until the flags of fetch uri are registered, --batch seems to have the
+		// value parse.
+		{"subcommand after a switch", "uri --batch parse x:y", "fetch, fetch uri, fetch uri parse"},
+		{"no subcommand", "frontier --help", "fetch, fetch frontier"},
+		{"manual pages", "man /x", all},
+		{"help", "-s help mirror", all},
+		{"completion", "__complete mirror --", all},
+		{"completion without descriptions", "__completeNoDesc ls", all},
+	} {
+		tree := newCommandTree(&streams{})
+		tree.prepare(strings.Fields(test.args))
+		var paths []string
+		commands := 0
+		var visit func(*cobra.Command)
+		visit = func(c *cobra.Command) {
+			commands++
+			if c.Flags().HasFlags() {
+				paths = append(paths, c.CommandPath())
+			}
+			for _, sub := range c.Commands() {
+				visit(sub)
+			}
+		}
+		visit(tree.main)
+		slices.Sort(paths)
+		got := strings.Join(paths, ", ")
+		if len(paths) == commands {
+			got = all
+		}
+		if got != test.want {
+			t.Errorf("%s: fetch %s registers the flags of %s, want %s", test.name, test.args, got, test.want)
+		}
+	}
+}
