@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A dialer opens the network connections of a Client and implements Net. No
@@ -123,14 +125,14 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 		// addresses come first.
 		slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	}
-	g.trace.Reached(Resolved, nil)
+	g.trace.Reached(trace.Resolved, nil)
 	judge := func(a netip.Addr) error { return d.policy.checkAddr(g, t, a) }
 	raw, err := d.race(ctx, network, addrs, t.Port, judge)
 	if err != nil {
 		return nil, err
 	}
 	c := d.newConn(raw.conn, g, raw.addr, t.Host)
-	g.trace.Reached(Connected, c)
+	g.trace.Reached(trace.Connected, c)
 	return c, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A grant is the permission to open the connections of one request. The Policy
@@ -13,7 +15,7 @@ import (
 type grant struct {
 	scheme *Scheme
 	target Target
-	trace  *Trace
+	trace  *trace.Trace
 
 	typed      bool         // the user entered the URL
 	configured bool         // the target is from the configuration

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -91,7 +92,7 @@ func TestUnusualPort(t *testing.T) {
 		policy.Ports = c.rules
 		client := New(Options{Policy: policy, Dial: (&recorder{}).dial}, page(func(_ *Request, resp *Response) { text(resp, "") }))
 		heard := 0
-		for _, trace := range []*Trace{nil, {}, {Note: func(string) { heard++ }}, {Note: func(string) { heard++ }}} {
+		for _, trace := range []*trace.Trace{nil, {}, {Note: func(string) { heard++ }}, {Note: func(string) { heard++ }}} {
 			if _, err := client.Do(t.Context(), &Request{URL: uri.MustParse(c.url), Trace: trace}); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
@@ -143,7 +144,7 @@ func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, er
 	}
 	c := d.newConn(raw.conn, g, netip.AddrPort{}, g.target.Host)
 	c.proxy = p
-	g.trace.Reached(Connected, c)
+	g.trace.Reached(trace.Connected, c)
 	if p.URL.Scheme() != "https" {
 		return c, nil
 	}

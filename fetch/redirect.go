@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -126,7 +127,7 @@ func CredentialOf(u uri.URI) (*Credential, error) {
 	return &Credential{User: user, Password: Secret(password)}, nil
 }
 
-func dropUserinfo(u uri.URI, t *Trace) uri.URI {
+func dropUserinfo(u uri.URI, t *trace.Trace) uri.URI {
 	if _, ok := u.Userinfo(); !ok {
 		return u
 	}

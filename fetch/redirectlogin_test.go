@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -75,7 +76,7 @@ func TestRedirectLogin(t *testing.T) {
 			},
 		}, pageOf("http", 80, answer), pageOf("https", 443, answer), pageOf("ftp", 21, answer))
 		req := &Request{URL: uri.MustParse(test.urls[0]), From: test.from}
-		req.Trace = &Trace{Note: func(text string) { notes = append(notes, text) }}
+		req.Trace = &trace.Trace{Note: func(text string) { notes = append(notes, text) }}
 		if test.auth {
 			req.Auth = &Credential{User: "own"}
 		}

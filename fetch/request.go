@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -48,9 +49,9 @@ type Request struct {
 	Header Header      // for schemes that have header fields
 	Auth   *Credential // if nil, the userinfo of the URL or the result of Env.Login
 
-	NoFollow  bool   // return a redirect instead of following it
-	ErrorBody bool   // return the server's error page instead of an error
-	Trace     *Trace // receives events of the request; may be nil
+	NoFollow  bool         // return a redirect instead of following it
+	ErrorBody bool         // return the server's error page instead of an error
+	Trace     *trace.Trace // receives events of the request; may be nil
 
 	client *Client // the Client that carries out the request
 

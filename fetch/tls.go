@@ -8,6 +8,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A TLSMode controls whether a driver upgrades a plaintext connection to TLS,
@@ -26,7 +28,7 @@ const (
 const handshakeTime = 10 * time.Second
 
 // Handshake performs a TLS handshake with host over the connection conn of a
-// [Net]. It reports the phase Secured to trace. The handshake times out after
+// [Net]. It reports the phase Secured to events. The handshake times out after
 // 10 seconds. If the handshake fails, Handshake closes conn.
 //
 // The config is usually Env.TLS. If it is nil, the zero Config is used.
@@ -37,11 +39,11 @@ const handshakeTime = 10 * time.Second
 // TLS protocol. If the network failed, the Fault is Connect or Timeout, which
 // are transient. If ctx has ended, the error is the cause of ctx.
 func Handshake(
-	ctx context.Context, conn net.Conn, config *tls.Config, host string, trace *Trace, protocols ...string,
+	ctx context.Context, conn net.Conn, config *tls.Config, host string, events *trace.Trace, protocols ...string,
 ) (*tls.Conn, error) {
 	secure, err := handshake(ctx, conn, config, host, handshakeTime, protocols)
 	if err == nil {
-		trace.Reached(Secured, secure)
+		events.Reached(trace.Secured, secure)
 	}
 	return secure, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
@@ -57,7 +58,7 @@ func TestHandshake(t *testing.T) {
 					time.AfterFunc(test.took, func() { cancel(broken) })
 				}
 				secured := 0
-				trace := &fetch.Trace{Phase: func(fetch.Phase, net.Conn) { secured++ }}
+				trace := &trace.Trace{Phase: func(trace.Phase, net.Conn) { secured++ }}
 				conn, err := fetch.Handshake(ctx, dial(t, n, "192.0.2.1:443"), &tls.Config{RootCAs: certs.Pool}, cmp.Or(test.host, "192.0.2.1"), trace)
 				check(t, err, test.want, test.took, &secured)
 				if test.want == fetch.Internal && err != broken {

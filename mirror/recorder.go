@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/archive"
 )
 
@@ -26,18 +27,18 @@ type recorder struct {
 // bytes.
 const maxConversation = 64 << 10
 
-func (r *recorder) trace() *fetch.Trace {
+func (r *recorder) trace() *trace.Trace {
 	switch r.mode {
 	case fetch.RecordPlan:
 		return nil
 	case fetch.RecordWire:
-		return &fetch.Trace{
+		return &trace.Trace{
 			Sent:     func(p []byte) { r.write(r.sent, p) },
 			Received: func(p []byte) { r.write(r.received, p) },
 			Restart:  func() { r.sent.Free(); r.received.Free() },
 		}
 	}
-	return &fetch.Trace{
+	return &trace.Trace{
 		Sent:     func(p []byte) { r.writeLines("sent", p) },
 		Received: func(p []byte) { r.writeLines("received", p) },
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/robots"
 )
 
@@ -161,8 +162,8 @@ func (r *robotsCache) requestTime(v *visit) time.Time {
 func (x *robotsExchange) size() int { return len(x.body) + x.sent.Len() + x.received.Len() }
 
 // trace returns a Trace that records the bytes of the exchange in x.
-func (x *robotsExchange) trace() *fetch.Trace {
-	return &fetch.Trace{
+func (x *robotsExchange) trace() *trace.Trace {
+	return &trace.Trace{
 		Sent:     func(p []byte) { x.record(&x.sent, p) },
 		Received: func(p []byte) { x.record(&x.received, p) },
 		Restart: func() {
@@ -185,7 +186,7 @@ func (x *robotsExchange) record(b *bytes.Buffer, p []byte) {
 
 // replay passes the recorded bytes to t and returns the recorded response. The
 // parameter t may be nil.
-func (x *robotsExchange) replay(t *fetch.Trace) *fetch.Response {
+func (x *robotsExchange) replay(t *trace.Trace) *fetch.Response {
 	if t != nil && t.Sent != nil && t.Received != nil {
 		t.Sent(x.sent.Bytes())
 		t.Received(x.received.Bytes())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/gopher"
 	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
@@ -98,7 +99,7 @@ func ExampleCapture_Response() {
 
 	var sent, got bytes.Buffer
 	c := warc.Capture{URL: uri.MustParse(server.URL + "/"), Date: time.Now()}
-	resp, err := client.Do(context.Background(), &fetch.Request{URL: c.URL, NoFollow: true, Trace: &fetch.Trace{
+	resp, err := client.Do(context.Background(), &fetch.Request{URL: c.URL, NoFollow: true, Trace: &trace.Trace{
 		Sent:     func(p []byte) { sent.Write(p) },
 		Received: func(p []byte) { got.Write(p) },
 		Restart:  func() { sent.Reset(); got.Reset() }, // a retry discards the earlier bytes

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // CacheOptions limits the memory and the age of cached listings.
@@ -112,7 +113,7 @@ func isCacheable(req *fetch.Request) bool {
 		len(req.Header) == 0 && !isRecorded(req.Trace)
 }
 
-func isRecorded(t *fetch.Trace) bool {
+func isRecorded(t *trace.Trace) bool {
 	return t != nil && (t.Sent != nil || t.Received != nil || t.Restart != nil)
 }
 
@@ -121,7 +122,7 @@ func isListing(resp *fetch.Response) bool {
 		resp.Doubt == "" && resp.Input == nil && len(resp.Header) == 0 && resp.Offset == 0
 }
 
-func (c *cache) get(ctx context.Context, k cacheKey, t *fetch.Trace) *fetch.Response {
+func (c *cache) get(ctx context.Context, k cacheKey, t *trace.Trace) *fetch.Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[k]

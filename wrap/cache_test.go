@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -59,10 +60,10 @@ func TestCache(t *testing.T) {
 		m := &menus{}
 		d := Cache(CacheOptions{Age: time.Minute})(m)
 		var notes, details []string
-		heard := &fetch.Trace{
+		heard := &trace.Trace{
 			Note:   func(text string) { notes = append(notes, text) },
 			Detail: func(text string) { details = append(details, text) },
-			Phase:  func(fetch.Phase, net.Conn) { t.Error("a connection") },
+			Phase:  func(trace.Phase, net.Conn) { t.Error("a connection") },
 		}
 		asking := func(url string) *fetch.Request {
 			req := request(url)
@@ -147,9 +148,9 @@ func TestNotCached(t *testing.T) {
 		"since":                  {change: func(r *fetch.Request) { r.Since = long }},
 		"before":                 {change: func(r *fetch.Request) { r.Before = long }},
 		"with a header":          {change: func(r *fetch.Request) { r.Header = fetch.Header{{Name: "A", Value: "b"}} }},
-		"recorded":               {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Sent: func([]byte) {}} }},
-		"recorded, the reply":    {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Received: func([]byte) {}} }},
-		"recorded, each attempt": {change: func(r *fetch.Request) { r.Trace = &fetch.Trace{Restart: func() {}} }},
+		"recorded":               {change: func(r *fetch.Request) { r.Trace = &trace.Trace{Sent: func([]byte) {}} }},
+		"recorded, the reply":    {change: func(r *fetch.Request) { r.Trace = &trace.Trace{Received: func([]byte) {}} }},
+		"recorded, each attempt": {change: func(r *fetch.Request) { r.Trace = &trace.Trace{Restart: func() {}} }},
 	} {
 		d := Cache(CacheOptions{Listing: 1000})(&c.m)
 		for range 2 {

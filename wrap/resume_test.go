@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/file"
 	"github.com/anyurl/fetch/uri"
 )
@@ -102,7 +103,7 @@ func TestResume(t *testing.T) {
 		{"often, with progress", object{cuts: []int64{renewAfter, 0, 0, renewAfter, 0, 0, renewAfter, 0, 0}}, RetryOptions{}, fetch.Request{}, 10, 0, 0},
 		{"one attempt", object{cuts: []int64{10}}, RetryOptions{Attempts: 1}, fetch.Request{}, 1, fetch.Truncated, 10},
 		{"for good", object{cuts: []int64{10}, err: fetch.Protocol}, RetryOptions{}, fetch.Request{}, 1, fetch.Protocol, 10},
-		{"recorded", object{cuts: []int64{10}}, RetryOptions{}, fetch.Request{Trace: &fetch.Trace{Restart: func() {}}}, 1, fetch.Truncated, 10},
+		{"recorded", object{cuts: []int64{10}}, RetryOptions{}, fetch.Request{Trace: &trace.Trace{Restart: func() {}}}, 1, fetch.Truncated, 10},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			o := &c.o

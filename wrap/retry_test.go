@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
 )
@@ -197,7 +198,7 @@ func TestRetryNotify(t *testing.T) {
 		var notes []note
 		again := 0
 		req := aRequest.Clone()
-		req.Trace = &fetch.Trace{Restart: func() { again++ }}
+		req.Trace = &trace.Trace{Restart: func() { again++ }}
 		o := RetryOptions{Jitter: most, Notify: func(_ context.Context, a Attempt) {
 			if a.Request.URL != req.URL {
 				t.Errorf("told of %v", a.Request.URL)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -136,7 +137,7 @@ func TestRobotsRequest(t *testing.T) {
 		req.From = &fetch.Source{URL: uri.MustParse("http://page/"), Peer: netip.MustParseAddr("192.0.2.1")}
 		req.Auth = &fetch.Credential{User: "me"}
 		req.Header = fetch.Header{{Name: "user-agent", Value: "fetch"}, {Name: "Cookie", Value: "c"}, {Name: "If-Range", Value: "e"}}
-		req.Op, req.Range, req.IfNot, req.Trace = fetch.Stat, fetch.Range{First: 5}, "v", &fetch.Trace{}
+		req.Op, req.Range, req.IfNot, req.Trace = fetch.Stat, fetch.Range{First: 5}, "v", &trace.Trace{}
 		if _, err := Robots("fetch")(s)(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // These constants limit the memory for one body and the size of a segment.
@@ -120,12 +121,12 @@ func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetc
 
 // serialTrace returns a Trace for concurrent requests. It forwards only notes,
 // one at a time.
-func serialTrace(t *fetch.Trace) *fetch.Trace {
+func serialTrace(t *trace.Trace) *trace.Trace {
 	if t == nil || t.Note == nil {
 		return nil
 	}
 	var mu sync.Mutex
-	return &fetch.Trace{Note: func(text string) {
+	return &trace.Trace{Note: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		t.Note(text)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -101,7 +102,7 @@ func TestSegments(t *testing.T) {
 			}
 		}}, 0, 2, 0},
 		{"a range already", fetch.Request{Range: fetch.Range{First: 5, End: 10 << 20}}, &parts{validator: `"v"`}, 5, 1, 0},
-		{"recorded", fetch.Request{Trace: &fetch.Trace{Received: func([]byte) {}}}, &parts{validator: `"v"`}, 0, 1, 0},
+		{"recorded", fetch.Request{Trace: &trace.Trace{Received: func([]byte) {}}}, &parts{validator: `"v"`}, 0, 1, 0},
 		{"another version midway", fetch.Request{}, &parts{validator: `"v"`, change: changed(4, func(r *fetch.Response) { r.Validator = `"w"` })}, 0, 0, fetch.Mismatch},
 		{"another size midway", fetch.Request{}, &parts{validator: `"v"`, change: changed(3, func(r *fetch.Response) { r.Size++ })}, 0, 0, fetch.Mismatch},
 		{"another place midway", fetch.Request{}, &parts{validator: `"v"`, change: changed(3, func(r *fetch.Response) { r.Offset++ })}, 0, 0, fetch.Mismatch},

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A measure collects times, addresses and sizes of a transfer for -w and
@@ -19,7 +19,7 @@ type measure struct {
 	start time.Time
 
 	mu     sync.Mutex
-	phases map[fetch.Phase]time.Duration // time since start, for the last connection
+	phases map[trace.Phase]time.Duration // time since start, for the last connection
 	conns  int
 	local  netip.AddrPort
 	remote netip.AddrPort
@@ -33,7 +33,7 @@ type measure struct {
 }
 
 func newMeasure(digests bool) *measure {
-	m := &measure{start: time.Now(), phases: map[fetch.Phase]time.Duration{}}
+	m := &measure{start: time.Now(), phases: map[trace.Phase]time.Duration{}}
 	if digests {
 		m.wire = sha256.New()
 	}
@@ -42,11 +42,11 @@ func newMeasure(digests bool) *measure {
 
 // trace returns a Trace that records a transfer in m. It also passes notes to
 // the hooks of next.
-func (m *measure) trace(next *fetch.Trace) *fetch.Trace {
+func (m *measure) trace(next *trace.Trace) *trace.Trace {
 	if m == nil {
 		return next
 	}
-	t := &fetch.Trace{Note: m.collectNotes(next.Note), Detail: m.collectNotes(next.Detail), Phase: m.mark}
+	t := &trace.Trace{Note: m.collectNotes(next.Note), Detail: m.collectNotes(next.Detail), Phase: m.mark}
 	if m.wire == nil {
 		return t // the hooks Sent and Got disable HTTP/2
 	}
@@ -69,11 +69,11 @@ func (m *measure) collectNotes(next func(string)) func(string) {
 	}
 }
 
-func (m *measure) mark(p fetch.Phase, c net.Conn) {
+func (m *measure) mark(p trace.Phase, c net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phases[p] = time.Since(m.start)
-	if p == fetch.Connected && c != nil {
+	if p == trace.Connected && c != nil {
 		m.conns++
 		m.local, _ = netip.ParseAddrPort(c.LocalAddr().String())
 		m.remote, _ = netip.ParseAddrPort(c.RemoteAddr().String())
@@ -101,15 +101,15 @@ func (m *measure) body(b io.ReadCloser) io.ReadCloser {
 // Write counts bytes of the body.
 func (m *measure) Write(p []byte) (int, error) {
 	if m.size == 0 && len(p) > 0 {
-		m.mark(fetch.FirstByte, nil)
+		m.mark(trace.FirstByte, nil)
 	}
 	m.size += int64(len(p))
 	return len(p), nil
 }
 
 // phaseTime returns the time from the start of the transfer to a phase, such as
-// fetch.Connected.
-func (m *measure) phaseTime(p fetch.Phase) time.Duration {
+// trace.Connected.
+func (m *measure) phaseTime(p trace.Phase) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.phases[p]

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -182,8 +183,8 @@ func (t *transfer) record() transferRecord {
 		if m.wire != nil {
 			r.Wire = &wireRecord{m.sent, m.got, hex.EncodeToString(m.wire.Sum(nil))}
 		}
-		for p, name := range map[fetch.Phase]string{fetch.Resolved: "resolved", fetch.Connected: "connected",
-			fetch.Secured: "secured", fetch.RequestSent: "asked", fetch.FirstByte: "answered"} {
+		for p, name := range map[trace.Phase]string{trace.Resolved: "resolved", trace.Connected: "connected",
+			trace.Secured: "secured", trace.RequestSent: "asked", trace.FirstByte: "answered"} {
 			if elapsed := m.phaseTime(p); elapsed > 0 {
 				r.Timings[name] = elapsed.Seconds()
 			}

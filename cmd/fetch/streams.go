@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -49,8 +50,8 @@ func (s *streams) note(format string, args ...any) {
 
 // trace returns a Trace that prints the notes of a request. If -v is set, it
 // also prints the details.
-func (s *streams) trace() *fetch.Trace {
-	t := &fetch.Trace{Note: func(text string) { s.note("%s", text) }}
+func (s *streams) trace() *trace.Trace {
+	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
 	if s.verbose {
 		t.Detail = t.Note
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // transcribe returns a copy of scheme that prints the commands it sends and the
@@ -18,7 +19,7 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 	scheme.Open = func(env fetch.Env) fetch.Driver {
 		d := open(env)
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-			var t fetch.Trace
+			var t trace.Trace
 			if req.Trace != nil {
 				t = *req.Trace
 			}

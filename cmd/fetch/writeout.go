@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
@@ -184,9 +185,9 @@ func (o *writeOut) variables() map[string]any {
 	v := map[string]any{
 		"url": o.requestedURL(), "urlnum": o.index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
 		"size_download": m.size, "num_connects": m.conns, "num_retries": o.requests - 1,
-		"time_namelookup": transferTime(m.phaseTime(fetch.Resolved)), "time_connect": transferTime(m.phaseTime(fetch.Connected)),
-		"time_appconnect": transferTime(m.phaseTime(fetch.Secured)), "time_pretransfer": transferTime(m.phaseTime(fetch.RequestSent)),
-		"time_starttransfer": transferTime(m.phaseTime(fetch.FirstByte)), "time_total": transferTime(m.end),
+		"time_namelookup": transferTime(m.phaseTime(trace.Resolved)), "time_connect": transferTime(m.phaseTime(trace.Connected)),
+		"time_appconnect": transferTime(m.phaseTime(trace.Secured)), "time_pretransfer": transferTime(m.phaseTime(trace.RequestSent)),
+		"time_starttransfer": transferTime(m.phaseTime(trace.FirstByte)), "time_total": transferTime(m.end),
 		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote),
 		"remote_port":    m.remote.Port(),
 		"speed_download": int64(float64(m.size) / max(m.end.Seconds(), 1e-6)),

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -326,7 +327,7 @@ func (s Suite) policy(t *testing.T) {
 // password.
 func (s Suite) trace(t *testing.T) {
 	var sent, got bytes.Buffer
-	req := &fetch.Request{URL: parse(t, s.Document), Trace: &fetch.Trace{
+	req := &fetch.Request{URL: parse(t, s.Document), Trace: &trace.Trace{
 		Sent:     func(p []byte) { sent.Write(p) },
 		Received: func(p []byte) { got.Write(p) },
 		Restart:  func() { sent.Reset(); got.Reset() },

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // Supported is the value of an Accept-Encoding field that lists all supported
@@ -89,7 +90,7 @@ func (m *meter) Read(p []byte) (int, error) {
 //
 // The fault of an error is fetch.Protocol for corrupt data, fetch.Truncated for
 // truncated data, and fetch.Bomb for data that expands beyond the limit.
-func NewReader(body io.ReadCloser, list []string, t *fetch.Trace) io.ReadCloser {
+func NewReader(body io.ReadCloser, list []string, t *trace.Trace) io.ReadCloser {
 	d := &reader{wire: &meter{ReadCloser: body}}
 	d.top = d.wire
 	for _, name := range slices.Backward(list) {
@@ -149,7 +150,7 @@ type layer struct {
 	name  string
 	wire  *meter
 	below *bufio.Reader
-	trace *fetch.Trace
+	trace *trace.Trace
 	from  io.Reader
 	gzip  *member // nil for other codings
 	out   int64

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // NewClient returns a Client with the policy fetch.Typed. The test closes it at
@@ -102,7 +103,7 @@ func exchange(ctx context.Context, c *fetch.Client, req *fetch.Request, input st
 	if req.Trace == nil {
 		note := func(text string) { r.Notes = append(r.Notes, text) }
 		req = req.Clone()
-		req.Trace = &fetch.Trace{Note: note, Detail: note}
+		req.Trace = &trace.Trace{Note: note, Detail: note}
 	}
 	r.Response, r.Err = c.Do(ctx, req)
 	if r.Err != nil {

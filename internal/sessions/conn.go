@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A Conn is the network connection of a [Session]. A driver embeds *Conn in its
@@ -22,7 +23,7 @@ type Conn struct {
 	goodbye string
 
 	mu     sync.Mutex
-	trace  *fetch.Trace // Trace of the current request, or nil
+	trace  *trace.Trace // Trace of the current request, or nil
 	reused atomic.Bool  // if true, Claim was called and the server has not answered since
 	broken atomic.Bool
 }
@@ -30,12 +31,12 @@ type Conn struct {
 // NewConn returns a Conn for netConn, which must come from [fetch.Net]. The
 // Conn reports its traffic to t, which may be nil. Close sends the command
 // goodbye before it closes the connection.
-func NewConn(netConn net.Conn, t *fetch.Trace, goodbye string) *Conn {
+func NewConn(netConn net.Conn, t *trace.Trace, goodbye string) *Conn {
 	return &Conn{NetConn: netConn, Stream: netConn, trace: t, goodbye: goodbye}
 }
 
-// Trace returns the [fetch.Trace] of the current request, or nil.
-func (c *Conn) Trace() *fetch.Trace {
+// Trace returns the [trace.Trace] of the current request, or nil.
+func (c *Conn) Trace() *trace.Trace {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trace
@@ -44,7 +45,7 @@ func (c *Conn) Trace() *fetch.Trace {
 // setTrace sets the Trace to which c reports its traffic. The Trace may be nil.
 // After setTrace returns, the functions of the previous Trace are no longer
 // called.
-func (c *Conn) setTrace(t *fetch.Trace) {
+func (c *Conn) setTrace(t *trace.Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trace = t
@@ -131,7 +132,7 @@ func (c *Conn) MarkAnswered() { c.reused.Store(false) }
 func (c *Conn) IsReused() bool { return c.reused.Load() }
 
 // Claim implements [Session].
-func (c *Conn) Claim(t *fetch.Trace) bool {
+func (c *Conn) Claim(t *trace.Trace) bool {
 	c.setTrace(t)
 	c.reused.Store(true)
 	return true

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/line"
 )
@@ -50,10 +51,10 @@ func TestConn(t *testing.T) {
 				}
 				var sent, got strings.Builder
 				handshakes := 0
-				trace := &fetch.Trace{
+				trace := &trace.Trace{
 					Sent:     func(p []byte) { sent.Write(p) },
 					Received: func(p []byte) { got.Write(p) },
-					Phase:    func(fetch.Phase, net.Conn) { handshakes++ },
+					Phase:    func(trace.Phase, net.Conn) { handshakes++ },
 				}
 				text := NewText(NewConn(netConn, trace, "QUIT\r\n"), nil)
 				err = runDialog(t, text, c.secure, &tls.Config{RootCAs: certs.Pool})
@@ -160,7 +161,7 @@ func FuzzText(f *testing.F) {
 		defer local.Close()
 		var out recorder
 		var shown bytes.Buffer
-		c := NewConn(local, &fetch.Trace{Sent: func(p []byte) { shown.Write(p) }}, "")
+		c := NewConn(local, &trace.Trace{Sent: func(p []byte) { shown.Write(p) }}, "")
 		c.Stream = &out
 		text := NewText(c, nil)
 		lines := 0

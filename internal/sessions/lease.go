@@ -6,7 +6,7 @@ import (
 	"net"
 	"sync/atomic"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A Lease gives one request the exclusive use of a session. If the context of
@@ -17,12 +17,12 @@ type Lease[S Session] struct {
 	pool  *Pool[S]
 	ctx   context.Context
 	key   string
-	trace *fetch.Trace
+	trace *trace.Trace
 	stop  func() bool
 	ended atomic.Bool
 }
 
-func (p *Pool[S]) lease(ctx context.Context, key string, trace *fetch.Trace, s S) *Lease[S] {
+func (p *Pool[S]) lease(ctx context.Context, key string, trace *trace.Trace, s S) *Lease[S] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue(key).leased++

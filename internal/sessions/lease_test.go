@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A fakeSession is a session that records the calls of the Pool.
@@ -34,7 +35,7 @@ func (f *fakeSession) add(what string) {
 
 func (f *fakeSession) Close() error            { f.add("close"); return nil }
 func (f *fakeSession) Abort()                  { f.add("abort") }
-func (f *fakeSession) Claim(*fetch.Trace) bool { f.add("claim"); return !f.claimFails }
+func (f *fakeSession) Claim(*trace.Trace) bool { f.add("claim"); return !f.claimFails }
 func (f *fakeSession) Release() bool           { f.add("release"); return !f.releaseFails }
 func (f *fakeSession) Stale() bool             { return f.stale }
 
@@ -72,7 +73,7 @@ func TestDo(t *testing.T) {
 					f.log = &log
 					p.Put("k", f)
 				}
-				trace := &fetch.Trace{Restart: func() { log = append(log, "restarted") }}
+				trace := &trace.Trace{Restart: func() { log = append(log, "restarted") }}
 				err := p.Do(t.Context(), "k", trace, func() (*fakeSession, error) {
 					log = append(log, "open")
 					return &fakeSession{name: "new", log: &log}, c.open

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A Pool keeps idle sessions and runs requests on them. The zero value is ready
@@ -60,7 +61,7 @@ type idleSession[S Session] struct {
 // another session. If ctx is canceled, Do returns the cause of the
 // cancellation.
 func (p *Pool[S]) Do(
-	ctx context.Context, key string, trace *fetch.Trace, open func() (S, error), use func(*Lease[S]) error,
+	ctx context.Context, key string, trace *trace.Trace, open func() (S, error), use func(*Lease[S]) error,
 ) error {
 	for {
 		s, warm := p.claimIdle(key, trace)
@@ -103,7 +104,7 @@ func causeOr(ctx context.Context, err error) error {
 
 // claimIdle returns the most recently used idle session with the given key. It
 // returns false if the Pool has no usable session with this key.
-func (p *Pool[S]) claimIdle(key string, trace *fetch.Trace) (s S, ok bool) {
+func (p *Pool[S]) claimIdle(key string, trace *trace.Trace) (s S, ok bool) {
 	for {
 		if s, ok = p.popIdle(key); !ok || s.Claim(trace) {
 			return s, ok

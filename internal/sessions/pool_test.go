@@ -7,14 +7,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // A noopSession implements the methods of Session that these tests do not use.
 type noopSession struct{}
 
 func (noopSession) Abort()                  {}
-func (noopSession) Claim(*fetch.Trace) bool { return true }
+func (noopSession) Claim(*trace.Trace) bool { return true }
 func (noopSession) Release() bool           { return true }
 func (noopSession) Stale() bool             { return false }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 const (
@@ -34,7 +35,7 @@ type Session interface {
 
 	// Claim prepares an idle session for a request. The session must report its
 	// traffic to t. Claim returns false if the session cannot be used.
-	Claim(t *fetch.Trace) bool
+	Claim(t *trace.Trace) bool
 
 	// Release is called at the end of a request. It reports whether the session
 	// can be used for another request.

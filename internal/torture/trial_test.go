@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/savetest"
 	"github.com/anyurl/fetch/save"
@@ -122,7 +123,7 @@ func (tr *trial) transfer(t *testing.T, ctx context.Context, opts fetch.Options,
 	req := &fetch.Request{
 		URL:    u,
 		Header: fetch.Header{{Name: "X-Api-Key", Value: secret}},
-		Trace:  &fetch.Trace{Note: tr.addMessage},
+		Trace:  &trace.Trace{Note: tr.addMessage},
 	}
 	so := tr.save
 	so.URL, so.FS = url, fsys

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
@@ -164,7 +165,7 @@ func sendRequest(ctx context.Context, c *fetch.Client, line string, note func(st
 	if err != nil {
 		return failure(err), nil
 	}
-	req := &fetch.Request{URL: u, Trace: &fetch.Trace{Note: note}}
+	req := &fetch.Request{URL: u, Trace: &trace.Trace{Note: note}}
 	list, err := parseConditions(req, words[1:])
 	if err != nil {
 		return result{}, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
@@ -51,7 +52,7 @@ type listing struct {
 	source *source
 	dir    place
 	base   uri.URI
-	trace  *fetch.Trace
+	trace  *trace.Trace
 
 	started bool
 	infos   []fs.FileInfo // read but not yet returned

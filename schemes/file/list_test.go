@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 )
@@ -139,7 +140,7 @@ func TestHuge(t *testing.T) {
 	c := newClient(t, Options{})
 	note := ""
 	u, _ := fetch.ParseURL(urlOf(dir))
-	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: &fetch.Trace{Note: func(s string) { note = s }}})
+	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: &trace.Trace{Note: func(s string) { note = s }}})
 	if err != nil {
 		t.Fatal(err)
 	}

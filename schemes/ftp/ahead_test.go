@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
@@ -26,7 +27,7 @@ func TestManyFiles(t *testing.T) {
 			content := strings.Repeat(name, 100*i)
 			s.Put(name, []byte(content))
 			var talk strings.Builder
-			req := &fetch.Request{URL: uri.MustParse("ftp://" + s.Addr + "/" + name), Trace: &fetch.Trace{
+			req := &fetch.Request{URL: uri.MustParse("ftp://" + s.Addr + "/" + name), Trace: &trace.Trace{
 				Sent:     func(p []byte) { talk.Write(p) },
 				Received: func(p []byte) { talk.Write(p) },
 			}}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
@@ -45,7 +46,7 @@ func FuzzFTPReply(f *testing.F) {
 			}
 			start := time.Now()
 			var notes []string
-			resp, err := c.Do(t.Context(), &fetch.Request{URL: u, NoFollow: true, Trace: &fetch.Trace{Note: func(s string) { notes = append(notes, s) }}})
+			resp, err := c.Do(t.Context(), &fetch.Request{URL: u, NoFollow: true, Trace: &trace.Trace{Note: func(s string) { notes = append(notes, s) }}})
 			if err == nil {
 				_, err = io.Copy(io.Discard, resp.Body)
 				resp.Body.Close()

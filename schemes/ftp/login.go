@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -59,7 +60,7 @@ func (l *login) safe() error {
 }
 
 // open connects to the server, logs in, and returns the new session.
-func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *fetch.Trace) (*session, error) {
+func (d *driver) open(ctx context.Context, t fetch.Target, who *login, trace *trace.Trace) (*session, error) {
 	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
 		return nil, err

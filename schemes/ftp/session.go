@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -46,7 +47,7 @@ type session struct {
 	lost bool // the current directory is unknown
 }
 
-func newSession(conn net.Conn, host string, trace *fetch.Trace) *session {
+func newSession(conn net.Conn, host string, trace *trace.Trace) *session {
 	s := &session{host: host, telnet: true}
 	s.Text = sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), s)
 	return s

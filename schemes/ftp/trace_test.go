@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/uri"
@@ -24,13 +25,13 @@ func TestTrace(t *testing.T) {
 			faultnet.On("^RETR", 2, faultnet.Send("150 ok\r\n226 ok\r\n"), faultnet.Fin()))}
 		w := newWorld(t, ftp.Options{Account: "4711"}, nil, control, faultnet.Script{faultnet.Send("hello\r\n")})
 		var sent, got strings.Builder
-		var phases []fetch.Phase
+		var phases []trace.Phase
 		void := 0
-		req := &fetch.Request{URL: uri.MustParse("ftp://bob:secret@192.0.2.1/x"), Trace: &fetch.Trace{
+		req := &fetch.Request{URL: uri.MustParse("ftp://bob:secret@192.0.2.1/x"), Trace: &trace.Trace{
 			Sent:     func(p []byte) { sent.Write(p) },
 			Received: func(p []byte) { got.Write(p) },
 			Restart:  func() { sent.Reset(); got.Reset(); void++ },
-			Phase:    func(p fetch.Phase, _ net.Conn) { phases = append(phases, p) },
+			Phase:    func(p trace.Phase, _ net.Conn) { phases = append(phases, p) },
 		}}
 		ask := func() {
 			t.Helper()
@@ -52,7 +53,7 @@ func TestTrace(t *testing.T) {
 		if !strings.HasPrefix(got.String(), "220 hello\r\n331 go on\r\n") || !strings.HasSuffix(got.String(), "150 ok\r\n226 ok\r\n") {
 			t.Errorf("heard %q", got.String())
 		}
-		if n := len(phases); n == 0 || !slices.IsSorted(phases[n-2:]) || phases[n-1] != fetch.FirstByte {
+		if n := len(phases); n == 0 || !slices.IsSorted(phases[n-2:]) || phases[n-1] != trace.FirstByte {
 			t.Errorf("phases %v", phases)
 		}
 		sent.Reset()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -222,9 +223,9 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 		s.Trace().Notef("the server does not support REST: %d bytes are skipped", first)
 		skip = first
 	}
-	s.Trace().Reached(fetch.RequestSent, s.NetConn)
+	s.Trace().Reached(trace.RequestSent, s.NetConn)
 	if r, err = next(); err == nil {
-		s.Trace().Reached(fetch.FirstByte, s.NetConn)
+		s.Trace().Reached(trace.FirstByte, s.NetConn)
 	}
 	if err == nil && (r.Code/100 > 2 || s.IsBroken()) {
 		err = refused(verb, r)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/gopher"
@@ -185,7 +186,7 @@ func phases(t *testing.T, c *fetch.Client, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) { all = append(all, strconv.Itoa(int(p))) }}
+	trace := &trace.Trace{Phase: func(p trace.Phase, _ net.Conn) { all = append(all, strconv.Itoa(int(p))) }}
 	resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: trace})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/internal/transcript"
@@ -106,7 +107,7 @@ func TestRecordedForm(t *testing.T) {
 	client, server := replay(t, o, form, sent)
 	u, _ := fetch.ParseURL("gopher://192.0.2.1/00/survey%09%09?")
 	var traced strings.Builder
-	req := &fetch.Request{URL: u, Trace: &fetch.Trace{Sent: func(p []byte) { traced.Write(p) }}}
+	req := &fetch.Request{URL: u, Trace: &trace.Trace{Sent: func(p []byte) { traced.Write(p) }}}
 	got := outcome(client.Do(t.Context(), req))
 	if want := `document text/plain Gopher+: "Got answers:\r\nAlice\r\nalice@example.org\r\nsecret\r\n2\r\nline one\r\nline two\r\n1\r\nred\r\n"`; got != want {
 		t.Errorf("got %s", got)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
@@ -64,7 +65,7 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, sent, logged []by
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.RequestSent, conn.NetConn)
+	req.Trace.Reached(trace.RequestSent, conn.NetConn)
 	return &session{Conn: conn, r: bufio.NewReaderSize(conn, bufferSize), stop: stop}, nil
 }
 
@@ -94,7 +95,7 @@ func (s *session) awaitResponse() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	s.Trace().Reached(fetch.FirstByte, s.NetConn)
+	s.Trace().Reached(trace.FirstByte, s.NetConn)
 	return nil
 }
 

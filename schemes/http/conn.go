@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
@@ -66,7 +67,7 @@ const earlyResponseWait = 50 * time.Millisecond
 // Claim reports whether the idle connection c can be used for another request.
 // It returns false if c has received unsolicited bytes, which could be mistaken
 // for the response.
-func (c *conn) Claim(*fetch.Trace) bool {
+func (c *conn) Claim(*trace.Trace) bool {
 	if !c.used && time.Since(c.created) < unusedGrace {
 		return true
 	}
@@ -102,7 +103,7 @@ func (d *driver) sendHTTP1(
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		c := l.Session
 		if c.state != nil && !c.used { // new, or opened for HTTP/2
-			req.Trace.Reached(fetch.Secured, c)
+			req.Trace.Reached(trace.Secured, c)
 		}
 		r := &reader{Legacy: d.opts.Legacy, noBody: wr.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l}
 		if x, err = r.exchange(wr, via); err != nil { // the lease is still valid only after an error
@@ -167,7 +168,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		c.timerStart = now
 		c.SetReadDeadline(now.Add(firstByte))
 	}
-	r.trace.Reached(fetch.RequestSent, c)
+	r.trace.Reached(trace.RequestSent, c)
 	if err := r.response(); err != nil {
 		if failed != nil && len(r.head) == 0 {
 			err = failed
@@ -178,7 +179,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		c.timerStart = time.Time{}
 		c.SetReadDeadline(c.timerStart)
 	}
-	r.trace.Reached(fetch.FirstByte, c)
+	r.trace.Reached(trace.FirstByte, c)
 	r.keepAlive = r.keepAlive && !hasField(wr.header, "Connection")
 	r.result = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,

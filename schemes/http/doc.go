@@ -12,7 +12,7 @@
 // The package has its own implementation of HTTP/1 and uses the Transport of
 // net/http for HTTP/2. It opens connections with fetch.Net and reuses them only
 // for requests with the same Net.Key. Therefore, a request never uses a
-// connection that its Policy would block. If fetch.Trace has a Sent or Received
+// connection that its Policy would block. If trace.Trace has a Sent or Received
 // function, the driver uses HTTP/1.1, so that the functions receive the bytes
 // that are sent and received.
 package http

@@ -9,11 +9,12 @@ import (
 	"net/netip"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 )
 
 // An exchange is an HTTP request and its response, over HTTP/1 or HTTP/2.
 type exchange struct {
-	trace *fetch.Trace
+	trace *trace.Trace
 	via   *proxyRoute // proxy or gateway, or nil
 	conn  net.Conn    // the last connection that was tried
 	tls   *tls.ConnectionState
@@ -58,4 +59,4 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 }
 
 // tracesBytes reports whether t records the bytes that are sent or received.
-func tracesBytes(t *fetch.Trace) bool { return t != nil && (t.Sent != nil || t.Received != nil) }
+func tracesBytes(t *trace.Trace) bool { return t != nil && (t.Sent != nil || t.Received != nil) }

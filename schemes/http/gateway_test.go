@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -73,7 +74,7 @@ func TestGatewayLogin(t *testing.T) {
 			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
 			var traced strings.Builder
 			req := newRequest(test.url)
-			req.Auth, req.Trace = test.auth, &fetch.Trace{Sent: func(p []byte) { traced.Write(p) }}
+			req.Auth, req.Trace = test.auth, &trace.Trace{Sent: func(p []byte) { traced.Write(p) }}
 			_, body, err := get(t, client, req)
 			client.Close()
 			s.serving.Wait()

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
@@ -60,9 +61,9 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	}
 	defer requested()
 	x := &exchange{trace: req.Trace}
-	tries, last := 0, fetch.Secured
+	tries, last := 0, trace.Secured
 	var mu sync.Mutex // net/http calls the trace from several goroutines, in any order
-	reached := func(p fetch.Phase) {
+	reached := func(p trace.Phase) {
 		mu.Lock()
 		defer mu.Unlock()
 		for last < p {
@@ -77,16 +78,16 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 			if tries++; tries > 1 {
 				req.Trace.Restarted()
 			}
-			x.conn, last = info.Conn, fetch.Secured
+			x.conn, last = info.Conn, trace.Secured
 			if !info.Reused {
-				req.Trace.Reached(fetch.Secured, info.Conn)
+				req.Trace.Reached(trace.Secured, info.Conn)
 			}
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
-			reached(fetch.RequestSent)
+			reached(trace.RequestSent)
 			requested()
 		},
-		GotFirstResponseByte: func() { reached(fetch.FirstByte) },
+		GotFirstResponseByte: func() { reached(trace.FirstByte) },
 	})
 	r, err := wr.netRequest(ctx)
 	if err != nil {

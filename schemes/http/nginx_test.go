@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/http"
 )
@@ -52,7 +53,7 @@ func TestNginxComplete(t *testing.T) {
 			req := newRequest(test.url + "/big")
 			traced := sha256.New()
 			if test.listen {
-				req.Trace = &fetch.Trace{Received: func(p []byte) { traced.Write(p) }}
+				req.Trace = &trace.Trace{Received: func(p []byte) { traced.Write(p) }}
 			}
 			resp, err := client.Do(t.Context(), req)
 			if err != nil {
@@ -138,8 +139,8 @@ func TestNginxReuse(t *testing.T) {
 			client, conns := realClient(t, s, test.opts), 0
 			for range 20 {
 				req := newRequest(test.url + "/small")
-				req.Trace = &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) {
-					if p == fetch.Connected {
+				req.Trace = &trace.Trace{Phase: func(p trace.Phase, _ net.Conn) {
+					if p == trace.Connected {
 						conns++
 					}
 				}}

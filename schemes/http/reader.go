@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/http1"
 )
 
@@ -24,7 +25,7 @@ import (
 type reader struct {
 	Legacy
 	noBody bool
-	trace  *fetch.Trace
+	trace  *trace.Trace
 	ctx    context.Context
 	conn   *conn
 	lease  *lease

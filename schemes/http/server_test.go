@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -167,13 +168,13 @@ type notes struct {
 	restarts  int
 }
 
-func (n *notes) trace() *fetch.Trace {
+func (n *notes) trace() *trace.Trace {
 	lock := func(f func()) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		f()
 	}
-	return &fetch.Trace{
+	return &trace.Trace{
 		Sent:     func(p []byte) { lock(func() { n.sent.Write(p) }) },
 		Received: func(p []byte) { lock(func() { n.got.Write(p) }) },
 		Restart:  func() { lock(func() { n.sent.Reset(); n.got.Reset(); n.restarts++ }) },

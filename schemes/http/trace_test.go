@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/http"
 )
@@ -164,10 +165,10 @@ func TestSecured(t *testing.T) {
 		pool.AddCert(server.Certificate())
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: pool}}, http.Schemes(http.Options{})...)
 		for i, want := range []string{"[1 2 3 4]", "[3 4]"} {
-			var got []fetch.Phase
+			var got []trace.Phase
 			req := newRequest(server.URL + "/")
-			req.Trace = &fetch.Trace{Phase: func(p fetch.Phase, _ net.Conn) {
-				if p != fetch.Resolved {
+			req.Trace = &trace.Trace{Phase: func(p trace.Phase, _ net.Conn) {
+				if p != trace.Resolved {
 					got = append(got, p)
 				}
 			}}

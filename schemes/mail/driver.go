@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/emersion/go-imap/v2"
 )
@@ -84,12 +85,12 @@ type lease = sessions.Lease[*session]
 // lease ends when the response body is closed or read completely.
 func (q *task) response(l *lease) (*fetch.Response, error) {
 	s := l.Session
-	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
+	q.req.Trace.Reached(trace.RequestSent, s.NetConn)
 	resp, err := s.response(q)
 	if err != nil {
 		return nil, err
 	}
-	q.req.Trace.Reached(fetch.FirstByte, s.NetConn)
+	q.req.Trace.Reached(trace.FirstByte, s.NetConn)
 	resp.Proto, resp.Peer, resp.TLS = "IMAP4rev1", fetch.PeerOf(s.NetConn), s.TLS
 	resp.Body = l.Body(resp.Body, nil)
 	return resp, nil

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/mail"
 )
@@ -33,7 +34,7 @@ func TestRetryOnNewSession(t *testing.T) {
 		for i := range 2 {
 			var sent strings.Builder
 			void := 0
-			trace := &fetch.Trace{Sent: func(p []byte) { sent.Write(p) }, Restart: func() { sent.Reset(); void++ }}
+			trace := &trace.Trace{Sent: func(p []byte) { sent.Write(p) }, Restart: func() { sent.Reset(); void++ }}
 			resp, err := c.Do(t.Context(), &fetch.Request{URL: u, Trace: trace})
 			if err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
 )
@@ -68,7 +69,7 @@ func (s *session) nonSyncLimit() int {
 // batches, because the length of a command is limited.
 type searchLister struct {
 	s      *session
-	trace  *fetch.Trace
+	trace  *trace.Trace
 	namer  namer
 	filter func(*imap.Envelope) bool // nil selects all messages
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -36,7 +37,7 @@ type session struct {
 	mailbox    *mailbox // the selected mailbox, or nil
 }
 
-func newSession(conn net.Conn, endpoint endpoint, trace *fetch.Trace) *session {
+func newSession(conn net.Conn, endpoint endpoint, trace *trace.Trace) *session {
 	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
 }
 

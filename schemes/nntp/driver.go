@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
@@ -119,12 +120,12 @@ func (d *driver) changeSession(ctx context.Context, q *task, l *lease, auth *fet
 // session is released when the Body of the response is closed.
 func (d *driver) attempt(q *task, l *lease) (*fetch.Response, error) {
 	s := l.Session
-	q.req.Trace.Reached(fetch.RequestSent, s.NetConn)
+	q.req.Trace.Reached(trace.RequestSent, s.NetConn)
 	resp, err := d.startResponse(q, s)
 	if err != nil {
 		return nil, err
 	}
-	q.req.Trace.Reached(fetch.FirstByte, s.NetConn)
+	q.req.Trace.Reached(trace.FirstByte, s.NetConn)
 	resp.Proto, resp.Peer, resp.TLS, resp.Size = "NNTP", fetch.PeerOf(s.NetConn), s.TLS, -1
 	resp.Body = l.Body(resp.Body, blockFault)
 	return resp, nil

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -295,16 +296,16 @@ func TestPasswordMasked(t *testing.T) {
 		r.unread.WriteString("200 hello\r\n")
 		c := newMemoryClient(r, nntp.Options{ClearPassword: true})
 		defer c.Close()
-		var trace bytes.Buffer
+		var sent bytes.Buffer
 		req := &fetch.Request{
 			URL:   uri.MustParse("nntp://alice:s3cret@192.0.2.1/g/1"),
-			Trace: &fetch.Trace{Sent: func(p []byte) { trace.Write(p) }},
+			Trace: &trace.Trace{Sent: func(p []byte) { sent.Write(p) }},
 		}
 		_, _, err := schemetest.ReadRequest(t, c, req)
-		all := fmt.Sprint(err) + trace.String()
+		all := fmt.Sprint(err) + sent.String()
 		if !errors.Is(err, fetch.Auth) || strings.Contains(all, "s3cret") || strings.Contains(all, "AGFsaWNl") ||
 			!strings.Contains(all, "***\r\n") {
-			t.Errorf("got %v, trace %q", err, trace.String())
+			t.Errorf("got %v, trace %q", err, sent.String())
 		}
 		if sent := strings.Join(r.sentCommands(), ""); !strings.Contains(sent, "s3cret\r\n") &&
 			!strings.Contains(sent, "AGFsaWNlAHMzY3JldA==\r\n") {

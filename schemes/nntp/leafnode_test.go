@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -78,7 +79,7 @@ func getWithNotes(t testing.TB, c *fetch.Client, url string) (*fetch.Response, s
 	var notes []string
 	req := &fetch.Request{
 		URL:   uri.MustParse(url),
-		Trace: &fetch.Trace{Note: func(text string) { notes = append(notes, text) }},
+		Trace: &trace.Trace{Note: func(text string) { notes = append(notes, text) }},
 	}
 	resp, err := c.Do(t.Context(), req)
 	if err != nil {

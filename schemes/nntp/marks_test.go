@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
 )
@@ -125,7 +126,7 @@ func readNumbers(t *testing.T, r *memoryConn, o nntp.Options, path string, note 
 		t.Context(),
 		&fetch.Request{
 			URL:   uri.MustParse("nntp://192.0.2.1/" + path),
-			Trace: &fetch.Trace{Note: func(s string) { *note += s }},
+			Trace: &trace.Trace{Note: func(s string) { *note += s }},
 		},
 	)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"net"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -21,14 +22,14 @@ type session struct {
 	upgradeFailed bool // a login or STARTTLS failed, so no other request may use the session
 }
 
-func newSession(conn net.Conn, endpoint endpoint, trace *fetch.Trace) *session {
+func newSession(conn net.Conn, endpoint endpoint, trace *trace.Trace) *session {
 	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), nil)}
 }
 
 // Claim implements [sessions.Session]. It rejects an idle session that has
 // received bytes, because these bytes cannot be the response to the next
 // command.
-func (s *session) Claim(t *fetch.Trace) bool {
+func (s *session) Claim(t *trace.Trace) bool {
 	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 

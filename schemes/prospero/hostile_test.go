@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/prospero/ardp"
 	"github.com/anyurl/fetch/internal/schemetest"
@@ -154,7 +155,7 @@ func TestManyNotes(t *testing.T) {
 		client, _ := serve(t, p)
 		req := request(t, host+"x")
 		var notes []string
-		req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
+		req.Trace = &trace.Trace{Note: func(text string) { notes = append(notes, text) }}
 		resp, err := client.Do(t.Context(), req)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 )
@@ -91,7 +92,7 @@ func (l *link) methodNames() string {
 }
 
 // check compares the attributes of an object with the fields of its URL.
-func (l locator) check(at *link, t *fetch.Trace) error {
+func (l locator) check(at *link, t *trace.Trace) error {
 	for _, f := range l.fields {
 		v, ok := at.get(f.Name)
 		switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/prospero/ardp"
 	"github.com/anyurl/fetch/internal/prospero/message"
 	"github.com/anyurl/fetch/internal/tty"
@@ -67,7 +68,7 @@ func (d *driver) sendTo(ctx context.Context, req *fetch.Request, address string,
 	r := &reply{conn: conn, peer: fetch.PeerOf(conn), note: limitNotes(req.Trace), stop: context.AfterFunc(ctx, func() { conn.Close() })}
 	r.call, err = ardp.New(req.Trace.Tap(conn), text, ardp.Options{Note: r.note})
 	if err == nil {
-		req.Trace.Reached(fetch.RequestSent, conn)
+		req.Trace.Reached(trace.RequestSent, conn)
 		in := bufio.NewReader(r.call)
 		_, err = in.Peek(1)
 		r.Reader = message.NewReader(in)
@@ -80,7 +81,7 @@ func (d *driver) sendTo(ctx context.Context, req *fetch.Request, address string,
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.FirstByte, conn)
+	req.Trace.Reached(trace.FirstByte, conn)
 	return r, nil
 }
 
@@ -88,7 +89,7 @@ func (d *driver) sendTo(ctx context.Context, req *fetch.Request, address string,
 const maxNoted = 20
 
 // limitNotes returns a function that adds notes to a trace, up to maxNoted.
-func limitNotes(t *fetch.Trace) func(format string, args ...any) {
+func limitNotes(t *trace.Trace) func(format string, args ...any) {
 	noted := 0
 	return func(format string, args ...any) {
 		if noted++; noted <= maxNoted {

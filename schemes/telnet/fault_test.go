@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/telnet"
@@ -145,7 +146,7 @@ func TestRejectedURLs(t *testing.T) {
 func TestNotes(t *testing.T) {
 	var notes []string
 	sent := replay(t, telnet.Options{}, faultnet.Script{faultnet.Send("\xff\xfd\x27\xff\xfa\x27\x01\xff\xf0"), faultnet.Expect("\x27")}, func(t *testing.T, c *fetch.Client) {
-		req := &fetch.Request{URL: uri.MustParse("telnet://b%1bob:s3cret@192.0.2.1:23/"), Range: fetch.Range{First: 2}, Trace: &fetch.Trace{Note: func(s string) { notes = append(notes, s) }}}
+		req := &fetch.Request{URL: uri.MustParse("telnet://b%1bob:s3cret@192.0.2.1:23/"), Range: fetch.Range{First: 2}, Trace: &trace.Trace{Note: func(s string) { notes = append(notes, s) }}}
 		resp, err := c.Do(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)

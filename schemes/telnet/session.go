@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	library "github.com/ziutek/telnet"
 )
 
@@ -52,9 +53,9 @@ func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
 // newSession returns a Response for an interactive session over netConn.
 func (o Options) newSession(
-	ctx context.Context, netConn net.Conn, trace *fetch.Trace, stream io.Reader, send func([]byte) (int, error),
+	ctx context.Context, netConn net.Conn, events *trace.Trace, stream io.Reader, send func([]byte) (int, error),
 ) *fetch.Response {
-	trace.Reached(fetch.RequestSent, netConn)
+	events.Reached(trace.RequestSent, netConn)
 	fetch.SetIdleTimeout(netConn, o.Idle)
 	stop := context.AfterFunc(ctx, func() { netConn.Close() })
 	return &fetch.Response{
@@ -62,7 +63,7 @@ func (o Options) newSession(
 		Size:  -1,
 		Peer:  fetch.PeerOf(netConn),
 		Input: &input{netConn, send},
-		Body:  &output{stream, netConn, trace, stop, o.Idle > 0},
+		Body:  &output{stream, netConn, events, stop, o.Idle > 0},
 	}
 }
 
@@ -86,7 +87,7 @@ func (i *input) Close() error {
 type output struct {
 	stream  io.Reader
 	netConn net.Conn
-	trace   *fetch.Trace // nil after the first byte
+	trace   *trace.Trace // nil after the first byte
 	stop    func() bool
 	idle    bool // an idle timeout ends the session with io.EOF
 }
@@ -94,7 +95,7 @@ type output struct {
 func (o *output) Read(p []byte) (int, error) {
 	n, err := o.stream.Read(p)
 	if n > 0 && o.trace != nil {
-		o.trace.Reached(fetch.FirstByte, o.netConn)
+		o.trace.Reached(trace.FirstByte, o.netConn)
 		o.trace = nil
 	}
 	if o.idle && errors.Is(err, os.ErrDeadlineExceeded) {

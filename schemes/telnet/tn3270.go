@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/tty"
 	"golang.org/x/text/encoding/charmap"
 )
@@ -56,7 +57,7 @@ func (o Options) tn3270(
 	}
 	defer netConn.Close()
 	defer context.AfterFunc(ctx, func() { netConn.Close() })()
-	req.Trace.Reached(fetch.RequestSent, netConn)
+	req.Trace.Reached(trace.RequestSent, netConn)
 	h := newHost(req.Trace.Tap(netConn))
 	if h.settle = o.Settle; h.settle <= 0 {
 		h.settle = settleTime
@@ -67,7 +68,7 @@ func (o Options) tn3270(
 		}
 		return nil, err
 	}
-	req.Trace.Reached(fetch.FirstByte, netConn)
+	req.Trace.Reached(trace.FirstByte, netConn)
 	text := h.screen.text(codes)
 	if o.JSON {
 		text = h.screen.json(codes)

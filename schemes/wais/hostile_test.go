@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/internal/waistest"
@@ -138,7 +139,7 @@ func TestManyDiagnostics(t *testing.T) {
 	c, _ := serve(t, ready(faultnet.Send(message(append(all, document("b"))...))))
 	req := schemetest.NewRequest(t, host+"db?x")
 	var notes []string
-	req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
+	req.Trace = &trace.Trace{Note: func(text string) { notes = append(notes, text) }}
 	if got := outcome(c.Do(t.Context(), req)); !strings.Contains(got, `"b"`) || len(notes) != 10 {
 		t.Errorf("got %s and %d notes", got, len(notes))
 	}

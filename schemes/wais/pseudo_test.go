@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/internal/waistest"
@@ -149,7 +150,7 @@ func TestLimit(t *testing.T) {
 		client, _ := serve(t, faultnet.Script{server.Step()})
 		req := schemetest.NewRequest(t, host+"db?whale"+c.query)
 		var notes []string
-		req.Trace = &fetch.Trace{Note: func(text string) { notes = append(notes, text) }}
+		req.Trace = &trace.Trace{Note: func(text string) { notes = append(notes, text) }}
 		got := outcome(client.Do(t.Context(), req))
 		if n := strings.Count(got, "document \""); c.results >= 0 && n != c.results {
 			t.Errorf("%s: %d results, want %d", c.name, n, c.results)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/z3950"
 )
@@ -23,14 +24,14 @@ type session struct {
 	rested bool // the last response was read completely
 }
 
-func newSession(conn net.Conn, trace *fetch.Trace) *session {
+func newSession(conn net.Conn, trace *trace.Trace) *session {
 	s := &session{Conn: sessions.NewConn(conn, trace, "")} // the protocol has no closing command
 	s.in = z3950.NewReader(s)
 	return s
 }
 
 // Claim rejects a session that received bytes while it was idle.
-func (s *session) Claim(t *fetch.Trace) bool {
+func (s *session) Claim(t *trace.Trace) bool {
 	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
@@ -95,7 +96,7 @@ func (s *session) send(p z3950.PDU) error {
 		s.Break()
 		return wireFault(err)
 	}
-	s.Trace().Reached(fetch.RequestSent, s.NetConn)
+	s.Trace().Reached(trace.RequestSent, s.NetConn)
 	h, err := s.in.Next()
 	if err != nil {
 		s.Break()
@@ -103,7 +104,7 @@ func (s *session) send(p z3950.PDU) error {
 	}
 	s.MarkAnswered()
 	s.length = h.Length
-	s.Trace().Reached(fetch.FirstByte, s.NetConn)
+	s.Trace().Reached(trace.FirstByte, s.NetConn)
 	switch {
 	case h.Type != 'z':
 		return fetch.Protocol.Errorf("server sent a message of type %q", h.Type)

@@ -1,4 +1,9 @@
-package fetch
+// Package trace has functions that receive the events of a request: bytes sent and
+// received, notes for the user, and phases of the exchange.
+//
+// A caller sets the field Trace of a fetch.Request. Drivers call the methods of
+// the Trace, which do nothing if the Trace or the function is nil.
+package trace
 
 import (
 	"fmt"
