@@ -1,12 +1,10 @@
 package warc
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"iter"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,10 +16,21 @@ import (
 // concurrent use. The caller must close it.
 type Archive struct {
 	// Time selects a capture if the archive has several captures of a URL.
-	// Replay uses the latest capture at or before Time, or else the earliest
-	// capture after it. If Time is zero, replay uses the latest capture. Time
-	// must not change while the Archive is in use.
-	Time time.Time
+	// Replay uses the capture nearest to Time. If Until is later than Time, the
+	// period from Time to Until takes the place of Time: replay uses the latest
+	// capture in the period, or else the capture nearest to it. If Time is
+	// zero, replay uses the latest capture. The index has whole seconds. These
+	// fields must not change while the Archive is in use.
+	Time, Until time.Time
+
+	// If Decode is true, replay removes the content codings of HTTP bodies, as
+	// a client does that accepts codings. Otherwise bodies keep the codings
+	// that the server used.
+	Decode bool
+
+	// If Raw is true, replay returns HTTP bodies with their transfer coding, as
+	// far as the records contain it, and with their content codings.
+	Raw bool
 
 	// Damaged lists the damage that Open found. The other records can still be
 	// replayed.
@@ -147,17 +156,4 @@ func lineAt(index io.ReaderAt, size, low, offset int64) (int64, string, error) {
 		from, skip = from+int64(len(text)), false
 	}
 	return size, "", nil
-}
-
-// sortByTime sorts the lines of one URL, so that the capture selected by
-// Archive.Time comes first.
-func (a *Archive) sortByTime(list []Line) []Line {
-	slices.SortStableFunc(list, func(x, y Line) int { return cmp.Compare(y.Timestamp, x.Timestamp) })
-	wanted := a.Time.UTC().Format("20060102150405")
-	later := slices.IndexFunc(list, func(l Line) bool { return a.Time.IsZero() || l.Timestamp <= wanted })
-	if later < 0 {
-		later = len(list)
-	}
-	slices.Reverse(list[:later])
-	return slices.Concat(list[later:], list[:later])
 }

@@ -43,6 +43,7 @@ func TestOpenPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer packed.Close()
+	packed.Decode = true
 	for _, url := range []string{"http://h.example/copy", "gopher://h.example/1/", "http://h.example/gzip",
 		"imap://me@h.example/INBOX;UIDVALIDITY=1/;UID=2"} {
 		want, err1 := replayText(t, a, url)

@@ -8,10 +8,9 @@ import (
 	"net/netip"
 	"os"
 	"path"
-	"slices"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // Schemes returns copies of the schemes that replay captures from the archive.
@@ -34,11 +33,14 @@ type driver struct{ *Archive }
 // capture, the error wraps fetch.NotFound. Reading the Body verifies the
 // payload digest. The Body of a truncated capture returns an error at its end.
 func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	found, err := a.captures(req.URL)
-	if err != nil {
-		return nil, err
+	near := nearest{Archive: a.Archive}
+	for l, err := range a.linesOf(req.URL) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		near.add(l)
 	}
-	for opened, l := range a.sortByTime(found) {
+	for opened, l := range near.sorted() {
 		if err := cmp.Or(ctx.Err(), checkOpened(opened)); err != nil {
 			return nil, err
 		}
@@ -46,8 +48,8 @@ func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 		if err != nil {
 			return nil, err
 		}
-		switch rec.head.Type() {
-		case Response, Resource, Revisit, Conversion:
+		if isCapture(rec.head.Type()) {
+			near.noteSuccess(req.Trace, l)
 			return a.followRevisits(ctx, req, rec)
 		}
 		rec.Close() // this record cannot be replayed, for example a metadata record
@@ -65,29 +67,6 @@ func checkOpened(opened int) error {
 		return nil
 	}
 	return fetch.Mismatch.Errorf("more than %d records of this URL cannot be replayed", maxOpened)
-}
-
-// captures returns the index lines of u and of equivalent URLs.
-func (a *Archive) captures(u uri.URI) (found []Line, err error) {
-	target := targetURI(u)
-	same, err := uri.ParseZone(target)
-	if err != nil {
-		return nil, fetch.BadURL.With(err)
-	}
-	same = same.Normalize(uri.ByScheme)
-	keys := []string{Key(target), Key(same.Unredacted())}
-	for _, key := range slices.Compact(keys) {
-		for l, err := range a.lookup(key) {
-			if err != nil {
-				return nil, err
-			}
-			other, err := uri.ParseZone(l.URL)
-			if l.URL == target || err == nil && other.Normalize(uri.ByScheme) == same {
-				found = append(found, l)
-			}
-		}
-	}
-	return found, nil
 }
 
 // A record is a WARC record that is open for reading.
@@ -184,13 +163,23 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) 
 		same, known := sameDigest(h.Get("WARC-Payload-Digest"), rec.head.Get("WARC-Payload-Digest"))
 		switch t := rec.head.Type(); {
 		case t != Response && t != Resource && t != Revisit, known && !same, rec.head.ID() == h.ID():
-		case date.IsZero() || rec.head.Date().Equal(date):
+		case date.IsZero() || sameDate(rec.head.Date(), date):
 			return rec, nil
 		}
 		rec.Close()
 	}
 	return nil, fetch.NotFound.Errorf("the archive has no original record for a revisit of %q at %q",
 		url, h.Get("WARC-Refers-To-Date"))
+}
+
+// sameDate reports whether two dates are equal. If one of them has whole
+// seconds, sameDate ignores the fraction of the other, because a date from an
+// index has whole seconds.
+func sameDate(a, b time.Time) bool {
+	if a.Nanosecond() == 0 || b.Nanosecond() == 0 {
+		a, b = a.Truncate(time.Second), b.Truncate(time.Second)
+	}
+	return a.Equal(b)
 }
 
 // peerOf returns the server address in the record if the address is public. It
@@ -220,7 +209,7 @@ func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head [
 		body.verify(rec.head.Get("WARC-Payload-Digest"))
 	}
 	if isHTTP(resp.Media) {
-		err = respondHTTP(req, resp, body, head)
+		err = a.respondHTTP(req, resp, body, head)
 	} else {
 		resp.Kind = kindOf(resp.Media)
 	}

@@ -3,7 +3,6 @@ package warc
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -19,7 +18,7 @@ import (
 
 // respondHTTP parses the HTTP response in body and sets the fields of resp. If
 // head is not nil, it replaces the header in body.
-func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, head []byte) error {
+func (a *Archive) respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, head []byte) error {
 	m := http1.NewReader(body.Reader, 32<<10)
 	stored, err := m.ReadHead()
 	if err != nil {
@@ -39,13 +38,17 @@ func respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, hea
 	resp.Time, _ = http.ParseTime(resp.Header.Get("Last-Modified"))
 	resp.Size = m.Length()
 	resp.Body = body
+	if a.Raw && !m.Verbatim() {
+		body.Reader, body.hash = m.Raw(), nil // the digest is of the body without its transfer coding
+		resp.Size, resp.Validator = -1, ""
+	}
 	switch {
 	case resp.Code >= 400:
 		resp.Fault = &fetch.Error{Code: resp.Code, Err: statusFault(resp.Code).Errorf("server answered %d", resp.Code)}
 	case resp.Code >= 300:
 		resp.Location = location(req.URL, resp.Header.Get("Location"))
 	}
-	return decode(req, resp)
+	return a.decode(req, resp)
 }
 
 // statusFault returns the fault for an HTTP status code (RFC 9110 sections 15.5
@@ -75,17 +78,16 @@ func location(from uri.URI, text string) uri.URI {
 	return u
 }
 
-// decode removes the content codings of a replayed body. It does not change a
-// body with an unknown content coding.
-func decode(req *fetch.Request, resp *fetch.Response) error {
-	list, err := coding.Parse(resp.Header.Values("Content-Encoding"))
-	switch {
-	case errors.Is(err, fetch.Unsupported):
-		req.Trace.Notef("%v: returning the encoded body", err)
-	case err != nil:
-		return err
-	case len(list) > 0:
-		resp.Body, resp.Size, resp.Validator = coding.NewReader(resp.Body, list, req.Trace), -1, ""
+// decode removes the content codings of a replayed body if Archive.Decode is
+// set. It also recognizes listings, except in a body that keeps its codings.
+func (a *Archive) decode(req *fetch.Request, resp *fetch.Response) error {
+	if list, err := coding.Parse(resp.Header.Values("Content-Encoding")); err != nil || len(list) > 0 {
+		if !a.Decode || a.Raw || req.Op == fetch.Stat {
+			return nil
+		}
+		if _, err := coding.Decode(resp, req.Trace); err != nil {
+			return err
+		}
 	}
 	buffered := bufio.NewReaderSize(resp.Body, maxPeek)
 	if isIndex(req.URL, resp, buffered) {

@@ -58,7 +58,7 @@ func TestReplayHTTP(t *testing.T) {
 				gzipped("hello"))), "hello", fetch.Document, "", nil, nil},
 		{"three codings", coded("gzip, gzip, gzip", ""), "", fetch.Document, "", fetch.Bomb, nil},
 		{"brotli", coded("br", brotlied), "hello", fetch.Document, "", nil, nil},
-		{"unsupported coding", coded("compress", "?"), "?", fetch.Document, "", nil, nil},
+		{"unsupported coding", coded("compress", "?"), "", fetch.Document, "", fetch.Unsupported, nil},
 		{"no coding", coded("identity", "hello"), "hello", fetch.Document, "", nil, nil},
 		{"empty body", coded("gzip", ""), "", fetch.Document, "", nil, nil},
 		{"body without the declared coding", coded("gzip", "hello, hello, hello"), "", fetch.Document, "", nil,
@@ -92,6 +92,7 @@ func TestReplayHTTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
+			a.Decode = true
 			resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/d/")})
 			if err != nil {
 				if !errors.Is(err, tc.fault) {
@@ -108,6 +109,43 @@ func TestReplayHTTP(t *testing.T) {
 				t.Errorf("got body %q, %v, want %q, %v", body, err, tc.body, tc.reading)
 			}
 		})
+	}
+}
+
+// TestReplayCodings compares the bodies that the fields Decode and Raw select.
+func TestReplayCodings(t *testing.T) {
+	packed := gzipped("hello")
+	chunks := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(packed), packed)
+	path := filepath.Join(t.TempDir(), "a.warc.gz")
+	head := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked"
+	if err := os.WriteFile(path, members(web(1, "", answer(head, chunks))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name        string
+		decode, raw bool
+		want        string
+	}{
+		{"neither", false, false, packed},
+		{"Decode", true, false, "hello"},
+		{"Raw", false, true, chunks},
+		{"Raw has precedence", true, true, chunks},
+	} {
+		a, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Decode, a.Raw = tc.decode, tc.raw
+		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if string(body) != tc.want || err != nil {
+			t.Errorf("%s: got %q, %v", tc.name, body, err)
+		}
+		resp.Body.Close()
+		a.Close()
 	}
 }
 

@@ -36,6 +36,7 @@ func openSample(t *testing.T) *Archive {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
+	a.Decode = true
 	return a
 }
 
@@ -115,7 +116,7 @@ func TestReplayEntries(t *testing.T) {
 	}
 }
 
-// TestReplayTime verifies the selection by Archive.Time.
+// TestReplayTime verifies the selection by Archive.Time and Archive.Until.
 func TestReplayTime(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
@@ -127,28 +128,35 @@ func TestReplayTime(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	second := func(n int) time.Time { return day.Add(time.Duration(n) * time.Second) }
 	for _, tc := range []struct {
-		at   time.Time
-		want string
+		at, until time.Time
+		want      string
 	}{
-		{time.Time{}, "30s"},
-		{day.Add(time.Hour), "30s"},
-		{day.Add(29 * time.Second), "20s"},
-		{day.Add(20 * time.Second), "20s"},
-		{day.Add(15 * time.Second), "10s"},
-		{day, "10s"}, // no capture is earlier
+		{time.Time{}, time.Time{}, "30s"},
+		{day.Add(time.Hour), time.Time{}, "30s"},
+		{second(29), time.Time{}, "30s"},
+		{second(24), time.Time{}, "20s"},
+		{second(25), time.Time{}, "30s"}, // the later one of two with the same distance
+		{second(20), time.Time{}, "20s"},
+		{second(14), time.Time{}, "10s"},
+		{day, time.Time{}, "10s"},
+		{day, second(22), "20s"},
+		{second(12), second(14), "10s"},
+		{second(40), second(50), "30s"},
+		{second(20), second(10), "20s"}, // Until is ignored
 	} {
 		a, err := Open(dir.Name() + "/" + places[0].File)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Time = tc.at
+		a.Time, a.Until = tc.at, tc.until
 		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("gopher://h.example/0/a")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if body, _ := io.ReadAll(resp.Body); string(body) != tc.want {
-			t.Errorf("at %v: got %s, want %s", tc.at, body, tc.want)
+			t.Errorf("from %v to %v: got %s, want %s", tc.at, tc.until, body, tc.want)
 		}
 		resp.Body.Close()
 		a.Close()

@@ -163,7 +163,9 @@ func (a *Archive) pageStart(l Line, limit int64) (start []byte, media string) {
 		return nil, ""
 	}
 	u, _ := uri.ParseZone(l.URL) // used only to recognize listings
-	resp, err := a.respond(&fetch.Request{URL: u}, rec, rec.head, nil)
+	decoding := *a
+	decoding.Decode, decoding.Raw = true, false
+	resp, err := decoding.respond(&fetch.Request{URL: u}, rec, rec.head, nil)
 	if err != nil {
 		return nil, ""
 	}

@@ -27,7 +27,7 @@ type clientFlags struct {
 	http     httpFlags
 	ftp      ftpFlags
 	mail     mailFlags
-	archives []string
+	replay   replayFlags
 }
 
 func (f *clientFlags) register(s *options.Set) {
@@ -37,14 +37,13 @@ func (f *clientFlags) register(s *options.Set) {
 	f.proxy.register(s)
 	f.gateway.register(s)
 	f.route.register(s)
-	s.Section("Connections and proxies").StringArrayVar(&f.archives, "archive", nil,
-		"read objects from the WARC `FILE` instead of the network")
 	f.login.register(s)
 	f.tls.register(s)
 	f.startTLS.register(s)
 	f.http.register(s)
 	f.ftp.register(s)
 	f.mail.register(s)
+	f.replay.register(s)
 }
 
 // schemes converts the flags to the options of the URL schemes.
@@ -108,8 +107,12 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {
 		return nil, err
 	}
-	if all, err = c.replay(all, f.archives); err != nil {
+	if c.archive, err = f.replay.open(s); err != nil {
 		return nil, err
+	}
+	if c.archive != nil {
+		c.archive.Decode, c.archive.Raw = spec.schemes.HTTP.Compressed, spec.schemes.HTTP.Legacy.Raw
+		all = c.archive.Schemes(all...)
 	}
 	o := fetch.Options{Wrap: append(spec.middlewares, wrap.Standard(spec.standard)...), Proxy: proxy,
 		Resolver: f.route.resolver()}
@@ -134,23 +137,6 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	}
 	c.Client = fetch.New(o, all...)
 	return c, nil
-}
-
-// replay returns schemes that read responses from the named WARC files instead
-// of the network. If there are no names, replay returns the schemes unchanged.
-func (c *openClient) replay(all []fetch.Scheme, names []string) ([]fetch.Scheme, error) {
-	if len(names) == 0 {
-		return all, nil
-	}
-	archive, err := warc.Open(names...)
-	if err != nil {
-		return nil, err
-	}
-	c.archive = archive
-	for _, damage := range archive.Damaged {
-		c.streams.note("%v", damage)
-	}
-	return archive.Schemes(all...), nil
 }
 
 // saveCookies writes all cookies to the file that --cookie-jar names.

@@ -285,6 +285,28 @@ func (j *job) list(write entryWriter) error {
 	return write.writeAll(j.output, resp.Entries())
 }
 
+// listCaptures writes the captures of the URL in the archive. It is an error if
+// there are none.
+func (j *job) listCaptures(write entryWriter) error {
+	req, err := j.newRequest(j.text)
+	if err != nil {
+		return err
+	}
+	found := false
+	all := func(yield func(fetch.Entry, error) bool) {
+		for e, err := range j.client.archive.Captures(j.ctx, req.URL) {
+			found = true
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+	if err := write.writeAll(j.output, all); err != nil || found {
+		return err
+	}
+	return fetch.NotFound.Errorf("%s: the archive has no capture of this URL", req.URL)
+}
+
 // describe prints the metadata of the URL as a line of JSON.
 func (j *job) describe() error {
 	req, err := j.newRequest(j.text)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -86,6 +87,23 @@ func writeEntry(w io.Writer, e fetch.Entry) error {
 		name += "\t" + tty.Escape(description)
 	}
 	_, err := fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, modified, name)
+	return err
+}
+
+// writeCapture writes the date, status, size, digest and media type of a capture
+// as one line. An error of reading the record follows after a TAB.
+func writeCapture(w io.Writer, e fetch.Entry) error {
+	size := "-"
+	if e.Size >= 0 {
+		size = strconv.FormatInt(e.Size, 10)
+	}
+	or := func(text string) string { return tty.Escape(cmp.Or(text, "-")) }
+	media := or(e.Media)
+	if text := e.Extra["error"]; text != "" {
+		media += "\t" + tty.Escape(text)
+	}
+	_, err := fmt.Fprintf(w, "%s %-3s %12s %-37s %s\n", e.Time.UTC().Format(time.RFC3339), or(e.Extra["status"]), size,
+		or(e.Extra["digest"]), media)
 	return err
 }
 

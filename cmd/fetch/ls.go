@@ -13,6 +13,7 @@ type lsCommand struct {
 	*streams
 	flags              objectFlags
 	json, native, urls bool
+	captures           bool
 }
 
 func (r *commandTree) ls() *cobra.Command {
@@ -21,9 +22,13 @@ func (r *commandTree) ls() *cobra.Command {
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
 time and name. For a WARC file, ls lists the objects in the file. A listing is
-cached for five minutes, unless it is of http or requires a login.`,
+cached for five minutes, unless it is of http or requires a login.
+
+With --archive and --captures, ls lists the captures of each URL, with date,
+status, size, digest and media type.`,
 		Example: examples("fetch ls ftp://ftp.example.org/pub/",
-			"fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -"),
+			"fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -",
+			"fetch ls --archive example.wacz --captures https://example.org/"),
 	}, &lsCommand{streams: r.streams})
 }
 
@@ -32,6 +37,7 @@ func (c *lsCommand) register(s *options.Set) {
 	p.BoolVar(&c.json, "json", false, "print each entry as a line of JSON")
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server")
 	p.BoolVar(&c.urls, "urls", false, "print only the URL of each entry")
+	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	c.flags.register(s)
 }
 
@@ -45,6 +51,20 @@ func (c *lsCommand) validate() error {
 func (c *lsCommand) run(ctx context.Context, args []string) error {
 	if c.json && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
+	}
+	if c.captures {
+		if c.native || c.urls {
+			return fetch.Usage.Errorf("--captures excludes --native and --urls")
+		}
+		if len(c.flags.client.replay.archives) == 0 {
+			return fetch.Usage.Errorf("--captures requires --archive")
+		}
+		write := entryWriter(writeCapture)
+		if c.json {
+			write = newEntryWriter(true, false)
+		}
+		return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
+			func(j *job) error { return j.listCaptures(write) })
 	}
 	if c.native {
 		return c.flags.download(ctx, c.streams, args, true)

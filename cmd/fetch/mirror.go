@@ -130,7 +130,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if limits.set.Changed("per-host") {
 		o.PerHost = limits.perHost
 	}
-	if o.Delay = time.Duration(limits.delay); o.Delay == 0 && (limits.set.Changed("delay") || len(c.client.archives) > 0) {
+	if o.Delay = time.Duration(limits.delay); o.Delay == 0 && (limits.set.Changed("delay") || len(c.client.replay.archives) > 0) {
 		o.Delay = -1 // no delay for --delay 0 and for replays
 	}
 	if o.Seeds, err = c.seeds(append(args, c.config.urls...)); err != nil {

@@ -1,6 +1,6 @@
 // Package coding decodes the content codings of HTTP bodies, such as gzip (RFC
-// 9110 section 8.4). Parse parses Content-Encoding fields, and NewReader
-// decodes a body.
+// 9110 section 8.4). Parse parses Content-Encoding fields, NewReader decodes a
+// body, and Decode decodes the body of a response.
 package coding
 
 import (
@@ -57,6 +57,19 @@ func Parse(values []string) (list []string, err error) {
 		}
 	}
 	return list, nil
+}
+
+// Decode removes the content codings from the body of resp. It reports whether
+// the body had codings. A decoded body has an unknown size and no validator,
+// because the transfer cannot be resumed. t may be nil. The error is that of
+// [Parse].
+func Decode(resp *fetch.Response, t *fetch.Trace) (decoded bool, err error) {
+	list, err := Parse(resp.Header.Values("Content-Encoding"))
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	resp.Body, resp.Size, resp.Validator = NewReader(resp.Body, list, t), -1, ""
+	return true, nil
 }
 
 // A reader decodes a body and implements io.ReadCloser.

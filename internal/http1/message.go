@@ -1,6 +1,9 @@
 package http1
 
-import "io"
+import (
+	"bytes"
+	"io"
+)
 
 // A Message parses a message that is stored in an archive. It separates the
 // message head from the payload. The payload is the body without the transfer
@@ -173,6 +176,10 @@ func (r *Reader) step() {
 	n, payload := r.Next(r.unread)
 	r.unread, r.payload = r.unread[n:], payload
 }
+
+// Raw returns a reader of the body with its transfer coding. The caller must
+// call ReadHead before Raw, and must not call Read.
+func (r *Reader) Raw() io.Reader { return io.MultiReader(bytes.NewReader(r.unread), r.block) }
 
 // Read reads the payload of the message. It returns [io.ErrUnexpectedEOF] if a
 // chunk is malformed or truncated.

@@ -63,20 +63,13 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 }
 
 // decode replaces the response body by its decoded form if the request accepts
-// content codings. A decoded body has an unknown size and no validator, because
-// the transfer cannot be resumed.
-func (r *responseBuilder) decode() error {
+// content codings.
+func (r *responseBuilder) decode() (err error) {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
 	}
-	list, err := coding.Parse(r.out.Header.Values("Content-Encoding"))
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	r.decoded = true
-	r.out.Body = coding.NewReader(r.out.Body, list, r.req.Trace)
-	r.out.Size, r.out.Validator = -1, ""
-	return nil
+	r.decoded, err = coding.Decode(r.out, r.req.Trace)
+	return err
 }
 
 // validateHead rejects response heads that are valid in HTTP but not accepted

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/warc"
+)
+
+// replayFlags are the flags that read objects from archives.
+type replayFlags struct {
+	archives []string
+	at       period
+}
+
+func (f *replayFlags) register(s *options.Set) {
+	p := s.Section("Archives")
+	p.StringArrayVar(&f.archives, "archive", nil, "read objects from the mirror, WARC or WACZ `FILE` instead of the network")
+	p.Var(&f.at, "at", "with --archive, read the capture nearest to `DATE` (such as 2026-11-21)")
+}
+
+// open opens the archives. It returns nil if the flags name no archive.
+func (f *replayFlags) open(s *streams) (*warc.Archive, error) {
+	if len(f.archives) == 0 {
+		if f.at.text != "" {
+			return nil, fetch.Usage.Errorf("--at requires --archive")
+		}
+		return nil, nil
+	}
+	a, err := warc.Open(f.archives...)
+	if err != nil {
+		return nil, err
+	}
+	a.Time, a.Until = f.at.first, f.at.last
+	for _, damage := range a.Damaged {
+		s.note("%v", damage)
+	}
+	return a, nil
+}
+
+// A period is the value of --at: a moment or a period, such as a year.
+type period struct {
+	text        string
+	first, last time.Time
+}
+
+// periodForms are the date formats of --at that have no time zone or fewer parts
+// than a second. Dates without a time zone are in UTC.
+var periodForms = []string{
+	"2006", "200601", "20060102", "2006010215", "200601021504", "20060102150405",
+	"2006-01", "2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
+	"2006-01-02T15:04Z07:00", time.RFC3339Nano,
+}
+
+func (p *period) String() string { return p.text }
+
+// Set parses 4 to 14 digits, as in a CDX index, or a date of ISO 8601. The
+// period has the length of the smallest part of the date.
+func (p *period) Set(text string) error {
+	for _, form := range periodForms {
+		first, err := time.Parse(form, text)
+		if err != nil {
+			continue
+		}
+		p.text, p.first, p.last = text, first.UTC(), first.UTC()
+		switch {
+		case strings.Contains(form, "05"):
+		case strings.HasSuffix(strings.TrimSuffix(form, "Z07:00"), "04"):
+			p.last = p.first.Add(time.Minute)
+		case strings.HasSuffix(form, "15"):
+			p.last = p.first.Add(time.Hour)
+		case strings.HasSuffix(form, "02"):
+			p.last = p.first.AddDate(0, 0, 1)
+		case strings.HasSuffix(form, "01"):
+			p.last = p.first.AddDate(0, 1, 0)
+		default:
+			p.last = p.first.AddDate(1, 0, 0)
+		}
+		if p.last.After(p.first) {
+			p.last = p.last.Add(-time.Second)
+		}
+		return nil
+	}
+	return fetch.Usage.Errorf("neither 4 to 14 digits (YYYYMMDDhhmmss) nor a date such as 2026-11-21T08:30:00Z: %q", text)
+}
+
+func (*period) Type() string { return "date" }

@@ -1,0 +1,171 @@
+package warc
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Captures returns an entry for each capture of u, in the order of the index,
+// which is sorted by date. The entries are those of [Entries]. The entry of a
+// revisit record has the size of the original, if the archive has the original.
+// If the record of a capture cannot be read, its entry has only the values of
+// the index, and the key error in the field Extra.
+func (a *Archive) Captures(ctx context.Context, u uri.URI) iter.Seq2[fetch.Entry, error] {
+	return func(yield func(fetch.Entry, error) bool) {
+		for l, err := range a.linesOf(u) {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(fetch.Entry{}, err)
+				return
+			}
+			e, ok := a.entry(ctx, l)
+			if ok && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// entry returns the entry for the record of an index line. The result ok is
+// false if the record is not a capture.
+func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
+	rec, err := a.openRecord(l)
+	if err != nil {
+		return l.entry(err), true
+	}
+	defer rec.Close()
+	if !isCapture(rec.head.Type()) {
+		return e, false
+	}
+	head := rec.head
+	if e, err = rec.entry(head); err != nil {
+		return l.entry(err), true
+	}
+	for range maxRevisits {
+		if head.Type() != Revisit {
+			break
+		}
+		original, err := a.openOriginal(ctx, head)
+		if err != nil {
+			break // the original is in another archive
+		}
+		head = original.head
+		if of, err := original.entry(head); err == nil {
+			e.Size, e.Media = of.Size, cmp.Or(e.Media, of.Media)
+		}
+		original.Close()
+	}
+	return e, true
+}
+
+// entry returns an entry with the values of the index line. The record of the
+// line cannot be read because of err.
+func (l Line) entry(err error) fetch.Entry {
+	e := fetch.Entry{Name: l.URL, Kind: fetch.Document, Media: l.Media, Size: -1, Extra: map[string]string{"error": err.Error()}}
+	e.Time, _ = time.Parse("20060102150405", l.Timestamp)
+	e.URL, _ = uri.Parse(l.URL)
+	if l.Status != "" {
+		e.Extra["status"] = l.Status
+	}
+	if l.Digest != "" {
+		e.Extra["digest"] = l.Digest
+	}
+	return e
+}
+
+// isCapture reports whether records of type t can be replayed.
+func isCapture(t Type) bool { return t == Response || t == Resource || t == Revisit || t == Conversion }
+
+// linesOf returns the index lines of u and of equivalent URLs.
+func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		target := targetURI(u)
+		same, err := uri.ParseZone(target)
+		if err != nil {
+			yield(Line{}, fetch.BadURL.With(err))
+			return
+		}
+		same = same.Normalize(uri.ByScheme)
+		keys := []string{Key(target), Key(same.Unredacted())}
+		for _, key := range slices.Compact(keys) {
+			for l, err := range a.lookup(key) {
+				if err == nil && l.URL != target {
+					other, err := uri.ParseZone(l.URL)
+					if err != nil || other.Normalize(uri.ByScheme) != same {
+						continue
+					}
+				}
+				if !yield(l, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// nearest collects the index lines that are nearest to the time of an Archive.
+// It keeps at most maxOpened lines or little more.
+type nearest struct {
+	*Archive
+	lines []Line
+	good  Line // the nearest line with the status of a success
+}
+
+func (n *nearest) add(l Line) {
+	if strings.HasPrefix(l.Status, "2") && (n.good.Key == "" || n.compare(l, n.good) <= 0) {
+		n.good = l
+	}
+	if n.lines = append(n.lines, l); len(n.lines) > 2*maxOpened {
+		n.lines = append([]Line(nil), n.sorted()[:maxOpened+1]...)
+	}
+}
+
+// sorted returns the lines, beginning with the nearest one. Of two captures with
+// the same distance, the later one is the first.
+func (n *nearest) sorted() []Line {
+	slices.SortStableFunc(n.lines, n.compare)
+	return n.lines
+}
+
+// compare returns a negative number if replay prefers the capture of x to the
+// capture of y.
+func (n *nearest) compare(x, y Line) int {
+	if n.Time.IsZero() {
+		return cmp.Compare(y.Timestamp, x.Timestamp)
+	}
+	return cmp.Or(cmp.Compare(n.distance(x), n.distance(y)), cmp.Compare(y.Timestamp, x.Timestamp))
+}
+
+// distance returns the time between the capture of l and the period that the
+// Archive selects.
+func (n *nearest) distance(l Line) time.Duration {
+	at, err := time.Parse("20060102150405", l.Timestamp)
+	first := n.Time.Truncate(time.Second)
+	last := first
+	if n.Until.After(first) {
+		last = n.Until
+	}
+	switch {
+	case err != nil:
+		return 1<<63 - 1
+	case at.Before(first):
+		return first.Sub(at)
+	case at.After(last):
+		return at.Sub(last)
+	}
+	return 0
+}
+
+// noteSuccess adds a note to the trace if the chosen capture is an error of the
+// server, although the archive has a capture of the object.
+func (n *nearest) noteSuccess(t *fetch.Trace, chosen Line) {
+	if n.good.Key != "" && chosen.Status >= "400" && chosen.Status <= "599" {
+		t.Notef("the capture is an error of the server; the object was captured at %s", n.good.Timestamp)
+	}
+}
