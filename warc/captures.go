@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -164,7 +165,7 @@ func (n *nearest) distance(l Line) time.Duration {
 
 // noteSuccess adds a note to the trace if the chosen capture is an error of the
 // server, although the archive has a capture of the object.
-func (n *nearest) noteSuccess(t *fetch.Trace, chosen Line) {
+func (n *nearest) noteSuccess(t *trace.Trace, chosen Line) {
 	if n.good.Key != "" && chosen.Status >= "400" && chosen.Status <= "599" {
 		t.Notef("the capture is an error of the server; the object was captured at %s", n.good.Timestamp)
 	}

@@ -63,7 +63,7 @@ func Parse(values []string) (list []string, err error) {
 // the body had codings. A decoded body has an unknown size and no validator,
 // because the transfer cannot be resumed. t may be nil. The error is that of
 // [Parse].
-func Decode(resp *fetch.Response, t *fetch.Trace) (decoded bool, err error) {
+func Decode(resp *fetch.Response, t *trace.Trace) (decoded bool, err error) {
 	list, err := Parse(resp.Header.Values("Content-Encoding"))
 	if err != nil || len(list) == 0 {
 		return false, err
