@@ -73,6 +73,12 @@ type WARC struct {
 	// If Unchanged is true, Run writes a revisit record for every unchanged
 	// object. Otherwise only unchanged HTTP objects have revisit records.
 	Unchanged bool
+
+	// If KeepTransferCoding is true, the records of HTTP responses contain the
+	// body as it was received, for example with its chunks. Otherwise they
+	// contain the body without its transfer coding, because the programs that
+	// verify payload digests agree only on this form.
+	KeepTransferCoding bool
 }
 
 // Mailboxes is the format of the mailboxes in mail/. Mailboxes contain the news

@@ -98,23 +98,23 @@ func resourceMedia(v *visit) string {
 // exchangeRecords returns the records of an HTTP response and its request. It
 // masks secret header fields of the request.
 func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([]*warc.Record, error) {
-	if v.recorder.received.Size() == 0 { // there was no network exchange
+	if !v.recorder.response.received { // there was no network exchange
 		return nil, nil
 	}
 	sent, err := v.recorder.sent.Reader()
 	if err != nil {
 		return nil, err
 	}
-	got, err := v.recorder.received.Reader()
+	got, complete, err := v.recorder.response.block(v)
 	if err != nil {
 		return nil, err
 	}
 	answer := of.Response(got)
+	if !complete {
+		answer.Truncated = warc.TruncatedUnspecified
+	}
 	if v.err == nil && duplicate != nil {
-		head, err := warc.HTTPHead(got)
-		if err != nil {
-			return nil, err
-		}
+		head := v.recorder.response.head(v)
 		answer = of.Revisit(reference(duplicate), duplicate.Proof, bytes.NewReader(head))
 		if v.unchanged {
 			answer = of.NotModified(reference(duplicate), duplicate.Proof, bytes.NewReader(head))
@@ -124,7 +124,23 @@ func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([
 	if err != nil {
 		return nil, err
 	}
-	return []*warc.Record{answer, of.Request(bytes.NewReader(request))}, nil
+	group := []*warc.Record{answer, of.Request(bytes.NewReader(request))}
+	if fields := trailerFields(v); len(fields) > 0 {
+		group = append(group, of.Metadata(warc.FieldsMedia, warc.FieldList(fields)))
+	}
+	return group, nil
+}
+
+// trailerFields returns a metadata field trailer for each trailer field of an
+// HTTP response. A recorded body without its transfer coding has no trailer.
+func trailerFields(v *visit) (fields fetch.Header) {
+	if r := &v.recorder.response; v.resp.Trailer == nil || r.keepsCoding() {
+		return nil
+	}
+	for _, f := range v.resp.Trailer() {
+		fields = append(fields, fetch.Field{Name: "trailer", Value: f.Name + ": " + f.Value})
+	}
+	return fields
 }
 
 // maskSecrets reads an HTTP request and masks the values of secret header

@@ -10,17 +10,18 @@ import (
 )
 
 // A recorder stores an exchange with a server for WARC records. For HTTP, it
-// stores all bytes. For other protocols, it stores the commands and replies
-// without the object.
+// stores the request and the response. For other protocols, it stores the
+// commands and replies without the object.
 type recorder struct {
-	mode           fetch.Recording
-	sent, received *archive.Spool // bytes of an HTTP exchange
+	mode     fetch.Recording
+	sent     *archive.Spool // the HTTP request
+	response responseRecorder
 
 	mu            sync.Mutex // protects the following fields, because each direction has a goroutine
 	conversation  bytes.Buffer
 	replyExpected bool // with RecordReplies, the next line from the server is a reply
 	full          bool
-	err           error // first error of a write to sent or received
+	err           error // first error of a write to sent or response
 }
 
 // maxConversation is the maximum size of the recorded commands and replies, in
@@ -33,9 +34,9 @@ func (r *recorder) trace() *trace.Trace {
 		return nil
 	case fetch.RecordWire:
 		return &trace.Trace{
-			Sent:     func(p []byte) { r.write(r.sent, p) },
-			Received: func(p []byte) { r.write(r.received, p) },
-			Restart:  func() { r.sent.Free(); r.received.Free() },
+			Sent:     func(p []byte) { _, err := r.sent.Write(p); r.keepError(err) },
+			Received: func(p []byte) { r.keepError(r.response.write(p)) },
+			Restart:  func() { r.sent.Free(); r.response.reset() },
 		}
 	}
 	return &trace.Trace{
@@ -44,8 +45,8 @@ func (r *recorder) trace() *trace.Trace {
 	}
 }
 
-func (r *recorder) write(s *archive.Spool, p []byte) {
-	if _, err := s.Write(p); err != nil {
+func (r *recorder) keepError(err error) {
+	if err != nil {
 		r.mu.Lock()
 		r.err = err
 		r.mu.Unlock()
@@ -94,6 +95,6 @@ func (r *recorder) writeError() error {
 func (r *recorder) free() {
 	if r.sent != nil {
 		r.sent.Free()
-		r.received.Free()
+		r.response.reset()
 	}
 }

@@ -115,6 +115,9 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
+	if v.recorder.mode == fetch.RecordWire {
+		v.recorder.response.omitBody(resp)
+	}
 	if isRobotsTxt(v.scheme, v.url) {
 		v.started = c.robots.requestTime(v)
 	}
@@ -264,7 +267,8 @@ func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 		return r
 	}
 	if r.mode = s.Mirror.Record; r.mode == fetch.RecordWire {
-		r.sent, r.received = c.archive.Spool(""), c.archive.Spool("")
+		r.sent = c.archive.Spool("")
+		r.response = responseRecorder{keepCoding: c.o.WARC.KeepTransferCoding, body: c.archive.Spool("")}
 	}
 	return r
 }

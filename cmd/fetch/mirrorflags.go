@@ -37,6 +37,7 @@ type archiveFlags struct {
 	warcSize     options.Bytes
 	operator     string
 	unchanged    bool
+	wire         bool
 	mailboxes    string
 	browse       string
 }
@@ -48,6 +49,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.StringVar(&f.prefix, "warc-prefix", "fetch", "start the names of WARC files with `NAME`")
 	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
+	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
 	p.StringVar(&f.mailboxes, "mailboxes", "", "also store messages in mail/ as `FORM` (mbox or maildir)")
 	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
@@ -73,7 +75,7 @@ func (f *archiveFlags) options(o *mirror.Options, ignoreRobots bool) error {
 	}
 	if f.warc {
 		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Info: f.warcinfo(ignoreRobots),
-			Unchanged: f.unchanged}
+			Unchanged: f.unchanged, KeepTransferCoding: f.wire}
 	}
 	return nil
 }

@@ -119,16 +119,16 @@ func (s *Spool) Grow(n int) bool {
 
 // Reader returns a reader of the body from the beginning. Free closes the
 // reader.
-func (s *Spool) Reader() (io.ReadSeeker, error) {
+func (s *Spool) Reader() (*io.SectionReader, error) {
 	if s.file == nil {
-		return bytes.NewReader(s.mem), nil
+		return io.NewSectionReader(bytes.NewReader(s.mem), 0, int64(len(s.mem))), nil
 	}
 	f, err := s.file.Open()
 	if err != nil {
 		return nil, err
 	}
 	s.open = append(s.open, f)
-	return f, nil
+	return io.NewSectionReader(f, 0, s.size), nil
 }
 
 // Sum returns the SHA-256 digest of the body.

@@ -118,6 +118,12 @@ func (m *Message) Interim() int64 { return m.interimSize }
 // returns false for a chunked body.
 func (m *Message) Verbatim() bool { return m.state == atBody }
 
+// TransferCoded reports whether the body has a transfer coding, such as
+// chunked.
+func (m *Message) TransferCoded() bool {
+	return m.framing.End == AtChunks || len(m.framing.Codings) > 0
+}
+
 // Length returns the value of Content-Length. It returns -1 if the size of the
 // payload is unknown.
 func (m *Message) Length() int64 {
