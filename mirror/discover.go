@@ -8,11 +8,18 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/uri"
 )
 
 // hasLinks reports whether the response body of v may contain links.
-func hasLinks(v *visit) bool {
-	return v.resp.Kind == fetch.Menu || links.CanExtract(v.resp.Media) || isRobotsTxt(v.scheme, v.url)
+func (c *crawl) hasLinks(v *visit) bool {
+	return v.resp.Kind == fetch.Menu || c.canExtract(v.resp.Media) || isRobotsTxt(v.scheme, v.url)
+}
+
+// canExtract reports whether links are extracted from documents of the given
+// media type.
+func (c *crawl) canExtract(media string) bool {
+	return links.CanExtract(media) || c.o.Speculate && links.CanSpeculate(media)
 }
 
 // discover extracts the URLs in the response of v and stores them with the
@@ -29,7 +36,7 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 	}
 	d.addRobotsTxt()
 	body := io.Reader(strings.NewReader(""))
-	if hasLinks(v) {
+	if c.hasLinks(v) {
 		if body, d.err = v.body.Reader(); d.err != nil {
 			return d.err
 		}
@@ -41,6 +48,10 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 		d.readSitemapLines(body)
 	default:
 		d.readLinks(body)
+		d.speculate(func() (io.ReadCloser, error) {
+			body, err := v.body.Reader()
+			return io.NopCloser(body), err
+		})
 	}
 	return d.finish()
 }
@@ -54,7 +65,7 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 		d.header = v.resp.Header
 	}
 	d.addRobotsTxt()
-	if d.listing || !links.CanExtract(last.Media) && !isRobotsTxt(v.scheme, v.url) {
+	if d.listing || !c.canExtract(last.Media) && !isRobotsTxt(v.scheme, v.url) {
 		return d.finish()
 	}
 	body, err := c.archive.Reopen(ctx, last)
@@ -67,6 +78,7 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 		d.readSitemapLines(body)
 	} else {
 		d.readLinks(body)
+		d.speculate(func() (io.ReadCloser, error) { return c.archive.Reopen(ctx, last) })
 	}
 	return d.finish()
 }
@@ -83,11 +95,41 @@ func (d *discovery) readLinks(body io.Reader) {
 			return // the links before the error are added
 		}
 		switch {
-		case l.Kind == links.Form, l.NoFollow && !d.c.o.IgnoreRobots:
+		case l.Kind == links.Form:
+		case d.c.o.NoFollow.forbids(l):
+			d.v.noFollow++
 		case l.Kind == links.Sitemap && from.SiteInfo:
 			d.addSitemap(l.URL)
 		default:
 			d.addLink(l.URL, meta{Requisite: l.Kind == links.Requisite || l.Kind == links.Frame})
 		}
+	}
+}
+
+// forbids reports whether the link l must not be followed.
+func (n NoFollow) forbids(l links.Link) bool {
+	return l.PageNoFollow && n != FollowAll || l.NoFollow && n == ObeyLinks
+}
+
+// speculate adds the strings of a script that look like URLs, if
+// Options.Speculate is set. The function open opens the script.
+func (d *discovery) speculate(open func() (io.ReadCloser, error)) {
+	if !d.c.o.Speculate || !links.CanSpeculate(d.media) || d.v.meta.OutOfReach > 0 || d.err != nil {
+		return
+	}
+	body, err := open()
+	if err != nil { // ignored, because readLinks has read the same document
+		return
+	}
+	defer body.Close()
+	base := d.v.url
+	if page, err := uri.Parse(d.v.meta.From); err == nil && media.TrimParameters(d.media) != "text/html" {
+		base = page // browsers resolve the URLs of a script against the URL of its page
+	}
+	for l, err := range links.Speculate(base, body) {
+		if err != nil || d.err != nil {
+			return // the links before the error are added
+		}
+		d.addLink(l.URL, meta{Guessed: true})
 	}
 }

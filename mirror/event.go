@@ -27,6 +27,7 @@ type Event struct {
 	Guard     string    `json:"guard,omitempty"`     // name of the Guard that omitted the URL or its links
 	Omitted   int64     `json:"omitted,omitempty"`   // number of URLs that Guard omitted
 	Sessions  int64     `json:"sessions,omitempty"`  // number of links with session identifiers or ignored parameters
+	NoFollow  int64     `json:"nofollow,omitempty"`  // number of links that were not followed because of Options.NoFollow
 	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
 
 	// Override names the setting that allows a URL that the Policy denied. The
@@ -62,6 +63,7 @@ type Summary struct {
 	LeftOut LeftOut
 
 	SessionLinks int64 // links with session identifiers or ignored parameters
+	NoFollow     int64 // links that were not followed because of Options.NoFollow
 }
 
 // Progress describes the state of a run before its end.

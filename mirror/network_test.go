@@ -184,7 +184,7 @@ func (p webSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func mediaOf(path string) string {
-	for suffix, media := range map[string]string{".css": "text/css", ".png": "image/png", ".txt": "text/plain", ".xml": "application/xml", ".woff": "font/woff"} {
+	for suffix, media := range map[string]string{".css": "text/css", ".js": "text/javascript", ".json": "application/json", ".png": "image/png", ".txt": "text/plain", ".xml": "application/xml", ".woff": "font/woff"} {
 		if strings.HasSuffix(path, suffix) {
 			return media
 		}

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -43,7 +44,16 @@ type Options struct {
 	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
 	// the Client has one, both apply: the longer pause counts.
 	Agent        string // product token for robots.txt; "" means "fetch"
-	IgnoreRobots bool   // if true, ignore robots.txt and follow links with the attribute nofollow
+	IgnoreRobots bool   // if true, ignore robots.txt, and NoFollow is FollowAll
+
+	// NoFollow selects the nofollow directives that Run obeys. The Summary
+	// contains the number of links that were not followed.
+	NoFollow NoFollow
+
+	// If Speculate is true, Run also follows strings in scripts and JSON
+	// documents that look like URLs or paths. If such a URL does not exist, it
+	// is excluded and does not count as failed.
+	Speculate bool
 
 	// Delay is the minimum time between the starts of two requests to a host. 0
 	// means one second for public hosts, and no delay for localhost and for
@@ -79,6 +89,24 @@ type WARC struct {
 	// contain the body without its transfer coding, because the programs that
 	// verify payload digests agree only on this form.
 	KeepTransferCoding bool
+}
+
+// NoFollow selects the nofollow directives that a run obeys.
+type NoFollow uint8
+
+const (
+	ObeyPages NoFollow = iota // directives for all links of a page, in a meta element or the field X-Robots-Tag
+	ObeyLinks                 // also links with the relation nofollow
+	FollowAll                 // no directives
+)
+
+// noFollows contains the name of each NoFollow.
+var noFollows = [...]string{"pages", "links", "none"}
+
+// ParseNoFollow returns the NoFollow with the given name: pages, links or none.
+func ParseNoFollow(name string) (NoFollow, bool) {
+	i := slices.Index(noFollows[:], name)
+	return NoFollow(max(i, 0)), i >= 0
 }
 
 // Mailboxes is the format of the mailboxes in mail/. Mailboxes contain the news
@@ -160,6 +188,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
+	}
+	if o.IgnoreRobots {
+		o.NoFollow = FollowAll
 	}
 	if o.Agent == "" {
 		o.Agent = "fetch"

@@ -20,9 +20,9 @@ func (c *crawl) politeness() []fetch.Middleware {
 	o := &c.o
 	polite := wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
 	if o.IgnoreRobots {
-		return []fetch.Middleware{polite}
+		return []fetch.Middleware{polite, c.measureResponses}
 	}
-	return []fetch.Middleware{polite, c.robots.middleware}
+	return []fetch.Middleware{polite, c.robots.middleware, c.measureResponses}
 }
 
 // rule returns a rule that sets the delay for each host. Unless IgnoreRobots is

@@ -21,17 +21,21 @@ import (
 func TestRobotsTxt(t *testing.T) {
 	t.Parallel()
 	site := webSite{
-		"/": `<a href=no><a href=other><a rel=nofollow href=marked>`, "/no": "", "/other": "", "/marked": "",
+		"/":   `<a href=no><a href=other><a rel=nofollow href=marked>`,
+		"/no": "", "/other": `<meta name=robots content="noindex, nofollow"><a href=hidden>`, "/marked": "", "/hidden": "",
 		"/robots.txt": "User-agent: *\nDisallow: /no\n\nUser-agent: other\nDisallow: /other\n",
 	}
 	for _, c := range []struct {
 		name   string
 		change func(*mirror.Options)
 		want   string
+		marked int64 // number of links that nofollow omits
 	}{
-		{"default", func(*mirror.Options) {}, "/ /other"},
-		{"product token", func(o *mirror.Options) { o.Agent = "other" }, "/ /no"},
-		{"ignored", func(o *mirror.Options) { o.IgnoreRobots = true }, "/ /marked /no /other"},
+		{"default", func(*mirror.Options) {}, "/ /marked /other", 1},
+		{"product token", func(o *mirror.Options) { o.Agent = "other" }, "/ /marked /no", 0},
+		{"nofollow of links", func(o *mirror.Options) { o.NoFollow = mirror.ObeyLinks }, "/ /other", 2},
+		{"nofollow ignored", func(o *mirror.Options) { o.NoFollow = mirror.FollowAll }, "/ /hidden /marked /other", 0},
+		{"ignored", func(o *mirror.Options) { o.IgnoreRobots = true }, "/ /hidden /marked /no /other", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,9 +43,12 @@ func TestRobotsTxt(t *testing.T) {
 				w.web("a.example", site)
 				o := w.options("http://a.example/")
 				c.change(&o)
-				run(t, o)
+				sum := run(t, o)
 				if got := strings.ReplaceAll(w.requests(), "http://a.example/", "/"); got != c.want {
 					t.Errorf("requests for %s, want %s", got, c.want)
+				}
+				if got := sum.NoFollow; got != c.marked {
+					t.Errorf("%d links not followed, want %d", got, c.marked)
 				}
 			})
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/crawlreport"
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
@@ -21,6 +22,7 @@ type report struct {
 	summary      Summary
 	newMessages  int64     // number of new objects with the state Kept
 	lastProgress time.Time // time of the last call of onProgress
+	statistics   crawlreport.Collector
 }
 
 func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeated = run, again }
@@ -89,6 +91,7 @@ func (r *report) unlistedFailures(n int64) {
 func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	t := &r.summary
 	t.SessionLinks += v.sessionLinks
+	t.NoFollow += v.noFollow
 	for g, n := range v.leftOut {
 		t.LeftOut[g] += n
 	}
@@ -96,7 +99,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed,
 		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
 		Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts,
-		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks,
+		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks, NoFollow: v.noFollow,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
@@ -137,5 +140,6 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	case frontier.Excluded:
 		t.Excluded++
 	}
+	r.statistics.Add(reportedVisit(v, &e))
 	r.emit(e)
 }

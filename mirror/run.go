@@ -71,8 +71,9 @@ func (c *crawl) execute(ctx context.Context) error {
 	}
 	c.countExcluded(ctx)
 	c.report.reportGuards()
+	reported := c.writeReport(err)
 	if err != nil {
-		return archive.JoinDistinct(err, c.derive(ctx))
+		return archive.JoinDistinct(err, errors.Join(reported, c.derive(ctx)))
 	}
 	swept := c.moveToAttic(ctx) // an error does not end the run, because the next run can move the files
 	failed, err := c.archive.Failures(ctx, c.runNumber)
@@ -80,7 +81,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if failed.Unlisted > 0 {
 		c.report.unlistedFailures(failed.Unlisted)
 	}
-	err = errors.Join(err, c.derive(ctx), c.archive.DropParts(ctx))
+	err = errors.Join(err, reported, c.derive(ctx), c.archive.DropParts(ctx))
 	if err == nil {
 		err = c.queue.End(ctx)
 	}

@@ -31,7 +31,7 @@ func TestSite(t *testing.T) {
 		"refresh":                                {webSite{"/d/": `<meta http-equiv=refresh content="5; url=next">`, "/d/next": "n"}, "/d/ /d/next"},
 		"frames":                                 {webSite{"/d/": `<frameset><frame src=f></frameset><iframe src=g></iframe>`, "/d/f": `<a href=h>`, "/d/g": "", "/d/h": ""}, "/d/ /d/f /d/g /d/h"},
 		"form":                                   {webSite{"/d/": `<form action=search><input name=q></form>`}, "/d/"},
-		"nofollow":                               {webSite{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`}, "/d/ /d/y"},
+		"nofollow":                               {webSite{"/d/": `<a rel=nofollow href=x><a href=y>`, "/d/y": `<meta name=robots content=nofollow><a href=z>`, "/d/x": ""}, "/d/ /d/x /d/y"},
 		"base element":                           {webSite{"/d/": `<base href="/d/e/"><a href=x>`, "/d/e/x": ""}, "/d/ /d/e/x"},
 		"repeated link":                          {webSite{"/d/": `<a href=x><a href=./x#part><a href=/d/y/../x><a href="HTTP://A.example:80/d/x">`, "/d/x": ""}, "/d/ /d/x"},
 		"invalid links":                          {webSite{"/d/": `<a href="http://[::1/"><a href="http://a.example:99999/"><a href="%zz"><a href=x>`, "/d/x": ""}, "/d/ /d/%25zz /d/x"},

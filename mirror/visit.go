@@ -46,7 +46,8 @@ type visit struct {
 	// sessionLinks is the number of links with a session identifier or an
 	// ignored parameter.
 	sessionLinks int64
-	incomplete   bool // articles of this newsgroup were omitted because of a limit
+	noFollow     int64 // number of links that were not followed because of Options.NoFollow
+	incomplete   bool  // articles of this newsgroup were omitted because of a limit
 	children     []frontier.Item
 	reserved     int64 // bytes of memory reserved for children
 	memory       *archive.Memory

@@ -39,6 +39,7 @@ mail/	newsgroups and mailboxes, with --mailboxes
 attic/	files that were deleted on the server, with --delete
 crawl.jsonl	one line of JSON for each visit
 failed.txt	the URLs that failed
+report.txt	statistics of the last run, also in report.json
 fetch.db	the state of the archive
 `
 

@@ -104,6 +104,8 @@ type scopeFlags struct {
 	reject       []string
 	followLinks  bool
 	ignoreRobots bool
+	noFollow     string
+	speculate    bool
 	keepSessions bool
 	ignored      []string
 }
@@ -120,7 +122,9 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.keepSessions, "keep-session-ids", false, "treat URLs that differ only in a session identifier as different")
 	p.StringSliceVar(&f.ignored, "ignore-params", nil, "do not distinguish URLs by the parameters `NAMES`")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
-	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt (recorded in the WARC files)")
+	p.StringVar(&f.noFollow, "nofollow", "pages", "obey nofollow directives for `RULE` (pages, links or none)")
+	p.BoolVar(&f.speculate, "speculate", false, "follow strings in scripts that look like URLs")
+	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow directives (recorded in the WARC files)")
 }
 
 // options converts the flags to a mirror.Scope.
@@ -248,6 +252,11 @@ func (f *mirrorFlags) options() (o mirror.Options, err error) {
 	}
 	if err := f.archive.options(&o, f.scope.ignoreRobots); err != nil {
 		return o, err
+	}
+	o.Speculate = f.scope.speculate
+	var ok bool
+	if o.NoFollow, ok = mirror.ParseNoFollow(f.scope.noFollow); !ok {
+		return o, fetch.Usage.Errorf("--nofollow is pages, links or none, not %q", f.scope.noFollow)
 	}
 	o.Limits = f.limits.options()
 	if err := f.guards.apply(&o.Limits); err != nil {

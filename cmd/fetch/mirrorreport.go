@@ -149,6 +149,9 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		r.note("links with session identifiers or ignored parameters: %d; the mirror follows one link to each object "+
 			"(--keep-session-ids)", s.SessionLinks)
 	}
+	if s.NoFollow > 0 {
+		r.note("links that were not followed because of nofollow: %d (--nofollow none follows them)", s.NoFollow)
+	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
 		r.note("run the same command again to continue")
 	}

@@ -37,6 +37,7 @@ var layers = map[string][]string{
 	"internal/linesort":    {"fetch"},
 	"internal/regularfile": {},
 	"internal/sessions":    {"fetch", "internal/line"},
+	"internal/crawlreport": {"internal/media", "internal/tty"},
 	"internal/autoindex":   {"fetch", "uri", "internal/baseuri"},
 	"internal/baseuri":     {"uri", "uri/iri"},
 	"internal/dirlist":     {"fetch", "uri", "internal/line"},
@@ -53,7 +54,7 @@ var layers = map[string][]string{
 	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
 
 	"internal/frontier": {"internal/sqlite", "internal/regularfile"},
-	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding"},
+	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/media"},
 	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},
 
@@ -93,6 +94,8 @@ var users = map[string][]string{
 	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
 	"internal/tree":     {"internal/archive", "cmd/"},
 	"internal/links":    {"mirror", "internal/archive", "cmd/"},
+
+	"internal/crawlreport": {"mirror"},
 
 	"internal/z3950":            {"schemes/wais", "internal/waistest"},
 	"internal/prospero/ardp":    {"schemes/prospero", "internal/prospero/"},

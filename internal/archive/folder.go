@@ -24,6 +24,9 @@ const (
 	mailFolder  = "mail"
 	journalFile = "crawl.jsonl"
 	failedFile  = "failed.txt"
+	reportJSON  = "report.json"
+	reportText  = "report.txt"
+	optionsFile = "options.json"
 )
 
 // A folder is the directory of an archive. A lock file in the directory

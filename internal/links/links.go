@@ -14,15 +14,16 @@ import (
 type Kind uint8
 
 const (
-	Page      Kind = iota // a separate document: a, area, an item of a sitemap or a feed
-	Requisite             // required to display the document: an image, script, style sheet or font
-	Frame                 // displayed inside the document and may contain links: iframe, frame, object
-	Feed                  // RSS or Atom
-	Sitemap               // another sitemap
-	Form                  // the target of a form with method GET
+	Page        Kind = iota // a separate document: a, area, an item of a sitemap or a feed
+	Requisite               // required to display the document: an image, script, style sheet or font
+	Frame                   // displayed inside the document and may contain links: iframe, frame, object
+	Feed                    // RSS or Atom
+	Sitemap                 // another sitemap
+	Form                    // the target of a form with method GET
+	Speculation             // a string in a script that looks like a URL
 )
 
-var kinds = [...]string{"page", "requisite", "frame", "feed", "sitemap", "form"}
+var kinds = [...]string{"page", "requisite", "frame", "feed", "sitemap", "form", "speculation"}
 
 func (k Kind) String() string { return kinds[min(int(k), len(kinds)-1)] }
 
@@ -32,6 +33,10 @@ type Link struct {
 	Kind     Kind
 	From     string // element and attribute or header field: "a href", "css url", "Link next"
 	NoFollow bool   // set by the link itself or by a robots directive that precedes it
+
+	// PageNoFollow is true if a robots directive of the document forbids
+	// following its links. NoFollow is then true too.
+	PageNoFollow bool
 }
 
 // Extract returns an iterator over the links of a response. The links of the

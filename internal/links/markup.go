@@ -141,9 +141,9 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 	if e.name == "meta" && strings.EqualFold(e.get("name"), "robots") && hasNofollow(e.get("content")) {
 		w.nofollow = true
 	}
-	outside := w.nofollow
-	defer func() { w.nofollow = outside }()
-	w.nofollow = outside || hasWord(e.get("rel"), "nofollow")
+	outside := w.relNofollow
+	defer func() { w.relNofollow = outside }()
+	w.relNofollow = outside || hasWord(e.get("rel"), "nofollow")
 	for _, a := range e.attr {
 		if e.name == "base" && a.key == "href" {
 			changes = append(changes, attribute{a.key, ""})

@@ -18,7 +18,8 @@ func (w *walk) visitNested(text string) string {
 	}
 	var out strings.Builder
 	inner := &walk{
-		base: w.base, stated: w.stated, nofollow: w.nofollow, visit: w.visit, tokenLimit: w.tokenLimit, nesting: w.nesting + 1,
+		base: w.base, stated: w.stated, nofollow: w.nofollow, relNofollow: w.relNofollow, visit: w.visit,
+		tokenLimit: w.tokenLimit, nesting: w.nesting + 1,
 	}
 	if w.out != nil {
 		inner.out = &out

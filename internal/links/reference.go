@@ -18,7 +18,8 @@ const maxReference = 64 << 10
 type walk struct {
 	base         uri.URI
 	stated       bool // base was set by a base element
-	nofollow     bool // a nofollow directive applies to all further links
+	nofollow     bool // a robots directive applies to all further links
+	relNofollow  bool // the current element has the link relation nofollow
 	visit        func(Link) (to string, more bool)
 	stopped      bool          // visit has returned false
 	out          io.Writer     // the output, or nil
@@ -33,7 +34,7 @@ type walk struct {
 // Rewrite. It returns the replacement of the reference, or "" to keep the
 // reference.
 func (w *walk) visitReference(text string, kind Kind, from string) string {
-	return w.visitFrom(w.base, text, Link{Kind: kind, From: from, NoFollow: w.nofollow})
+	return w.visitFrom(w.base, text, Link{Kind: kind, From: from, NoFollow: w.nofollow || w.relNofollow})
 }
 
 func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
@@ -60,6 +61,7 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	if l.URL.Host() == "" && needsHost(l.URL.Scheme()) {
 		return ""
 	}
+	l.PageNoFollow = w.nofollow
 	to, more := w.visit(l)
 	w.stopped = !more
 	if to == "" && w.stated && w.out != nil && ref.Scheme() == "" {
