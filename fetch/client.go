@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -226,7 +227,7 @@ const maxURL = 64 << 10
 
 // Plan returns the protocol actions that [Client.Do] would carry out for a
 // request. It does not use the network and does not apply the Policy.
-func (c *Client) Plan(req *Request) ([]Step, error) {
+func (c *Client) Plan(req *Request) ([]scheme.Step, error) {
 	s, err := c.scheme(req.URL)
 	if err != nil {
 		return nil, wrapError("plan", req.URL.String(), err)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -62,18 +63,20 @@ func (r *recorder) addresses() string {
 func page(answer func(req *Request, resp *Response)) Scheme { return pageOf("http", 80, answer) }
 
 func pageOf(name string, port uint16, answer func(req *Request, resp *Response)) Scheme {
-	ports, links := Ports{Class: TextPorts}, Links{To: []string{name}}
+	ports, links := scheme.Ports{Class: scheme.TextPorts}, scheme.Links{To: []string{name}}
 	switch name {
 	case "http":
-		ports, links.To = Ports{Extra: []uint16{443}, Class: WebPorts}, []string{"http", "https", "ftp"}
+		ports, links.To = scheme.Ports{Extra: []uint16{443}, Class: scheme.WebPorts}, []string{"http", "https", "ftp"}
 	case "https":
-		ports.Class, links.Downgrade = WebPorts, []string{"http"}
+		ports.Class, links.Downgrade = scheme.WebPorts, []string{"http"}
 	case "nntps":
 		links.To = []string{"nntps", "snews"}
 	}
 	return Scheme{
 		Name: name, Port: port, Ports: ports, Links: links, Secure: name == "https",
-		Plan: func(req *Request) ([]Step, error) { return []Step{{Verb: "GET", Arg: req.URL.Path()}}, nil },
+		Plan: func(req *Request) ([]scheme.Step, error) {
+			return []scheme.Step{{Verb: "GET", Arg: req.URL.Path()}}, nil
+		},
 		Open: func(env Env) Driver {
 			return DriverFunc(func(ctx context.Context, req *Request) (*Response, error) {
 				t, err := TargetOf(req.URL, port)

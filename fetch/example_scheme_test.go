@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -33,11 +34,11 @@ func finger() fetch.Scheme {
 	return fetch.Scheme{
 		Name:  "finger",
 		Port:  79,
-		Ports: fetch.Ports{Class: fetch.TextPorts}, // blocks the ports of other text services
+		Ports: scheme.Ports{Class: scheme.TextPorts}, // blocks the ports of other text services
 		Help:  "finger://HOST/USER: information about a user of a host",
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
+		Plan: func(req *fetch.Request) ([]scheme.Step, error) {
 			name, err := userOf(req.URL)
-			return []fetch.Step{{Verb: name}}, err
+			return []scheme.Step{{Verb: name}}, err
 		},
 		Open: func(env fetch.Env) fetch.Driver { return fingerDriver{env.Net} },
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -14,7 +15,7 @@ func TestLongURL(t *testing.T) {
 	asked := 0
 	c := New(Options{Policy: Typed()}, Scheme{
 		Name: "x-test",
-		Plan: func(*Request) ([]Step, error) { asked++; return nil, nil },
+		Plan: func(*Request) ([]scheme.Step, error) { asked++; return nil, nil },
 		Open: func(Env) Driver { return DriverFunc(nil) },
 	})
 	defer c.Close()

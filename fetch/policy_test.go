@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -115,7 +116,7 @@ func TestReach(t *testing.T) {
 // The Policy then uses the address in the URL of the page.
 func TestSourceThroughProxy(t *testing.T) {
 	p := Typed()
-	s := &Scheme{Name: "http", Port: 80, Ports: Ports{Class: WebPorts}, Links: Links{To: []string{"http"}}}
+	s := &Scheme{Name: "http", Port: 80, Ports: scheme.Ports{Class: scheme.WebPorts}, Links: scheme.Links{To: []string{"http"}}}
 	for _, c := range []struct {
 		from, to string
 		ok       bool

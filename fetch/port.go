@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // blockedPorts lists the ports that browsers block (WHATWG Fetch standard,
@@ -55,7 +57,7 @@ func ParsePortRule(s string) (PortRule, error) {
 // an allowed port to the user.
 func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, unusual bool) {
 	class := s.Ports.Class
-	web := class == WebPorts && (typed || p.WebPorts)
+	web := class == scheme.WebPorts && (typed || p.WebPorts)
 	switch {
 	case port == 0:
 		return "range", false
@@ -69,14 +71,14 @@ func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, u
 		return "bad", false
 	case port < 1024:
 		return "reserved", false
-	case class == OwnPorts, class == SessionPorts && !typed:
+	case class == scheme.OwnPorts, class == scheme.SessionPorts && !typed:
 		return "needs-allow", false
 	case slices.Contains(blockedPorts, port):
 		return "bad", false
-	case class != WebPorts && slices.Contains(textServices, port):
+	case class != scheme.WebPorts && slices.Contains(textServices, port):
 		return "text-service", false
 	}
-	return "", class == SessionPorts
+	return "", class == scheme.SessionPorts
 }
 
 func (p *Policy) allowsPort(scheme string, port uint16, typed bool) bool {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/uri"
 )
@@ -18,8 +19,8 @@ import (
 // end. Unlike the http driver, it does not handle proxies.
 func raw() fetch.Scheme {
 	return fetch.Scheme{
-		Name: "raw", Port: 8000, Ports: fetch.Ports{Class: fetch.TextPorts},
-		Plan: func(*fetch.Request) ([]fetch.Step, error) { return nil, nil },
+		Name: "raw", Port: 8000, Ports: scheme.Ports{Class: scheme.TextPorts},
+		Plan: func(*fetch.Request) ([]scheme.Step, error) { return nil, nil },
 		Open: func(env fetch.Env) fetch.Driver {
 			return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 				t, err := fetch.TargetOf(req.URL, 8000)

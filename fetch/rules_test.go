@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
 )
@@ -214,7 +215,7 @@ func TestCallerScheme(t *testing.T) {
 		if err := new(fetch.Policy).JudgeReferral(s, mine, mine.Port); err == nil {
 			t.Errorf("%s to mine: allowed", s.Name)
 		}
-		local := fetch.Scheme{Name: "mine", Local: true, Links: fetch.Links{To: []string{"mine"}}}
+		local := fetch.Scheme{Name: "mine", Local: true, Links: scheme.Links{To: []string{"mine"}}}
 		if err := open.JudgeReferral(s, local, 0); err == nil {
 			t.Errorf("%s to mine, which is local: allowed", s.Name)
 		}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -18,8 +19,8 @@ type Scheme struct {
 	Help  string   // syntax of the URLs and description of the options, for the user
 
 	// The [Policy] uses the following fields.
-	Ports  Ports
-	Links  Links
+	Ports  scheme.Ports
+	Links  scheme.Links
 	Local  bool // its URLs read data of the user, such as files or mail stores
 	Secure bool // its connections use TLS
 
@@ -28,15 +29,15 @@ type Scheme struct {
 	// server that sent the document.
 	Gateway bool
 
-	Traits Traits
-	Proxy  ProxyUse
-	Robots Robots
-	Mirror Mirroring
+	Traits scheme.Traits
+	Proxy  scheme.ProxyUse
+	Robots scheme.Robots
+	Mirror scheme.Mirroring
 
 	// Plan returns the protocol actions for req. It returns an error if the URL
 	// is invalid for the scheme. If Plan is nil, the scheme does not support
 	// plans.
-	Plan func(req *Request) ([]Step, error)
+	Plan func(req *Request) ([]scheme.Step, error)
 
 	// Open returns the driver. A Client calls Open at most once. Open must not
 	// open a connection. If Open is nil, the scheme is not supported.
@@ -55,110 +56,3 @@ type Scheme struct {
 	// have the form NAME:PASSWORD, as in [CredentialOf].
 	User func(u uri.URI) (*Credential, error)
 }
-
-// Ports lists the ports that a scheme may use in addition to the default port.
-type Ports struct {
-	Extra []uint16  // further ports of the same service
-	Class PortClass // rule for ports above 1023
-}
-
-// A PortClass determines which ports above 1023 a scheme may use.
-// [Policy.Ports] adds exceptions.
-type PortClass uint8
-
-const (
-	OwnPorts     PortClass = iota // only the default port and Ports.Extra
-	TextPorts                     // all except the ports of known services
-	WebPorts                      // all except the ports that browsers block
-	SessionPorts                  // TextPorts if the user entered the URL, and OwnPorts otherwise
-)
-
-// String returns the name of the class in tables.
-func (c PortClass) String() string {
-	return [...]string{"own", "text", "web", "session"}[min(c, SessionPorts)]
-}
-
-// Links contains the rules for links in documents of a scheme.
-type Links struct {
-	To        []string // schemes to which the documents may link
-	Downgrade []string // further schemes if Policy.Downgrade is true
-	OwnPort   bool     // links to other schemes must use the default port
-
-	// If Confined is true, only documents of the schemes in From may link to
-	// this scheme. No Policy overrides this rule.
-	Confined bool
-	From     []string
-}
-
-// Traits describes properties of a scheme that callers and middlewares use.
-type Traits struct {
-	Web             bool // requests and responses are HTTP messages
-	Files           bool // the path of a URL is a path on this machine
-	Mailbox         bool // listings belong to the user, and their URLs are as trusted as the listing
-	Session         bool // URLs open sessions
-	ControlConn     bool // commands and objects use different connections
-	WeakValidators  bool // validators consist of size and time, so that two versions may share one
-	ListsExactSizes bool // sizes in listings equal the sizes of the retrieved objects
-	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
-}
-
-// ProxyUse selects how a scheme uses an HTTP proxy from the environment
-// variables.
-type ProxyUse uint8
-
-const (
-	ByGateway ProxyUse = iota // the variable SCHEME_proxy names a gateway, as in lynx
-	ByDriver                  // the driver uses the proxy, or the scheme has no network
-	ByRequest                 // the proxy receives the URL, unless the user requires a tunnel
-)
-
-// Robots describes where a site has its rules for robots, such as robots.txt.
-type Robots struct {
-	File string // path of robots.txt, or "" if there are no rules
-	Caps string // path of caps.txt of Gopher, or ""
-
-	// Path returns the text of a URL to which the rules apply. It returns false
-	// if retrieving u sends no request to the site. If Path is nil, the text is
-	// the path and the query of u.
-	Path func(u uri.URI) (string, bool)
-}
-
-// Mirroring describes how package mirror treats the URLs and listings of a
-// scheme.
-type Mirroring struct {
-	Alias      bool      // URLs refer to objects of other schemes, which are mirrored instead
-	References bool      // listings name objects on any server, not only below their own URL
-	Repeats    bool      // paths may contain the same segment many times
-	Record     Recording // the part of an exchange to archive
-
-	// Place returns u without the parts that do not affect the location of the
-	// object. If Place is nil, all parts affect the location.
-	Place func(u uri.URI) uri.URI
-
-	// Subtree returns the URL prefix of all objects below u. It returns false
-	// if the prefix is the folder of u. If Subtree is nil, the prefix is always
-	// the folder.
-	Subtree func(u uri.URI) (below uri.URI, ok bool)
-
-	// Immutable reports whether the object at u never changes. If Immutable is
-	// nil, all objects may change.
-	Immutable func(u uri.URI) bool
-
-	// Article returns two URLs of an article: the immutable URL of the article,
-	// and the URL with its number in the newsgroup u. The article is the entry
-	// e of the newsgroup. The result ok is false if the article has no
-	// immutable URL. If Article is nil, the scheme has no newsgroups.
-	Article func(u uri.URI, e Entry) (lasting uri.URI, number string, ok bool)
-}
-
-// A Recording selects the protocol messages that a mirror archives with the
-// retrieved object.
-type Recording uint8
-
-const (
-	RecordPlan    Recording = iota // the Plan, because the driver reports no bytes
-	RecordWire                     // all bytes
-	RecordLines                    // the lines of both sides; the object uses another connection
-	RecordReplies                  // the bytes sent, and the first line of each reply
-	RecordSent                     // the bytes sent
-)

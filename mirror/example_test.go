@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
@@ -79,7 +80,7 @@ func shelf(pages map[string]string) fetch.Scheme {
 		return &fetch.Response{Media: "text/html", Size: -1, Body: io.NopCloser(strings.NewReader(page))}, nil
 	}
 	return fetch.Scheme{
-		Name: "shelf", Links: fetch.Links{To: []string{"shelf"}},
+		Name: "shelf", Links: scheme.Links{To: []string{"shelf"}},
 		Open: func(fetch.Env) fetch.Driver { return fetch.DriverFunc(open) },
 	}
 }

@@ -70,7 +70,7 @@ func (d *discovery) articleURL(e fetch.Entry, mt *meta) uri.URI {
 	if s.Mirror.Article == nil {
 		return e.URL
 	}
-	u, number, ok := s.Mirror.Article(d.v.url, e)
+	u, number, ok := s.Mirror.Article(d.v.url, e.URL, e.Extra)
 	if !ok {
 		return e.URL
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
@@ -23,11 +24,11 @@ func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, 
 	case v.state == frontier.Pending && !v.unreached, v.state == frontier.Excluded && !v.redirects() && !v.serverRefused,
 		v.err != nil && !v.requested:
 		return nil, nil
-	case v.err != nil && !(v.serverRefused && v.recorder.mode == fetch.RecordWire):
+	case v.err != nil && !(v.serverRefused && v.recorder.mode == scheme.RecordWire):
 		return []*warc.Record{of.Failure(v.err)}, nil
-	case v.recorder == nil, v.unchanged && v.recorder.mode != fetch.RecordWire:
+	case v.recorder == nil, v.unchanged && v.recorder.mode != scheme.RecordWire:
 		return c.unchangedRecords(of, v, duplicate), nil
-	case v.recorder.mode == fetch.RecordWire:
+	case v.recorder.mode == scheme.RecordWire:
 		return exchangeRecords(of, v, duplicate)
 	case duplicate != nil:
 		return c.withConversation(of, v, of.Revisit(reference(duplicate), duplicate.Proof, nil)), nil

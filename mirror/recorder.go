@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sync"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/archive"
 )
@@ -13,7 +13,7 @@ import (
 // stores the request and the response. For other protocols, it stores the
 // commands and replies without the object.
 type recorder struct {
-	mode     fetch.Recording
+	mode     scheme.Recording
 	sent     *archive.Spool // the HTTP request
 	response responseRecorder
 
@@ -30,9 +30,9 @@ const maxConversation = 64 << 10
 
 func (r *recorder) trace() *trace.Trace {
 	switch r.mode {
-	case fetch.RecordPlan:
+	case scheme.RecordPlan:
 		return nil
-	case fetch.RecordWire:
+	case scheme.RecordWire:
 		return &trace.Trace{
 			Sent:     func(p []byte) { _, err := r.sent.Write(p); r.keepError(err) },
 			Received: func(p []byte) { r.keepError(r.response.write(p)) },
@@ -59,7 +59,7 @@ func (r *recorder) writeLines(field string, p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	answer := field == "received"
-	if answer && (r.mode == fetch.RecordSent || r.mode == fetch.RecordReplies && !r.replyExpected) || r.full {
+	if answer && (r.mode == scheme.RecordSent || r.mode == scheme.RecordReplies && !r.replyExpected) || r.full {
 		return
 	}
 	r.replyExpected = !answer
@@ -71,7 +71,7 @@ func (r *recorder) writeLines(field string, p []byte) {
 		r.conversation.WriteString(field + ": ")
 		r.conversation.Write(fieldValue(line))
 		r.conversation.WriteString("\r\n")
-		if answer && r.mode == fetch.RecordReplies {
+		if answer && r.mode == scheme.RecordReplies {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/save"
 )
@@ -21,7 +22,7 @@ func (c *crawl) partFile(v *visit) (*save.File, error) {
 // HTTP exchange that is recorded, because the record of a response must contain
 // all bytes.
 func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
-	if v.recorder.mode == fetch.RecordWire || !c.archive.HasPart(v.item) {
+	if v.recorder.mode == scheme.RecordWire || !c.archive.HasPart(v.item) {
 		return nil, nil
 	}
 	p, err := c.partFile(v)
@@ -42,7 +43,7 @@ func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the body of this response is not the object
 		c.archive.ReleasePart(v.item, part, r.Fault)
 		fallthrough
-	case part == nil && (!large || v.recorder.mode == fetch.RecordWire):
+	case part == nil && (!large || v.recorder.mode == scheme.RecordWire):
 		return c.archive.Spool(archive.Label(v.item.Key)), nil
 	case part == nil:
 		var err error

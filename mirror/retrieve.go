@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/save"
@@ -115,7 +116,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
-	if v.recorder.mode == fetch.RecordWire {
+	if v.recorder.mode == scheme.RecordWire {
 		v.recorder.response.omitBody(resp)
 	}
 	if isRobotsTxt(v.scheme, v.url) {
@@ -266,7 +267,7 @@ func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
 	if c.o.WARC == nil {
 		return r
 	}
-	if r.mode = s.Mirror.Record; r.mode == fetch.RecordWire {
+	if r.mode = s.Mirror.Record; r.mode == scheme.RecordWire {
 		r.sent = c.archive.Spool("")
 		r.response = responseRecorder{keepCoding: c.o.WARC.KeepTransferCoding, body: c.archive.Spool("")}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 )
@@ -19,8 +20,8 @@ func TestCallersScheme(t *testing.T) {
 	shelf := func(change func(*fetch.Scheme)) fetch.Scheme {
 		s := fetch.Scheme{
 			Name:  "shelf",
-			Links: fetch.Links{To: []string{"shelf"}},
-			Plan:  func(*fetch.Request) ([]fetch.Step, error) { return nil, nil },
+			Links: scheme.Links{To: []string{"shelf"}},
+			Plan:  func(*fetch.Request) ([]scheme.Step, error) { return nil, nil },
 			Open: func(fetch.Env) fetch.Driver {
 				return fetch.DriverFunc(func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
 					body := strings.NewReader("<a href=shelf://h/a/1/1/1/1><a href=shelf://h/b>")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/save"
 	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
@@ -180,7 +181,7 @@ func TestFetchWeak(t *testing.T) {
 			}, nil
 		}
 		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, fetch.Scheme{
-			Name: "weak", Port: 70, Traits: fetch.Traits{WeakValidators: true},
+			Name: "weak", Port: 70, Traits: scheme.Traits{WeakValidators: true},
 			Open: func(fetch.Env) fetch.Driver { return fetch.DriverFunc(driver) },
 		})
 		path := filepath.Join(t.TempDir(), "out")

@@ -81,7 +81,7 @@ type Options struct {
 	Resume bool
 
 	// If Weak is true, two versions of the object may have the same validator,
-	// because it consists of a size and a time (see fetch.Traits). A resumed
+	// because it consists of a size and a time (see scheme.Traits). A resumed
 	// transfer then requests some bytes again and compares them; see
 	// [State.RequestOffset].
 	Weak bool

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
 )
@@ -257,7 +258,7 @@ func TestCacheUnderClient(t *testing.T) {
 	m := &menus{}
 	scheme := fetch.Scheme{
 		Name: "gopher", Port: 70,
-		Plan: func(*fetch.Request) ([]fetch.Step, error) { return nil, nil },
+		Plan: func(*fetch.Request) ([]scheme.Step, error) { return nil, nil },
 		Open: func(fetch.Env) fetch.Driver { return m },
 		Menu: func(base uri.URI, _ string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 			return func(yield func(fetch.Entry, error) bool) {

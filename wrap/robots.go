@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/robots"
 	"github.com/anyurl/fetch/uri"
 )
@@ -92,7 +93,7 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 
 // rulePath returns the text of a URL to which the rules of its site apply. It
 // returns false if retrieving u sends no request to the site.
-func rulePath(r fetch.Robots, u uri.URI) (string, bool) {
+func rulePath(r scheme.Robots, u uri.URI) (string, bool) {
 	if r.Path != nil {
 		return r.Path(u)
 	}

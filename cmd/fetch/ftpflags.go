@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
@@ -41,7 +42,7 @@ func (f *ftpFlags) register(s *options.Set) {
 }
 
 // options converts the flags to options of the ftp package.
-func (f *ftpFlags) options(tls fetch.TLSMode, ignoreSize bool) (ftp.Options, error) {
+func (f *ftpFlags) options(tls scheme.TLSMode, ignoreSize bool) (ftp.Options, error) {
 	method, err := ftp.ParseMethod(f.method)
 	if err != nil {
 		return ftp.Options{}, err
@@ -52,7 +53,7 @@ func (f *ftpFlags) options(tls fetch.TLSMode, ignoreSize bool) (ftp.Options, err
 		Anonymous: f.anonymous, IgnoreSize: ignoreSize,
 	}
 	if f.tlsControl {
-		o.TLS = fetch.TLSRequired
+		o.TLS = scheme.TLSRequired
 	}
 	return o, nil
 }

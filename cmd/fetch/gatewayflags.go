@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -44,11 +45,11 @@ func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetc
 			continue
 		}
 		switch s.Proxy {
-		case fetch.ByRequest:
+		case scheme.ByRequest:
 			if !encrypted && !proxies.tunnel {
 				all[i] = requestByProxy(s, proxy)
 			}
-		case fetch.ByGateway:
+		case scheme.ByGateway:
 			text := cmp.Or(os.Getenv(s.Name+"_proxy"), os.Getenv(strings.ToUpper(s.Name)+"_PROXY"))
 			if u, err := uri.Parse(text); err == nil && u.Scheme() == "http" && proxies.url == "" {
 				all[i] = selectGateway(s, http.Gateway(s, u), proxy)
@@ -57,7 +58,7 @@ func (f *gatewayFlags) apply(all []fetch.Scheme, proxies *proxyFlags, proxy fetc
 	}
 	for name, via := range named {
 		port, _ := uri.DefaultPort(name)
-		s := fetch.Scheme{Name: name, Port: port, Ports: fetch.Ports{Class: fetch.TextPorts}}
+		s := fetch.Scheme{Name: name, Port: port, Ports: scheme.Ports{Class: scheme.TextPorts}}
 		all = append(all, http.Gateway(s, via))
 	}
 	return all, nil
@@ -87,7 +88,7 @@ func selectGateway(direct, gateway fetch.Scheme, proxy fetch.ProxyFunc) fetch.Sc
 	}
 	s := direct
 	s.Trust = append(append([]string(nil), direct.Trust...), gateway.Trust...)
-	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
+	s.Plan = func(req *fetch.Request) ([]scheme.Step, error) {
 		if useGateway(req) {
 			return gateway.Plan(req)
 		}

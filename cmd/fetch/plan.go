@@ -5,7 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
 )
@@ -56,7 +56,7 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-func (c *planCommand) printStep(s fetch.Step) error {
+func (c *planCommand) printStep(s scheme.Step) error {
 	if !c.json {
 		return c.print(terminal.Plain(s.String()))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // tlsFlags are the flags for the TLS connections of every scheme.
@@ -102,12 +103,12 @@ func (f *startTLSFlags) register(s *options.Set) {
 }
 
 // mode returns the TLSMode that --ssl and --ssl-reqd select.
-func (f *startTLSFlags) mode() fetch.TLSMode {
+func (f *startTLSFlags) mode() scheme.TLSMode {
 	switch {
 	case f.required:
-		return fetch.TLSRequired
+		return scheme.TLSRequired
 	case f.enabled:
-		return fetch.TLSWanted
+		return scheme.TLSWanted
 	}
-	return fetch.TLSDefault
+	return scheme.TLSDefault
 }

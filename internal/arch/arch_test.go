@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"internal/": {},
 
 	"fetch":                {"uri", "internal/"},
+	"fetch/scheme":         {"uri"},
 	"fetch/trace":          {},
 	"fetch/roundtrip":      {"uri", "fetch"},
 	"internal/coding":      {"fetch"},
@@ -79,7 +80,7 @@ var layers = map[string][]string{
 
 // apiParts lists the packages with types of the exported API of fetch. Each
 // package that may import fetch may import them.
-var apiParts = []string{"fetch/trace"}
+var apiParts = []string{"fetch/scheme", "fetch/trace"}
 
 // testOnly lists packages that only tests and each other may import.
 var testOnly = []string{

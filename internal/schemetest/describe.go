@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // Describe returns a response as text: the entries of a menu, the body of
@@ -86,7 +87,7 @@ func joinWords(parts []string) string {
 }
 
 // JoinSteps returns the steps of a plan as text.
-func JoinSteps(steps []fetch.Step, separator string) string {
+func JoinSteps(steps []scheme.Step, separator string) string {
 	var all []string
 	for _, s := range steps {
 		all = append(all, s.String())

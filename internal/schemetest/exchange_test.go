@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -34,14 +35,14 @@ func respond(name string) (*fetch.Response, error) {
 	return resp, nil
 }
 
-func scheme() fetch.Scheme {
+func testScheme() fetch.Scheme {
 	return fetch.Scheme{
 		Name: "x",
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
+		Plan: func(req *fetch.Request) ([]scheme.Step, error) {
 			if req.URL.Path() == "gone" {
 				return nil, fetch.BadURL.Errorf("no plan")
 			}
-			return []fetch.Step{{Verb: "ONE"}, {Verb: "TWO"}}, nil
+			return []scheme.Step{{Verb: "ONE"}, {Verb: "TWO"}}, nil
 		},
 		Open: func(fetch.Env) fetch.Driver {
 			return fetch.DriverFunc(func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -74,22 +75,22 @@ func TestDescribe(t *testing.T) {
 		"wrong": "document \"a\" wrong 5 19700101000000 y=\"2\" z=\"1\"\nprotocol: no entry",
 		"gone":  "not-found: get gone: gone is gone",
 	} {
-		c := NewClient(t, []fetch.Scheme{scheme()})
+		c := NewClient(t, []fetch.Scheme{testScheme()})
 		resp, err := c.Get(t.Context(), "x:"+name)
 		if got := Describe(resp, err, "x:"); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
 		}
 	}
-	if got := Plan(scheme(), NewRequest(t, "x:text")); got != "ONE; TWO" {
+	if got := Plan(testScheme(), NewRequest(t, "x:text")); got != "ONE; TWO" {
 		t.Errorf("plan %s", got)
 	}
-	if got := Plan(scheme(), NewRequest(t, "x:gone")); got != "invalid-uri: no plan" {
+	if got := Plan(testScheme(), NewRequest(t, "x:gone")); got != "invalid-uri: no plan" {
 		t.Errorf("plan %s", got)
 	}
 }
 
 func TestExchange(t *testing.T) {
-	c := NewClient(t, []fetch.Scheme{scheme()})
+	c := NewClient(t, []fetch.Scheme{testScheme()})
 	for name, want := range map[string]string{"text": `ok "hello"`, "cut": `truncated "hel"`, "gone": `not-found ""`} {
 		r := Exchange(t.Context(), c, NewRequest(t, "x:"+name))
 		if got := fmt.Sprintf("%s %q", r.Fault(), r.Body); got != want || !slices.Equal(r.Notes, []string{"a note"}) || (r.Response == nil) != (name == "gone") {

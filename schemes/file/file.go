@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 )
@@ -42,9 +43,9 @@ func Schemes(o Options) []fetch.Scheme {
 		Name:   "file",
 		Help:   help,
 		Local:  true,
-		Links:  fetch.Links{To: []string{"file"}, Confined: true, From: []string{"file"}},
-		Traits: fetch.Traits{Files: true, ListsExactSizes: true, ReportsSize: true},
-		Proxy:  fetch.ByDriver,
+		Links:  scheme.Links{To: []string{"file"}, Confined: true, From: []string{"file"}},
+		Traits: scheme.Traits{Files: true, ListsExactSizes: true, ReportsSize: true},
+		Proxy:  scheme.ByDriver,
 		Plan:   plan,
 		Open:   func(fetch.Env) fetch.Driver { return &driver{o.Root} },
 		Menu:   menu,
@@ -53,19 +54,19 @@ func Schemes(o Options) []fetch.Scheme {
 
 // plan returns the file operations for req and the paths of these operations. A
 // URL without a final slash can name a file or a directory.
-func plan(req *fetch.Request) ([]fetch.Step, error) {
+func plan(req *fetch.Request) ([]scheme.Step, error) {
 	p, err := locate(req.URL)
 	switch {
 	case err != nil:
 		return nil, err
 	case req.Op == fetch.Stat:
-		return []fetch.Step{{Verb: "STAT", Arg: p.String()}}, nil
+		return []scheme.Step{{Verb: "STAT", Arg: p.String()}}, nil
 	case p.dir:
-		return []fetch.Step{{Verb: "LIST", Arg: p.String()}}, nil
+		return []scheme.Step{{Verb: "LIST", Arg: p.String()}}, nil
 	}
-	steps := []fetch.Step{{Verb: "OPEN", Arg: p.String(), Else: "LIST"}}
+	steps := []scheme.Step{{Verb: "OPEN", Arg: p.String(), Else: "LIST"}}
 	if first := req.Range.First; first != 0 {
-		steps = append(steps, fetch.Step{Verb: "SEEK", Arg: strconv.FormatInt(first, 10)})
+		steps = append(steps, scheme.Step{Verb: "SEEK", Arg: strconv.FormatInt(first, 10)})
 	}
 	return steps, nil
 }

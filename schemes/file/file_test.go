@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -81,16 +82,16 @@ func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		url  string
 		req  fetch.Request
-		want []fetch.Step
+		want []scheme.Step
 	}{
-		{"file:///etc/motd", fetch.Request{}, []fetch.Step{{Verb: "OPEN", Arg: "/etc/motd", Else: "LIST"}}},
-		{"file:/etc/motd", fetch.Request{}, []fetch.Step{{Verb: "OPEN", Arg: "/etc/motd", Else: "LIST"}}},
-		{"FILE://LocalHost/etc/motd#top", fetch.Request{}, []fetch.Step{{Verb: "OPEN", Arg: "/etc/motd", Else: "LIST"}}},
-		{"file:///etc/", fetch.Request{}, []fetch.Step{{Verb: "LIST", Arg: "/etc"}}},
-		{"file:///", fetch.Request{}, []fetch.Step{{Verb: "LIST", Arg: "/"}}},
-		{"file:///etc/..", fetch.Request{}, []fetch.Step{{Verb: "LIST", Arg: "/"}}},
-		{"file:///etc/motd", fetch.Request{Op: fetch.Stat}, []fetch.Step{{Verb: "STAT", Arg: "/etc/motd"}}},
-		{"file:///log", fetch.Request{Range: fetch.Range{First: -10}}, []fetch.Step{{Verb: "OPEN", Arg: "/log", Else: "LIST"}, {Verb: "SEEK", Arg: "-10"}}},
+		{"file:///etc/motd", fetch.Request{}, []scheme.Step{{Verb: "OPEN", Arg: "/etc/motd", Else: "LIST"}}},
+		{"file:/etc/motd", fetch.Request{}, []scheme.Step{{Verb: "OPEN", Arg: "/etc/motd", Else: "LIST"}}},
+		{"FILE://LocalHost/etc/motd#top", fetch.Request{}, []scheme.Step{{Verb: "OPEN", Arg: "/etc/motd", Else: "LIST"}}},
+		{"file:///etc/", fetch.Request{}, []scheme.Step{{Verb: "LIST", Arg: "/etc"}}},
+		{"file:///", fetch.Request{}, []scheme.Step{{Verb: "LIST", Arg: "/"}}},
+		{"file:///etc/..", fetch.Request{}, []scheme.Step{{Verb: "LIST", Arg: "/"}}},
+		{"file:///etc/motd", fetch.Request{Op: fetch.Stat}, []scheme.Step{{Verb: "STAT", Arg: "/etc/motd"}}},
+		{"file:///log", fetch.Request{Range: fetch.Range{First: -10}}, []scheme.Step{{Verb: "OPEN", Arg: "/log", Else: "LIST"}, {Verb: "SEEK", Arg: "-10"}}},
 	} {
 		c.req.URL = uri.MustParse(c.url)
 		if got, err := plan(&c.req); err != nil || !reflect.DeepEqual(got, c.want) {

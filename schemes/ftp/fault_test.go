@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/ftp"
@@ -62,21 +63,21 @@ func TestTLSFaults(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		tls  fetch.TLSMode
+		tls  scheme.TLSMode
 		auth []faultnet.Step
 		want fetch.Fault
 	}{
-		{"fine", fetch.TLSRequired, begin(certs.TLS()), 0},
-		{"another host", fetch.TLSRequired, begin(certs.WrongHost()), fetch.TLS},
-		{"expired", fetch.TLSWanted, begin(certs.Expired()), fetch.TLS},
-		{"self-signed", fetch.TLSWanted, begin(certs.SelfSigned()), fetch.TLS},
-		{"silent handshake", fetch.TLSWanted, begin(faultnet.TLSStall()), fetch.Timeout},
-		{"cut handshake", fetch.TLSWanted, begin(faultnet.TLSCut()), fetch.Connect},
-		{"text in clear behind 234", fetch.TLSWanted, []faultnet.Step{faultnet.Send("234 go on\r\n230 you are in\r\n"), faultnet.Stall()}, fetch.Protocol},
-		{"not TLS", fetch.TLSWanted, begin(faultnet.Send("530 no\r\n"), faultnet.Stall()), fetch.TLS},
-		{"stripped", fetch.TLSRequired, []faultnet.Step{faultnet.Send("502 what?\r\n")}, fetch.TLS},
-		{"not there", fetch.TLSWanted, []faultnet.Step{faultnet.Send("502 what?\r\n")}, 0},
-		{"reset", fetch.TLSWanted, []faultnet.Step{faultnet.Reset()}, fetch.Connect},
+		{"fine", scheme.TLSRequired, begin(certs.TLS()), 0},
+		{"another host", scheme.TLSRequired, begin(certs.WrongHost()), fetch.TLS},
+		{"expired", scheme.TLSWanted, begin(certs.Expired()), fetch.TLS},
+		{"self-signed", scheme.TLSWanted, begin(certs.SelfSigned()), fetch.TLS},
+		{"silent handshake", scheme.TLSWanted, begin(faultnet.TLSStall()), fetch.Timeout},
+		{"cut handshake", scheme.TLSWanted, begin(faultnet.TLSCut()), fetch.Connect},
+		{"text in clear behind 234", scheme.TLSWanted, []faultnet.Step{faultnet.Send("234 go on\r\n230 you are in\r\n"), faultnet.Stall()}, fetch.Protocol},
+		{"not TLS", scheme.TLSWanted, begin(faultnet.Send("530 no\r\n"), faultnet.Stall()), fetch.TLS},
+		{"stripped", scheme.TLSRequired, []faultnet.Step{faultnet.Send("502 what?\r\n")}, fetch.TLS},
+		{"not there", scheme.TLSWanted, []faultnet.Step{faultnet.Send("502 what?\r\n")}, 0},
+		{"reset", scheme.TLSWanted, []faultnet.Step{faultnet.Reset()}, fetch.Connect},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,7 +121,7 @@ func TestDataTLSFaults(t *testing.T) {
 				control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(
 					faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()),
 					faultnet.On("^(PBSZ 0|PROT P)$", 0, faultnet.Send("200 fine\r\n")))}
-				w := newWorld(t, ftp.Options{TLS: fetch.TLSRequired}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, test.data)
+				w := newWorld(t, ftp.Options{TLS: scheme.TLSRequired}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, test.data)
 				body, took, err := w.get(t.Context(), "ftp://192.0.2.1/x")
 				wantFault(t, body, err, test.want)
 				if took > time.Minute {
@@ -135,7 +136,7 @@ func TestDataTLSFaults(t *testing.T) {
 // TestUnprotected: a server that encrypts the control connection alone.
 func TestUnprotected(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
-	for tlsMode, want := range map[fetch.TLSMode]fetch.Fault{fetch.TLSRequired: fetch.TLS, fetch.TLSWanted: 0} {
+	for tlsMode, want := range map[scheme.TLSMode]fetch.Fault{scheme.TLSRequired: fetch.TLS, scheme.TLSWanted: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			control := faultnet.Script{faultnet.Send("220 hello\r\n"), obliging(faultnet.On("^AUTH TLS$", 1, faultnet.Send("234 go on\r\n"), certs.TLS()))}
 			w := newWorld(t, ftp.Options{TLS: tlsMode}, func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: certs.Pool} }, control, faultnet.Script{faultnet.Send("hello\r\n")})

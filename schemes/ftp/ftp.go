@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/dirlist"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -21,8 +22,8 @@ type Options struct {
 	NoEPRT bool // never send EPRT over IPv4
 	PRET   bool // send PRET before each transfer, for distributed servers
 
-	TLS       fetch.TLSMode // use of AUTH TLS in ftp (RFC 4217); default: never; ftps is always encrypted
-	ClearData bool          // encrypt only the control connection
+	TLS       scheme.TLSMode // use of AUTH TLS in ftp (RFC 4217); default: never; ftps is always encrypted
+	ClearData bool           // encrypt only the control connection
 
 	Anonymous   string       // password of the anonymous user; "": "fetch@"
 	Account     fetch.Secret // argument of ACCT if the Credential has none
@@ -65,12 +66,12 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		Port:   port,
 		Help:   help,
 		Secure: implicit,
-		Ports:  fetch.Ports{Extra: []uint16{990}, Class: fetch.TextPorts},
-		Links:  fetch.Links{To: []string{"ftp", "ftps", "http", "https"}},
-		Traits: fetch.Traits{ControlConn: true, WeakValidators: true, ListsExactSizes: true, ReportsSize: true},
-		Proxy:  fetch.ByRequest,
-		Mirror: fetch.Mirroring{Record: fetch.RecordLines, Subtree: below},
-		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+		Ports:  scheme.Ports{Extra: []uint16{990}, Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"ftp", "ftps", "http", "https"}},
+		Traits: scheme.Traits{ControlConn: true, WeakValidators: true, ListsExactSizes: true, ReportsSize: true},
+		Proxy:  scheme.ByRequest,
+		Mirror: scheme.Mirroring{Record: scheme.RecordLines, Subtree: below},
+		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{
 				Options:  o,
@@ -84,7 +85,7 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 	}
 	if implicit {
 		s.Ports.Extra, s.Links.To = []uint16{21}, []string{"ftps", "https"}
-		s.Proxy = fetch.ByDriver
+		s.Proxy = scheme.ByDriver
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/schemes/ftp"
@@ -139,7 +140,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 var unplanned = []string{"FEAT", "PWD", "SIZE", "MDTM", "QUIT"}
 
 // compare holds what was sent against the plan.
-func compare(t *testing.T, text, sent string, steps []fetch.Step) {
+func compare(t *testing.T, text, sent string, steps []scheme.Step) {
 	if !strings.HasSuffix(sent, "\r\n") || strings.ContainsRune(sent, 0) || strings.Count(sent, "\r") != strings.Count(sent, "\r\n") {
 		t.Errorf("%s: sent %q", text, sent)
 	}
@@ -168,7 +169,7 @@ func compare(t *testing.T, text, sent string, steps []fetch.Step) {
 		want = append(want, verb)
 	}
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "PASS ") })
-	if !slices.ContainsFunc(steps, func(s fetch.Step) bool { return s.Verb == "REST" }) {
+	if !slices.ContainsFunc(steps, func(s scheme.Step) bool { return s.Verb == "REST" }) {
 		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "REST 4" })
 	}
 	// A file that ends before its range begins is not asked for.

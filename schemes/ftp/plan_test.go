@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
@@ -79,7 +80,7 @@ func TestPlan(t *testing.T) {
 		{ftp.Options{NoEPSV: true}, "ftp://h/x", login + "TYPE I, PASV, RETR x"},
 		{ftp.Options{Active: "-"}, "ftp://h/x", login + "TYPE I, EPRT (else PORT), RETR x"},
 		{ftp.Options{Active: "-", NoEPRT: true}, "ftp://h/x", login + "TYPE I, PORT, RETR x"},
-		{ftp.Options{TLS: fetch.TLSRequired}, "ftp://h/x", "AUTH TLS, " + login + "PBSZ 0, PROT P, " + image + "RETR x"},
+		{ftp.Options{TLS: scheme.TLSRequired}, "ftp://h/x", "AUTH TLS, " + login + "PBSZ 0, PROT P, " + image + "RETR x"},
 		{ftp.Options{ClearData: true}, "ftps://h/x", login + "PBSZ 0, PROT C, " + image + "RETR x"},
 	} {
 		if got := planOf(t, test.opts, &fetch.Request{}, test.url); got != test.want {

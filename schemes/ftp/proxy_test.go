@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/uri"
@@ -16,14 +17,14 @@ import (
 func TestProxies(t *testing.T) {
 	server := peer.Vsftpd(t, peer.FTPOptions{TLS: true, Config: []string{"require_ssl_reuse=YES"}})
 	server.Put("motd", []byte("hello\n"))
-	for scheme, start := range map[string]func(peer.TB, peer.ProxyOptions) *peer.Server{
+	for proxyScheme, start := range map[string]func(peer.TB, peer.ProxyOptions) *peer.Server{
 		"socks5": peer.Microsocks, "socks5h": peer.Microsocks, "socks4": peer.Dante, "http": peer.Tinyproxy,
 	} {
-		t.Run(scheme, func(t *testing.T) {
+		t.Run(proxyScheme, func(t *testing.T) {
 			proxy := start(t, peer.ProxyOptions{})
 			through := func(o *fetch.Options) {
 				o.Proxy = func(fetch.Target) (fetch.Proxy, error) {
-					u, err := uri.Parse(scheme + "://" + proxy.Addr)
+					u, err := uri.Parse(proxyScheme + "://" + proxy.Addr)
 					return fetch.Proxy{URL: u}, err
 				}
 			}
@@ -33,7 +34,7 @@ func TestProxies(t *testing.T) {
 					t.Errorf("%s: got %q", path, got)
 				}
 			}
-			c = client(t, ftp.Options{TLS: fetch.TLSRequired}, through, trusting(server, 0))
+			c = client(t, ftp.Options{TLS: scheme.TLSRequired}, through, trusting(server, 0))
 			if got := get(t, c, "ftp://"+server.Addr+"/motd"); got != "hello\n" {
 				t.Errorf("encrypted: got %q", got)
 			}

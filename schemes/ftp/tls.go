@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // tlsConfig returns a TLS configuration for one control connection and its data
@@ -33,7 +34,7 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 	if s.IsBroken() {
 		return false, refused("AUTH TLS", r)
 	}
-	if d.TLS == fetch.TLSRequired {
+	if d.TLS == scheme.TLSRequired {
 		return false, &fetch.Error{Code: r.Code, Err: fetch.TLS.Errorf("AUTH TLS: %s", sentence(r))}
 	}
 	s.Trace().Notef("the connection is not encrypted: %s", sentence(r))
@@ -41,7 +42,7 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 }
 
 // wantsTLS reports whether the driver sends AUTH TLS for ftp URLs.
-func (o *Options) wantsTLS() bool { return o.TLS == fetch.TLSWanted || o.TLS == fetch.TLSRequired }
+func (o *Options) wantsTLS() bool { return o.TLS == scheme.TLSWanted || o.TLS == scheme.TLSRequired }
 
 func (o *Options) protection() string {
 	if o.ClearData {
@@ -61,7 +62,7 @@ func (d *driver) protect(s *session, config *tls.Config) error {
 		s.data = config
 		return nil
 	}
-	if d.implicit || d.TLS == fetch.TLSRequired {
+	if d.implicit || d.TLS == scheme.TLSRequired {
 		return &fetch.Error{Code: prot.Code, Err: fetch.TLS.Errorf("PROT P: %s", sentence(prot))}
 	}
 	s.Trace().Notef("data connections are not encrypted: %s", sentence(prot))

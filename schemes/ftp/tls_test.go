@@ -11,6 +11,7 @@ import (
 	library "github.com/jlaffaye/ftp"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
@@ -47,7 +48,7 @@ func TestExplicit(t *testing.T) {
 	onServers(t, peer.FTPOptions{TLS: true}, func(t *testing.T, s *peer.Server) {
 		for name, version := range versions {
 			t.Run(name, func(t *testing.T) {
-				c := client(t, ftp.Options{TLS: fetch.TLSRequired}, trusting(s, version))
+				c := client(t, ftp.Options{TLS: scheme.TLSRequired}, trusting(s, version))
 				bring(t, s, c, "ftp://"+s.Addr)
 				resp, err := c.Get(t.Context(), "ftp://"+s.Addr+"/motd")
 				if err != nil {
@@ -60,13 +61,13 @@ func TestExplicit(t *testing.T) {
 			})
 		}
 		t.Run("clear data", func(t *testing.T) {
-			bring(t, s, client(t, ftp.Options{TLS: fetch.TLSRequired, ClearData: true}, trusting(s, tls.VersionTLS13)), "ftp://"+s.Addr)
+			bring(t, s, client(t, ftp.Options{TLS: scheme.TLSRequired, ClearData: true}, trusting(s, tls.VersionTLS13)), "ftp://"+s.Addr)
 		})
 		t.Run("active", func(t *testing.T) {
-			bring(t, s, client(t, ftp.Options{TLS: fetch.TLSRequired, Active: "-"}, trusting(s, tls.VersionTLS13)), "ftp://"+s.Addr)
+			bring(t, s, client(t, ftp.Options{TLS: scheme.TLSRequired, Active: "-"}, trusting(s, tls.VersionTLS13)), "ftp://"+s.Addr)
 		})
 		t.Run("account", func(t *testing.T) {
-			c := client(t, ftp.Options{TLS: fetch.TLSRequired}, trusting(s, tls.VersionTLS13))
+			c := client(t, ftp.Options{TLS: scheme.TLSRequired}, trusting(s, tls.VersionTLS13))
 			s.PutHome("private", []byte("mine\n"))
 			if got := get(t, c, "ftp://"+peer.User+":"+peer.Password+"@"+s.Addr+"/private"); got != "mine\n" {
 				t.Errorf("got %q", got)
@@ -81,7 +82,7 @@ func TestSessionReuse(t *testing.T) {
 	s := peer.Vsftpd(t, peer.FTPOptions{TLS: true, Config: []string{"require_ssl_reuse=YES"}})
 	for name, version := range versions {
 		t.Run(name, func(t *testing.T) {
-			bring(t, s, client(t, ftp.Options{TLS: fetch.TLSRequired}, trusting(s, version)), "ftp://"+s.Addr)
+			bring(t, s, client(t, ftp.Options{TLS: scheme.TLSRequired}, trusting(s, version)), "ftp://"+s.Addr)
 		})
 	}
 	// The library has no cache of sessions unless it is given one.
@@ -113,7 +114,7 @@ func TestImplicit(t *testing.T) {
 // TestUntrusted: what cannot be proved is not spoken to, and never in clear.
 func TestUntrusted(t *testing.T) {
 	s := peer.Vsftpd(t, peer.FTPOptions{TLS: true})
-	for name, opts := range map[string]ftp.Options{"wanted": {TLS: fetch.TLSWanted}, "required": {TLS: fetch.TLSRequired}} {
+	for name, opts := range map[string]ftp.Options{"wanted": {TLS: scheme.TLSWanted}, "required": {TLS: scheme.TLSRequired}} {
 		c := client(t, opts)
 		if resp, err := c.Get(t.Context(), "ftp://alice:secret@"+s.Addr+"/motd"); !errors.Is(err, fetch.TLS) {
 			t.Errorf("%s: got %v, %v, want an error of TLS", name, resp, err)
@@ -128,10 +129,10 @@ func TestUntrusted(t *testing.T) {
 func TestNoTLS(t *testing.T) {
 	onServers(t, peer.FTPOptions{}, func(t *testing.T, s *peer.Server) {
 		s.Put("motd", []byte("hello\n"))
-		if got := get(t, client(t, ftp.Options{TLS: fetch.TLSWanted}), "ftp://"+s.Addr+"/motd"); got != "hello\n" {
+		if got := get(t, client(t, ftp.Options{TLS: scheme.TLSWanted}), "ftp://"+s.Addr+"/motd"); got != "hello\n" {
 			t.Errorf("wanted: got %q", got)
 		}
-		if resp, err := client(t, ftp.Options{TLS: fetch.TLSRequired}).Get(t.Context(), "ftp://"+s.Addr+"/motd"); !errors.Is(err, fetch.TLS) {
+		if resp, err := client(t, ftp.Options{TLS: scheme.TLSRequired}).Get(t.Context(), "ftp://"+s.Addr+"/motd"); !errors.Is(err, fetch.TLS) {
 			t.Errorf("required: got %v, %v", resp, err)
 		}
 	})

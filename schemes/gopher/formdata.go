@@ -68,7 +68,7 @@ func unstuff(line string) string {
 	return line
 }
 
-// stepArg returns the form data for a [fetch.Step], with masked passwords. It
+// stepArg returns the form data for a [scheme.Step], with masked passwords. It
 // returns "" if f is nil.
 func (f *formData) stepArg() string {
 	if f == nil {

@@ -1,11 +1,14 @@
 package gopher
 
-import "github.com/anyurl/fetch/fetch"
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+)
 
 // plan returns the request lines that the driver sends for req, each over a
 // separate connection. A Step has the verb "send" for a request line and "form"
 // for the form data after a request line.
-func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
+func (o Options) plan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := o.locate(req)
 	switch {
 	case err != nil:
@@ -18,20 +21,20 @@ func (o Options) plan(req *fetch.Request) ([]fetch.Step, error) {
 		}
 		return steps(l.withCommand(allAttributes)), nil
 	case l.item == '2':
-		return []fetch.Step{{Verb: "send", Arg: "query " + l.words}, {Verb: "send", Arg: "quit"}}, nil
+		return []scheme.Step{{Verb: "send", Arg: "query " + l.words}, {Verb: "send", Arg: "quit"}}, nil
 	case l.plus.verb == '?':
 		form := l.withCommand(command{verb: '+', hasForm: true})
 		return append(steps(l.withCommand(allAttributes)), steps(form)...), nil
 	case l.plus.viewNeeded:
-		return append(steps(l.withCommand(allAttributes)), fetch.Step{Verb: "send", Arg: l.requestLine() + "VIEW"}), nil
+		return append(steps(l.withCommand(allAttributes)), scheme.Step{Verb: "send", Arg: l.requestLine() + "VIEW"}), nil
 	}
 	return steps(l), nil
 }
 
-func steps(l locator) []fetch.Step {
-	s := []fetch.Step{{Verb: "send", Arg: l.requestLine()}}
+func steps(l locator) []scheme.Step {
+	s := []scheme.Step{{Verb: "send", Arg: l.requestLine()}}
 	if l.plus.hasForm {
-		s = append(s, fetch.Step{Verb: "form", Arg: l.plus.form.stepArg(), Secret: l.plus.form == nil})
+		s = append(s, scheme.Step{Verb: "form", Arg: l.plus.form.stepArg(), Secret: l.plus.form == nil})
 	}
 	return s
 }

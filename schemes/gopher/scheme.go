@@ -17,6 +17,7 @@ import (
 	"context"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // Options configures the schemes gopher and gophers. The zero value is valid.
@@ -47,12 +48,12 @@ func (o Options) scheme(name string) fetch.Scheme {
 		Name:   name,
 		Port:   port,
 		Help:   help,
-		Ports:  fetch.Ports{Class: fetch.TextPorts},
-		Links:  fetch.Links{To: []string{"http", "https", "gopher", "gophers"}},
+		Ports:  scheme.Ports{Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"http", "https", "gopher", "gophers"}},
 		Secure: name == "gophers",
-		Traits: fetch.Traits{ReportsSize: true},
-		Mirror: fetch.Mirroring{Record: fetch.RecordSent, Place: mirrorPlace},
-		Robots: fetch.Robots{File: "/0/robots.txt", Caps: "/0/caps.txt", Path: robotsPath},
+		Traits: scheme.Traits{ReportsSize: true},
+		Mirror: scheme.Mirroring{Record: scheme.RecordSent, Place: mirrorPlace},
+		Robots: scheme.Robots{File: "/0/robots.txt", Caps: "/0/caps.txt", Path: robotsPath},
 		Plan:   o.plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env, o} },
 		Menu:   menu,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
@@ -37,7 +38,7 @@ func Gateway(s fetch.Scheme, via uri.URI) fetch.Scheme {
 	if err == nil {
 		s.Trust = []string{t.Address()}
 	}
-	s.Plan = func(req *fetch.Request) ([]fetch.Step, error) {
+	s.Plan = func(req *fetch.Request) ([]scheme.Step, error) {
 		if err != nil {
 			return nil, err
 		}

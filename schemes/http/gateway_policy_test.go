@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -77,7 +78,7 @@ func TestGatewayRedirectPolicy(t *testing.T) {
 				names := &hostResolver{addrs: map[string]string{"gw.example": "127.0.0.1", "me.example": "127.0.0.1", "localhost": "127.0.0.1"}}
 				policy := fetch.Typed()
 				policy.Redirects, policy.Downgrade = []string{"*"}, true
-				all := []fetch.Scheme{http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse(gateway))}
+				all := []fetch.Scheme{http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse(gateway))}
 				for _, direct := range http.Schemes(http.Options{}) {
 					if direct.Name != test.scheme {
 						all = append(all, direct)
@@ -142,7 +143,7 @@ func TestGatewayPolicy(t *testing.T) {
 			names := &hostResolver{addrs: map[string]string{"gw.example": "127.0.0.1", "me.example": "127.0.0.1", "localhost": "::1", "in.example": "10.0.0.1",
 				"meta.example": "169.254.42.42", "out.example": "198.41.0.4", "both.example": "10.0.0.1 198.41.0.4", "six.example": "2001:4860::8"}}
 			client := fetch.New(fetch.Options{Policy: test.policy, Dial: recordDial(&places, s.dial), Resolver: names},
-				http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw.example:8171/")))
+				http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw.example:8171/")))
 			_, _, err := get(t, client, newRequest(test.url))
 			client.Close()
 			s.serving.Wait()

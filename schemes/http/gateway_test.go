@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
@@ -25,7 +26,7 @@ func TestGateway(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
 			via := uri.MustParse("http://al:pr0xy@gw:8080/")
-			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: fetch.Ports{Class: fetch.TextPorts}}, via))
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: test.scheme, Port: test.port, Ports: scheme.Ports{Class: scheme.TextPorts}}, via))
 			resp, body, err := get(t, client, newRequest(test.url))
 			client.Close()
 			s.serving.Wait()
@@ -46,7 +47,7 @@ func TestGateway(t *testing.T) {
 
 func TestGatewayInvalid(t *testing.T) {
 	for _, via := range []string{"socks5://gw:1080", "http:", "gw", "http://a%2fb/"} {
-		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "gopher", Port: 70, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse(via)))
+		client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Gateway(fetch.Scheme{Name: "gopher", Port: 70, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse(via)))
 		if _, _, err := get(t, client, newRequest("gopher://h/")); !errors.Is(err, fetch.Usage) && !errors.Is(err, fetch.BadAddress) {
 			t.Errorf("%s: got %v", via, err)
 		}
@@ -71,7 +72,7 @@ func TestGatewayLogin(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{replies: [][]string{{ok}}}
-			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
+			client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw:8080/")))
 			var traced strings.Builder
 			req := newRequest(test.url)
 			req.Auth, req.Trace = test.auth, &trace.Trace{Sent: func(p []byte) { traced.Write(p) }}
@@ -98,7 +99,7 @@ func TestGatewayLogin(t *testing.T) {
 
 func TestGatewayLoginInvalid(t *testing.T) {
 	s := &script{}
-	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
+	client := fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, http.Gateway(fetch.Scheme{Name: "ftp", Port: 21, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw:8080/")))
 	defer client.Close()
 	for _, url := range []string{"ftp://al%0d%0aDELE%20x@h/", "ftp://al:a%00b@h/"} {
 		if _, _, err := get(t, client, newRequest(url)); !errors.Is(err, fetch.BadURL) {

@@ -2,6 +2,7 @@ package http
 
 import (
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // Options contains the settings of the schemes http and https. The zero value
@@ -28,25 +29,25 @@ type Options struct {
 // Schemes returns the schemes http and https with the settings opts. Both
 // schemes share the same cookie jar.
 func Schemes(opts Options) []fetch.Scheme {
-	return []fetch.Scheme{scheme("http", 80, &opts), scheme("https", 443, &opts)}
+	return []fetch.Scheme{newScheme("http", 80, &opts), newScheme("https", 443, &opts)}
 }
 
-func scheme(name string, port uint16, opts *Options) fetch.Scheme {
+func newScheme(name string, port uint16, opts *Options) fetch.Scheme {
 	s := fetch.Scheme{
 		Name:   name,
 		Port:   port,
 		Help:   help,
-		Ports:  fetch.Ports{Class: fetch.WebPorts},
-		Traits: fetch.Traits{Web: true, ReportsSize: true},
-		Mirror: fetch.Mirroring{Record: fetch.RecordWire},
-		Robots: fetch.Robots{File: "/robots.txt"},
-		Proxy:  fetch.ByDriver,
-		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return plan(req, port, opts) },
+		Ports:  scheme.Ports{Class: scheme.WebPorts},
+		Traits: scheme.Traits{Web: true, ReportsSize: true},
+		Mirror: scheme.Mirroring{Record: scheme.RecordWire},
+		Robots: scheme.Robots{File: "/robots.txt"},
+		Proxy:  scheme.ByDriver,
+		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return plan(req, port, opts) },
 		Menu:   menu,
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
 	}
 	if s.Secure = port == webPorts["https"]; s.Secure {
-		s.Links = fetch.Links{To: []string{"https"}, Downgrade: []string{"http"}}
+		s.Links = scheme.Links{To: []string{"https"}, Downgrade: []string{"http"}}
 	} else { // as in curl, wget and lynx
 		s.Links.To = []string{"http", "https", "ftp", "ftps"}
 		s.Ports.Extra = []uint16{443}

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
-func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) {
+func plan(req *fetch.Request, port uint16, opts *Options) ([]scheme.Step, error) {
 	wr, err := newWireRequest(req, port, opts)
 	if err != nil {
 		return nil, err
@@ -18,8 +19,8 @@ func plan(req *fetch.Request, port uint16, opts *Options) ([]fetch.Step, error) 
 // steps returns the request line and the header fields in the order in which
 // the driver sends them over HTTP/1.1. Host and User-Agent come first, and the
 // other fields are sorted by name.
-func (wr *wireRequest) steps() []fetch.Step {
-	steps := []fetch.Step{
+func (wr *wireRequest) steps() []scheme.Step {
+	steps := []scheme.Step{
 		{Verb: wr.method, Arg: cmp.Or(wr.redactedPath, wr.path) + wr.query + " HTTP/1.1"},
 		{Verb: "Host:", Arg: wr.host},
 	}
@@ -27,7 +28,7 @@ func (wr *wireRequest) steps() []fetch.Step {
 		if f.Value == "" && strings.EqualFold(f.Name, "User-Agent") {
 			continue
 		}
-		steps = append(steps, fetch.Step{Verb: f.Name + ":", Arg: f.Value, Secret: fetch.SecretHeader(f.Name)})
+		steps = append(steps, scheme.Step{Verb: f.Name + ":", Arg: f.Value, Secret: fetch.SecretHeader(f.Name)})
 	}
 	return steps
 }

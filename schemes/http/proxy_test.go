@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 )
@@ -21,7 +22,7 @@ func TestProxyOrigins(t *testing.T) {
 	gateway := func(s *script) *fetch.Client {
 		var schemes []fetch.Scheme
 		for name, port := range map[string]uint16{"gopher": 70, "ftp": 21} {
-			schemes = append(schemes, http.Gateway(fetch.Scheme{Name: name, Port: port, Ports: fetch.Ports{Class: fetch.TextPorts}}, uri.MustParse("http://gw:8080/")))
+			schemes = append(schemes, http.Gateway(fetch.Scheme{Name: name, Port: port, Ports: scheme.Ports{Class: scheme.TextPorts}}, uri.MustParse("http://gw:8080/")))
 		}
 		return fetch.New(fetch.Options{Policy: fetch.Typed(), Dial: s.dial, Resolver: resolver{}}, schemes...)
 	}

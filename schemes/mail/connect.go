@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
@@ -55,11 +56,11 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 
 func (d *driver) wantsTLS(s *session, authenticated bool) bool {
 	switch d.TLS {
-	case fetch.TLSRequired:
+	case scheme.TLSRequired:
 		return true
-	case fetch.TLSWanted:
+	case scheme.TLSWanted:
 		return s.caps["STARTTLS"]
-	case fetch.TLSNever:
+	case scheme.TLSNever:
 		return false
 	}
 	return s.caps["STARTTLS"] && !authenticated

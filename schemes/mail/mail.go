@@ -29,6 +29,7 @@ import (
 	"iter"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
@@ -40,7 +41,7 @@ type Options struct {
 	// TLS is the TLS mode for imap URLs. By default, the driver uses STARTTLS
 	// if the server supports it. For imaps URLs, the connection always uses
 	// TLS.
-	TLS fetch.TLSMode
+	TLS scheme.TLSMode
 
 	// Mechanism is the SASL mechanism for URLs that do not specify a mechanism.
 	// The value "+LOGIN" selects the LOGIN command. The empty value selects the
@@ -111,12 +112,12 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Port:   port,
 		Help:   help,
 		Secure: implicit,
-		Ports:  fetch.Ports{Extra: []uint16{plaintextPort, tlsPort}, Class: fetch.TextPorts},
-		Links:  fetch.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
-		Traits: fetch.Traits{Mailbox: true, ReportsSize: true},
-		Mirror: fetch.Mirroring{Immutable: isPermanent, Subtree: mirrorScope},
+		Ports:  scheme.Ports{Extra: []uint16{plaintextPort, tlsPort}, Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
+		Traits: scheme.Traits{Mailbox: true, ReportsSize: true},
+		Mirror: scheme.Mirroring{Immutable: isPermanent, Subtree: mirrorScope},
 		User:   parseUserinfo,
-		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{
 				Options:     o,
@@ -141,7 +142,7 @@ type driverFactory func(env fetch.Env) fetch.DriverFunc
 // lookupScheme returns the definition of the scheme mid, cid or mailto. The
 // URLs of these schemes do not name a server.
 func (o Options) lookupScheme(name string, menu menu, plan planner, open driverFactory) fetch.Scheme {
-	links := fetch.Links{To: []string{"mid", "cid"}, Confined: true}
+	links := scheme.Links{To: []string{"mid", "cid"}, Confined: true}
 	if name != "mailto" {
 		links.From = []string{"mid", "cid", "mailto"}
 	}
@@ -150,8 +151,8 @@ func (o Options) lookupScheme(name string, menu menu, plan planner, open driverF
 		Help:   lookupHelp,
 		Local:  true,
 		Links:  links,
-		Traits: fetch.Traits{ReportsSize: true},
-		Mirror: fetch.Mirroring{Alias: true, Subtree: mirrorScope},
+		Traits: scheme.Traits{ReportsSize: true},
+		Mirror: scheme.Mirroring{Alias: true, Subtree: mirrorScope},
 		Trust:  o.storeAddresses(),
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return open(env) },
@@ -161,5 +162,5 @@ func (o Options) lookupScheme(name string, menu menu, plan planner, open driverF
 
 type (
 	menu    = func(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
-	planner = func(req *fetch.Request) ([]fetch.Step, error)
+	planner = func(req *fetch.Request) ([]scheme.Step, error)
 )

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 )
@@ -65,12 +66,12 @@ func parseAddress(text string) (string, error) {
 	return strings.ToLower(a.Address), nil
 }
 
-func (o Options) mailtoPlan(req *fetch.Request) ([]fetch.Step, error) {
+func (o Options) mailtoPlan(req *fetch.Request) ([]scheme.Step, error) {
 	all, err := parseMailto(req.URL)
 	if err != nil {
 		return nil, err
 	}
-	return []fetch.Step{{Verb: "FIND From, To, Cc", Arg: strings.Join(all, ", ")}}, nil
+	return []scheme.Step{{Verb: "FIND From, To, Cc", Arg: strings.Join(all, ", ")}}, nil
 }
 
 // mailto returns the driver for mailto URLs. Because mailto URLs have no

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/uri"
 )
@@ -69,21 +70,21 @@ func parseID(text string) (string, error) {
 	return id, nil
 }
 
-func midPlan(req *fetch.Request) ([]fetch.Step, error) {
+func midPlan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := parseMid(req.URL)
 	if err != nil {
 		return nil, err
 	}
-	steps := []fetch.Step{{Verb: "FIND Message-ID", Arg: l.messageID}}
+	steps := []scheme.Step{{Verb: "FIND Message-ID", Arg: l.messageID}}
 	if l.contentID != "" {
-		steps = append(steps, fetch.Step{Verb: "FIND Content-ID", Arg: "<" + l.contentID + ">"})
+		steps = append(steps, scheme.Step{Verb: "FIND Content-ID", Arg: "<" + l.contentID + ">"})
 	}
 	return steps, nil
 }
 
-func cidPlan(req *fetch.Request) ([]fetch.Step, error) {
+func cidPlan(req *fetch.Request) ([]scheme.Step, error) {
 	id, err := parseCid(req.URL)
-	return []fetch.Step{{Verb: "FIND Content-ID", Arg: "<" + id + ">"}}, err
+	return []scheme.Step{{Verb: "FIND Content-ID", Arg: "<" + id + ">"}}, err
 }
 
 func parseCid(u uri.URI) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/internal/schemetest"
@@ -37,37 +38,37 @@ func TestTLS(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, scheme, fault, body string
-		tls                       fetch.TLSMode
+		tls                       scheme.TLSMode
 		took                      time.Duration
 		script                    func(*faultnet.Certs) faultnet.Script
 	}{
-		{"STARTTLS", "imap", "ok", "\r\nhello", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"STARTTLS", "imap", "ok", "\r\nhello", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return append(offer(send("A1 OK begin\r\n"), c.TLS()), serverScript()...)
 		}},
-		{"STARTTLS, self-signed", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"STARTTLS, self-signed", "imap", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n"), c.SelfSigned())
 		}},
-		{"plaintext after the answer", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"plaintext after the answer", "imap", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n"), c.TLS())
 		}},
-		{"refused", "imap", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return offer(send("A1 NO no\r\n")) }},
-		{"STARTTLS not announced", "imap", "tls", "", fetch.TLSRequired, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"refused", "imap", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return offer(send("A1 NO no\r\n")) }},
+		{"STARTTLS not announced", "imap", "tls", "", scheme.TLSRequired, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{send("* OK [CAPABILITY IMAP4rev1] ready\r\n"), expect("^A1 STARTTLS\r\n$"), send("A1 BAD what\r\n")}
 		}},
-		{"handshake stalls", "imap", "timeout", "", fetch.TLSDefault, 10 * time.Second, func(c *faultnet.Certs) faultnet.Script {
+		{"handshake stalls", "imap", "timeout", "", scheme.TLSDefault, 10 * time.Second, func(c *faultnet.Certs) faultnet.Script {
 			return offer(send("A1 OK begin\r\n"), faultnet.TLSStall())
 		}},
-		{"TLS", "imaps", "ok", "\r\nhello", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS", "imaps", "ok", "\r\nhello", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return append(faultnet.Script{c.TLS(), send("* OK [CAPABILITY IMAP4rev1 X] ready\r\n"), expect("^A1 LOGIN .*\r\n$"), send("A1 OK welcome\r\n")}, serverScript()...)
 		}},
-		{"TLS, self-signed", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
-		{"TLS, expired", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
-		{"TLS, certificate of another host", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
-		{"TLS, plaintext server", "imaps", "tls", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS, self-signed", "imaps", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.SelfSigned()} }},
+		{"TLS, expired", "imaps", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.Expired()} }},
+		{"TLS, certificate of another host", "imaps", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{c.WrongHost()} }},
+		{"TLS, plaintext server", "imaps", "tls", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{send("* OK ready\r\n"), faultnet.Stall()}
 		}},
-		{"TLS, handshake cut", "imaps", "connect", "", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
-		{"TLS, connection cut without close-notify", "imaps", "truncated", "\r\nhel", fetch.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
+		{"TLS, handshake cut", "imaps", "connect", "", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script { return faultnet.Script{faultnet.TLSCut()} }},
+		{"TLS, connection cut without close-notify", "imaps", "truncated", "\r\nhel", scheme.TLSDefault, 0, func(c *faultnet.Certs) faultnet.Script {
 			return faultnet.Script{c.TLS(), send("* PREAUTH [CAPABILITY IMAP4rev1] ready\r\n"), expect("EXAMINE INBOX\r\n$"), send("T1 OK done\r\n"), expect("\r\n$"),
 				send("* 1 FETCH (UID 1 BODY[] {7}\r\n\r\nhel"), faultnet.Cut()}
 		}},
@@ -119,9 +120,9 @@ func TestDovecotLogins(t *testing.T) {
 	s, base := dovecot(t, peer.DovecotOptions{TLS: true, Config: []string{"mail_max_userip_connections = 100", "auth_mechanisms = plain login anonymous cram-md5 scram-sha-1 scram-sha-256 external"}})
 	trusting := func(o *fetch.Options) { o.TLS = &tls.Config{RootCAs: s.Cert.Pool} }
 	for _, name := range []string{"", "PLAIN", "LOGIN", "CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256", "+LOGIN"} {
-		for _, mode := range []fetch.TLSMode{fetch.TLSDefault, fetch.TLSNever} {
+		for _, mode := range []scheme.TLSMode{scheme.TLSDefault, scheme.TLSNever} {
 			resp, got, err := schemetest.Read(t, client(t, mail.Options{TLS: mode, Mechanism: name}, trusting), base+"/INBOX/;UID=1")
-			if err != nil || got != plainMessage || (resp.TLS == nil) != (mode == fetch.TLSNever) {
+			if err != nil || got != plainMessage || (resp.TLS == nil) != (mode == scheme.TLSNever) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 		}
@@ -138,7 +139,7 @@ func TestDovecotLogins(t *testing.T) {
 		t.Errorf("untrusted certificate: got %q, %v", got, err)
 	}
 	s.Add("anonymous", "INBOX", plainMessage)
-	if _, got, err := schemetest.Read(t, client(t, mail.Options{TLS: fetch.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {
+	if _, got, err := schemetest.Read(t, client(t, mail.Options{TLS: scheme.TLSNever}), "imap://"+s.Addr+"/INBOX/;UID=1"); err != nil || got != plainMessage {
 		t.Errorf("anonymous: got %q, %v", got, err)
 	}
 }

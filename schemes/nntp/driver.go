@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -73,7 +74,7 @@ func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Respon
 			return nil, err
 		case code == 480 && !s.loggedIn:
 			err = d.authenticate(ctx, q, l, err)
-		case code == 483 && s.TLS == nil && d.TLS != fetch.TLSNever:
+		case code == 483 && s.TLS == nil && d.TLS != scheme.TLSNever:
 			err = d.upgradeTLS(ctx, q, l)
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -75,7 +76,7 @@ func TestINN(t *testing.T) {
 	}
 	t.Run("article", func(t *testing.T) { checkINNArticle(t, newClient(t, nntp.Options{Server: s.Addr})) })
 	t.Run("tls", func(t *testing.T) {
-		for _, o := range []nntp.Options{{Server: s.Addr, TLS: fetch.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
+		for _, o := range []nntp.Options{{Server: s.Addr, TLS: scheme.TLSRequired}, {Server: "snews://" + s.TLSAddr + "/"}} {
 			c := newClient(t, o, func(f *fetch.Options) { f.TLS = trust.TLS })
 			if resp, got, err := schemetest.Read(t, c, "nntp:local.test/2"); err != nil ||
 				got != storedText(2, articleText(2, "\r\n")) || resp.TLS == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -76,9 +77,9 @@ func TestPlan(t *testing.T) {
 			want:  "NEWNEWS a 20260102 030405 GMT (else OVER)",
 			since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
-		{url: "nntp://h/g", want: "STARTTLS; GROUP g" + overview, opts: Options{TLS: fetch.TLSWanted}},
-		{url: "nntps://h/g", want: "GROUP g" + overview, opts: Options{TLS: fetch.TLSWanted}},
-		{url: "nntp://h/g", want: "GROUP g" + overview, opts: Options{TLS: fetch.TLSNever}},
+		{url: "nntp://h/g", want: "STARTTLS; GROUP g" + overview, opts: Options{TLS: scheme.TLSWanted}},
+		{url: "nntps://h/g", want: "GROUP g" + overview, opts: Options{TLS: scheme.TLSWanted}},
+		{url: "nntp://h/g", want: "GROUP g" + overview, opts: Options{TLS: scheme.TLSNever}},
 	} {
 		req := &fetch.Request{Op: c.op, Since: c.since}
 		var err error
@@ -104,7 +105,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: first command is %q", c.url, s)
 		}
 	}
-	for mode, want := range map[fetch.TLSMode]string{fetch.TLSDefault: "STARTTLS ", fetch.TLSNever: ""} {
+	for mode, want := range map[scheme.TLSMode]string{scheme.TLSDefault: "STARTTLS ", scheme.TLSNever: ""} {
 		want = "[CAPABILITIES (else MODE READER) " + want +
 			"AUTHINFO USER u (else AUTHINFO SASL PLAIN) AUTHINFO PASS *** ARTICLE <1@x>]"
 		steps, err := Options{TLS: mode}.plan(

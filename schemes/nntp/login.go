@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
 )
@@ -33,7 +34,7 @@ func (d *driver) negotiate(ctx context.Context, s *session, auth *fetch.Credenti
 	if err := s.readGreeting(); err != nil {
 		return err
 	}
-	if s.TLS == nil && (d.TLS == fetch.TLSRequired || d.TLS == fetch.TLSWanted && s.caps.has("STARTTLS")) {
+	if s.TLS == nil && (d.TLS == scheme.TLSRequired || d.TLS == scheme.TLSWanted && s.caps.has("STARTTLS")) {
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
 		}
@@ -86,7 +87,7 @@ func (d *driver) protectPassword(ctx context.Context, s *session) error {
 	if s.TLS != nil {
 		return nil
 	}
-	if s.caps.has("STARTTLS") && d.TLS != fetch.TLSNever {
+	if s.caps.has("STARTTLS") && d.TLS != scheme.TLSNever {
 		return s.startTLS(ctx, d.env.TLS)
 	}
 	if !d.ClearPassword {

@@ -3,15 +3,15 @@ package nntp
 import (
 	"strings"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
 // mirrorRules returns the rules for mirroring URLs of the given scheme.
 // Articles in news and snews URLs are immutable, because these URLs contain a
 // message-id.
-func mirrorRules(name string) fetch.Mirroring {
-	m := fetch.Mirroring{Record: fetch.RecordReplies, Article: articleURLs}
+func mirrorRules(name string) scheme.Mirroring {
+	m := scheme.Mirroring{Record: scheme.RecordReplies, Article: articleURLs}
 	if name == "news" || name == "snews" {
 		m.Immutable = isPermanent
 	}
@@ -51,8 +51,8 @@ func mirrorScope(u uri.URI) uri.URI {
 // articleURLs returns two URLs of an article, one with its message-id and one
 // with its number. Mirrors store articles by message-id, because numbers differ
 // between servers and a cross-posted article has several numbers.
-func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok bool) {
-	id := strings.Trim(e.Extra["message_id"], "<>")
+func articleURLs(group, entry uri.URI, extra map[string]string) (byID uri.URI, number string, ok bool) {
+	id := strings.Trim(extra["message_id"], "<>")
 	host := group.Host()
 	if id == "" || host == "" {
 		return uri.URI{}, "", false
@@ -61,15 +61,16 @@ func articleURLs(group uri.URI, e fetch.Entry) (byID uri.URI, number string, ok 
 		host += ":" + port
 	}
 	scheme := "news"
-	if s := e.URL.Scheme(); s == "snews" || s == "nntps" {
+	if s := entry.Scheme(); s == "snews" || s == "nntps" {
 		scheme = "snews"
 	}
 	byID, err := uri.Parse(scheme + "://" + host + "/" + uri.Escape(id, uri.Segment))
-	return byID, numberURL(group, e), err == nil && isPermanent(byID)
+	return byID, numberURL(group, entry, extra["number"]), err == nil && isPermanent(byID)
 }
 
-// numberURL returns the URL that names the article e by its number in a group.
-func numberURL(group uri.URI, e fetch.Entry) string {
+// numberURL returns the URL of an article with its number in a newsgroup. The
+// parameter entry is the URL of the article in the listing of the newsgroup.
+func numberURL(group, entry uri.URI, number string) string {
 	text := group.Unredacted()
 	switch scheme, rest, _ := strings.Cut(text, "://"); scheme {
 	case "news":
@@ -77,7 +78,7 @@ func numberURL(group uri.URI, e fetch.Entry) string {
 	case "snews":
 		text = "nntps://" + rest
 	default:
-		return e.URL.Unredacted()
+		return entry.Unredacted()
 	}
-	return strings.TrimSuffix(text, "/") + "/" + e.Extra["number"]
+	return strings.TrimSuffix(text, "/") + "/" + number
 }

@@ -35,7 +35,7 @@ func TestArticleURLs(t *testing.T) {
 		{"nntp://h/g", "nntp://h/g/7", "<no-at>", "", ""},
 	} {
 		e := fetch.Entry{URL: uri.MustParse(c.entry), Extra: map[string]string{"message_id": c.id, "number": "7"}}
-		got, number, ok := articleURLs(uri.MustParse(c.group), e)
+		got, number, ok := articleURLs(uri.MustParse(c.group), e.URL, e.Extra)
 		if ok != (c.want != "") || ok && (got.String() != c.want || number != c.number) {
 			t.Errorf("%s %s: got %s, %s, %t, want %s, %s", c.group, c.id, got, number, ok, c.want, c.number)
 		}

@@ -21,7 +21,10 @@
 // and RFC 8054 (COMPRESS). Ranges of articles are an extension of RFC 5538.
 package nntp
 
-import "github.com/anyurl/fetch/fetch"
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+)
 
 // Options configures the schemes news, nntp, snews and nntps. The zero value is
 // valid for URLs with a host.
@@ -56,7 +59,7 @@ type Options struct {
 	// TLS is the TLS mode of news and nntp URLs (RFC 4642). By default, the
 	// driver uses TLS before it sends a password and if the server requires
 	// TLS.
-	TLS fetch.TLSMode
+	TLS scheme.TLSMode
 
 	// If ClearPassword is true, the driver may send passwords in plaintext.
 	ClearPassword bool
@@ -118,11 +121,11 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		Port:   plaintextPort,
 		Help:   help,
 		Secure: implicit,
-		Ports:  fetch.Ports{Extra: []uint16{119, 433, 563}, Class: fetch.TextPorts},
-		Links:  fetch.Links{To: []string{"news", "nntp", "snews", "nntps"}},
-		Traits: fetch.Traits{ReportsSize: true},
+		Ports:  scheme.Ports{Extra: []uint16{119, 433, 563}, Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"news", "nntp", "snews", "nntps"}},
+		Traits: scheme.Traits{ReportsSize: true},
 		Mirror: mirrorRules(name),
-		Plan:   func(req *fetch.Request) ([]fetch.Step, error) { return o.plan(req, implicit) },
+		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
 		Menu:   menu,
 	}

@@ -5,22 +5,23 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // plan returns the commands that the driver sends for req. It omits QUIT, which
 // follows the idle timeout.
-func (o Options) plan(req *fetch.Request, implicit bool) ([]fetch.Step, error) {
+func (o Options) plan(req *fetch.Request, implicit bool) ([]scheme.Step, error) {
 	l, err := o.parseURL(req)
 	if err != nil {
 		return nil, err
 	}
-	steps := []fetch.Step{{Verb: "CAPABILITIES", Else: "MODE READER"}}
-	if !implicit && o.TLS != fetch.TLSNever && (o.TLS != fetch.TLSDefault || req.Auth != nil) {
-		steps = append(steps, fetch.Step{Verb: "STARTTLS"})
+	steps := []scheme.Step{{Verb: "CAPABILITIES", Else: "MODE READER"}}
+	if !implicit && o.TLS != scheme.TLSNever && (o.TLS != scheme.TLSDefault || req.Auth != nil) {
+		steps = append(steps, scheme.Step{Verb: "STARTTLS"})
 	}
 	if req.Auth != nil {
-		steps = append(steps, fetch.Step{Verb: "AUTHINFO USER", Arg: req.Auth.User, Else: "AUTHINFO SASL PLAIN"},
-			fetch.Step{Verb: "AUTHINFO PASS", Secret: true})
+		steps = append(steps, scheme.Step{Verb: "AUTHINFO USER", Arg: req.Auth.User, Else: "AUTHINFO SASL PLAIN"},
+			scheme.Step{Verb: "AUTHINFO PASS", Secret: true})
 	}
 	return append(steps, o.commandSteps(l, req)...), nil
 }
@@ -36,43 +37,43 @@ func (o Options) parseURL(req *fetch.Request) (locator, error) {
 
 // commandSteps returns the commands that retrieve an article, a range of
 // articles or a listing.
-func (o Options) commandSteps(l locator, req *fetch.Request) []fetch.Step {
+func (o Options) commandSteps(l locator, req *fetch.Request) []scheme.Step {
 	op, numbers := req.Op, l.rangeText()
 	view := o.viewOf(l, op)
 	switch {
 	case l.kind == kindGroupList && op == fetch.Stat:
 		return nil
 	case l.kind == kindGroupList:
-		return []fetch.Step{o.listStep(l, req.Since)}
+		return []scheme.Step{o.listStep(l, req.Since)}
 	case l.kind == kindMessageID:
-		return []fetch.Step{{Verb: view.verb(), Arg: l.id}}
+		return []scheme.Step{{Verb: view.verb(), Arg: l.id}}
 	case o.listsNewArticles(l, req):
-		return []fetch.Step{{Verb: "NEWNEWS", Arg: l.group + " " + formatTime(req.Since, true), Else: "OVER"}}
+		return []scheme.Step{{Verb: "NEWNEWS", Arg: l.group + " " + formatTime(req.Since, true), Else: "OVER"}}
 	}
-	steps := []fetch.Step{{Verb: "GROUP", Arg: l.group}}
+	steps := []scheme.Step{{Verb: "GROUP", Arg: l.group}}
 	switch {
 	case op == fetch.Stat && l.kind != kindNumber:
 		return steps
 	case view == Overview && o.Field != "":
-		return append(steps, fetch.Step{Verb: "HDR", Arg: o.Field + " " + numbers, Else: "XHDR"})
+		return append(steps, scheme.Step{Verb: "HDR", Arg: o.Field + " " + numbers, Else: "XHDR"})
 	case view == Overview:
-		return append(steps, fetch.Step{Verb: "LIST OVERVIEW.FMT"},
-			fetch.Step{Verb: "OVER", Arg: numbers, Else: "XOVER"})
+		return append(steps, scheme.Step{Verb: "LIST OVERVIEW.FMT"},
+			scheme.Step{Verb: "OVER", Arg: numbers, Else: "XOVER"})
 	case l.kind == kindNumber:
-		return append(steps, fetch.Step{Verb: view.verb(), Arg: numbers})
+		return append(steps, scheme.Step{Verb: view.verb(), Arg: numbers})
 	}
-	return append(steps, fetch.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers},
-		fetch.Step{Verb: view.verb(), Arg: "each"})
+	return append(steps, scheme.Step{Verb: "LISTGROUP", Arg: l.group + " " + numbers},
+		scheme.Step{Verb: view.verb(), Arg: "each"})
 }
 
-func (o Options) listStep(l locator, since time.Time) fetch.Step {
+func (o Options) listStep(l locator, since time.Time) scheme.Step {
 	switch {
 	case !since.IsZero():
-		return fetch.Step{Verb: "NEWGROUPS", Arg: formatTime(since, true)}
+		return scheme.Step{Verb: "NEWGROUPS", Arg: formatTime(since, true)}
 	case o.Describe:
-		return fetch.Step{Verb: "LIST NEWSGROUPS", Arg: l.wildmat}
+		return scheme.Step{Verb: "LIST NEWSGROUPS", Arg: l.wildmat}
 	}
-	return fetch.Step{Verb: "LIST ACTIVE", Arg: l.wildmat, Else: "LIST"}
+	return scheme.Step{Verb: "LIST ACTIVE", Arg: l.wildmat, Else: "LIST"}
 }
 
 // listsNewArticles reports whether req lists the articles of a group that are

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
@@ -53,7 +54,7 @@ func linkIn(dir, name string) request {
 
 // plan returns the first request for a URL. If the name is not a directory, the
 // driver then requests the object, and last the link in the parent directory.
-func plan(req *fetch.Request) ([]fetch.Step, error) {
+func plan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {
 		return nil, err
@@ -64,14 +65,14 @@ func plan(req *fetch.Request) ([]fetch.Step, error) {
 			return nil, nil
 		}
 	}
-	var steps []fetch.Step
+	var steps []scheme.Step
 	for _, tokens := range r {
 		line, err := message.AppendLine(nil, tokens...)
 		if err != nil {
 			return nil, fetch.BadURL.With(err)
 		}
 		verb, arg, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
-		steps = append(steps, fetch.Step{Verb: verb, Arg: arg})
+		steps = append(steps, scheme.Step{Verb: verb, Arg: arg})
 	}
 	if !l.isArchie() {
 		steps[len(steps)-1].Else = otherwise

@@ -19,7 +19,10 @@
 // internal/prospero/prospertest provides a server for tests.
 package prospero
 
-import "github.com/anyurl/fetch/fetch"
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+)
 
 // Options configure the prospero scheme. The zero value is valid.
 type Options struct {
@@ -36,10 +39,10 @@ func Schemes(o Options) []fetch.Scheme {
 		Name:   "prospero",
 		Port:   port,
 		Help:   help,
-		Ports:  fetch.Ports{Extra: []uint16{191}},
-		Links:  fetch.Links{To: []string{"http", "https", "ftp", "gopher", "wais", "prospero"}, OwnPort: true},
-		Traits: fetch.Traits{ReportsSize: true},
-		Mirror: fetch.Mirroring{References: true},
+		Ports:  scheme.Ports{Extra: []uint16{191}},
+		Links:  scheme.Links{To: []string{"http", "https", "ftp", "gopher", "wais", "prospero"}, OwnPort: true},
+		Traits: scheme.Traits{ReportsSize: true},
+		Mirror: scheme.Mirroring{References: true},
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },
 		Menu:   menu,

@@ -13,16 +13,17 @@ import (
 	"unicode"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-func (o Options) rloginPlan(req *fetch.Request) ([]fetch.Step, error) {
+func (o Options) rloginPlan(req *fetch.Request) ([]scheme.Step, error) {
 	local, remote, err := o.users(req)
 	if err != nil {
 		return nil, err
 	}
-	login := fetch.Step{Verb: "LOGIN", Arg: local + " " + remote + " " + o.lineType()}
-	return []fetch.Step{{Verb: "CONNECT"}, login, {Verb: "SESSION"}}, nil
+	login := scheme.Step{Verb: "LOGIN", Arg: local + " " + remote + " " + o.lineType()}
+	return []scheme.Step{{Verb: "CONNECT"}, login, {Verb: "SESSION"}}, nil
 }
 
 // users returns the local and remote user names for an rlogin session.

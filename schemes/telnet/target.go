@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -53,6 +54,6 @@ func reportTarget(t fetch.Target, req *fetch.Request) {
 	}
 }
 
-func telnetPlan(req *fetch.Request) ([]fetch.Step, error) {
-	return []fetch.Step{{Verb: "CONNECT"}, {Verb: "NEGOTIATE"}, {Verb: "SESSION"}}, nil
+func telnetPlan(req *fetch.Request) ([]scheme.Step, error) {
+	return []scheme.Step{{Verb: "CONNECT"}, {Verb: "NEGOTIATE"}, {Verb: "SESSION"}}, nil
 }

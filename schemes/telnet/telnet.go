@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 )
 
 // Options configures telnet, rlogin and tn3270 sessions. The zero value is
@@ -86,7 +87,7 @@ func (o Options) validate() error {
 }
 
 type (
-	planner = func(req *fetch.Request) ([]fetch.Step, error)
+	planner = func(req *fetch.Request) ([]scheme.Step, error)
 	opener  = func(ctx context.Context, env fetch.Env, t fetch.Target, req *fetch.Request) (*fetch.Response, error)
 )
 
@@ -95,10 +96,10 @@ func (o Options) scheme(name string, port uint16, plan planner, open opener) fet
 		Name:   name,
 		Port:   port,
 		Help:   help,
-		Ports:  fetch.Ports{Class: fetch.SessionPorts},
-		Links:  fetch.Links{Confined: true},
-		Traits: fetch.Traits{Session: true, ReportsSize: true},
-		Plan: func(req *fetch.Request) ([]fetch.Step, error) {
+		Ports:  scheme.Ports{Class: scheme.SessionPorts},
+		Links:  scheme.Links{Confined: true},
+		Traits: scheme.Traits{Session: true, ReportsSize: true},
+		Plan: func(req *fetch.Request) ([]scheme.Step, error) {
 			if _, err := o.target(req, port); err != nil {
 				return nil, err
 			}

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/tty"
 	"golang.org/x/text/encoding/charmap"
 )
 
-func screenPlan(*fetch.Request) ([]fetch.Step, error) {
-	return []fetch.Step{{Verb: "CONNECT"}, {Verb: "NEGOTIATE", Arg: model}, {Verb: "SCREEN"}}, nil
+func screenPlan(*fetch.Request) ([]scheme.Step, error) {
+	return []scheme.Step{{Verb: "CONNECT"}, {Verb: "NEGOTIATE", Arg: model}, {Verb: "SCREEN"}}, nil
 }
 
 // model is the terminal type for tn3270, with 24 rows of 80 columns and without

@@ -22,6 +22,7 @@ package wais
 
 import (
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -45,10 +46,10 @@ func Schemes(o Options) []fetch.Scheme {
 		Name:   "wais",
 		Port:   port,
 		Help:   help,
-		Ports:  fetch.Ports{Class: fetch.TextPorts},
-		Links:  fetch.Links{To: []string{"wais"}},
-		Traits: fetch.Traits{ReportsSize: true},
-		Mirror: fetch.Mirroring{
+		Ports:  scheme.Ports{Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"wais"}},
+		Traits: scheme.Traits{ReportsSize: true},
+		Mirror: scheme.Mirroring{
 			// The id of a document contains the file name and the database name
 			// twice.
 			Repeats: true,

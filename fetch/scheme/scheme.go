@@ -1,0 +1,116 @@
+// Package scheme has the types of the fields of fetch.Scheme. They describe the
+// ports, links and traits of a URL scheme, the steps of its plans, and its rules
+// for proxies, robots and mirrors. The zero value of each type is the safe
+// default.
+package scheme
+
+import "github.com/anyurl/fetch/uri"
+
+// Ports lists the ports that a scheme may use in addition to the default port.
+type Ports struct {
+	Extra []uint16  // further ports of the same service
+	Class PortClass // rule for ports above 1023
+}
+
+// A PortClass determines which ports above 1023 a scheme may use.
+// The field Policy.Ports of package fetch adds exceptions.
+type PortClass uint8
+
+const (
+	OwnPorts     PortClass = iota // only the default port and Ports.Extra
+	TextPorts                     // all except the ports of known services
+	WebPorts                      // all except the ports that browsers block
+	SessionPorts                  // TextPorts if the user entered the URL, and OwnPorts otherwise
+)
+
+// String returns the name of the class in tables.
+func (c PortClass) String() string {
+	return [...]string{"own", "text", "web", "session"}[min(c, SessionPorts)]
+}
+
+// Links contains the rules for links in documents of a scheme. The Policy of
+// package fetch applies them.
+type Links struct {
+	To        []string // schemes to which the documents may link
+	Downgrade []string // further schemes if Policy.Downgrade is true
+	OwnPort   bool     // links to other schemes must use the default port
+
+	// If Confined is true, only documents of the schemes in From may link to
+	// this scheme. No Policy overrides this rule.
+	Confined bool
+	From     []string
+}
+
+// Traits describes properties of a scheme that callers and middlewares use.
+type Traits struct {
+	Web             bool // requests and responses are HTTP messages
+	Files           bool // the path of a URL is a path on this machine
+	Mailbox         bool // listings belong to the user, and their URLs are as trusted as the listing
+	Session         bool // URLs open sessions
+	ControlConn     bool // commands and objects use different connections
+	WeakValidators  bool // validators consist of size and time, so that two versions may share one
+	ListsExactSizes bool // sizes in listings equal the sizes of the retrieved objects
+	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
+}
+
+// ProxyUse selects how a scheme uses an HTTP proxy from the environment
+// variables.
+type ProxyUse uint8
+
+const (
+	ByGateway ProxyUse = iota // the variable SCHEME_proxy names a gateway, as in lynx
+	ByDriver                  // the driver uses the proxy, or the scheme has no network
+	ByRequest                 // the proxy receives the URL, unless the user requires a tunnel
+)
+
+// Robots describes where a site has its rules for robots, such as robots.txt.
+type Robots struct {
+	File string // path of robots.txt, or "" if there are no rules
+	Caps string // path of caps.txt of Gopher, or ""
+
+	// Path returns the text of a URL to which the rules apply. It returns false
+	// if retrieving u sends no request to the site. If Path is nil, the text is
+	// the path and the query of u.
+	Path func(u uri.URI) (string, bool)
+}
+
+// Mirroring describes how package mirror treats the URLs and listings of a
+// scheme.
+type Mirroring struct {
+	Alias      bool      // URLs refer to objects of other schemes, which are mirrored instead
+	References bool      // listings name objects on any server, not only below their own URL
+	Repeats    bool      // paths may contain the same segment many times
+	Record     Recording // the part of an exchange to archive
+
+	// Place returns u without the parts that do not affect the location of the
+	// object. If Place is nil, all parts affect the location.
+	Place func(u uri.URI) uri.URI
+
+	// Subtree returns the URL prefix of all objects below u. It returns false
+	// if the prefix is the folder of u. If Subtree is nil, the prefix is always
+	// the folder.
+	Subtree func(u uri.URI) (below uri.URI, ok bool)
+
+	// Immutable reports whether the object at u never changes. If Immutable is
+	// nil, all objects may change.
+	Immutable func(u uri.URI) bool
+
+	// Article returns two URLs of an article in a newsgroup: the immutable URL
+	// of the article, and the URL with its number in the newsgroup. The
+	// parameters entry and extra are the fields URL and Extra of the Entry in
+	// the listing of the newsgroup. The result ok is false if the article has no
+	// immutable URL. If Article is nil, the scheme has no newsgroups.
+	Article func(group, entry uri.URI, extra map[string]string) (lasting uri.URI, number string, ok bool)
+}
+
+// A Recording selects the protocol messages that a mirror archives with the
+// retrieved object.
+type Recording uint8
+
+const (
+	RecordPlan    Recording = iota // the Plan, because the driver reports no bytes
+	RecordWire                     // all bytes
+	RecordLines                    // the lines of both sides; the object uses another connection
+	RecordReplies                  // the bytes sent, and the first line of each reply
+	RecordSent                     // the bytes sent
+)
