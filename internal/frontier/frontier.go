@@ -249,8 +249,7 @@ type Frontier interface {
 	Files(ctx context.Context) iter.Seq2[File, error]
 
 	// Layout returns the version of the rules for paths in the tree. The
-	// version does not change after the database is created. For a database
-	// without a version, Layout returns 1.
+	// version does not change after the database is created.
 	Layout(ctx context.Context) (int, error)
 
 	// NewestCaptures returns the most recent capture for each key in keys. The
@@ -273,6 +272,18 @@ type Frontier interface {
 	// Requeue makes all items with the given states pending and returns their
 	// number. It can also be called between runs.
 	Requeue(ctx context.Context, states ...State) (n int64, err error)
+
+	// Seal stores a digest of all rows and the given digest of a manifest. Any
+	// later change of the database removes the digest of the rows.
+	Seal(ctx context.Context, manifest []byte) error
+
+	// ReadSeal returns the digests stored by the most recent call of Seal.
+	ReadSeal(ctx context.Context) (Seal, error)
+
+	// Check verifies the structure of the database. If there is a digest of the
+	// rows, Check also verifies this digest. The error wraps ErrDamaged if the
+	// database is damaged.
+	Check(ctx context.Context) error
 
 	// Stats returns the statistics of the database and of the most recent run.
 	Stats(ctx context.Context) (Stats, error)

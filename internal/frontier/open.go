@@ -40,7 +40,7 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 
 const (
 	applicationID = 0x66746366 // identifies a database as a frontier
-	schemaVersion = 2          // version of new databases; databases of version 1 are not converted
+	schemaVersion = 3          // version of new databases; older databases are upgraded
 	readers       = 4          // number of read-only connections
 )
 
@@ -133,8 +133,9 @@ func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 	return s, nil
 }
 
-// migrate creates the tables in an empty database. If the database is not a
-// frontier, migrate returns an error and does not modify the database.
+// migrate creates the tables in an empty database, and the missing tables in a
+// database of an older version. If the database is not a frontier, migrate
+// returns an error and does not modify the database.
 func migrate(s *session) error {
 	if _, err := inspect(s); err != nil {
 		return err
@@ -144,31 +145,52 @@ func migrate(s *session) error {
 		return err
 	}
 	return s.transact(func() error {
-		empty, err := inspect(s)
-		if err != nil || !empty {
+		version, err := inspect(s)
+		if err != nil || version == schemaVersion {
 			return err
 		}
-		version := fmt.Sprintf("pragma application_id = %d; pragma user_version = %d;", applicationID, schemaVersion)
-		return s.Script(schema + version)
+		if version == 0 {
+			err = s.Script(schema + fmt.Sprintf("pragma application_id = %d;", applicationID))
+		} else {
+			err = upgrade(s, version)
+		}
+		if err != nil {
+			return err
+		}
+		return s.Script(fmt.Sprintf("pragma user_version = %d;", schemaVersion))
 	})
 }
 
-// inspect reports whether the database is empty. It returns an error if the
-// database contains other tables or a frontier of an unknown version.
-func inspect(s *session) (empty bool, err error) {
-	var id, have, tables int
-	err = errors.Join(s.Scan("pragma application_id", nil, &id), s.Scan("pragma user_version", nil, &have),
+// upgrade creates the tables that the given version lacks.
+func upgrade(s *session, version int) error {
+	all := schemaStatements(schemaVersion)
+	if version < tableVersions["layout"] {
+		if err := s.Script(all["layout"] + "; insert into layout values (1);"); err != nil {
+			return err
+		}
+	}
+	return s.Script(all["seal"] + "; insert into seal default values;")
+}
+
+// inspect returns the schema version, or 0 if the database is empty. It returns
+// an error if the database contains other tables or a frontier of an unknown
+// version.
+func inspect(s *session) (version int, err error) {
+	var id, tables int
+	err = errors.Join(s.Scan("pragma application_id", nil, &id), s.Scan("pragma user_version", nil, &version),
 		s.Scan("select count(*) from sqlite_schema", nil, &tables))
 	switch {
 	case err != nil:
-		return false, err
+		return 0, err
 	case tables == 0 && id == 0:
-		return true, nil
+		return 0, nil
 	case id != applicationID:
-		return false, errors.New("the database is not a frontier")
-	case have > schemaVersion:
-		return false, fmt.Errorf("the database has schema version %d, written by a newer version of fetch: "+
-			"this version supports up to %d", have, schemaVersion)
+		return 0, errors.New("the database is not a frontier")
+	case version > schemaVersion:
+		return 0, fmt.Errorf("the database has schema version %d, written by a newer version of fetch: "+
+			"this version supports up to %d", version, schemaVersion)
+	case version < 1:
+		return 0, fmt.Errorf("%w: it has schema version %d", ErrDamaged, version)
 	}
-	return false, checkSchema(s, have)
+	return version, checkSchema(s, version)
 }

@@ -221,7 +221,7 @@ func TestFirstVersion(t *testing.T) {
 	newFrontier(t, path).Close()
 	db, err := sqlite.Open(path)
 	if err == nil {
-		err = errors.Join(db.Script("drop table layout; drop table file; CREATE table file (\n id integer primary key, name text not null unique, -- it\n ends integer\n); pragma user_version = 1"), db.Close())
+		err = errors.Join(db.Script("drop table layout; drop table seal; drop table file; CREATE table file (\n id integer primary key, name text not null unique, -- it\n ends integer\n); pragma user_version = 1"), db.Close())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -144,14 +144,7 @@ func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
 }
 
 func (e *engine) Layout(ctx context.Context) (layout int, err error) {
-	err = e.read(ctx, func(s *session) error {
-		var have int
-		if err := s.Scan("pragma user_version", nil, &have); err != nil || have < 2 {
-			layout = 1
-			return err
-		}
-		return s.Scan("select version from layout", nil, &layout)
-	})
+	err = e.read(ctx, func(s *session) error { return s.Scan("select version from layout", nil, &layout) })
 	return layout, err
 }
 

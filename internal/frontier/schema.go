@@ -13,8 +13,9 @@ import (
 //go:embed schema.sql
 var schema string
 
-// layoutTable is the name of a table that only databases of version 2 contain.
-const layoutTable = "layout"
+// tableVersions contains the tables that databases of version 1 lack. The
+// values are the schema versions that introduced the tables.
+var tableVersions = map[string]int{"layout": 2, "seal": 3}
 
 // schemaStatements returns the SQL statements that create the tables and
 // indexes of a schema version. The keys are the names of the tables and
@@ -24,7 +25,7 @@ func schemaStatements(version int) map[string]string {
 	all := map[string]string{}
 	for statement := range strings.SplitSeq(comment.ReplaceAllString(schema, " "), ";") {
 		statement = normalizeSQL(statement)
-		if m := named.FindStringSubmatch(statement); m != nil && (version > 1 || m[1] != layoutTable) {
+		if m := named.FindStringSubmatch(statement); m != nil && version >= tableVersions[m[1]] {
 			all[m[1]] = statement
 		}
 	}

@@ -18,9 +18,16 @@ create table book (
 insert into book default values;
 
 -- One row with the version of the rules for paths of the tree. A database of
--- version 1 lacks the table and has layout 1.
+-- version 1 lacks the table and gets layout 1.
 create table layout (version integer not null);
 insert into layout values (2);
+
+-- One row with digests. A database of version 2 lacks the table.
+create table seal (
+	rows     blob, -- of all rows of the other tables; null after a change
+	manifest blob
+);
+insert into seal default values;
 
 create table run (
 	id      integer primary key,

@@ -81,7 +81,7 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return classifyError(err)
 	}
 	err = s.transact(func() error {
-		if err := t.load(); err != nil {
+		if err := errors.Join(t.load(), t.breakSeal()); err != nil {
 			return err
 		}
 		before := t.book

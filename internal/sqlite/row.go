@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"database/sql"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"zombiezen.com/go/sqlite"
@@ -93,4 +95,26 @@ func (r *Row) Scan(to ...any) error {
 		}
 	}
 	return nil
+}
+
+// AppendColumns appends the types, lengths and values of all columns to b.
+// Different rows produce different bytes.
+func (r *Row) AppendColumns(b []byte) []byte {
+	for n := range r.stmt.DataCount() {
+		kind := r.stmt.ColumnType(n)
+		b = append(b, byte(kind))
+		switch kind {
+		case sqlite.TypeNull:
+		case sqlite.TypeInteger:
+			b = binary.BigEndian.AppendUint64(b, uint64(r.stmt.ColumnInt64(n)))
+		case sqlite.TypeFloat:
+			b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.stmt.ColumnFloat(n)))
+		default:
+			size := r.stmt.ColumnLen(n)
+			b = binary.BigEndian.AppendUint64(b, uint64(size))
+			b = slices.Grow(b, size)[:len(b)+size]
+			r.stmt.ColumnBytes(n, b[len(b)-size:])
+		}
+	}
+	return b
 }

@@ -1,0 +1,94 @@
+package frontier
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+
+	"github.com/anyurl/fetch/internal/sqlite"
+)
+
+// A Seal contains the digests that Frontier.Seal has stored.
+type Seal struct {
+	Rows     bool   // if true, the database is unchanged since the call of Frontier.Seal
+	Manifest []byte // digest that the caller passed to Frontier.Seal, or nil
+}
+
+// sealedQueries reads all rows of the database except the seal. The order of
+// the rows does not depend on the indexes.
+var sealedQueries = [...]string{
+	"select * from book order by rowid", "select * from layout order by rowid", "select * from run order by rowid",
+	"select * from host order by rowid", "select * from url order by rowid", "select * from capture order by rowid",
+	"select * from file order by rowid", "select * from name order by fold",
+	"select type, name, tbl_name, sql from sqlite_schema order by rowid",
+}
+
+// digestRows returns a digest of all rows of the database except the seal.
+func (s *session) digestRows() ([]byte, error) {
+	sum := sha256.New()
+	for _, query := range sealedQueries {
+		if err := s.hashRows(sum, query); err != nil {
+			return nil, err
+		}
+	}
+	return sum.Sum(nil), nil
+}
+
+func (s *session) hashRows(sum hash.Hash, query string) error {
+	fmt.Fprintln(sum, query)
+	var row []byte
+	return s.ForEachRow(query, nil, func(r *sqlite.Row) error {
+		row = r.AppendColumns(row[:0])
+		sum.Write(row)
+		return nil
+	})
+}
+
+// breakSeal removes the digest of the rows before a change.
+func (t *tx) breakSeal() error { return t.Exec("update seal set rows=null where rows is not null") }
+
+func (e *engine) Seal(ctx context.Context, manifest []byte) error {
+	return e.write(ctx, func(t *tx) error {
+		rows, err := t.digestRows()
+		if err != nil {
+			return err
+		}
+		return t.Exec("update seal set rows=?, manifest=?", rows, manifest)
+	})
+}
+
+func (e *engine) ReadSeal(ctx context.Context) (seal Seal, err error) {
+	err = e.read(ctx, func(s *session) error {
+		var rows []byte
+		err := s.Scan("select rows, manifest from seal", nil, &rows, &seal.Manifest)
+		seal.Rows = len(rows) > 0
+		if len(seal.Manifest) == 0 {
+			seal.Manifest = nil
+		}
+		return err
+	})
+	return seal, err
+}
+
+func (e *engine) Check(ctx context.Context) error {
+	return e.read(ctx, func(s *session) error {
+		var problem string
+		if err := s.Scan("pragma integrity_check(1)", nil, &problem); err != nil {
+			return err
+		}
+		if problem != "ok" {
+			return fmt.Errorf("%w: %s", ErrDamaged, problem)
+		}
+		var stored []byte
+		if err := s.Scan("select rows from seal", nil, &stored); err != nil || len(stored) == 0 {
+			return err
+		}
+		rows, err := s.digestRows()
+		if err == nil && !bytes.Equal(rows, stored) {
+			err = fmt.Errorf("%w: the rows do not match their digest", ErrDamaged)
+		}
+		return err
+	})
+}
