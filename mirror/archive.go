@@ -8,29 +8,30 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 )
 
-// A Finding describes a problem that Verify found in an archive. If Note is
-// true, the archive is correct but has an unusual property.
+// A Finding describes a problem that Verify found in an archive.
 type Finding struct {
-	Path string `json:"path"` // path of the file relative to the directory of the archive
-	Text string `json:"text"`
-	Note bool   `json:"note,omitempty"`
+	Path    string `json:"path"` // path of the file relative to the directory of the archive
+	Text    string `json:"text"`
+	Note    bool   `json:"note,omitempty"`    // if true, the archive is correct but has an unusual property
+	Derived bool   `json:"derived,omitempty"` // if true, Reindex writes the file again
 }
 
 // ErrIncomplete means that an archive still has pending URLs.
 var ErrIncomplete = archive.ErrIncomplete
 
-// Verify checks all files of the archive in the directory dir. The files in
-// tree/ must match the digests of the retrieved objects. The records in the
-// WARC files must be complete and match their digests. The index and the
-// manifest must match these files. No other file may exist.
+// Verify checks all files of the archive in the directory dir. The database must
+// match the digest of its rows. The files in tree/ must match the digests of the
+// retrieved objects. The records in the WARC files must be complete and match
+// their digests. All other files must match the manifest, and the manifest must
+// match its digest in the database. After a run that was killed, some of these
+// digests are missing. Verify then returns a note. A file that is not in the
+// manifest or the database is also a note.
 //
 // A non-nil error ends the sequence. If the archive has pending URLs, the last
 // error is ErrIncomplete, after all findings.
 func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		err := archive.Verify(ctx, dir, func(path, text string, note bool) bool {
-			return yield(Finding{path, text, note}, nil)
-		})
+		err := archive.Verify(ctx, dir, func(f archive.Finding) bool { return yield(Finding(f), nil) })
 		if err != nil {
 			yield(Finding{}, err)
 		}
@@ -43,13 +44,13 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 // lead to the network. Browse does not change the archive.
 func Browse(ctx context.Context, dir, target string) error { return archive.Browse(ctx, dir, target) }
 
-// Reindex rewrites the index of the archive in the directory dir from its WARC
-// files.
+// Reindex rewrites the index and the manifest of the archive in the directory
+// dir.
 func Reindex(ctx context.Context, dir string) error { return archive.Reindex(ctx, dir) }
 
-// Manifest computes the digests of all files in tree/ and of all WARC files of
-// the archive in the directory dir. It writes them to w in the format of
-// sha256sum -c.
+// Manifest computes the digests of all files of the archive in the directory dir
+// except the database, the lock, temporary files and the manifest. It writes
+// them to w in the format of sha256sum -c.
 func Manifest(w io.Writer, dir string) error { return archive.Manifest(w, dir) }
 
 // WhileIdle locks the archive in the directory dir and calls f, so that no run

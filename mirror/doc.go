@@ -9,7 +9,7 @@
 //	tree/                the objects as files
 //	warc/                the objects as WARC 1.1 records
 //	index/all.cdxj       index of warc/
-//	manifest-sha256.txt  digests of tree/ for sha256sum -c
+//	manifest-sha256.txt  digests of all other files for sha256sum -c
 //	mail/                newsgroups and mailboxes as mbox files or Maildirs
 //	attic/               files that Options.Delete has moved out of tree/
 //	crawl.jsonl          one line for each visit

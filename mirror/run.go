@@ -29,7 +29,9 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	err = archive.Classify(c.execute(ctx))
+	if err = archive.Classify(c.execute(ctx)); c.runNumber > 0 {
+		err = archive.JoinDistinct(err, c.archive.Seal(ctx))
+	}
 	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
 		c.report.setPending(s)
 	}
@@ -134,8 +136,8 @@ func (c *crawl) moveToAttic(ctx context.Context) (err error) {
 	return err
 }
 
-// derive writes the files that depend only on the archive, such as the index,
-// the manifest and the mailboxes.
+// derive writes the files that depend only on the archive: the index and the
+// mailboxes.
 func (c *crawl) derive(ctx context.Context) error {
 	if c.o.Mail == NoMailboxes {
 		return c.archive.Derive(ctx, nil)

@@ -42,3 +42,9 @@ func TestSoakFlood(t *testing.T) {
 	floodLinks = 1_200_000
 	TestFlood(t)
 }
+
+// TestSoakFlips is TestFlips with 1,000 flips.
+func TestSoakFlips(t *testing.T) {
+	flips = 1000
+	TestFlips(t)
+}

@@ -20,8 +20,8 @@ func (r *commandTree) index() *cobra.Command {
 		Use:   "index FILE.warc.gz...|DIR",
 		Short: "Write the CDXJ index of WARC files",
 		Long: `index writes a sorted CDXJ index of WARC files to standard output, in the format
-of pywb. If the argument is the directory of an archive, index replaces
-index/all.cdxj in the archive.`,
+of pywb. If the argument is the directory of an archive, index replaces the
+files of index/ and manifest-sha256.txt in the archive.`,
 		Example: examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org"),
 		Args:    minArgs("WARC files, or the directory of an archive"),
 	}, &indexCommand{r.streams})

@@ -30,7 +30,7 @@ func (r *commandTree) verify() *cobra.Command {
 		Long: `verify reads archives of fetch mirror, and WARC and WACZ files of any program,
 and prints one line for each problem. Lines marked as notes report unusual but
 valid data. To restore a damaged or missing file of tree/, remove the file and
-run fetch mirror again.`,
+run fetch mirror again. To restore the index or the manifest, run fetch index.`,
 		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tno damage\n" +
@@ -87,8 +87,12 @@ func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
 		if f.Note {
 			note = "note: "
 		}
+		text := f.Path + ": " + note + f.Text
+		if f.Derived {
+			text += " (to write it again: fetch index " + dir + ")"
+		}
 		if err == nil {
-			err = c.printFinding(f, f.Note, f.Path+": "+note+f.Text)
+			err = c.printFinding(f, f.Note, text)
 		}
 		if err != nil {
 			return err

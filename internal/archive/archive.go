@@ -37,6 +37,8 @@ type Archive struct {
 	memory   Memory
 	parts    sync.Map // set of labels of the partial bodies on disk
 
+	mailWritten bool // whether Derive has written the mailboxes
+
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits
 	started time.Time
@@ -144,9 +146,22 @@ func View(ctx context.Context, dir string, f func(frontier.Frontier) error) erro
 }
 
 // Update calls f with the database of the archive in the directory dir. Other
-// processes cannot change the archive until f returns.
+// processes cannot change the archive until f returns. If the database has a
+// digest of its rows, Update replaces it.
 func Update(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
-	return withLock(ctx, dir, func(a *Archive) error { return f(a.frontier) })
+	return withLock(ctx, dir, func(a *Archive) error {
+		seal, err := a.frontier.ReadSeal(ctx)
+		if err == nil && seal.Rows {
+			err = a.frontier.Check(ctx)
+		}
+		if err == nil {
+			err = f(a.frontier)
+		}
+		if err == nil && seal.Rows {
+			err = a.frontier.Seal(ctx, seal.Manifest)
+		}
+		return err
+	})
 }
 
 // withLock opens and locks the archive in the directory dir and calls f.

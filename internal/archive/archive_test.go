@@ -251,7 +251,7 @@ func sizeOfFiles(t *testing.T, dir string) (size int64) {
 // closeArchive writes the derived files and closes the archive.
 func closeArchive(t *testing.T, a *Archive) {
 	t.Helper()
-	if err := errors.Join(a.Derive(t.Context(), nil), a.Close()); err != nil {
+	if err := errors.Join(a.Derive(t.Context(), nil), a.Seal(t.Context()), a.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -260,8 +260,8 @@ func closeArchive(t *testing.T, a *Archive) {
 // ended.
 func checkVerify(t *testing.T, dir string) {
 	t.Helper()
-	err := Verify(context.Background(), dir, func(path, text string, note bool) bool {
-		t.Errorf("Verify reported %s: %s", path, text)
+	err := Verify(context.Background(), dir, func(f Finding) bool {
+		t.Errorf("Verify reported %+v", f)
 		return true
 	})
 	if !errors.Is(err, ErrIncomplete) {

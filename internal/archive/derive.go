@@ -3,21 +3,18 @@ package archive
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
+	"strings"
 )
 
-// Derive writes the index and the manifest. Unless mail is nil, it also writes
-// the mailboxes. It reads the database and the WARC files, and replaces each
-// file only when the new file is complete.
+// Derive writes the index. Unless mail is nil, it also writes the mailboxes. It
+// reads the database and the WARC files, and replaces each file only when the
+// new file is complete.
 func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 	ctx = context.WithoutCancel(ctx) // a canceled run also needs a correct index
 	var err error
 	if a.records != nil {
 		err = a.records.finish(a.folder.dir)
-	}
-	if a.options.Tree {
-		err = errors.Join(err, replaceFile(a.folder.root, manifest, func(w io.Writer) error { return a.manifest(ctx, w) }))
 	}
 	if mail != nil {
 		err = errors.Join(err, a.mailboxes(ctx, mail))
@@ -25,16 +22,44 @@ func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 	return Classify(err)
 }
 
-// Reindex rewrites the index of the archive in the directory dir from its WARC
-// files. It replaces each file only when the new file is complete. It removes
-// indexes of WARC files that no longer exist.
+// Seal writes the manifest and stores its digest and a digest of all rows in the
+// database. It must be called after the last change of the archive in a run.
+// Verify then finds any change of the database and of the files.
+func (a *Archive) Seal(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	err := a.journal.flush()
+	if err == nil {
+		err = a.seal(ctx, func(name string) bool {
+			return isImmutable(name) || !a.mailWritten && name != mailMarker && strings.HasPrefix(name, mailFolder+"/")
+		})
+	}
+	return Classify(err)
+}
+
+// seal writes the manifest and stores the digests in the database. The
+// parameter keep is the parameter of writeManifest.
+func (a *Archive) seal(ctx context.Context, keep func(name string) bool) error {
+	digest, err := a.writeManifest(ctx, keep)
+	if err == nil {
+		err = a.frontier.Seal(ctx, digest)
+	}
+	return err
+}
+
+// Reindex rewrites the index and the manifest of the archive in the directory
+// dir. It replaces each file only when the new file is complete. It removes
+// indexes of WARC files that no longer exist. If the database is damaged,
+// Reindex changes nothing.
 func Reindex(ctx context.Context, dir string) error {
 	return withLock(ctx, dir, func(a *Archive) error {
+		if err := a.frontier.Check(ctx); err != nil {
+			return err
+		}
 		parts, err := reindex(a.folder.root, dir, true)
 		if err != nil {
 			return err
 		}
-		old, err := filesIn(a.folder.root, "index", "*.cdxj")
+		old, err := filesIn(a.folder.root, indexFolder, "*.cdxj")
 		if err != nil {
 			return err
 		}
@@ -46,6 +71,6 @@ func Reindex(ctx context.Context, dir string) error {
 				return err
 			}
 		}
-		return nil
+		return a.seal(ctx, func(name string) bool { return !isDerived(name) })
 	})
 }

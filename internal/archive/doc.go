@@ -6,8 +6,8 @@
 // [Open] opens an archive for a run and discards data that an earlier run did
 // not commit. [Archive.Frontier] returns the database of URLs and captures. The
 // caller writes each body to a [Spool], and commits a batch of visits with
-// [Archive.Commit]. After the run, [Archive.Derive] writes the index, the
-// manifest and the mailboxes.
+// [Archive.Commit]. After the run, [Archive.Derive] writes the index and the
+// mailboxes, and [Archive.Seal] writes the manifest.
 //
 // The functions [Verify], [Browse], [Reindex] and [Manifest] process an archive
 // outside of a run.

@@ -43,7 +43,7 @@ func (x *index) close(root *os.Root) error {
 
 // indexName returns the name of the index file of a WARC file.
 func indexName(name string) string {
-	return "index/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
+	return indexFolder + "/" + strings.TrimSuffix(filepath.Base(name), ".warc.gz") + ".cdxj"
 }
 
 // reindex writes index/all.cdxj and returns the names of the index files of all

@@ -41,16 +41,17 @@ type Mail struct {
 }
 
 // mailboxes writes each newsgroup and each mailbox as an mbox file or a
-// Maildir. If the run retrieved no new message, it writes only the file
-// mailMarker.
+// Maildir. If the run retrieved no new message and the mailboxes are intact, it
+// writes only the file mailMarker.
 func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 	made, err := a.readMarker()
-	if err != nil || string(made) != mail.markerText(mail.Run-1) || !mail.Current {
+	if err != nil || string(made) != mail.markerText(mail.Run-1) || !mail.Current || !a.mailIntact(ctx) {
 		b := &mailboxWriter{
 			a: a, mail: mail, ctx: ctx, groups: map[string]bool{}, started: map[string]bool{},
 			dirs: map[string]*mailstore.Maildir{}, names: map[string]string{},
 		}
 		defer b.close()
+		a.mailWritten = true
 		if err := b.writeAll(); err != nil {
 			return err
 		}
@@ -59,6 +60,34 @@ func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
 		_, err := io.WriteString(w, mail.markerText(mail.Run))
 		return err
 	})
+}
+
+// mailIntact reports whether the files in mail/ match the manifest. It returns
+// false if there is no valid manifest. It removes files that do not match,
+// because a Maildir does not replace its files.
+func (a *Archive) mailIntact(ctx context.Context) bool {
+	seal, err := a.frontier.ReadSeal(ctx)
+	if err != nil {
+		return false
+	}
+	r, intact, err := a.openManifest(seal)
+	if err != nil {
+		return false
+	}
+	defer r.close()
+	for ; r.more; r.advance() {
+		name := nameUnescapes.Replace(r.line.escaped)
+		if !intact || !strings.HasPrefix(name, mailFolder+"/") {
+			continue
+		}
+		switch digest, err := digestFile(a.folder.root, name); {
+		case errors.Is(err, fs.ErrNotExist) && inMaildir(name):
+		case err != nil || digest != r.line.digest:
+			a.folder.root.Remove(name) // fails if the file is missing
+			intact = false
+		}
+	}
+	return intact
 }
 
 // readMarker returns the first bytes of the file mailMarker.

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -14,20 +13,27 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/warc"
 )
 
+// A Finding describes a problem that Verify found.
+type Finding struct {
+	Path    string // path of the file relative to the directory of the archive
+	Text    string
+	Note    bool // if true, the property is unusual but harmless
+	Derived bool // if true, Reindex writes the file again
+}
+
 // Verify checks all files of the archive in the directory dir. It verifies the
-// files in the tree against the database, and verifies the digests of all WARC
-// records. It compares the index and the manifest with newly generated files.
-// It also finds files that are not in the database.
+// database against the digest of its rows, the files in the tree against the
+// database, the digests of all WARC records, and all other files against the
+// manifest. It also finds files that are not in the database or the manifest.
 //
-// Verify calls report for each problem. For an unusual but harmless property,
-// note is true. Verify stops when report returns false. If URLs are still
+// Verify calls report for each problem and stops when report returns false. If
+// the database is damaged, Verify checks nothing else. If URLs are still
 // pending, Verify returns ErrIncomplete after all checks.
-func Verify(ctx context.Context, dir string, report func(path, text string, note bool) bool) error {
+func Verify(ctx context.Context, dir string, report func(Finding) bool) error {
 	err := withLock(ctx, dir, func(a *Archive) error {
 		v := &verifier{
 			a: a, report: report, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
@@ -38,7 +44,7 @@ func Verify(ctx context.Context, dir string, report func(path, text string, note
 	case errors.Is(err, errStop):
 		return nil
 	case errors.Is(err, frontier.ErrDamaged):
-		report(database, err.Error(), false)
+		report(Finding{Path: database, Text: err.Error()})
 		return nil
 	}
 	return err
@@ -52,7 +58,7 @@ var errStop = errors.New("enough")
 
 type verifier struct {
 	a           *Archive
-	report      func(path, text string, note bool) bool
+	report      func(Finding) bool
 	seed        maphash.Seed
 	paths       map[uint64]struct{} // hashes of the paths in the database
 	unpublished map[string]bool     // paths of committed files that the next Open moves to the tree
@@ -60,7 +66,7 @@ type verifier struct {
 
 func (v *verifier) checkAll(ctx context.Context) error {
 	for _, check := range []func(context.Context) error{
-		v.findUnpublished, v.checkFiles, v.findUnknown, v.checkRecords, v.checkDerived, v.checkPending,
+		v.a.frontier.Check, v.findUnpublished, v.checkFiles, v.findUnknown, v.checkRecords, v.checkManifest, v.checkPending,
 	} {
 		if err := check(ctx); err != nil {
 			return err
@@ -69,8 +75,8 @@ func (v *verifier) checkAll(ctx context.Context) error {
 	return nil
 }
 
-func (v *verifier) addFinding(path, text string, note bool) error {
-	if !v.report(path, text, note) {
+func (v *verifier) addFinding(f Finding) error {
+	if !v.report(f) {
 		return errStop
 	}
 	return nil
@@ -106,7 +112,7 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 		if text == "" || s == frontier.Gone && text == missing {
 			return nil
 		}
-		return v.addFinding(tree.Dir+"/"+c.Path, text, v.unpublished[c.Path])
+		return v.addFinding(Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: v.unpublished[c.Path]})
 	})
 }
 
@@ -128,7 +134,7 @@ func (v *verifier) checkFile(c *frontier.Capture) string {
 		return err.Error()
 	}
 	if [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
-		return "the content does not match the digest in the database"
+		return mismatch + "the database"
 	}
 	return ""
 }
@@ -142,7 +148,9 @@ func (v *verifier) findUnknown(context.Context) error {
 		if _, ok := v.paths[maphash.String(v.seed, e.Path)]; ok {
 			continue
 		}
-		if err := v.addFinding(tree.Dir+"/"+e.Path, "the file is not in the database", true); err != nil {
+		if err := v.addFinding(Finding{
+			Path: tree.Dir + "/" + e.Path, Text: "the file is not in the database", Note: true,
+		}); err != nil {
 			return err
 		}
 	}
@@ -157,7 +165,7 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		return err
 	}
 	for _, name := range others {
-		if err := v.addFinding(name, "not a regular file", false); err != nil {
+		if err := v.addFinding(Finding{Path: name, Text: "not a regular file"}); err != nil {
 			return err
 		}
 	}
@@ -177,7 +185,7 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 	}
 	for name, end := range ends {
 		if size, ok := sizes[name]; !ok || size < end {
-			if err := v.addFinding(warcFolder+"/"+name, "committed records are missing", false); err != nil {
+			if err := v.addFinding(Finding{Path: warcFolder + "/" + name, Text: "committed records are missing"}); err != nil {
 				return err
 			}
 		}
@@ -189,54 +197,11 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
 		f.Note = f.Note || open && f.Offset >= ends[name] // the next run removes the record
 		text := fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text)
-		if err := v.addFinding(warcFolder+"/"+filepath.Base(f.File), text, f.Note); err != nil {
+		if err := v.addFinding(Finding{Path: warcFolder + "/" + filepath.Base(f.File), Text: text, Note: f.Note}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkDerived compares the index and the manifest with newly generated files.
-// It does so only after a complete run, because a run writes these files at its
-// end.
-func (v *verifier) checkDerived(ctx context.Context) error {
-	s, err := v.a.frontier.Stats(ctx)
-	if err != nil || s.Ended.IsZero() {
-		return err
-	}
-	names, _, err := warcFiles(v.a.folder.root, "*.warc.gz")
-	if err != nil {
-		return err
-	}
-	for i, name := range names {
-		names[i] = filepath.Join(v.a.folder.dir, filepath.FromSlash(name))
-	}
-	err = v.compare(indexFile, func(w io.Writer) error { return warc.Index(w, names...) })
-	if e := (*warc.Error)(nil); err != nil && !errors.As(err, &e) { // checkRecords has reported the damage
-		return err
-	}
-	return v.compare(manifest, func(w io.Writer) error { return v.a.manifest(ctx, w) })
-}
-
-// compare reports a finding if the file differs from the output of write. The
-// file may be missing, because some archives have no tree or no WARC files.
-func (v *verifier) compare(name string, write func(io.Writer) error) error {
-	want, got := sha256.New(), sha256.New()
-	f, err := regularfile.OpenIn(v.a.folder.root, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := io.Copy(got, f); err != nil {
-		return err
-	}
-	if err := write(want); err != nil || bytes.Equal(got.Sum(nil), want.Sum(nil)) {
-		return err
-	}
-	return v.addFinding(name, "the file does not match the archive; the next run replaces it", false)
 }
 
 func (v *verifier) checkPending(ctx context.Context) error {
@@ -248,7 +213,7 @@ func (v *verifier) checkPending(ctx context.Context) error {
 		return ErrIncomplete
 	case s.Postponed > 0:
 		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Postponed)
-		return v.addFinding(database, text, true)
+		return v.addFinding(Finding{Path: database, Text: text, Note: true})
 	}
 	return nil
 }

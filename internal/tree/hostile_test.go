@@ -58,7 +58,7 @@ func TestSymlinkInPath(t *testing.T) {
 // TestSymlinkAtStoreFolder checks that a Store does not follow a symbolic link
 // in place of its temporary folder or its attic.
 func TestSymlinkAtStoreFolder(t *testing.T) {
-	for _, own := range []string{Tmp, attic} {
+	for _, own := range []string{Tmp, Attic} {
 		s, dir := openStore(t)
 		if err := publishFile(t, s, "http/h/a", "x", time.Time{}); err != nil {
 			t.Fatal(err)

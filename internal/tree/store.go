@@ -18,7 +18,7 @@ import (
 // The directories of an archive that a Store uses.
 const (
 	Dir   = "tree"  // retrieved files
-	attic = "attic" // files that were deleted on the server
+	Attic = "attic" // files that were deleted on the server or are damaged
 	Tmp   = "tmp"   // temporary files
 )
 
@@ -228,7 +228,7 @@ func (s *Store) MoveToAttic(name, run string) error {
 	}
 	s.held = from
 	defer func() { s.held = nil }()
-	to, err := s.folder(path.Dir(attic + "/" + Name(run) + "/" + name))
+	to, err := s.folder(path.Dir(Attic + "/" + Name(run) + "/" + name))
 	if err != nil {
 		return classify(err)
 	}
