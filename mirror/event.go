@@ -5,12 +5,13 @@ import (
 )
 
 // An Event describes the visit of one URL. It is written as a line of
-// crawl.jsonl.
+// crawl.jsonl, with more members for Recover.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
 	URL       string    `json:"url,omitempty"`
 	Via       string    `json:"via,omitempty"`       // URL of the page with the link
+	Depth     int       `json:"depth,omitempty"`     // number of links from a seed
 	Seed      bool      `json:"seed,omitempty"`      // if true, the URL is a seed of this run
 	State     string    `json:"state"`               // a State, "cut" for a WARC file truncated at Offset, or "guard" for the total of Guard
 	Unchanged bool      `json:"same,omitempty"`      // if true, the archive already has the object
@@ -19,6 +20,9 @@ type Event struct {
 	Code      int       `json:"code,omitempty"`      // status code of the response
 	Media     string    `json:"media,omitempty"`     // media type
 	Size      int64     `json:"size,omitempty"`      // bytes of the retrieved payload
+	SHA256    string    `json:"sha256,omitempty"`    // digest of a new object, in hexadecimal digits
+	Validator string    `json:"validator,omitempty"` // validator of a new object, such as an entity tag
+	Modified  time.Time `json:"modified,omitzero"`   // modification time of a new object according to the server
 	Millis    int64     `json:"ms"`                  // duration of the visit in milliseconds
 	Path      string    `json:"path,omitempty"`      // relative to tree/
 	WARC      string    `json:"warc,omitempty"`      // name of the WARC file

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -96,7 +97,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		t.LeftOut[g] += n
 	}
 	e := Event{
-		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Seed: seed,
+		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Depth: v.item.Depth, Seed: seed,
 		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
 		Millis: r.now().Sub(v.started).Milliseconds(), Attempts: v.item.Attempts,
 		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks, NoFollow: v.noFollow,
@@ -109,6 +110,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	}
 	if k := result.Capture; k != nil {
 		e.Path, e.WARC, e.Offset = k.Path, k.File, k.Offset
+		e.SHA256, e.Validator, e.Modified = hex.EncodeToString(k.Digest[:]), k.Validator, k.Modified
 	}
 	if v.body != nil {
 		e.Size = v.size
@@ -141,5 +143,6 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		t.Excluded++
 	}
 	r.statistics.Add(reportedVisit(v, &e))
-	r.emit(e)
+	r.onEvent(e)
+	r.appendLog(newLogLine(e, v, result.Capture))
 }

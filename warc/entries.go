@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
@@ -85,7 +86,7 @@ func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 	if h.Type() == Revisit {
 		e.Size = -1
 	}
-	if kind := kindOf(e.Media); kind != fetch.Document {
+	if kind := entries.KindOf(e.Media); kind != fetch.Document {
 		e.Kind = kind
 	}
 	_, err := r.Finish()

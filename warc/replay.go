@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
 )
 
 // Schemes returns copies of the schemes that replay captures from the archive.
@@ -211,7 +212,7 @@ func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head [
 	if isHTTP(resp.Media) {
 		err = a.respondHTTP(req, resp, body, head)
 	} else {
-		resp.Kind = kindOf(resp.Media)
+		resp.Kind = entries.KindOf(resp.Media)
 	}
 	if err != nil {
 		rec.Close()

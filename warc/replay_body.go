@@ -3,11 +3,9 @@ package warc
 import (
 	"hash"
 	"io"
-	"mime"
 	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
 )
 
 // A replayBody is the response body of a replayed capture. Read verifies the
@@ -55,22 +53,6 @@ func (b *replayBody) Read(p []byte) (int, error) {
 
 // Close closes the file of the record.
 func (b *replayBody) Close() error { return b.rec.Close() }
-
-// kindOf returns Menu for the media types that the schemes of this module use
-// for listings. It returns Document for all other media types.
-func kindOf(media string) fetch.Kind {
-	if entries.IsMedia(media) {
-		return fetch.Menu
-	}
-	t, _, _ := mime.ParseMediaType(media)
-	switch t {
-	case "application/gopher-menu", "application/gopher+-menu", "text/x-ph",
-		"text/x-ftp-list", "text/x-nntp-overview", "text/x-nntp-hdr", "text/x-nntp-active",
-		"text/x-nntp-descriptions", "text/x-nntp-ids":
-		return fetch.Menu
-	}
-	return fetch.Document
-}
 
 // applyRequest applies the conditions and the range of req to a replayed
 // response.

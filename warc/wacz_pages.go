@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -138,7 +139,7 @@ func (a *Archive) pages(withText bool) iter.Seq[Page] {
 				if withText {
 					page.Text = htmlText(start, media)
 				}
-			case l.Status == "" && kindOf(l.Media) == fetch.Menu:
+			case l.Status == "" && entries.KindOf(l.Media) == fetch.Menu:
 			default:
 				continue
 			}

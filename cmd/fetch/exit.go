@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -107,6 +108,9 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 		text := fmt.Sprintf("fetch: %s%s\n", line, terminal.Plain(err.Error()))
 		if flag := remedy(err); flag != "" {
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
+		}
+		if mirror.NeedsRecovery(err) {
+			text += "fetch: to create the database again: fetch recover DIR\n"
 		}
 		io.WriteString(s.stderr, text) // a single write keeps concurrent messages apart
 	}

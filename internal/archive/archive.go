@@ -184,7 +184,10 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	a := &Archive{}
 	var err error
 	if a.folder, err = openFolder(dir); err == nil {
-		if _, err = a.folder.root.Stat(database); errors.Is(err, fs.ErrNotExist) {
+		if err = a.folder.checkDatabase(); err == nil {
+			_, err = a.folder.root.Stat(database)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
 			err = fetch.Local.Errorf("%s is not an archive: it has no %s", dir, database)
 		}
 	}

@@ -11,11 +11,13 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A journal writes crawl.jsonl, a log of the run. No run reads this file.
+// A journal writes crawl.jsonl, a log of the visits. Only Rebuild reads this
+// file. Each line ends with a checksum.
 type journal struct {
 	file *os.File
 	w    *bufio.Writer
-	json *json.Encoder // writes to w
+	line bytes.Buffer
+	json *json.Encoder // writes to line
 }
 
 func openJournal(root *os.Root) (*journal, error) {
@@ -26,8 +28,9 @@ func openJournal(root *os.Root) (*journal, error) {
 	if err := truncatePartialLine(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	w := bufio.NewWriterSize(f, 64<<10)
-	return &journal{file: f, w: w, json: json.NewEncoder(w)}, nil
+	j := &journal{file: f, w: bufio.NewWriterSize(f, 64<<10)}
+	j.json = json.NewEncoder(&j.line)
+	return j, nil
 }
 
 // truncatePartialLine removes an incomplete line from the end of f. A killed
@@ -55,8 +58,14 @@ func truncatePartialLine(f *os.File) error {
 
 // add appends v to the journal as a line of JSON. If writing the line fails,
 // the next call of flush returns the error.
-func (j *journal) add(v any) { j.json.Encode(v) }
+func (j *journal) add(v any) {
+	j.line.Reset()
+	if j.json.Encode(v) != nil {
+		return
+	}
+	j.w.Write(appendChecksum(j.line.Bytes()))
+}
 
 func (j *journal) flush() error { return j.w.Flush() }
 
-func (j *journal) close() error { return errors.Join(j.w.Flush(), j.file.Close()) }
+func (j *journal) close() error { return errors.Join(j.w.Flush(), j.file.Sync(), j.file.Close()) }

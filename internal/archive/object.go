@@ -72,15 +72,31 @@ func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 		return nil, errors.New("the record has type " + string(h.Type()))
 	}
 	m := http1.NewReader(r, 32<<10)
-	head, err := m.ReadHead()
+	_, fields, err := readStored(m)
 	if err != nil {
 		return nil, err
 	}
+	return decodeBody(m, fields)
+}
+
+// readStored reads the header of an archived HTTP response. The body then
+// follows in m.
+func readStored(m *http1.Reader) (code int, fields fetch.Header, err error) {
+	head, err := m.ReadHead()
+	if err != nil {
+		return 0, nil, err
+	}
 	status, fields, _ := http1.ParseHead[fetch.Field](&http1.Rules{Mode: http1.Stored}, string(head))
 	if status.Code == 0 {
-		return nil, errors.New("the response record contains no HTTP response")
+		return 0, nil, errors.New("the response record contains no HTTP response")
 	}
-	list, err := coding.Parse(fetch.Header(fields).Values("Content-Encoding"))
+	return status.Code, fields, nil
+}
+
+// decodeBody returns a reader that removes the content codings from the body in
+// m.
+func decodeBody(m *http1.Reader, fields fetch.Header) (io.Reader, error) {
+	list, err := coding.Parse(fields.Values("Content-Encoding"))
 	if len(list) == 0 || err != nil {
 		return m, err
 	}

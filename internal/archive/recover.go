@@ -42,6 +42,9 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 		return nil, fetch.Usage.Errorf(
 			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
 	}
+	if err := a.folder.checkDatabase(); err != nil {
+		return nil, err
+	}
 	if err := a.openFrontier(ctx); err != nil {
 		return nil, err
 	}

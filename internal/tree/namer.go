@@ -275,3 +275,15 @@ func insertMark(name, mark string) string {
 	}
 	return name[:i] + mark + name[i:]
 }
+
+// Claims returns the names to reserve for a file that already has the given
+// path. The parameter key is the key of its URL.
+func Claims(key frontier.Key, path string) []frontier.Name {
+	var names []frontier.Name
+	for i := range len(path) {
+		if path[i] == '/' {
+			names = append(names, frontier.Name{Fold: fold(path[:i])})
+		}
+	}
+	return append(names, frontier.Name{Fold: fold(path), Key: key})
+}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // errObjectChanged means that a partial response belongs to another version of
@@ -144,20 +144,5 @@ func (r *responseBuilder) sameObject() bool {
 }
 
 // validator returns the value for a later If-Range field, or "" (RFC 9110
-// 13.1.5). The value is a strong entity tag, or a Last-Modified date at least
-// one minute before the Date field (RFC 9110 8.8.2.2).
-func (r *responseBuilder) validator() string {
-	h := r.header
-	if tag := h.Get("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {
-		return tag
-	}
-	changed, err := parseTime(h.Get("Last-Modified"))
-	if err != nil {
-		return ""
-	}
-	sent, err := parseTime(h.Get("Date"))
-	if err != nil || sent.Sub(changed) < time.Minute {
-		return ""
-	}
-	return h.Get("Last-Modified")
-}
+// 13.1.5).
+func (r *responseBuilder) validator() string { return http1.Validator(r.header.Get, parseTime) }

@@ -1,0 +1,114 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/tree"
+	"github.com/anyurl/fetch/uri"
+)
+
+// addFiles completes the captures with the files in the tree. It computes the
+// digests that the journal of an earlier version lacks. It also finds the files
+// of objects that only WARC records describe.
+func (r *rebuild) addFiles(ctx context.Context) error {
+	if _, err := r.a.folder.root.Stat(tree.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	db := r.builder.Frontier()
+	r.a.frontier = db
+	defer func() { r.a.frontier = nil }()
+	namer := tree.NewNamer(r.a.layout, db.NameOwners)
+	var batch []frontier.Capture
+	err := r.a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error {
+		c := *it.LastCapture
+		if c.Path != "" && c.Digest != [32]byte{} || c.Path == "" && c.Code/100 == 3 {
+			return nil
+		}
+		c.Key, c.URL = it.Key, it.URL
+		if batch = append(batch, c); len(batch) < rebuildBatch {
+			return nil
+		}
+		defer func() { batch = batch[:0] }()
+		return r.setFiles(ctx, namer, batch)
+	})
+	if err != nil {
+		return err
+	}
+	return r.setFiles(ctx, namer, batch)
+}
+
+// setFiles finds the files of captures that have no path or no digest.
+func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []frontier.Capture) error {
+	assigned, err := assignAgain(ctx, namer, captures)
+	if err != nil {
+		return err
+	}
+	var found []frontier.FoundFile
+	for i, c := range captures {
+		f := frontier.FoundFile{Key: c.Key, Path: c.Path}
+		if a := assigned[i]; a != nil {
+			f.Path, f.Names = a.Path, a.Claims
+		}
+		if f.Path == "" {
+			continue
+		}
+		size := int64(0)
+		if f.Digest, size, err = r.hashFile(f.Path); err != nil {
+			return err
+		}
+		if size == c.Size && (c.Digest == [32]byte{} || c.Digest == f.Digest) {
+			found = append(found, f)
+		}
+	}
+	if err := r.builder.SetFiles(ctx, found); err != nil {
+		return err
+	}
+	for _, a := range assigned {
+		if a != nil {
+			namer.Dropped(*a) // the database contains the names that are in use
+		}
+	}
+	return nil
+}
+
+// assignAgain returns the path that a run would assign to each capture without
+// a path. The result contains nil for other captures.
+func assignAgain(ctx context.Context, namer *tree.Namer, captures []frontier.Capture) ([]*tree.Assigned, error) {
+	all := make([]*tree.Assigned, len(captures))
+	var wants []tree.Want
+	var at []int
+	for i, c := range captures {
+		if u, err := uri.Parse(c.URL); err == nil && c.Path == "" {
+			wants = append(wants, tree.Want{Key: c.Key, URL: u, Menu: c.Kind == fetch.Menu.String()})
+			at = append(at, i)
+		}
+	}
+	if len(wants) == 0 {
+		return all, nil
+	}
+	assigned, err := namer.Assign(ctx, wants)
+	for i := range assigned {
+		all[at[i]] = &assigned[i]
+	}
+	return all, err
+}
+
+// hashFile returns the digest and the size of a file in the tree. If the file
+// cannot be read, the size is -1.
+func (r *rebuild) hashFile(path string) (digest [32]byte, size int64, err error) {
+	f, err := r.a.store.Open(path)
+	if err != nil {
+		return digest, -1, nil
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err = io.Copy(sum, f)
+	sum.Sum(digest[:0])
+	return digest, size, err
+}

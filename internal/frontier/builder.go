@@ -1,0 +1,378 @@
+package frontier
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/anyurl/fetch/internal/sqlite"
+)
+
+// A Builder creates the database of an archive again from the files of the
+// archive. The caller first adds the logged visits with AddVisits, in the order
+// of the log. It then adds all WARC records with AddRecords, in the order of
+// the files, and calls DropMissingRecords. It then completes captures with
+// SetFiles. Finish completes the database.
+//
+// A Builder does not sync its changes to disk. A database without a successful
+// call of Finish must be discarded. A Builder is not safe for concurrent use.
+type Builder struct {
+	e     *engine
+	files map[string]int64 // offset after the last complete record of each WARC file
+}
+
+// A LoggedVisit is the result of a visit from the log of an archive. The
+// Builder ignores Result.Children and Result.Retry.
+type LoggedVisit struct {
+	Result
+	Run int64
+}
+
+// A Record is a WARC record with an object, for a Builder.
+type Record struct {
+	Item    Item    // item to add if the database does not contain the URL
+	State   State   // state of the new item
+	Capture Capture // object in the record
+
+	// RefersTo is the ID of the record that contains the object, if this record
+	// is a revisit record. The Builder then copies the description of the
+	// object from the capture of that record.
+	RefersTo string
+}
+
+// NewBuilder creates an empty database at path, which must not exist. The
+// parameter layout is the version of the rules for paths in the tree.
+func NewBuilder(ctx context.Context, path string, layout int) (*Builder, error) {
+	f, err := openSQLite(ctx, path, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	b := &Builder{e: f.(*engine), files: map[string]int64{}}
+	err = b.write(ctx, func(t *tx) error {
+		return errors.Join(t.Exec("update layout set version=?", layout), t.Script(scratchIndexes))
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// scratchIndexes creates indexes that only a Builder uses. Finish removes them.
+const scratchIndexes = `create index scratch_place on capture (file, at);
+	create index scratch_record on capture (record)`
+
+// Frontier returns the database for reading. The caller must not change or
+// close it.
+func (b *Builder) Frontier() Frontier { return b.e }
+
+// Close closes the database.
+func (b *Builder) Close() error { return b.e.Close() }
+
+// write executes f in a transaction that is not synced to disk.
+func (b *Builder) write(ctx context.Context, f func(*tx) error) error {
+	s, err := b.e.acquire(ctx, b.e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { b.e.writer <- s }()
+	t := &tx{session: s, hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}}
+	if err := s.Exec("pragma synchronous=off"); err != nil {
+		return classifyError(err)
+	}
+	return classifyError(s.transact(func() error { return f(t) }))
+}
+
+// AddVisits adds logged visits. A later visit of a URL replaces the state of an
+// earlier visit. If a path of a capture belongs to another URL, AddVisits
+// ignores the path.
+func (b *Builder) AddVisits(ctx context.Context, visits []LoggedVisit) error {
+	return b.write(ctx, func(t *tx) error {
+		for i := range visits {
+			if err := t.addVisit(&visits[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *tx) addVisit(v *LoggedVisit) error {
+	t.run = v.Run
+	u, err := t.lookup(v.Item.Key)
+	if err != nil {
+		return err
+	}
+	if u.id == 0 {
+		if _, err := t.create(u, &v.Item, v.State, sql.NullInt64{}); err != nil {
+			return err
+		}
+	}
+	last := sql.NullInt64{}
+	if v.Capture != nil {
+		if err := t.claimFree(v.Capture, v.Names); err != nil {
+			return err
+		}
+		if last.Int64, err = t.capture(u.id, &v.Result); err != nil {
+			return err
+		}
+		last.Valid = true
+	}
+	return t.Exec(`update url set state=?, run=?, depth=?, prio=?, meta=?, note=nullif(?, ''), last=coalesce(?, last) where id=?`,
+		int(v.State), v.Run, v.Item.Depth, v.Item.Priority, v.Item.Meta, v.Note, last, u.id)
+}
+
+// claimFree reserves the names of c.Path. If a name belongs to another URL, it
+// reserves no names and removes the path.
+func (t *tx) claimFree(c *Capture, names []Name) error {
+	for _, n := range names {
+		var has []byte
+		switch err := t.Scan("select key from name where fold=?", []any{n.Fold}, &has); {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return err
+		case string(has) != string(keyColumn(n.Key)):
+			c.Path = ""
+			return nil
+		}
+	}
+	return t.claimNames(names)
+}
+
+// AddRecords adds WARC records. A record at the place of a logged capture
+// completes this capture. Any other record becomes a new capture, unless it
+// refers to an unknown record.
+func (b *Builder) AddRecords(ctx context.Context, records []Record) (added int, err error) {
+	err = b.write(ctx, func(t *tx) error {
+		for i := range records {
+			is, err := t.addRecord(&records[i])
+			if err != nil {
+				return err
+			}
+			added += is
+		}
+		return nil
+	})
+	return added, err
+}
+
+// addRecord adds a record and returns the number of new captures.
+func (t *tx) addRecord(r *Record) (added int, err error) {
+	c := &r.Capture
+	if r.RefersTo != "" {
+		first, err := t.captureOf("c.id = (select min(id) from capture where record=?)", r.RefersTo)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, nil
+		} else if err != nil {
+			return 0, err
+		}
+		c.Kind, c.Media, c.Size, c.Digest, c.Code = first.Kind, first.Media, first.Size, first.Digest, first.Code
+	}
+	file, err := t.file(c.File)
+	if err != nil {
+		return 0, err
+	}
+	var id, item int64
+	err = t.Scan(`select c.id, c.item from capture c join url u on u.id=c.item
+		where c.file=? and c.at=? and coalesce(c.url, u.url)=?`, []any{file, c.Offset, c.URL}, &id, &item)
+	if err == nil {
+		return 0, t.Exec(`update capture set bytes=?, record=?, proof=?, digest=?, sum=?, size=?,
+			validator=iif(validator='', ?, validator), modified=coalesce(modified, ?) where id=?`,
+			c.Length, c.ID, c.Proof, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	return t.addUnloggedRecord(r)
+}
+
+// addUnloggedRecord adds a record that belongs to no logged capture, and returns
+// the number of new captures. The record becomes the newest capture of its URL
+// unless the URL has a later one. A repetition of the newest capture is no new
+// capture, as in a run.
+func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
+	c := &r.Capture
+	t.run = max(c.Run, 1)
+	u, err := t.lookup(r.Item.Key)
+	if err != nil {
+		return 0, err
+	}
+	if u.id == 0 {
+		if _, err := t.create(u, &r.Item, r.State, sql.NullInt64{}); err != nil {
+			return 0, err
+		}
+	}
+	newest, err := t.captureOf("c.id = (select last from url where id=?)", u.id)
+	has := err == nil
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if has && newest.Digest == c.Digest && newest.Code == c.Code {
+		if newest.ID != "" {
+			return 0, nil
+		}
+		c.Path, c.Validator, c.Modified = newest.Path, cmp.Or(c.Validator, newest.Validator), newest.Modified
+	}
+	id, err := t.capture(u.id, &Result{Item: r.Item, Capture: c})
+	if err != nil || has && newest.Time.After(c.Time) {
+		return 1, err
+	}
+	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", id, int(Dead), int(r.State), u.id)
+}
+
+// HasPlace reports whether a capture has its record at the given offset of a
+// WARC file.
+func (b *Builder) HasPlace(ctx context.Context, file string, offset int64) (has bool, err error) {
+	err = b.e.read(ctx, func(s *session) error {
+		return s.Scan(`select exists (select 1 from capture c join file f on f.id=c.file where f.name=? and c.at=?)`,
+			[]any{file, offset}, &has)
+	})
+	return has, err
+}
+
+// SetEnd records the offset after the last complete record of a WARC file.
+func (b *Builder) SetEnd(file string, end int64) { b.files[file] = end }
+
+// DropMissingRecords removes the places of logged captures whose WARC records
+// were not added. It returns the number of these captures.
+func (b *Builder) DropMissingRecords(ctx context.Context) (lost int64, err error) {
+	err = b.write(ctx, func(t *tx) error {
+		err := t.Scan("select count(*) from capture where file is not null and record=''", nil, &lost)
+		if err != nil {
+			return err
+		}
+		return t.Exec("update capture set file=null, sum=null, at=0, bytes=0 where file is not null and record=''")
+	})
+	return lost, err
+}
+
+// A FoundFile describes the file of the newest capture of a URL.
+type FoundFile struct {
+	Key    Key
+	Path   string
+	Digest [32]byte
+	Names  []Name // paths to reserve for Path
+}
+
+// SetFiles sets the paths and the digests of the newest captures of URLs. If a
+// path belongs to another URL, SetFiles ignores the file.
+func (b *Builder) SetFiles(ctx context.Context, files []FoundFile) error {
+	return b.write(ctx, func(t *tx) error {
+		for _, f := range files {
+			c := Capture{Path: f.Path}
+			if err := t.claimFree(&c, f.Names); err != nil {
+				return err
+			}
+			if c.Path == "" {
+				continue
+			}
+			err := t.Exec(`update capture set path=?, digest=? where id=(select last from url where key=?)`,
+				f.Path, f.Digest[:], f.Key[:])
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A RunRecord describes the newest run of an archive.
+type RunRecord struct {
+	Number  int64
+	Note    []byte // as passed to Begin
+	Started time.Time
+}
+
+// Finish completes the database. The run r counts as interrupted, so that the
+// next call of Begin starts a new run. After Finish, the caller may only read the
+// database and call Close.
+func (b *Builder) Finish(ctx context.Context, r RunRecord) error {
+	err := b.write(ctx, func(t *tx) error {
+		for name, end := range b.files {
+			err := t.Exec(`insert into file (name, ends) values (?1, ?2)
+				on conflict (name) do update set ends=?2`, name, end)
+			if err != nil {
+				return err
+			}
+		}
+		err := t.Exec("insert into run (id, note, started) values (?, ?, ?)", r.Number, r.Note, micros(r.Started))
+		if err != nil {
+			return err
+		}
+		return errors.Join(t.Script(countRows), t.countStates(r.Number))
+	})
+	if err != nil {
+		return err
+	}
+	return b.checkpoint(ctx)
+}
+
+// countRows computes the totals that a Frontier updates in each transaction.
+const countRows = `drop index scratch_place;
+	drop index scratch_record;
+	update host set due=0, pending=(select count(*) from url u where u.host=host.id and u.state=0 and u.wait is null);
+	update book set live=0, urls=(select count(*) from url), captures=(select count(*) from capture),
+		bytes=(select coalesce(sum(size), 0) from capture)`
+
+// countStates counts the URLs by state. All pending URLs count, and the other
+// URLs of the newest run.
+func (t *tx) countStates(run int64) error {
+	if err := t.load(); err != nil {
+		return err
+	}
+	t.run, t.before, t.states = run, 0, [len(states)]int64{}
+	err := t.ForEachRow("select state, run=?, count(*) from url group by 1, 2", []any{run}, func(r *sqlite.Row) error {
+		var state, current int
+		var n int64
+		if err := r.Scan(&state, &current, &n); err != nil {
+			return err
+		}
+		switch {
+		case state >= len(states):
+			return fmt.Errorf("frontier: unknown state %d", state)
+		case State(state) == Pending || current == 1:
+			t.states[state] += n
+		case State(state) == Done:
+			t.before += n
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.store()
+}
+
+// checkpoint writes the log of SQLite back to the database and syncs the
+// database.
+func (b *Builder) checkpoint(ctx context.Context) error {
+	s, err := b.e.acquire(ctx, b.e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { b.e.writer <- s }()
+	if err := s.Exec("pragma synchronous=full"); err != nil {
+		return classifyError(err)
+	}
+	return classifyError(s.Exec("pragma wal_checkpoint(truncate)"))
+}
+
+// CheckFile returns an error that wraps [ErrDamaged] if the database at path is
+// corrupt. It reads the complete file.
+func CheckFile(ctx context.Context, path string) error {
+	f, err := openSQLite(ctx, path, time.Now)
+	if err != nil {
+		return err
+	}
+	e := f.(*engine)
+	err = e.read(ctx, func(s *session) error {
+		var result string
+		if err := s.Scan("pragma integrity_check(1)", nil, &result); err != nil || result == "ok" {
+			return err
+		}
+		return fmt.Errorf("%w: %s", ErrDamaged, result)
+	})
+	return errors.Join(err, e.Close())
+}
