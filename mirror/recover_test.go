@@ -67,7 +67,7 @@ func (s *validatingSite) counts() string {
 func newValidatingSite() *validatingSite {
 	same := strings.Repeat("a text that is twice there\n", 100)
 	s := &validatingSite{status: map[int]int{}, webSite: webSite{
-		"/": `<a href=one.txt><a href=dated/two.txt><a href=three.txt><a href=none><a href=to><a href=sub/page.html><a href="q?b=1&PHPSESSID=abc">`,
+		"/":        `<a href=one.txt><a href=dated/two.txt><a href=three.txt><a href=none><a href=to><a href=sub/page.html><a href="q?b=1&PHPSESSID=abc">`,
 		"/one.txt": same, "/dated/two.txt": "dated\n", "/three.txt": same, "/to": "-> /one.txt",
 		"/sub/page.html": `<a href=deep.txt><a href=Deep.txt>`, "/sub/deep.txt": "deep\n", "/sub/Deep.txt": "another name\n", "/q?b=1&PHPSESSID=abc": "q\n",
 	}}
