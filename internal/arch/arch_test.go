@@ -63,16 +63,17 @@ var layers = map[string][]string{
 	"cmd/":    {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
 
 	// The packages below are for tests and benchmarks only.
-	"fetch/fetchtest":     {"uri", "fetch", "internal/"},
-	"internal/peer":       {"internal/"},
-	"internal/faultnet":   {"internal/"},
-	"internal/torture":    {},
-	"internal/transcript": {"fetch", "internal/"},
-	"internal/schemetest": {"uri", "fetch", "internal/"},
-	"internal/bench":      {"internal/"},
-	"internal/arch":       {},
-	"internal/savetest":   {"save"},
-	"internal/waistest":   {"internal/faultnet", "internal/transcript", "internal/z3950"},
+	"fetch/fetchtest":      {"uri", "fetch", "internal/"},
+	"internal/peer":        {"internal/"},
+	"internal/faultnet":    {"internal/"},
+	"internal/torture":     {},
+	"internal/transcript":  {"fetch", "internal/"},
+	"internal/schemetest":  {"uri", "fetch", "internal/"},
+	"internal/bench":       {"internal/"},
+	"internal/browsertest": {"internal/"},
+	"internal/arch":        {},
+	"internal/savetest":    {"save"},
+	"internal/waistest":    {"internal/faultnet", "internal/transcript", "internal/z3950"},
 
 	"internal/frontier/frontiertest": {"internal/frontier"},
 	"internal/prospero/prospertest":  {"internal/transcript", "internal/prospero/"},
@@ -85,7 +86,7 @@ var apiParts = []string{"fetch/scheme", "fetch/trace"}
 // testOnly lists packages that only tests and each other may import.
 var testOnly = []string{
 	"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript",
-	"internal/torture", "internal/bench", "internal/savetest", "internal/waistest",
+	"internal/torture", "internal/bench", "internal/browsertest", "internal/savetest", "internal/waistest",
 	"internal/prospero/prospertest", "internal/frontier/frontiertest",
 }
 

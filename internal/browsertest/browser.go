@@ -1,0 +1,184 @@
+// Package browsertest opens pages in a headless Chromium for tests. Only tests
+// may import this package.
+//
+//	b := browsertest.Start(t, server.Listener.Addr().String())
+//	p := b.Open(server.URL)
+//	p.Wait("document.querySelector('h1').textContent == 'hello'")
+//
+// Chromium runs in a network namespace of its own, in which it reaches only the
+// addresses that the test passes to [Start]. Tests that use this package need
+// root privileges, and they are skipped on other systems than Linux.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// timeout is the time limit for each operation of a browser.
+const timeout = 20 * time.Second
+
+// A Browser is a running Chromium. Its profile and its downloads are deleted at
+// the end of the test.
+type Browser struct {
+	t         *testing.T
+	ctx       context.Context
+	downloads string // directory of the downloaded files, named by their GUIDs
+}
+
+// Start starts Chromium (Debian chromium), which can connect to the given
+// loopback addresses, each with the form host:port, and to nothing else. At the
+// end of the test, the browser is killed.
+func Start(t *testing.T, addrs ...string) *Browser {
+	t.Helper()
+	program := peer.Need(t, "chromium", "chromium")
+	enter := peer.Need(t, "nsenter", "util-linux")
+	peer.NeedRoot(t, "chromium in a network namespace")
+	network, err := newNamespace(t, addrs)
+	if err != nil {
+		t.Fatalf("browsertest: network namespace: %v", err)
+	}
+	home := t.TempDir()
+	b := &Browser{t: t, downloads: t.TempDir()}
+	var output strings.Builder
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.UserDataDir(home), chromedp.Env("HOME="+home),
+		chromedp.DisableGPU, chromedp.CombinedOutput(&output),
+		chromedp.Flag("log-level", "3"), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"),
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+			cmd.Path = enter
+			cmd.Args = append([]string{enter, "--net=" + network, "--", program}, cmd.Args[1:]...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		}))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	b.ctx, _ = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf))
+	t.Cleanup(func() {
+		cancel() // kills the browser and waits for its end
+		removeAll(t, home)
+		if t.Failed() {
+			t.Logf("browsertest: chromium: %s", output.String())
+		}
+	})
+	if err := chromedp.Do(b.ctx); err != nil {
+		t.Fatalf("browsertest: start: %v", err)
+	}
+	withEvents := true
+	_, err = chromedp.CallBrowser(b.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: b.downloads, EventsEnabled: &withEvents})
+	if err != nil {
+		t.Fatalf("browsertest: downloads: %v", err)
+	}
+	return b
+}
+
+// removeAll deletes the profile of a browser that has ended. Child processes of
+// the browser may still create files for a short time.
+func removeAll(t *testing.T, dir string) {
+	for range 100 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Logf("browsertest: %s could not be removed", dir)
+}
+
+// A Page is a tab of a browser.
+type Page struct {
+	t       *testing.T
+	ctx     context.Context
+	browser *Browser
+}
+
+// Open opens a URL in a new tab and waits until the page has loaded.
+func (b *Browser) Open(url string) *Page {
+	b.t.Helper()
+	p := &Page{t: b.t, browser: b}
+	p.ctx, _ = chromedp.NewContext(b.ctx) // the tab is closed with the browser
+	if err := chromedp.Do(p.ctx); err != nil {
+		b.t.Fatalf("browsertest: new tab: %v", err)
+	}
+	p.Go(url)
+	return p
+}
+
+// Go opens a URL in the tab and waits until the page has loaded.
+func (p *Page) Go(url string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err != nil {
+		p.t.Fatalf("browsertest: %s: %v", url, err)
+	}
+}
+
+// Eval returns the value of a JavaScript expression as text. If the value is a
+// promise, Eval waits for its result.
+func (p *Page) Eval(expression string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("Promise.resolve("+expression+").then(String)", chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("browsertest: %s: %v", expression, err)
+	}
+	return text
+}
+
+// Wait waits until a JavaScript expression is true. An expression that throws an
+// exception is not yet true. If the time limit has passed, the test fails with
+// the text of the page.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	safe := "(() => { try { return " + expression + " } catch { return false } })()"
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(20*time.Millisecond)))
+	if err != nil {
+		p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
+	}
+}
+
+// Download evaluates a JavaScript expression that starts a download. It waits
+// for the end of the download and returns its name and its content.
+func (p *Page) Download(expression string) (name string, content []byte) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	begun := chromedp.BrowserEvents(ctx, browser.DownloadWillBegin)
+	progress := chromedp.BrowserEvents(ctx, browser.DownloadProgress)
+	p.Eval(expression)
+	for e, err := range begun {
+		if err != nil {
+			p.t.Fatalf("browsertest: no download: %v", err)
+		}
+		name = e.SuggestedFilename
+		break
+	}
+	for e, err := range progress {
+		if err != nil || e.State == browser.DownloadProgressStateCanceled {
+			p.t.Fatalf("browsertest: download of %s: %s, %v", name, e.State, err)
+		}
+		if e.State != browser.DownloadProgressStateCompleted {
+			continue
+		}
+		content, err = os.ReadFile(filepath.Join(p.browser.downloads, e.GUID))
+		if err != nil {
+			p.t.Fatalf("browsertest: download: %v", err)
+		}
+		break
+	}
+	return name, content
+}

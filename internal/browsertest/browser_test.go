@@ -1,0 +1,41 @@
+package browsertest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// TestBrowser opens a page, runs its script and downloads a file. A request to
+// another server of this machine fails.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	reached := false
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer other.Close()
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/file" {
+			w.Header().Set("Content-Disposition", "attachment; filename=file.txt")
+			fmt.Fprint(w, "content")
+			return
+		}
+		fmt.Fprint(w, "<p>before<script>setTimeout(() => document.querySelector('p').textContent = 'after')</script>")
+	}))
+	defer served.Close()
+	b := Start(t, served.Listener.Addr().String())
+	p := b.Open(served.URL)
+	p.Wait("document.querySelector('p').textContent == 'after'")
+	for _, url := range []string{other.URL, "http://localhost:1", "http://name.invalid"} {
+		if got := p.Eval("fetch('" + url + "', {mode: 'no-cors'}).then(() => 'reached', e => e.message)"); got != "Failed to fetch" {
+			t.Errorf("%s: %s", url, got)
+		}
+	}
+	if reached {
+		t.Error("the browser reached another server")
+	}
+	name, content := p.Download("Object.assign(document.createElement('a'), {href: '/file', download: ''}).click()")
+	if name != "file.txt" || string(content) != "content" {
+		t.Errorf("downloaded %s with the content %q", name, content)
+	}
+}

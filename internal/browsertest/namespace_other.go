@@ -1,0 +1,12 @@
+//go:build !linux
+
+package browsertest
+
+import (
+	"errors"
+	"testing"
+)
+
+func newNamespace(*testing.T, []string) (path string, err error) {
+	return "", errors.New("network namespaces exist on Linux only")
+}

@@ -1,0 +1,79 @@
+package browsertest
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// A Replay shows the captures of a WACZ file in ReplayWeb.page, a program that
+// runs in the browser.
+type Replay struct {
+	Page *Page // the tab of ReplayWeb.page
+}
+
+// OpenWACZ starts a browser and a server of ReplayWeb.page with a WACZ file. It
+// opens the capture of the URL first.
+func OpenWACZ(t *testing.T, path, first string) *Replay {
+	t.Helper()
+	_, program := peer.NeedModule(t, "replaywebpage@2.5.3", "replaywebpage", "ui.js")
+	mux := http.NewServeMux()
+	mux.Handle("/replay/", http.StripPrefix("/replay/", http.FileServer(http.Dir(filepath.Dir(program)))))
+	mux.HandleFunc("/archive.wacz", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, replayPage, html.EscapeString(first))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return &Replay{Start(t, server.Listener.Addr().String()).Open(server.URL)}
+}
+
+// replayPage embeds ReplayWeb.page. The function replayed returns the document
+// that ReplayWeb.page shows, which is in a frame within a frame. The function
+// show opens another capture, as a link does, and marks the previous document.
+const replayPage = `<!doctype html><script src="/replay/ui.js"></script>
+<replay-web-page source="/archive.wacz" replayBase="/replay/" embed="replayonly" url="%s"></replay-web-page>
+<script>
+function replayed() {
+	let found = document
+	for (const tag of ["replay-web-page", "iframe", "replay-app-main", "wr-item", "wr-coll-replay", "iframe"]) {
+		found = (found.shadowRoot ?? found.contentDocument ?? found).querySelector(tag)
+	}
+	return found.contentDocument
+}
+function show(url) {
+	const previous = replayed()
+	previous.isPrevious = true
+	const frame = previous.defaultView
+	frame.location.href = frame.location.href.replace(/\/\d*mp_\/.*/, () => "/mp_/" + url)
+}
+</script>`
+
+// Wait waits until a JavaScript condition is true for the capture that is shown.
+// In the condition, doc is the document of the capture.
+func (r *Replay) Wait(condition string) {
+	r.Page.t.Helper()
+	r.Page.Wait("(doc => !doc.isPrevious && " + condition + ")(replayed())")
+}
+
+// Show opens the capture of another URL and waits until a condition is true, as
+// Wait does.
+func (r *Replay) Show(url, condition string) {
+	r.Page.t.Helper()
+	r.Page.Eval("show(" + strconv.Quote(url) + ")")
+	r.Wait(condition)
+}
+
+// Download opens the capture of another URL, which the browser downloads. It
+// returns the name and the content of the download.
+func (r *Replay) Download(url string) (name string, content []byte) {
+	r.Page.t.Helper()
+	return r.Page.Download("show(" + strconv.Quote(url) + ")")
+}
