@@ -38,11 +38,18 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 	}
 }
 
-// Browse copies the tree of the archive in the directory dir to the directory
+// Browse copies the tree of the archive in the directory o.Dir to the directory
 // target, for reading in a web browser. In the copied pages and style sheets, it
 // rewrites links to archived objects as links to their copies. All other links
-// lead to the network. Browse does not change the archive.
-func Browse(ctx context.Context, dir, target string) error { return archive.Browse(ctx, dir, target) }
+// lead to the network. Files with the content coding gzip, br or zstd are
+// decoded, except files that are compressed themselves. Browse does not change
+// the archive.
+//
+// Options are those of the last run. Browse uses only Dir, Client and Scope,
+// which decide whether two URLs are the same object.
+func Browse(ctx context.Context, o Options, target string) error {
+	return archive.Browse(ctx, o.Dir, target, o.Scope.identityRules(o.Client.Scheme))
+}
 
 // Reindex rewrites the index and the manifest of the archive in the directory
 // dir.

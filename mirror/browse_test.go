@@ -1,10 +1,17 @@
 package mirror_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/andybalholm/brotli"
 
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/mirror"
@@ -23,7 +30,7 @@ func TestBrowse(t *testing.T) {
 	o := options(t, "http://"+s.Addr+"/")
 	run(t, o)
 	to := t.TempDir()
-	if err := mirror.Browse(t.Context(), o.Dir, to); err != nil {
+	if err := mirror.Browse(t.Context(), o, to); err != nil {
 		t.Fatal(err)
 	}
 	host := filepath.Join(to, "http", treeHost(s.Addr))
@@ -40,5 +47,60 @@ func TestBrowse(t *testing.T) {
 	}
 	if got := tree(t, o.Dir, "http/"+treeHost(s.Addr))["index.html"]; got != page {
 		t.Errorf("the archive has %q", got)
+	}
+}
+
+// TestBrowseCodings checks that files with a content coding are decoded, except
+// files that are compressed themselves.
+func TestBrowseCodings(t *testing.T) {
+	t.Parallel()
+	pack := func(text string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		io.WriteString(z, text)
+		z.Close()
+		return b.String()
+	}
+	brotlied := func(text string) string {
+		var b bytes.Buffer
+		z := brotli.NewWriter(&b)
+		io.WriteString(z, text)
+		z.Close()
+		return b.String()
+	}
+	page := `<a href="two.html?token=1">two</a> <a href="file.tar.gz">t</a> <a href="cut.html">c</a> <link rel=stylesheet href="a.css">`
+	files := map[string][2]string{ // media type and body
+		"/": {"text/html", pack(page)}, "/two.html?token=1": {"text/html", brotlied(`<a href="./?token=2">back</a>`)},
+		"/file.tar.gz": {"application/x-tar", pack("tar")}, "/a.css": {"text/css", brotlied("a{color:red}")},
+		"/cut.html": {"text/html", pack(page)[:40]},
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, ok := files[r.URL.RequestURI()]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", f[0])
+		io.WriteString(w, f[1])
+	}))
+	defer s.Close()
+	o := options(t, s.URL+"/")
+	o.Scope.IgnoreParameters = []string{"Token"}
+	run(t, o)
+	to := t.TempDir()
+	if err := mirror.Browse(t.Context(), o, to); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"index.html":              `href="two.html@q=token=1.html"`,
+		"two.html@q=token=1.html": `<a href="index.html">back</a>`,
+		"file.tar.gz":             files["/file.tar.gz"][1],
+		"a.css":                   "a{color:red}",
+		"cut.html":                files["/cut.html"][1],
+	} {
+		got, err := os.ReadFile(filepath.Join(to, "http", treeHost(s.Listener.Addr().String()), name))
+		if err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	}
 	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
 	c := &crawl{
-		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(),
+		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(o.Client.Scheme),
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),
 		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),

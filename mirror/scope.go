@@ -60,9 +60,11 @@ type Scope struct {
 }
 
 // identityRules returns the rules that decide whether two URLs identify the
-// same object.
-func (s *Scope) identityRules() archive.IdentityRules {
-	r := archive.IdentityRules{KeepSessions: s.KeepSessionIDs}
+// same object. The function scheme looks up a scheme by its name.
+func (s *Scope) identityRules(scheme func(name string) fetch.Scheme) archive.IdentityRules {
+	r := archive.IdentityRules{
+		IsWeb: func(name string) bool { return scheme(name).Traits.Web }, KeepSessions: s.KeepSessionIDs,
+	}
 	for _, name := range s.IgnoreParameters {
 		r.Ignored = append(r.Ignored, strings.ToLower(name))
 	}
@@ -94,7 +96,7 @@ type scopeFilter struct {
 
 func newScopeFilter(s Scope, l Limits, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
 	b := &scopeFilter{
-		rules: s, identity: s.identityRules(), limits: l, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
+		rules: s, identity: s.identityRules(scheme), limits: l, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
 		counter: valueCounter{values: map[string]map[uint64]struct{}{}}, hashSeed: maphash.MakeSeed(),
 	}
 	for _, u := range seeds {

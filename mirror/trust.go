@@ -30,7 +30,7 @@ func newTrust(o Options) *trust {
 	return &trust{
 		token: strconv.FormatUint(rand.Uint64(), 36), userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
-		identity: o.Scope.identityRules(),
+		identity: o.Scope.identityRules(o.Client.Scheme),
 		scope:    newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
 }

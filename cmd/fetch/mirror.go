@@ -163,7 +163,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	report.closeProgress()
 	report.printSummary(sum, err)
 	if err == nil && c.mirror.archive.browse != "" {
-		err = mirror.Browse(ctx, o.Dir, c.mirror.archive.browse)
+		err = mirror.Browse(ctx, o, c.mirror.archive.browse)
 	}
 	if err == nil {
 		err = report.failure(ctx, o.Dir, sum)

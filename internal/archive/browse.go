@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
@@ -21,8 +22,9 @@ import (
 // Browse copies the tree of the archive in the directory dir to the directory
 // target, for reading in a web browser. In the copied pages and style sheets, links
 // to archived objects lead to their copies. All other links lead to the
-// network. Browse does not change the archive.
-func Browse(ctx context.Context, dir, target string) error {
+// network. Files with a content coding are decoded. Browse does not change the
+// archive. The rules are those of the last run.
+func Browse(ctx context.Context, dir, target string, rules IdentityRules) error {
 	return withLock(ctx, dir, func(a *Archive) error {
 		if err := os.MkdirAll(target, 0o777); err != nil {
 			return err
@@ -32,16 +34,17 @@ func Browse(ctx context.Context, dir, target string) error {
 			return err
 		}
 		defer root.Close()
-		b := &browser{a: a, ctx: ctx, root: root}
+		b := &browser{a: a, ctx: ctx, root: root, rules: rules}
 		return a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error { return b.copyFile(it.LastCapture) })
 	})
 }
 
 // A browser is the state of one call of Browse.
 type browser struct {
-	a    *Archive
-	ctx  context.Context
-	root *os.Root
+	a     *Archive
+	ctx   context.Context
+	root  *os.Root
+	rules IdentityRules
 }
 
 func (b *browser) copyFile(c *frontier.Capture) error {
@@ -56,27 +59,68 @@ func (b *browser) copyFile(c *frontier.Capture) error {
 		return err
 	}
 	defer from.Close()
+	coded := b.coding(c, from)
+	err = b.writeFile(c, from, coded)
+	if err == nil || coded == "" || fetch.FaultOf(err) == fetch.Local || fetch.FaultOf(err) == fetch.DiskFull {
+		return err
+	}
+	return b.writeFile(c, from, "") // the file is truncated or has no coding
+}
+
+// writeFile writes the copy of c from its file. If coded is not empty, it
+// removes this content coding.
+func (b *browser) writeFile(c *frontier.Capture, from io.ReadSeeker, coded string) error {
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	body := io.Reader(from)
+	if coded != "" {
+		body = coding.NewReader(io.NopCloser(from), []string{coded}, nil)
+	}
 	name := b.copyPath(c)
 	return replaceFile(b.root, filepath.FromSlash(name), func(w io.Writer) error {
 		base, err := uri.Parse(c.URL)
 		if err != nil || !links.CanRewrite(c.Media) {
-			_, err = io.Copy(w, from)
+			_, err = io.Copy(w, body)
 			return err
 		}
 		header := fetch.Header{{Name: "Content-Type", Value: c.Media}}
-		return links.Rewrite(w, base, c.Media, header, from, func(l links.Link) string { return b.target(name, l) })
+		return links.Rewrite(w, base, c.Media, header, body, func(l links.Link) string { return b.target(name, l) })
 	})
 }
+
+// coding returns the content coding of the file of c, or "". Only files of the
+// web have codings. A file that is compressed itself, such as file.tar.gz, has
+// none.
+func (b *browser) coding(c *frontier.Capture, file io.Reader) string {
+	scheme, _, _ := strings.Cut(c.URL, ":")
+	if !b.rules.IsWeb(scheme) {
+		return ""
+	}
+	switch bare := media.TrimParameters(c.Media); {
+	case strings.HasPrefix(bare, "text/html"), strings.HasPrefix(bare, "application/xhtml"):
+	case slices.Contains(compressedExtensions, strings.ToLower(path.Ext(c.Path))), bare == "", bare == "application/octet-stream",
+		strings.Contains(bare, "gzip"), strings.Contains(bare, "zstd"), strings.Contains(bare, "compress"):
+		return ""
+	}
+	start := make([]byte, 4<<10)
+	n, _ := io.ReadFull(file, start) // writeFile returns the same error
+	return coding.Detect(start[:n])
+}
+
+// compressedExtensions lists the extensions of files that are compressed
+// themselves.
+var compressedExtensions = []string{".gz", ".tgz", ".br", ".zst"}
 
 // target returns the replacement for a link. The replacement is a relative path
 // to a copy. If there is no copy, it is the absolute URL. The page with the
 // link has the path from.
 func (b *browser) target(from string, l links.Link) string {
-	text, rules := Canonical(l.URL), IdentityRules{}
-	keys := []frontier.Key{frontier.KeyOf(text), rules.KeyOf(text)}
+	text := Canonical(l.URL)
+	keys := []frontier.Key{frontier.KeyOf(text), b.rules.KeyOf(text)}
 	found, err := b.a.frontier.NewestCaptures(b.ctx, keys)
 	c, ok := found[keys[0]]
-	if !ok { // the run may have ignored a session identifier
+	if !ok { // the URL has a parameter that the rules ignore
 		c, ok = found[keys[1]]
 	}
 	if err != nil || !ok || c.Path == "" {

@@ -7,9 +7,13 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// IdentityRules decides which web URLs identify the same object. The zero value
-// ignores session identifiers in URLs.
+// IdentityRules decides which web URLs identify the same object. A value with
+// only IsWeb ignores session identifiers in URLs.
 type IdentityRules struct {
+	// IsWeb reports whether a scheme is a scheme of the web. Its argument is the
+	// name of the scheme. IsWeb is required.
+	IsWeb func(scheme string) bool
+
 	KeepSessions bool     // if true, URLs with different session identifiers identify different objects
 	Ignored      []string // names of further parameters to ignore, in lower case
 }
@@ -22,7 +26,7 @@ func (r *IdentityRules) KeyOf(text string) frontier.Key { return frontier.KeyOf(
 // path parameters such as ";jsessionid=X", path segments such as "(S(X))", and
 // query parameters such as "PHPSESSID=X".
 func (r *IdentityRules) Identity(text string) string {
-	if !strings.HasPrefix(text, "http:") && !strings.HasPrefix(text, "https:") {
+	if scheme, _, ok := strings.Cut(text, ":"); !ok || !r.IsWeb(scheme) {
 		return text
 	}
 	path, query, hasQuery := strings.Cut(text, "?")

@@ -2,6 +2,8 @@ package archive
 
 import "testing"
 
+func isWeb(scheme string) bool { return scheme != "ftp" }
+
 // TestIdentity checks which parts of a URL do not identify an object.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
@@ -23,9 +25,10 @@ func TestIdentity(t *testing.T) {
 		{"session of ASP.NET", "http://h/(S(3ytzcr55kv0lvg45jbmvkg55))/a.aspx", "http://h/a.aspx"},
 		{"session of ASP.NET as the host", "http://(S(3ytzcr55kv0lvg45jbmvkg55))/a", "http://(S(3ytzcr55kv0lvg45jbmvkg55))/a"},
 		{"ignored parameter", "http://h/a;token=1?b=2&Token=3", "http://h/a?b=2"},
+		{"scheme of a program", "web://h/a;jsessionid=1", "web://h/a"},
 		{"other scheme", "ftp://h/a;jsessionid=1", "ftp://h/a;jsessionid=1"},
 	} {
-		r := IdentityRules{Ignored: []string{"token"}}
+		r := IdentityRules{IsWeb: isWeb, Ignored: []string{"token"}}
 		if got := r.Identity(c.text); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
@@ -33,7 +36,7 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s: the identity of %s is %s", c.name, c.want, again)
 		}
 	}
-	r := IdentityRules{KeepSessions: true}
+	r := IdentityRules{IsWeb: isWeb, KeepSessions: true}
 	const text = "http://h/(S(3ytzcr55kv0lvg45jbmvkg55))/a;jsessionid=1?phpsessid=1&cfid=1&cftoken=2"
 	if got := r.Identity(text); got != text {
 		t.Errorf("with KeepSessions: %s", got)

@@ -21,10 +21,6 @@ import (
 // twice the size that sitemaps.org allows for a sitemap.
 const maxInflated = 100 << 20
 
-// magic is the signature of gzip data. Some servers compress pages without
-// sending a Content-Encoding field. Extract decompresses such pages.
-var magic = []byte("\x1f\x8b\x08")
-
 // A form is a document format, such as HTML or CSS.
 type form uint8
 
@@ -60,10 +56,10 @@ func formOf(media string) form {
 	return formNone
 }
 
-// inflate returns a reader that decompresses a gzip stream, up to the size
-// limit of w.
-func (w *walk) inflate(packed io.Reader) io.Reader {
-	z := coding.NewReader(io.NopCloser(packed), []string{"gzip"}, nil)
+// inflate returns a reader that removes a content coding, up to the size limit of
+// w.
+func (w *walk) inflate(packed io.Reader, name string) io.Reader {
+	z := coding.NewReader(io.NopCloser(packed), []string{name}, nil)
 	return &limitedReader{z, cmp.Or(w.inflateLimit, maxInflated)}
 }
 
@@ -77,11 +73,13 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		return nil
 	}
 	if f == formGzip {
-		body, f = w.inflate(body), formXML
+		body, f = w.inflate(body, "gzip"), formXML
 	}
 	in := readHead(body)
-	if w.out == nil && bytes.HasPrefix(in.buf, magic) {
-		in = readHead(w.inflate(in))
+	if w.out == nil { // the caller of Rewrite has decoded the body
+		if name := coding.Detect(in.buf); name != "" {
+			in = readHead(w.inflate(in, name))
+		}
 	}
 	if isUTF16(in.buf) {
 		if w.out != nil {

@@ -1,0 +1,39 @@
+package coding
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+)
+
+// Detect returns the content coding of a document that begins with start: gzip,
+// zstd, br, or "" for none. Some servers compress documents without a
+// Content-Encoding field, and stored files have no fields. Brotli data has no
+// signature, so Detect returns br only if start is not text and its decoded form
+// is text.
+func Detect(start []byte) string {
+	switch {
+	case bytes.HasPrefix(start, []byte("\x1f\x8b\x08")):
+		return "gzip"
+	case bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
+		return "zstd"
+	case len(start) == 0 || isText(start):
+		return ""
+	}
+	text := make([]byte, 512)
+	n, err := io.ReadFull(brotli.NewReader(bytes.NewReader(start)), text)
+	truncated := err == nil || errors.Is(err, io.ErrUnexpectedEOF)
+	if n == 0 || !truncated || !isText(text[:n]) {
+		return ""
+	}
+	return "br"
+}
+
+// isText reports whether start has no control characters other than white space
+// and ESC, which occurs in ISO-2022-JP.
+func isText(start []byte) bool {
+	return !bytes.ContainsFunc(start, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\r\f\x1b", r) })
+}
