@@ -1,10 +1,17 @@
 package mirror_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -77,5 +84,42 @@ func change(t *testing.T, dir, statement string, args ...any) {
 	}
 	if c.Changes() == 0 {
 		t.Fatal("the change had no effect")
+	}
+}
+
+// TestDuplicateCodings checks that a body with a content coding is recorded once
+// if the client does not decode bodies.
+func TestDuplicateCodings(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 2000 {
+		fmt.Fprintf(z, "%x\n", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	z.Close()
+	var second atomic.Value // a link that the second process finds
+	second.Store("one")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(w, `<a href=one><a href=%s>`, second.Load())
+		case "/one", "/two":
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Type", "text/plain")
+			w.Write(packed.Bytes())
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	o := options(t, s.URL+"/")
+	run(t, o)
+	second.Store("two")
+	run(t, o)
+	got := recordsOf(t, o.Dir, s.URL+"/one")
+	got = append(got, recordsOf(t, o.Dir, s.URL+"/two")...)
+	slices.Sort(got)
+	if strings.Join(got, ", ") != "response, revisit identical-payload-digest, revisit identical-payload-digest" {
+		t.Errorf("got records %q", got)
 	}
 }

@@ -65,18 +65,33 @@ func readObject(r *warc.Reader) (io.Reader, error) {
 // objectOf returns a reader of the object in the current record of r. The
 // parameter h is the header of this record.
 func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
+	payload, fields, err := openPayload(r, h)
+	if m, ok := payload.(*http1.Reader); ok && err == nil {
+		return decodeBody(m, fields)
+	}
+	return payload, err
+}
+
+// payloadOf is like objectOf, but it keeps the content coding of an HTTP
+// response.
+func payloadOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
+	payload, _, err := openPayload(r, h)
+	return payload, err
+}
+
+// openPayload returns a reader of the payload of the current record of r. For an
+// HTTP response, the reader is an *http1.Reader, and the header fields are not
+// nil.
+func openPayload(r *warc.Reader, h *warc.Header) (io.Reader, fetch.Header, error) {
 	switch {
 	case h.Type() == warc.Resource:
-		return r, nil
+		return r, nil, nil
 	case h.Type() != warc.Response:
-		return nil, errors.New("the record has type " + string(h.Type()))
+		return nil, nil, errors.New("the record has type " + string(h.Type()))
 	}
 	m := http1.NewReader(r, 32<<10)
 	_, fields, err := readStored(m)
-	if err != nil {
-		return nil, err
-	}
-	return decodeBody(m, fields)
+	return m, fields, err
 }
 
 // readStored reads the header of an archived HTTP response. The body then

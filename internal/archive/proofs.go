@@ -39,6 +39,17 @@ func (a *Archive) proveObject(c *frontier.Capture) bool {
 	if _, ok := a.proofs[p]; ok {
 		return true
 	}
+	// A client that does not decode bodies stores them with their content coding.
+	if !a.hasObject(c, objectOf) && !a.hasObject(c, payloadOf) {
+		return false
+	}
+	a.proofs.add(p)
+	return true
+}
+
+// hasObject reads the WARC record of c. It reports whether the object that open
+// returns has the size and the digest of c.
+func (a *Archive) hasObject(c *frontier.Capture, open func(*warc.Reader, *warc.Header) (io.Reader, error)) bool {
 	f, err := a.openWARC(c.File)
 	if err != nil {
 		return false
@@ -49,16 +60,13 @@ func (a *Archive) proveObject(c *frontier.Capture) bool {
 	if err != nil || !describes(c, h) {
 		return false
 	}
-	body, err := objectOf(r, h)
+	body, err := open(r, h)
 	if err != nil {
 		return false
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(body, c.Size+1)); err != nil || [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
-		return false
-	}
-	a.proofs.add(p)
-	return true
+	n, err := io.Copy(sum, io.LimitReader(body, c.Size+1))
+	return n == c.Size && err == nil && [sha256.Size]byte(sum.Sum(nil)) == c.Digest
 }
 
 // proveRecord reads the header of the WARC record of c. It reports whether the
