@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
@@ -212,7 +213,7 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	}
 	if what, ok := reservedSchemes[name]; ok {
 		err := Unsupported.Errorf("scheme %s (%s) is supported only through a gateway", name, what)
-		return nil, &Remedy{err, Override{OverrideGateway, name}}
+		return nil, override.With(err, override.Setting{Kind: override.Gateway, Value: name})
 	}
 	if name == "" {
 		return nil, BadURL.Errorf("URL has no scheme")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
@@ -37,9 +38,8 @@ func grantOf(ctx context.Context) *grant {
 // supplied the URL. If the user entered the URL, authorize ignores both.
 func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*grant, error) {
 	if p.Schemes != nil && !slices.Contains(p.Schemes, scheme.Name) {
-		return nil, BadReferral.With(&Refusal{
-			Rule: "scheme is not allowed", Subject: scheme.Name, Override: Override{OverrideSchemes, scheme.Name},
-		})
+		setting := override.Setting{Kind: override.Schemes, Value: scheme.Name}
+		return nil, BadReferral.With(override.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name}, setting))
 	}
 	if p.Reach != Anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme reads local data and is not listed in Policy.Schemes", Subject: scheme.Name})
@@ -140,14 +140,14 @@ func (p *Policy) portVerdictFor(g *grant, t Target) (rule string, unusual bool) 
 
 func (p *Policy) rejectPort(rule string, t Target, typed bool) error {
 	port := strconv.Itoa(int(t.Port))
-	override := Override{OverridePorts, t.Scheme + ":" + port}
+	setting := override.Setting{Kind: override.Ports, Value: t.Scheme + ":" + port}
 	if !typed {
-		override.Value += ":any"
+		setting.Value += ":any"
 	}
 	if rule == "range" {
-		override = Override{}
+		setting = override.Setting{}
 	}
-	return BadPort.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port, Override: override})
+	return BadPort.With(override.With(&Refusal{Rule: portRules[rule], Subject: t.Scheme + " port " + port}, setting))
 }
 
 // allowsClass reports whether a server may link to an address of the given

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/anyurl/fetch/fetch/override"
 )
 
 // A Policy limits the connections and transfers of a Client. The zero Policy is
@@ -66,9 +68,8 @@ func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hos
 // A Refusal is the error for a request or connection that the Policy rejected.
 // It is wrapped in an error with the Fault BadPort, BadAddress or BadReferral.
 type Refusal struct {
-	Rule     string   // description of the violated rule
-	Subject  string   // the rejected port, address or scheme
-	Override Override // the setting that permits the request, or zero
+	Rule    string // description of the violated rule
+	Subject string // the rejected port, address or scheme
 }
 
 // Error returns the rule and the subject as text. The text may contain parts of
@@ -126,32 +127,32 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 		return nil
 	}
 	c := classOf(a)
-	refuse := func(rule string, override Override) error {
+	refuse := func(rule string, setting override.Setting) error {
 		subject := a.String()
 		if subject != t.Host {
 			subject = t.Host + " is " + subject
 		}
-		return BadAddress.With(&Refusal{Rule: rule, Subject: subject, Override: override})
+		return BadAddress.With(override.With(&Refusal{Rule: rule, Subject: subject}, setting))
 	}
 	switch {
 	case c == metadata:
-		override := Override{}
+		setting := override.Setting{}
 		if g.typed || g.configured { // no setting allows links to metadata services
-			override = Override{OverrideAddresses, a.Unmap().String()}
+			setting = override.Setting{Kind: override.Addresses, Value: a.Unmap().String()}
 		}
-		return refuse("address of a metadata service", override)
+		return refuse("address of a metadata service", setting)
 	case g.configured:
 		return nil
 	case a.Zone() != "" && !g.typed && !g.isPageServer(t):
-		return refuse("an address with a zone must be typed by the user", Override{})
+		return refuse("an address with a zone must be typed by the user", override.Setting{})
 	case p.Reach == Listed:
 		if !p.allowsName(strings.TrimSuffix(t.Host, ".")) && !p.listsAddr(a) {
-			return refuse("address is not on the list", Override{})
+			return refuse("address is not on the list", override.Setting{})
 		}
 	case p.Reach == PublicOnly && c != public:
-		return refuse("the address is "+c.String()+", not public", Override{})
+		return refuse("the address is "+c.String()+", not public", override.Setting{})
 	case !g.typed && !g.allowsClass(a, c):
-		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", Override{})
+		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", override.Setting{})
 	}
 	if !g.typed && !g.isPageServer(t) && c != public && slices.Contains(textServices, t.Port) && !p.allowsPort(t.Scheme, t.Port, false) {
 		// These ports are not blocked on public hosts, because public hosts

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/proxy"
@@ -219,11 +220,11 @@ func proxyUser(u uri.URI) (user, password string, err error) {
 
 // proxyOverride returns the setting that enables authentication to a proxy with
 // the given challenges. By default, only Basic authentication is enabled.
-func proxyOverride(challenges []httpauth.Challenge) Override {
+func proxyOverride(challenges []httpauth.Challenge) override.Setting {
 	if httpauth.OnlyDigest(challenges) {
-		return Override{Kind: OverrideProxyAuth}
+		return override.Setting{Kind: override.ProxyAuth}
 	}
-	return Override{Kind: OverrideProxyLogin}
+	return override.Setting{Kind: override.ProxyLogin}
 }
 
 // proxyFault returns the class of an error that occurred while using a proxy.
@@ -232,7 +233,7 @@ func proxyFault(err error) error {
 	var refused *proxy.RefusedError
 	switch {
 	case errors.As(err, &login):
-		return &Remedy{Auth.With(err), proxyOverride(login.Challenges)}
+		return override.With(Auth.With(err), proxyOverride(login.Challenges))
 	case errors.As(err, &refused):
 		return &Error{Code: refused.Code, Err: Connect.With(err)}
 	case errors.Is(err, proxy.ErrMalformed), errors.Is(err, proxy.ErrTooLong):

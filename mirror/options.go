@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -71,7 +72,7 @@ type Options struct {
 	// Override returns the text of Event.Override, for example the name of a
 	// flag. If Override is nil, the text is the name and the value of the
 	// setting.
-	Override func(fetch.Override) string
+	Override func(override.Setting) string
 }
 
 // WARC contains the settings for WARC files.
@@ -181,7 +182,7 @@ func (o *Options) setDefaults() {
 		o.Now = time.Now
 	}
 	if o.Override == nil {
-		o.Override = fetch.Override.String
+		o.Override = override.Setting.String
 	}
 	if o.Event == nil {
 		o.Event = func(Event) {}

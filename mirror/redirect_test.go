@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/mirror"
 )
 
@@ -68,8 +69,8 @@ func TestRefusalNamesSetting(t *testing.T) {
 		w.web("a.example", webSite{"/d/": `<a href="x"><a href="http://a.example:25/d/"><a href="gopher://a.example/d/"><a href="http://10.0.0.1/d/"><a href="http://169.254.42.42/d/">`, "/d/x": ""})
 		o := w.options("http://a.example/d/")
 		o.Scope.Reach = mirror.Any
-		o.Override = func(s fetch.Override) string {
-			if s.Kind == fetch.OverridePorts {
+		o.Override = func(s override.Setting) string {
+			if s.Kind == override.Ports {
 				return "allow port " + s.Value
 			}
 			return s.String()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/crawlreport"
 	"github.com/anyurl/fetch/internal/frontier"
@@ -19,7 +20,7 @@ type report struct {
 	onEvent      func(Event)
 	onProgress   func(Progress)
 	appendLog    func(any) // appends a line to crawl.jsonl
-	overrideText func(fetch.Override) string
+	overrideText func(override.Setting) string
 	summary      Summary
 	newMessages  int64     // number of new objects with the state Kept
 	lastProgress time.Time // time of the last call of onProgress
@@ -105,8 +106,10 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
 	}
-	if refusal, ok := errors.AsType[*fetch.Refusal](v.err); ok && refusal.Override != (fetch.Override{}) {
-		e.Override = r.overrideText(refusal.Override)
+	if _, refused := errors.AsType[*fetch.Refusal](v.err); refused {
+		if setting := override.Of(v.err); setting != (override.Setting{}) {
+			e.Override = r.overrideText(setting)
+		}
 	}
 	if k := result.Capture; k != nil {
 		e.Path, e.WARC, e.Offset = k.Path, k.File, k.Offset

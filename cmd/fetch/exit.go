@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
@@ -153,7 +154,7 @@ func remedy(err error) string {
 	if errors.As(err, &verify) {
 		return trustFlags
 	}
-	return overrideFlag(fetch.OverrideOf(err))
+	return overrideFlag(override.Of(err))
 }
 
 // A tally combines the exit codes of several URLs into one exit code.

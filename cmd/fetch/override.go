@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -16,16 +16,16 @@ const (
 
 // overrideFlags maps each setting of the library to the flags that change the
 // setting. VALUE is a placeholder for the new value, such as a port.
-var overrideFlags = map[fetch.OverrideKind]string{
-	fetch.OverrideAddresses:  "--allow-address VALUE",
-	fetch.OverridePorts:      "--allow-port VALUE",
-	fetch.OverrideSchemes:    "--proto +VALUE",
-	fetch.OverrideRedirects:  "--proto-redir +VALUE",
-	fetch.OverrideDowngrade:  "--allow-downgrade",
-	fetch.OverrideLogin:      loginFlag,
-	fetch.OverrideProxyLogin: proxyLoginFlag,
-	fetch.OverrideProxyAuth:  "--proxy-anyauth " + proxyLoginFlag,
-	fetch.OverrideGateway:    "--gateway VALUE=URL",
+var overrideFlags = map[override.Kind]string{
+	override.Addresses:  "--allow-address VALUE",
+	override.Ports:      "--allow-port VALUE",
+	override.Schemes:    "--proto +VALUE",
+	override.Redirects:  "--proto-redir +VALUE",
+	override.Downgrade:  "--allow-downgrade",
+	override.Login:      loginFlag,
+	override.ProxyLogin: proxyLoginFlag,
+	override.ProxyAuth:  "--proxy-anyauth " + proxyLoginFlag,
+	override.Gateway:    "--gateway VALUE=URL",
 
 	http.OverrideAuth:          "--anyauth " + loginFlag,
 	mail.OverrideMechanism:     "--sasl VALUE, or ;AUTH=VALUE in the URL",
@@ -35,10 +35,10 @@ var overrideFlags = map[fetch.OverrideKind]string{
 	nntp.OverrideClearPassword: "--insecure-auth",
 }
 
-// overrideFlag returns the flags that apply the override o, such as
+// overrideFlag returns the flags that change the setting o, such as
 // "--allow-port http:25". If no flag changes the setting, the result is the
-// name of the setting. The result is "" for the zero Override.
-func overrideFlag(o fetch.Override) string {
+// name of the setting. The result is "" for the zero Setting.
+func overrideFlag(o override.Setting) string {
 	text, ok := overrideFlags[o.Kind]
 	if !ok {
 		return o.String()

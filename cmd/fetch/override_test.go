@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 )
 
-// overrideKinds returns the values of the constants of type OverrideKind that
-// the library declares.
-func overrideKinds(t *testing.T) (kinds []fetch.OverrideKind) {
+// overrideKinds returns the values of the constants of type override.Kind
+// that the library declares.
+func overrideKinds(t *testing.T) (kinds []override.Kind) {
 	t.Helper()
-	files, err := filepath.Glob("../../fetch/*.go")
+	files, err := filepath.Glob("../../fetch/override/*.go")
 	more, err2 := filepath.Glob("../../schemes/*/*.go")
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
@@ -35,14 +35,14 @@ func overrideKinds(t *testing.T) (kinds []fetch.OverrideKind) {
 			if s, ok := typ.(*ast.SelectorExpr); ok {
 				typ = s.Sel
 			}
-			if id, ok := typ.(*ast.Ident); !ok || id.Name != "OverrideKind" {
+			if id, ok := typ.(*ast.Ident); !ok || id.Name != "Kind" {
 				return true
 			}
 			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			kinds = append(kinds, fetch.OverrideKind(text))
+			kinds = append(kinds, override.Kind(text))
 			return true
 		})
 	}
@@ -72,20 +72,20 @@ func TestOverrideFlags(t *testing.T) {
 
 func TestOverrideFlag(t *testing.T) {
 	for _, c := range []struct {
-		kind        fetch.OverrideKind
+		kind        override.Kind
 		value, want string
 	}{
-		{fetch.OverrideAddresses, "169.254.169.254", "--allow-address 169.254.169.254"},
-		{fetch.OverridePorts, "http:25:any", "--allow-port http:25:any"},
-		{fetch.OverrideSchemes, "ftp", "--proto +ftp"},
-		{fetch.OverrideRedirects, "gopher", "--proto-redir +gopher"},
-		{fetch.OverrideDowngrade, "", "--allow-downgrade"},
-		{fetch.OverrideProxyAuth, "", "--proxy-anyauth -U USER:PASSWORD"},
-		{fetch.OverrideGateway, "urn", "--gateway urn=URL"},
+		{override.Addresses, "169.254.169.254", "--allow-address 169.254.169.254"},
+		{override.Ports, "http:25:any", "--allow-port http:25:any"},
+		{override.Schemes, "ftp", "--proto +ftp"},
+		{override.Redirects, "gopher", "--proto-redir +gopher"},
+		{override.Downgrade, "", "--allow-downgrade"},
+		{override.ProxyAuth, "", "--proxy-anyauth -U USER:PASSWORD"},
+		{override.Gateway, "urn", "--gateway urn=URL"},
 		{"another.Options.Setting", "1", "another.Options.Setting 1"},
 		{"", "", ""},
 	} {
-		if got := overrideFlag(fetch.Override{Kind: c.kind, Value: c.value}); got != c.want {
+		if got := overrideFlag(override.Setting{Kind: c.kind, Value: c.value}); got != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.kind, c.value, got, c.want)
 		}
 	}

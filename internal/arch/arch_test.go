@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"internal/": {},
 
 	"fetch":                {"uri", "internal/"},
+	"fetch/override":       {},
 	"fetch/scheme":         {"uri"},
 	"fetch/trace":          {},
 	"fetch/roundtrip":      {"uri", "fetch"},
@@ -81,7 +82,7 @@ var layers = map[string][]string{
 
 // apiParts lists the packages with types of the exported API of fetch. Each
 // package that may import fetch may import them.
-var apiParts = []string{"fetch/scheme", "fetch/trace"}
+var apiParts = []string{"fetch/override", "fetch/scheme", "fetch/trace"}
 
 // testOnly lists packages that only tests and each other may import.
 var testOnly = []string{
@@ -307,7 +308,7 @@ func TestNoInit(t *testing.T) {
 var namesFlag = regexp.MustCompile(`(?:^|[ (=])(?:--[a-z][a-z0-9-]*|-[A-Za-z] [A-Z]{2,})`)
 
 // TestLibraryNamesNoFlag checks that texts of the library name no flags of the
-// command. Errors have a fetch.Override instead. The help texts of the schemes,
+// command. Errors have an override.Setting instead. The help texts of the schemes,
 // each in a file help.go, are part of the command.
 func TestLibraryNamesNoFlag(t *testing.T) {
 	for _, f := range files(t) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 )
 
 // ConstantMemory retrieves a body of the given size and fails the test if the
@@ -52,9 +53,9 @@ func ListSlowly(t *testing.T, resp *fetch.Response, n int) {
 // Overrides checks which setting the error for each reply code names.
 func Overrides(t *testing.T, refuse func(code int) error, want map[int]string) {
 	t.Helper()
-	for code, override := range want {
-		if got := fetch.OverrideOf(refuse(code)).String(); got != override {
-			t.Errorf("%d: got %q, want %q", code, got, override)
+	for code, setting := range want {
+		if got := override.Of(refuse(code)).String(); got != setting {
+			t.Errorf("%d: got %q, want %q", code, got, setting)
 		}
 	}
 }

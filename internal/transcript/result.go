@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 )
 
 // maxBody is the maximum length of a body that a result contains in full.
@@ -102,7 +103,7 @@ func failure(err error) result {
 	if cause != nil {
 		r.cause = ": " + cause.Error()
 	}
-	if o := fetch.OverrideOf(err); o != (fetch.Override{}) {
+	if o := override.Of(err); o != (override.Setting{}) {
 		r.cause += " (" + o.String() + ")"
 	}
 	return r

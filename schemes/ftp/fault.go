@@ -7,13 +7,14 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
 // refused returns the error for a negative reply to a command (RFC 959 4.2).
 func refused(verb string, r line.Reply) error {
 	fault := faultOf(r)
-	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, fault.Errorf("%s: %s", verb, sentence(r)))}
+	return &fetch.Error{Code: r.Code, Err: sessions.NeedLogin(fault, fault.Errorf("%s: %s", verb, sentence(r)))}
 }
 
 // faultOf classifies a negative reply.

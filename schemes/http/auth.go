@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/httpauth"
 )
 
@@ -24,10 +25,10 @@ const (
 	AnyAuth
 )
 
-// OverrideAuth is the [fetch.OverrideKind] for a server that offers only Digest
+// OverrideAuth is the [override.Kind] for a server that offers only Digest
 // authentication. To authenticate, set Options.Auth to Digest or AnyAuth and
 // add credentials to the request.
-const OverrideAuth fetch.OverrideKind = "http.Options.Auth"
+const OverrideAuth override.Kind = "http.Options.Auth"
 
 // maxLogins is the maximum number of times that the driver calls Env.Login for
 // one request.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/httpauth"
 )
@@ -46,9 +47,9 @@ func statusError(code int, h fetch.Header, now time.Time) error {
 			err = pastEnd{err}
 		}
 	case 401:
-		err = loginRemedy(err, h.Values("WWW-Authenticate"), fetch.OverrideLogin, OverrideAuth)
+		err = loginRemedy(err, h.Values("WWW-Authenticate"), override.Login, OverrideAuth)
 	case 407:
-		err = loginRemedy(err, h.Values("Proxy-Authenticate"), fetch.OverrideProxyLogin, fetch.OverrideProxyAuth)
+		err = loginRemedy(err, h.Values("Proxy-Authenticate"), override.ProxyLogin, override.ProxyAuth)
 	}
 	return &fetch.Error{Code: code, RetryAfter: retryAfter(h.Get("Retry-After"), now), Err: err}
 }
@@ -60,15 +61,15 @@ type pastEnd struct{ error }
 func (e pastEnd) Unwrap() error      { return e.error }
 func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
-// loginRemedy adds to err the fetch.Override that lets the user authenticate.
+// loginRemedy adds to err the setting that lets the user authenticate.
 // It adds digest if the server offers Digest but not Basic, and otherwise
 // basic.
-func loginRemedy(err error, challenges []string, basic, digest fetch.OverrideKind) error {
+func loginRemedy(err error, challenges []string, basic, digest override.Kind) error {
 	kind := basic
 	if httpauth.OnlyDigest(httpauth.Parse(challenges)) {
 		kind = digest
 	}
-	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind}}
+	return override.With(err, override.Setting{Kind: kind})
 }
 
 // retryAfter parses a Retry-After field, which contains a number of seconds or

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
@@ -59,8 +60,8 @@ func TestMechanismFallback(t *testing.T) {
 				if err != nil {
 					fault = fetch.FaultOf(err).String()
 				}
-				if fault != test.fault || fetch.OverrideOf(err).String() != test.option || err == nil && body != "\r\nhello" {
-					t.Errorf("got %q, %v (%s)", body, err, fetch.OverrideOf(err))
+				if fault != test.fault || override.Of(err).String() != test.option || err == nil && body != "\r\nhello" {
+					t.Errorf("got %q, %v (%s)", body, err, override.Of(err))
 				}
 				if err != nil && !strings.Contains(err.Error(), "authentication failed") {
 					t.Errorf("error lacks the text of the server: %v", err)
@@ -73,11 +74,12 @@ func TestMechanismFallback(t *testing.T) {
 	}
 }
 
-// TestRemedy checks that a Remedy keeps the class and the text of its error.
-func TestRemedy(t *testing.T) {
-	override := fetch.Override{Kind: mail.OverrideMechanism, Value: "PLAIN"}
-	err := error(&fetch.Remedy{Err: fetch.Auth.Errorf("no"), Override: override})
-	if !errors.Is(err, fetch.Auth) || err.Error() != "no" || fetch.OverrideOf(err) != override || fetch.OverrideOf(fetch.Auth) != (fetch.Override{}) {
+// TestOverride checks that a setting changes neither the class nor the text of
+// an error.
+func TestOverride(t *testing.T) {
+	setting := override.Setting{Kind: mail.OverrideMechanism, Value: "PLAIN"}
+	err := override.With(fetch.Auth.Errorf("no"), setting)
+	if !errors.Is(err, fetch.Auth) || err.Error() != "no" || override.Of(err) != setting || override.Of(fetch.Auth) != (override.Setting{}) {
 		t.Errorf("got %v", err)
 	}
 }

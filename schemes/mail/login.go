@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // The type credentials holds the user name, the secret and the SASL mechanism
@@ -61,7 +62,7 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 		if option != "" {
 			refusal = needOption(refusal, OverrideMechanism, option)
 		} else if creds.auth == nil {
-			refusal = fetch.NeedLogin(fetch.FaultOf(refusal), refusal)
+			refusal = sessions.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}
 		if retry || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal

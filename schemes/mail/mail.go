@@ -29,6 +29,7 @@ import (
 	"iter"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/sessions"
@@ -74,18 +75,18 @@ type Options struct {
 	Mbox bool
 }
 
-// These [fetch.OverrideKind] values name options of this package. An error uses
+// These [override.Kind] values name options of this package. An error uses
 // them to name the option that permits a failed request.
 const (
-	OverrideMechanism fetch.OverrideKind = "mail.Options.Mechanism" // Value is the name of a mechanism
-	OverrideStores    fetch.OverrideKind = "mail.Options.Stores"
-	OverrideIn        fetch.OverrideKind = "mail.Options.In"
+	OverrideMechanism override.Kind = "mail.Options.Mechanism" // Value is the name of a mechanism
+	OverrideStores    override.Kind = "mail.Options.Stores"
+	OverrideIn        override.Kind = "mail.Options.In"
 )
 
 // needOption returns an error that wraps err and names the option that the user
 // must set.
-func needOption(err error, kind fetch.OverrideKind, value string) error {
-	return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: kind, Value: value}}
+func needOption(err error, kind override.Kind, value string) error {
+	return override.With(err, override.Setting{Kind: kind, Value: value})
 }
 
 // Default ports (RFC 3501, RFC 8314).

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A mechanism describes a SASL mechanism or the LOGIN command.
@@ -107,7 +108,7 @@ func noMechanismError(requested string, auth *fetch.Credential, lastErr error) e
 	case requested != "" && requested != "*":
 		return fetch.Auth.Errorf("server does not offer the mechanism %s", requested)
 	case auth == nil:
-		return fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server requires authentication, but the URL names no user"))
+		return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server requires authentication, but the URL names no user"))
 	}
 	return fetch.Auth.Errorf("server offers no supported authentication mechanism")
 }
@@ -121,7 +122,7 @@ func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, err
 	case m.name != requested:
 		return false, nil
 	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
-		return false, fetch.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", requested))
+		return false, sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", requested))
 	}
 	return true, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -43,7 +44,7 @@ func statusError(verb string, r line.Reply) error {
 		fault = fetch.TryLater // some servers reply "too many connections"
 	}
 	err := fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))
-	return &fetch.Error{Code: r.Code, Err: fetch.NeedLogin(fault, err)}
+	return &fetch.Error{Code: r.Code, Err: sessions.NeedLogin(fault, err)}
 }
 
 // codeOf returns the status code of the server reply that caused err, or 0 if

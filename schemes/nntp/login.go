@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/sessions"
@@ -94,7 +95,7 @@ func (d *driver) protectPassword(ctx context.Context, s *session) error {
 		err := fetch.Auth.Errorf(
 			"server requires a password, but the connection has no TLS and passwords in plaintext are not allowed",
 		)
-		return &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideClearPassword}}
+		return override.With(err, override.Setting{Kind: OverrideClearPassword})
 	}
 	s.Trace().Notef("the password was sent in plaintext")
 	return nil

@@ -23,6 +23,7 @@ package nntp
 
 import (
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 )
 
@@ -68,10 +69,10 @@ type Options struct {
 	Compress Compress
 }
 
-// The kinds of [fetch.Override] for the options of this package.
+// The kinds of [override.Setting] for the options of this package.
 const (
-	OverrideServer        fetch.OverrideKind = "nntp.Options.Server"
-	OverrideClearPassword fetch.OverrideKind = "nntp.Options.ClearPassword"
+	OverrideServer        override.Kind = "nntp.Options.Server"
+	OverrideClearPassword override.Kind = "nntp.Options.ClearPassword"
 )
 
 // A View selects the contents of a response: complete articles, parts of

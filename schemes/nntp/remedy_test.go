@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/schemetest"
 )
@@ -17,7 +18,7 @@ func TestOverrides(t *testing.T) {
 // that the error names the option that allows it.
 func TestPlaintextPassword(t *testing.T) {
 	err := new(driver).protectPassword(t.Context(), newSession(nil, endpoint{}, nil))
-	if fetch.FaultOf(err) != fetch.Auth || fetch.OverrideOf(err).Kind != OverrideClearPassword {
-		t.Errorf("got %v, %q", err, fetch.OverrideOf(err))
+	if fetch.FaultOf(err) != fetch.Auth || override.Of(err).Kind != OverrideClearPassword {
+		t.Errorf("got %v, %q", err, override.Of(err))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -30,7 +31,7 @@ func (o Options) defaultEndpoint(implicit bool) (endpoint, error) {
 	text := o.Server
 	if text == "" {
 		err := fetch.Usage.Errorf("URL without a host, and no news server is configured")
-		return endpoint{}, &fetch.Remedy{Err: err, Override: fetch.Override{Kind: OverrideServer}}
+		return endpoint{}, override.With(err, override.Setting{Kind: OverrideServer})
 	}
 	if !strings.Contains(text, "://") {
 		text = "news://" + text

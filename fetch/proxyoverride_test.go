@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/proxy"
 )
@@ -13,15 +14,15 @@ func TestProxyOverride(t *testing.T) {
 	basic, digest := httpauth.Challenge{Scheme: "basic"}, httpauth.Challenge{Scheme: "digest"}
 	for _, c := range []struct {
 		challenges []httpauth.Challenge
-		want       OverrideKind
+		want       override.Kind
 	}{
-		{nil, OverrideProxyLogin},
-		{[]httpauth.Challenge{digest, basic}, OverrideProxyLogin},
-		{[]httpauth.Challenge{digest}, OverrideProxyAuth},
+		{nil, override.ProxyLogin},
+		{[]httpauth.Challenge{digest, basic}, override.ProxyLogin},
+		{[]httpauth.Challenge{digest}, override.ProxyAuth},
 	} {
 		err := proxyFault(&proxy.AuthRequiredError{Challenges: c.challenges})
-		if !errors.Is(err, Auth) || OverrideOf(err).Kind != c.want {
-			t.Errorf("%v: got %v, %q", c.challenges, err, OverrideOf(err))
+		if !errors.Is(err, Auth) || override.Of(err).Kind != c.want {
+			t.Errorf("%v: got %v, %q", c.challenges, err, override.Of(err))
 		}
 	}
 }
