@@ -52,7 +52,7 @@ type Recovered struct {
 // If the database is not damaged and Force is not set, the error is ErrIntact.
 // If another process holds the lock of the archive, the error is fetch.InUse.
 func Recover(ctx context.Context, dir string, o RecoverOptions) (Recovered, error) {
-	rules := archive.IdentityRules{}
+	rules := new(Scope).identityRules(o.Client.Scheme)
 	r, err := archive.Rebuild(ctx, dir, archive.RebuildOptions{
 		Force: o.Force, Now: time.Now, Decode: decodeLogLine,
 		NewItem: func(u uri.URI, text, via string) (frontier.Item, frontier.State) {
