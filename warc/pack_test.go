@@ -96,29 +96,7 @@ func TestPack(t *testing.T) {
 // TestPackLargeIndex checks each block of a compressed index against its line in
 // index.idx, and replays captures through the index.
 func TestPackLargeIndex(t *testing.T) {
-	dir := testFolder(t)
-	w := testWriter(t, dir, testOptions())
-	const n = 2*indexBlockLines + 2
-	url := func(i int) string { return fmt.Sprintf("http://h.example/%04d?%s", i, strings.Repeat("x", 600)) }
-	for i := range n {
-		mustWrite(t, w, at(url(i), i).Resource("text/plain", strings.NewReader(strconv.Itoa(i))))
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := Open(dir.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	path := filepath.Join(t.TempDir(), "x.wacz")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(a.Pack(f, Package{}), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	a, path, urls := packLarge(t)
 	z, err := zip.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
@@ -169,14 +147,45 @@ func TestPackLargeIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer packed.Close()
-	for _, i := range []int{0, indexBlockLines - 1, indexBlockLines, n - 1} {
-		if got, err := replayText(t, packed, url(i)); got != strconv.Itoa(i) || err != nil {
+	for _, i := range []int{0, indexBlockLines - 1, indexBlockLines, len(urls) - 1} {
+		if got, err := replayText(t, packed, urls[i]); got != strconv.Itoa(i) || err != nil {
 			t.Errorf("capture %d: got %q, %v", i, got, err)
 		}
 	}
 	for found, err := range Verify(path) {
 		t.Error(found, err)
 	}
+}
+
+// packLarge writes a WACZ file with a compressed index of three blocks. The
+// capture of the URL with the index i has the text i.
+func packLarge(t *testing.T) (a *Archive, path string, urls []string) {
+	t.Helper()
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	const n = 2*indexBlockLines + 2
+	for i := range n {
+		scheme := []string{"http", "ftp", "gopher", "news"}[i*4/n]
+		urls = append(urls, fmt.Sprintf("%s://h.example/%04d@%s", scheme, i, strings.Repeat("x", 600)))
+		mustWrite(t, w, at(urls[i], i).Resource("text/plain", strings.NewReader(strconv.Itoa(i))))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(dir.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	path = filepath.Join(t.TempDir(), "x.wacz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Pack(f, Package{}), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return a, path, urls
 }
 
 func compact(text []byte) string {
