@@ -153,7 +153,7 @@ func TestZeroAddress(t *testing.T) {
 		var r recorder
 		c := New(Options{Policy: p, Resolver: nowhere{}, Dial: r.dial}, page(nil))
 		if _, err := c.Get(t.Context(), "http://a.example/"); err == nil || r.addresses() != "" {
-			t.Errorf("reach %d: got %v, dialled %q", p.Reach, err, r.addresses())
+			t.Errorf("reach %d: got %v, dialled %q", p.reach, err, r.addresses())
 		}
 		c.Close()
 	}

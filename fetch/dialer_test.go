@@ -49,7 +49,7 @@ func TestControl(t *testing.T) {
 
 func TestDialWithoutGrant(t *testing.T) {
 	r := &recorder{}
-	d := newDialer(&Policy{Reach: Anywhere}, Options{Dial: r.dial})
+	d := newDialer(&Policy{reach: anywhere}, Options{Dial: r.dial})
 	if _, err := d.DialContext(t.Context(), "tcp", "8.8.8.8:80"); !errors.Is(err, BadAddress) {
 		t.Errorf("got %v", err)
 	}
@@ -112,7 +112,7 @@ func TestHappyEyeballs(t *testing.T) {
 			here, _ := net.Pipe()
 			return here, nil
 		}
-		d := newDialer(&Policy{Reach: Anywhere}, Options{Dial: hole})
+		d := newDialer(&Policy{reach: anywhere}, Options{Dial: hole})
 		start := time.Now()
 		allow := func(netip.Addr) error { return nil }
 		got, err := d.race(t.Context(), "tcp", []netip.Addr{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("192.0.2.1")}, 80, allow)

@@ -78,9 +78,11 @@ type Net interface {
 	Key(ctx context.Context) string
 
 	// Proxy returns the HTTP proxy to which the request must be sent with its
-	// URL in absolute form. It returns false if there is no such proxy, or if
-	// DialContext connects through the proxy. Only the http driver calls Proxy.
-	Proxy(ctx context.Context) (ProxyTarget, bool, error)
+	// URL in absolute form, and the server for the request line. The Host of
+	// the server may be an address that Proxy resolved. Proxy returns the zero
+	// Proxy if there is no such proxy, or if DialContext connects through the
+	// proxy. Only the http driver calls Proxy.
+	Proxy(ctx context.Context) (Proxy, Target, error)
 
 	// DialProxy connects to the HTTP proxy that the method Proxy returns.
 	DialProxy(ctx context.Context) (net.Conn, error)
@@ -90,14 +92,6 @@ type Net interface {
 	// request line. The Host of the target may be an address that Gateway
 	// resolved. It is empty if the URL has no host.
 	Gateway(ctx context.Context) (Target, error)
-}
-
-// A ProxyTarget names an HTTP proxy and the server that it connects to.
-type ProxyTarget struct {
-	Proxy  uri.URI   // http or https; userinfo holds its credentials
-	Auth   ProxyAuth // how to authenticate to the proxy
-	Header Header    // header fields that only the proxy receives
-	Target Target    // host in the request line; a name or an address that was resolved from the name
 }
 
 // A Search is a query for an index.

@@ -41,7 +41,7 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 		setting := override.Setting{Kind: override.Schemes, Value: scheme.Name}
 		return nil, BadReferral.With(override.With(&Refusal{Rule: "scheme is not allowed", Subject: scheme.Name}, setting))
 	}
-	if p.Reach != Anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
+	if p.reach != anywhere && scheme.Local && !slices.Contains(p.Schemes, scheme.Name) {
 		return nil, BadReferral.With(&Refusal{Rule: "scheme reads local data and is not listed in Policy.Schemes", Subject: scheme.Name})
 	}
 	target, err := TargetOf(req.URL, scheme.Port)

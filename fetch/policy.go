@@ -13,10 +13,10 @@ import (
 // the result of [Public]. The functions [Typed] and [Allowlist] return other
 // policies. The fields may be changed before the Policy is passed to New.
 type Policy struct {
-	Reach Reach
-	Hosts []string // allowed hosts if Reach is Listed, see [Allowlist]
+	reach reach    // Public, Typed or Allowlist
+	hosts []string // allowed hosts if reach is listed
 
-	Schemes         []string       // allowed schemes; nil allows all, but schemes with Local set only if Reach is Anywhere
+	Schemes         []string       // allowed schemes; nil allows all, but schemes with Local set only in the Policy Typed
 	Redirects       []string       // allowed for links in addition to Scheme.Links; "*" means all except confined schemes
 	RedirectsOnly   []string       // if not nil, only these schemes are allowed for links and redirects
 	Ports           []PortRule     // ports allowed besides Scheme.Ports
@@ -29,8 +29,8 @@ type Policy struct {
 	MaxBody int64 // maximum size of a body in bytes; 0 means no limit
 
 	// MaxTime is the maximum duration of a request, including the transfer of
-	// the body. A negative value means no limit. Zero means 5 minutes if Reach
-	// is PublicOnly, and no limit otherwise.
+	// the body. A negative value means no limit. Zero means 5 minutes
+	// in the Policy Public, and no limit in Typed and Allowlist.
 	MaxTime time.Duration
 
 	Connect time.Duration // timeout of a connection attempt to one address; 0 means 10 seconds
@@ -38,13 +38,13 @@ type Policy struct {
 	MinRate int64         // minimum bytes per second, measured over a minute; 0 means 1024, negative means no minimum
 }
 
-// Reach is the set of addresses that a Policy allows.
-type Reach uint8
+// reach is the set of addresses that a Policy allows.
+type reach uint8
 
 const (
-	PublicOnly Reach = iota // only public addresses
-	Anywhere                // all addresses if the user entered the URL; fewer for links
-	Listed                  // only Policy.Hosts
+	publicOnly reach = iota // only public addresses
+	anywhere                // all addresses if the user entered the URL; fewer for links
+	listed                  // only Policy.hosts
 )
 
 // Public returns the zero Policy, which is safe for URLs from untrusted
@@ -54,7 +54,7 @@ func Public() Policy { return Policy{} }
 // Typed returns the Policy for URLs that the user entered. It allows these URLs
 // to name any host except metadata services. Links and redirects are more
 // restricted.
-func Typed() Policy { return Policy{Reach: Anywhere} }
+func Typed() Policy { return Policy{reach: anywhere} }
 
 // Allowlist returns a Policy that allows only the given hosts. Each host is a
 // name, an IP address, a prefix such as "192.0.2.0/24", or a pattern such as
@@ -63,7 +63,7 @@ func Typed() Policy { return Policy{Reach: Anywhere} }
 // A listed name is allowed with every address to which it resolves. A listed
 // address or prefix is allowed under every name. Metadata services are never
 // allowed. Invalid hosts are ignored.
-func Allowlist(hosts ...string) Policy { return Policy{Reach: Listed, Hosts: hosts} }
+func Allowlist(hosts ...string) Policy { return Policy{reach: listed, hosts: hosts} }
 
 // A Refusal is the error for a request or connection that the Policy rejected.
 // It is wrapped in an error with the Fault BadPort, BadAddress or BadReferral.
@@ -85,7 +85,7 @@ func (r *Refusal) Error() string {
 func (p *Policy) maxHops() int { return orDefault(p.MaxHops, 10) }
 
 func (p *Policy) maxTime() time.Duration {
-	if p.MaxTime == 0 && p.Reach != PublicOnly {
+	if p.MaxTime == 0 && p.reach != publicOnly {
 		return 0
 	}
 	return orDefault(p.MaxTime, 5*time.Minute)
@@ -110,11 +110,11 @@ func orDefault[N ~int | ~int64](n, def N) N {
 func (p *Policy) checkName(host string, known bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
-	case slices.Contains(metadataNames, name) && (!known || p.Reach != Anywhere):
+	case slices.Contains(metadataNames, name) && (!known || p.reach != anywhere):
 		return rejectAddress("name of a metadata service", host)
 	case !known && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
 		return rejectAddress("a server led to a name of this machine", host)
-	case p.Reach == Listed && !p.allowsName(name) && !p.listsAddresses():
+	case p.reach == listed && !p.allowsName(name) && !p.listsAddresses():
 		return rejectAddress("host is not on the list", host)
 	}
 	return nil
@@ -145,11 +145,11 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 		return nil
 	case a.Zone() != "" && !g.typed && !g.isPageServer(t):
 		return refuse("an address with a zone must be typed by the user", override.Setting{})
-	case p.Reach == Listed:
+	case p.reach == listed:
 		if !p.allowsName(strings.TrimSuffix(t.Host, ".")) && !p.listsAddr(a) {
 			return refuse("address is not on the list", override.Setting{})
 		}
-	case p.Reach == PublicOnly && c != public:
+	case p.reach == publicOnly && c != public:
 		return refuse("the address is "+c.String()+", not public", override.Setting{})
 	case !g.typed && !g.allowsClass(a, c):
 		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", override.Setting{})
@@ -171,7 +171,7 @@ func (p *Policy) allowsAddr(a netip.Addr) bool {
 }
 
 func (p *Policy) allowsName(name string) bool {
-	return slices.ContainsFunc(p.Hosts, func(h string) bool {
+	return slices.ContainsFunc(p.hosts, func(h string) bool {
 		if domain, ok := strings.CutPrefix(h, "*."); ok {
 			return strings.HasSuffix(name, "."+strings.ToLower(domain))
 		}
@@ -181,14 +181,14 @@ func (p *Policy) allowsName(name string) bool {
 
 func (p *Policy) listsAddr(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
-	return slices.ContainsFunc(p.Hosts, func(h string) bool {
+	return slices.ContainsFunc(p.hosts, func(h string) bool {
 		listed, ok := parseAddressOrPrefix(h)
 		return ok && listed.Contains(a)
 	})
 }
 
 func (p *Policy) listsAddresses() bool {
-	return slices.ContainsFunc(p.Hosts, func(h string) bool { _, ok := parseAddressOrPrefix(h); return ok })
+	return slices.ContainsFunc(p.hosts, func(h string) bool { _, ok := parseAddressOrPrefix(h); return ok })
 }
 
 // parseAddressOrPrefix parses an IP address or a prefix such as 192.0.2.0/24.

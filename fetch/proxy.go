@@ -58,7 +58,7 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 // a name if the Policy allows every address and the proxy resolves names.
 // Otherwise the host is an IP address that the Policy allows.
 func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
-	if t.Addr.IsValid() || d.policy.Reach == Anywhere && proxy.Resolves(scheme) {
+	if t.Addr.IsValid() || d.policy.reach == anywhere && proxy.Resolves(scheme) {
 		return t, nil
 	}
 	addrs, err := d.resolveAllowed(ctx, g, t)
@@ -75,20 +75,20 @@ func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant
 	return t, nil
 }
 
-func (d *dialer) Proxy(ctx context.Context) (ProxyTarget, bool, error) {
+func (d *dialer) Proxy(ctx context.Context) (Proxy, Target, error) {
 	g := grantOf(ctx)
 	if g == nil {
-		return ProxyTarget{}, false, rejectAddress("connection without a request", "")
+		return Proxy{}, Target{}, rejectAddress("connection without a request", "")
 	}
 	if !g.scheme.Traits.Web || g.scheme.Secure {
-		return ProxyTarget{}, false, nil // DialContext opens a tunnel
+		return Proxy{}, Target{}, nil // DialContext opens a tunnel
 	}
 	p, err := d.proxyFor(g.target)
 	if err != nil || !isHTTP(p.URL) || p.Tunnel {
-		return ProxyTarget{}, false, err
+		return Proxy{}, Target{}, err
 	}
 	t, err := d.proxyRequestTarget(ctx, p.URL.Scheme(), g, g.target)
-	return ProxyTarget{Proxy: p.URL, Auth: p.Auth, Header: p.Header, Target: t}, err == nil, err
+	return p, t, err
 }
 
 func (d *dialer) Gateway(ctx context.Context) (Target, error) {

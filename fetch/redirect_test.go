@@ -26,7 +26,7 @@ func TestRedirects(t *testing.T) {
 		{"nothing comes back", []string{"http://b.example/1", "http://a.example/2"}, Typed(), 0, "u - -"},
 		{"nothing comes back later", []string{"http://b.example/1", "http://b.example/2"}, Typed(), 0, "u - -"},
 		{"userinfo of a server", []string{"http://v:w@b.example/1"}, Typed(), 0, "u -"},
-		{"trusted", []string{"http://b.example/1"}, Policy{Reach: Anywhere, LocationTrusted: true}, 0, "u u"},
+		{"trusted", []string{"http://b.example/1"}, Policy{reach: anywhere, LocationTrusted: true}, 0, "u u"},
 		{"loop", []string{"http://a.example/1", "http://u:p@a.example/0"}, Typed(), Loop, "u u"},
 		{"to itself, and then the object", []string{start, start, "http://a.example/1"}, Typed(), 0, "u u u u"},
 		{"to itself too often", []string{start, start, start}, Policy{MaxHops: 2}, Loop, "u u u"},

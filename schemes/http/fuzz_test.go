@@ -26,8 +26,10 @@ func FuzzNoExtraCommand(f *testing.F) {
 			return
 		}
 		s := &script{replies: [][]string{{"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"}}}
+		policy := fetch.Typed()
+		policy.Connect = time.Second
 		client := fetch.New(fetch.Options{
-			Policy:   fetch.Policy{Reach: fetch.Anywhere, Connect: time.Second},
+			Policy:   policy,
 			Dial:     s.dial,
 			Resolver: resolver{},
 		}, http.Schemes(http.Options{PathAsIs: head})...)

@@ -23,8 +23,10 @@ import (
 // connection.
 func newHostileClient(t *testing.T, opts http.Options, f func(net.Conn)) *fetch.Client {
 	var serving sync.WaitGroup
+	policy := fetch.Typed()
+	policy.MaxBody = 16 << 20
 	client := fetch.New(fetch.Options{
-		Policy:   fetch.Policy{Reach: fetch.Anywhere, MaxBody: 16 << 20},
+		Policy:   policy,
 		Resolver: resolver{},
 		Dial: func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 			clientConn, serverConn := net.Pipe()

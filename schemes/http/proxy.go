@@ -28,11 +28,11 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	if d.gateway != nil {
 		return d.gateway, nil
 	}
-	via, ok, err := d.env.Net.Proxy(ctx)
-	if !ok || err != nil {
+	via, server, err := d.env.Net.Proxy(ctx)
+	if err != nil || via.URL.IsZero() {
 		return nil, err
 	}
-	t, err := fetch.TargetOf(via.Proxy, 80) // the port is used only in the pool key
+	t, err := fetch.TargetOf(via.URL, 80) // the port is used only in the pool key
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 		return nil, err
 	}
 	p := &proxyRoute{
-		key:       via.Proxy.Unredacted(),
+		key:       via.URL.Unredacted(),
 		host:      t.Address(),
-		urlPrefix: "http://" + hostField(via.Target, via.Target.Address(), d.port),
+		urlPrefix: "http://" + hostField(server, server.Address(), d.port),
 		auth:      via.Auth,
 		header:    via.Header,
 	}
@@ -50,7 +50,7 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 		conn, err := d.env.Net.DialProxy(ctx)
 		return conn, nil, err
 	}
-	p.login, err = fetch.CredentialOf(via.Proxy)
+	p.login, err = fetch.CredentialOf(via.URL)
 	return p, err
 }
 

@@ -80,8 +80,8 @@ func (scriptedNet) DialPeer(context.Context, net.Conn, uint16) (net.Conn, error)
 func (scriptedNet) ListenPeer(context.Context, net.Conn) (net.Listener, error) {
 	return nil, io.ErrClosedPipe
 }
-func (scriptedNet) Proxy(context.Context) (fetch.ProxyTarget, bool, error) {
-	return fetch.ProxyTarget{}, false, nil
+func (scriptedNet) Proxy(context.Context) (fetch.Proxy, fetch.Target, error) {
+	return fetch.Proxy{}, fetch.Target{}, nil
 }
 func (scriptedNet) DialProxy(context.Context) (net.Conn, error)   { return nil, io.ErrClosedPipe }
 func (scriptedNet) Gateway(context.Context) (fetch.Target, error) { return fetch.Target{}, nil }

@@ -39,11 +39,11 @@ var article1Steps = []faultnet.Step{
 
 // A faultCase is a server or network with an error, and the expected fault.
 type faultCase struct {
-	url    string // path below nntp://192.0.2.1/; default: g/1
-	script faultnet.Script
-	policy fetch.Policy
-	fault  fetch.Fault
-	within time.Duration
+	url     string // path below nntp://192.0.2.1/; default: g/1
+	script  faultnet.Script
+	maxBody int64
+	fault   fetch.Fault
+	within  time.Duration
 }
 
 func faultCases(certs *faultnet.Certs) map[string]faultCase {
@@ -99,9 +99,9 @@ func faultCases(certs *faultnet.Certs) map[string]faultCase {
 			within: 2 * time.Minute,
 		},
 		"endless article": {
-			script: afterGreeting(append(article1Steps, faultnet.SendBytes(10<<20))...),
-			policy: fetch.Policy{MaxBody: 1 << 20},
-			fault:  fetch.TooLarge,
+			script:  afterGreeting(append(article1Steps, faultnet.SendBytes(10<<20))...),
+			maxBody: 1 << 20,
+			fault:   fetch.TooLarge,
 		},
 		"line of 1 MiB": {script: afterGreeting(append(
 			article1Steps, faultnet.Send(strings.Repeat("x", 1<<20)+"\r\n.\r\n"),
@@ -245,8 +245,8 @@ func TestFaults(t *testing.T) {
 				}
 				net := faultnet.NewNetwork(t)
 				server := net.Serve("192.0.2.1:119", c.script)
-				opts := fetch.Options{Policy: c.policy, Dial: net.Dial, TLS: &tls.Config{RootCAs: certs.Pool}}
-				opts.Policy.Reach = fetch.Anywhere
+				opts := fetch.Options{Policy: fetch.Typed(), Dial: net.Dial, TLS: &tls.Config{RootCAs: certs.Pool}}
+				opts.Policy.MaxBody = c.maxBody
 				client := fetch.New(opts, nntp.Schemes(nntp.Options{})...)
 				start := time.Now()
 				_, _, err := schemetest.Read(t, client, url)
