@@ -151,3 +151,57 @@ func TestRecover(t *testing.T) {
 		})
 	}
 }
+
+// TestRecoverServers recovers archives of real servers. The next run retrieves
+// only listings, and objects without a validator.
+func TestRecoverServers(t *testing.T) {
+	t.Parallel()
+	for name, start := range sites {
+		for _, form := range []string{"tree", "warc", "tree and warc"} {
+			t.Run(name+", "+form, func(t *testing.T) {
+				t.Parallel()
+				o := options(t, start(t).urls...)
+				if o.Tree = form != "warc"; form == "tree" {
+					o.WARC = nil
+				}
+				if name == "nntp" {
+					o.Mail = mirror.Mbox
+				}
+				run(t, o)
+				want, before := files(t, o.Dir), len(events(t, o.Dir))
+				remove(t, o.Dir, "fetch.db*")
+				if r := recoverArchive(t, o); r.LostRecords+r.DamagedLines+r.DamagedRecords+r.Unlogged > 0 {
+					t.Errorf("%+v", r)
+				}
+				if sum := run(t, o); sum.New > 0 || sum.Gone > 0 || sum.Run != 2 {
+					t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+				}
+				for _, e := range events(t, o.Dir)[before:] {
+					listing := strings.HasSuffix(e.URL, "/") || strings.Contains(e.URL, "/local.")
+					if e.Size > 0 && e.State != "excluded" && !listing && name != "gopher" {
+						t.Errorf("%s was retrieved again", e.URL)
+					}
+				}
+				if got := files(t, o.Dir); got != want {
+					t.Errorf("the files differ:\n%s", differ(got, want))
+				}
+				checkVerify(t, o.Dir)
+			})
+		}
+	}
+}
+
+// files returns the digests of the files in tree/ and of the sorted lines of
+// the files in mail/.
+func files(t testing.TB, dir string) string {
+	t.Helper()
+	all := tree(t, dir, "")
+	boxes, err := filepath.Glob(filepath.Join(dir, "mail/*/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range boxes {
+		all[name] = sortedLines(strings.Split(content(t, name), "\n"))
+	}
+	return digests(all)
+}

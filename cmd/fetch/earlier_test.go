@@ -43,6 +43,19 @@ func visited(t *testing.T, dir string, run int) map[string]string {
 // files are not stored again, and only new files are added.
 func TestEarlierContinues(t *testing.T) {
 	t.Parallel()
+	continueEarlier(t)
+}
+
+// TestEarlierRecover loses the databases of archives of an earlier version and
+// recovers them. The results of the next run are the same.
+func TestEarlierRecover(t *testing.T) {
+	t.Parallel()
+	continueEarlier(t, "fetch.db")
+}
+
+// continueEarlier runs the archives of an earlier version, from which the given
+// files are lost.
+func continueEarlier(t *testing.T, lost ...string) {
 	s := startEarlier(t)
 	s.put(t, "sub/new.txt", ".git/new")
 	const news = "news://news.test/"
@@ -68,6 +81,12 @@ func TestEarlierContinues(t *testing.T) {
 		dir := unpackEarlier(t, name)
 		before := archivedBelow(t, dir)
 		runFetch(t, 0, "verify", dir)
+		for _, name := range lost {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+			runFetch(t, 0, "recover", dir)
+		}
 		contains(t, runFetch(t, 0, "frontier", "dump", dir), `"gopher://gopher.test/0/pub/-rf"`)
 		runFetch(t, 0, s.mirror(dir, form)...)
 		runFetch(t, 0, "verify", dir)

@@ -360,19 +360,11 @@ func (b *Builder) checkpoint(ctx context.Context) error {
 }
 
 // CheckFile returns an error that wraps [ErrDamaged] if the database at path is
-// corrupt. It reads the complete file.
+// damaged, as [Frontier.Check] does. It reads the complete file.
 func CheckFile(ctx context.Context, path string) error {
 	f, err := openSQLite(ctx, path, time.Now)
 	if err != nil {
 		return err
 	}
-	e := f.(*engine)
-	err = e.read(ctx, func(s *session) error {
-		var result string
-		if err := s.Scan("pragma integrity_check(1)", nil, &result); err != nil || result == "ok" {
-			return err
-		}
-		return fmt.Errorf("%w: %s", ErrDamaged, result)
-	})
-	return errors.Join(err, e.Close())
+	return errors.Join(f.Check(ctx), f.Close())
 }
