@@ -24,20 +24,12 @@ const (
 // with a line break. The object must not be empty.
 func appendChecksum(line []byte) []byte {
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("}"))
-	return fmt.Appendf(line, "%s%08x\"}\n", checksumKey, crc32.ChecksumIEEE(line))
+	return append(append(line, checksumOf(line)...), '\n')
 }
 
-// cutChecksum removes the checksum from a line without its line break. The
-// result found is false if the line has no checksum, and valid reports whether
-// the checksum matches.
-func cutChecksum(line []byte) (object []byte, found, valid bool) {
-	at := len(line) - checksumSize
-	if at < 0 || !bytes.HasPrefix(line[at:], []byte(checksumKey)) || !bytes.HasSuffix(line, []byte(`"}`)) {
-		return line, false, false
-	}
-	sum := line[at+len(checksumKey) : len(line)-len(`"}`)]
-	valid = fmt.Sprintf("%08x", crc32.ChecksumIEEE(line[:at])) == string(sum)
-	return append(line[:at:at], '}'), true, valid
+// checksumOf returns the end of a line that begins with the given bytes.
+func checksumOf(line []byte) string {
+	return fmt.Sprintf("%s%08x\"}", checksumKey, crc32.ChecksumIEEE(line))
 }
 
 // journalLines returns the lines of a journal without their checksums. For a
@@ -47,7 +39,7 @@ func cutChecksum(line []byte) (object []byte, found, valid bool) {
 func journalLines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
-		summed := false
+		hasChecksums := false
 		for {
 			line, complete, err := readJournalLine(in)
 			if err != nil {
@@ -56,16 +48,36 @@ func journalLines(r io.Reader) iter.Seq2[[]byte, error] {
 				}
 				return
 			}
-			object, found, valid := cutChecksum(line)
-			switch summed = summed || valid; {
-			case !complete || found && !valid || summed && !found:
-				object = nil
+			found := bytes.Contains(line, []byte(checksumKey))
+			if complete && !found && !hasChecksums {
+				if !yield(line, nil) {
+					return
+				}
+				continue
 			}
-			if !yield(object, nil) {
-				return
+			hasChecksums = hasChecksums || found
+			for len(line) > 0 || !complete {
+				object, rest := cutChecksum(line)
+				if complete = true; !yield(object, nil) {
+					return
+				}
+				line = rest
 			}
 		}
 	}
+}
+
+// cutChecksum returns the object at the beginning of line without its checksum,
+// and the bytes after it. If the line break after an object is damaged, these
+// bytes are one damaged byte and the next object. If the object is damaged,
+// cutChecksum returns nil.
+func cutChecksum(line []byte) (object, rest []byte) {
+	at := bytes.Index(line, []byte(checksumKey))
+	end := at + checksumSize
+	if at < 0 || end > len(line) || string(line[at:end]) != checksumOf(line[:at]) {
+		return nil, nil
+	}
+	return append(line[:at:at], '}'), line[min(end+1, len(line)):]
 }
 
 // readJournalLine reads a line without its line break. It returns no bytes for

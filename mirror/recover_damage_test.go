@@ -1,0 +1,158 @@
+package mirror_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// edit replaces the content of a file of an archive.
+func edit(t testing.TB, dir, name string, change func([]byte) []byte) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, change([]byte(content(t, path))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecoverDamage recovers archives with further damage. Only damaged objects
+// are retrieved again.
+func TestRecoverDamage(t *testing.T) {
+	t.Parallel()
+	replace := func(old, new string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
+	}
+	const all = "map[302:1 304:8 404:1]" // responses if no object is retrieved again
+	for name, c := range map[string]struct {
+		tree, warc bool
+		damage     func(t *testing.T, dir string)
+		lines      int64 // damaged lines of crawl.jsonl
+		want       string
+	}{
+		"flipped byte, tree": {tree: true, lines: 1, want: "map[200:1 302:1 304:7 404:1]", damage: func(t *testing.T, dir string) {
+			edit(t, dir, "crawl.jsonl", replace("/one.txt", "/ore.txt"))
+		}},
+		"flipped byte, WARC": {tree: true, warc: true, lines: 1, want: all, damage: func(t *testing.T, dir string) {
+			edit(t, dir, "crawl.jsonl", replace("/one.txt", "/ore.txt"))
+		}},
+		"truncated in the last line": {tree: true, lines: 1, want: "map[200:1 302:1 304:7 404:1]", damage: func(t *testing.T, dir string) {
+			edit(t, dir, "crawl.jsonl", func(b []byte) []byte { return b[:len(b)-9] })
+		}},
+		"second half lost, WARC": {tree: true, warc: true, want: all, damage: func(t *testing.T, dir string) {
+			edit(t, dir, "crawl.jsonl", func(b []byte) []byte { return b[:bytes.IndexByte(b[len(b)/4:], '\n')+len(b)/4+1] })
+		}},
+		"missing file": {tree: true, want: "map[200:1 302:1 304:7 404:1]", damage: func(t *testing.T, dir string) {
+			remove(t, dir, "tree/http/a.example/dated/two.txt")
+		}},
+		"changed file": {tree: true, want: "map[200:1 302:1 304:7 404:1]", damage: func(t *testing.T, dir string) {
+			edit(t, dir, "tree/http/a.example/dated/two.txt", func([]byte) []byte { return []byte("longer than before\n") })
+		}},
+		"damaged record": {warc: true, want: "map[200:1 302:1 304:7 404:1]", damage: func(t *testing.T, dir string) {
+			for _, e := range events(t, dir) {
+				if strings.HasSuffix(e.URL, "/dated/two.txt") && e.WARC != "" {
+					edit(t, dir, "warc/"+e.WARC, func(b []byte) []byte { b[e.Offset+100] ^= 1; return b })
+				}
+			}
+		}},
+		"committed file in tmp": {tree: true, want: all, damage: func(t *testing.T, dir string) {
+			key := frontier.KeyOf("http://a.example/dated/two.txt")
+			file := filepath.Join(dir, "tree/http/a.example/dated/two.txt")
+			err := errors.Join(os.Mkdir(filepath.Join(dir, "tmp"), 0o700),
+				os.Rename(file, filepath.Join(dir, "tmp", hex.EncodeToString(key[:])+".1.part")))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"killed recovery": {tree: true, want: all, damage: func(t *testing.T, dir string) {
+			os.Mkdir(filepath.Join(dir, "tmp"), 0o700)
+			for _, name := range []string{"tmp/fetch.db", "tmp/fetch.db-wal", "fetch.db-wal", "fetch.db-shm"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte("incomplete"), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}},
+		"empty database": {tree: true, want: all, damage: func(t *testing.T, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, "fetch.db"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				s := newValidatingSite()
+				w.web("a.example", s)
+				o := w.options("http://a.example/")
+				if o.Tree = c.tree; !c.warc {
+					o.WARC = nil
+				}
+				run(t, o)
+				s.counts()
+				want := digests(tree(t, o.Dir, ""))
+				remove(t, o.Dir, "fetch.db*")
+				c.damage(t, o.Dir)
+				if _, err := mirror.Run(t.Context(), o); !mirror.NeedsRecovery(err) {
+					t.Errorf("run without a database: %v", err)
+				}
+				if r := recoverArchive(t, o); r.DamagedLines != c.lines {
+					t.Errorf("%+v", r)
+				}
+				if _, err := mirror.Run(t.Context(), o); err != nil && name != "damaged record" { // its index needs a repair
+					t.Error(err)
+				}
+				if got := s.counts(); got != c.want {
+					t.Errorf("responses %s, want %s", got, c.want)
+				}
+				if got := digests(tree(t, o.Dir, "")); got != want {
+					t.Errorf("the tree differs:\n%s", differ(got, want))
+				}
+				if name != "damaged record" {
+					checkVerify(t, o.Dir)
+				}
+			})
+		})
+	}
+}
+
+// TestRecoverPending loses the database of an incomplete run. The next run
+// retrieves all URLs, also on a server that could not be reached.
+func TestRecoverPending(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []string{"fetch.db*", "{fetch.db*,crawl.jsonl}"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newNetwork(t)
+			s := newValidatingSite()
+			s.webSite["/"] += `<a href="http://b.example/x">`
+			w.web("a.example", s)
+			w.web("b.example", webSite{"/x": "x\n"})
+			o := w.options("http://a.example/")
+			o.Scope.Reach = mirror.Any
+			w.fall(w.name("b.example"))
+			o.Limits.Files = 5
+			if _, err := mirror.Run(t.Context(), o); !errors.Is(err, mirror.ErrLimit) {
+				t.Fatal(err)
+			}
+			for _, name := range strings.Split(strings.Trim(lost, "{}"), ",") {
+				remove(t, o.Dir, name)
+			}
+			recoverArchive(t, o)
+			w.rise(w.name("b.example"))
+			time.Sleep(time.Hour)
+			o.Limits.Files = 0
+			run(t, o)
+			if got := outcomes(t, o.Dir); strings.Count(got, "done ") != 10 || !strings.Contains(got, "done http://b.example/x") {
+				t.Errorf("outcomes:\n%s", got)
+			}
+			checkVerify(t, o.Dir)
+		})
+	}
+}
