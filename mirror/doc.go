@@ -14,6 +14,7 @@
 //	attic/               files that Options.Delete has moved out of tree/
 //	crawl.jsonl          one line for each visit
 //	failed.txt           the URLs that failed in the last run
+//	options.json         seeds and settings for [StoredOptions]
 //	report.json          statistics of the last run, also as text in report.txt
 //
 // Run writes the index, the manifest, mail/ and failed.txt from the database

@@ -16,6 +16,15 @@ type Options struct {
 	Seeds  []uri.URI     // URLs entered by the user; the archive does not store their passwords
 	Client *fetch.Client // client for all requests, including its Policy, credentials and retries
 
+	// If StoredSeeds is true, the seeds come from StoredOptions and not from the
+	// user. The Policy then treats the seeds like links from a public page, and
+	// credentials in the seeds are ignored.
+	StoredSeeds bool
+
+	// Unless DiscardOptions or StoredSeeds is true, Run stores the seeds and
+	// settings in options.json, for StoredOptions.
+	DiscardOptions bool
+
 	// If Tree is true, Run writes the retrieved objects as files in tree/. Tree
 	// is implied if WARC is nil. It is required if the archive already has a
 	// tree.
@@ -79,7 +88,7 @@ type Options struct {
 type WARC struct {
 	Prefix string       // prefix of the file names; "" means "fetch"
 	Size   int64        // size in bytes after which a new file is started; 0 means 1 GB
-	Info   fetch.Header // additional fields of the warcinfo record, such as operator
+	Info   fetch.Header // additional fields of the warcinfo record, such as operator; Run adds seeds and settings
 
 	// If Unchanged is true, Run writes a revisit record for every unchanged
 	// object. Otherwise only unchanged HTTP objects have revisit records.
@@ -104,6 +113,9 @@ const (
 // noFollows contains the name of each NoFollow.
 var noFollows = [...]string{"pages", "links", "none"}
 
+// String returns the name of the NoFollow, such as "pages".
+func (n NoFollow) String() string { return noFollows[min(int(n), len(noFollows)-1)] }
+
 // ParseNoFollow returns the NoFollow with the given name: pages, links or none.
 func ParseNoFollow(name string) (NoFollow, bool) {
 	i := slices.Index(noFollows[:], name)
@@ -119,6 +131,12 @@ const (
 	Mbox                  // one file in mboxrd format per group
 	Maildir               // one Maildir per group
 )
+
+// mailNames contains the name of each format of mailboxes.
+var mailNames = [...]string{"", "mbox", "maildir"}
+
+// String returns "mbox", "maildir" or "".
+func (m Mailboxes) String() string { return mailNames[min(int(m), len(mailNames)-1)] }
 
 // Marks stores the position up to which the articles of a newsgroup were
 // listed. The driver lists the articles after this position and updates it at
@@ -146,6 +164,9 @@ func (o *Options) validate() error {
 		// The archive would store a password in an invalid URL.
 		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() {
 			return fetch.BadURL.Errorf("seed %s: no host", u)
+		}
+		if o.StoredSeeds {
+			continue
 		}
 		c, err := o.Client.Credential(u)
 		if err != nil {

@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
 	if w := o.WARC; w != nil {
-		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: w.Info, Now: o.Now}
+		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
 	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)
 	if err != nil {
@@ -65,6 +65,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 // execute starts the run, visits all pending URLs and completes the run.
 func (c *crawl) execute(ctx context.Context) error {
 	if err := errors.Join(c.startRun(ctx), c.archive.CheckSpace()); err != nil {
+		return err
+	}
+	if err := c.storeOptions(); err != nil {
 		return err
 	}
 	err := c.visitAll(ctx)

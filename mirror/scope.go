@@ -28,15 +28,17 @@ const (
 	Any                 // follow links to all hosts that the Policy allows
 )
 
+// reaches contains the name of each Reach.
+var reaches = [...]string{"prefix", "host", "domain", "any"}
+
+// String returns the name of the Reach, such as "prefix".
+func (r Reach) String() string { return reaches[min(int(r), len(reaches)-1)] }
+
 // ParseReach returns the Reach with the given name: prefix, host, domain or
 // any.
 func ParseReach(name string) (Reach, bool) {
-	for i, s := range []string{"prefix", "host", "domain", "any"} {
-		if s == name {
-			return Reach(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(reaches[:], name)
+	return Reach(max(i, 0)), i >= 0
 }
 
 // A Scope defines which URLs a mirror includes. Seeds are always included.

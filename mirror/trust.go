@@ -15,7 +15,8 @@ import (
 // source.
 type trust struct {
 	token     string                // random value stored with each item that this process found
-	userSeeds map[frontier.Key]bool // seeds entered by the user
+	stored    bool                  // if true, no seed was entered by the user
+	userSeeds map[frontier.Key]bool // seeds of this command
 	servers   map[fetch.Origin]bool // servers of the user's seeds, without their schemes
 	schemes   map[string]bool       // schemes of the user's seeds without a server, such as file and mid
 	scope     *scopeFilter          // scope of the user's seeds
@@ -28,7 +29,7 @@ type trust struct {
 
 func newTrust(o Options) *trust {
 	return &trust{
-		token: strconv.FormatUint(rand.Uint64(), 36), userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
+		stored: o.StoredSeeds, token: strconv.FormatUint(rand.Uint64(), 36), userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
 		identity: o.Scope.identityRules(o.Client.Scheme),
 		scope:    newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
@@ -41,10 +42,13 @@ func withoutScheme(o fetch.Origin) fetch.Origin {
 	return o
 }
 
-// addUserSeed records that the user entered the URL u. The parameter k is the
-// key of its item.
+// addUserSeed records the seed u of this command. Unless the seeds were stored,
+// the user entered u. The parameter k is the key of its item.
 func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
 	t.userSeeds[k] = true
+	if t.stored {
+		return
+	}
 	if origin, sited := originOf(u); sited {
 		t.servers[withoutScheme(origin)] = true
 	} else {
@@ -59,6 +63,9 @@ func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	it := newItem(u, text, t.identity.KeyOf(text), frontier.Item{Depth: -1}, meta{}.encode())
 	t.addUserSeed(u, it.Key)
 	t.seeds[it.Key] = true
+	if t.stored {
+		return it
+	}
 	c, err := client.Credential(u)
 	if err != nil || c == nil {
 		return it
@@ -97,7 +104,8 @@ func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
 }
 
 // source returns the page that contains the link to v. It returns nil if v
-// counts as entered by the user.
+// counts as entered by the user. A stored seed counts as a link in a public
+// page of an unknown server.
 //
 // A URL that an earlier process found counts as entered by the user if a seed
 // of the user has the same server. If the URL has no server, it must be below
@@ -109,6 +117,8 @@ func (t *trust) source(v *visit) *fetch.Source {
 		from = v.url
 	}
 	switch {
+	case t.userSeeds[v.item.Key] && t.stored:
+		return &fetch.Source{URL: untrustedPage(v.url)}
 	case t.userSeeds[v.item.Key]:
 		return nil
 	case v.meta.FoundBy == t.token:

@@ -39,6 +39,7 @@ mail/	newsgroups and mailboxes, with --mailboxes
 attic/	files that were deleted on the server, with --delete
 crawl.jsonl	one line of JSON for each visit
 failed.txt	the URLs that failed
+options.json	the URLs and options of the last run
 report.txt	statistics of the last run, also in report.json
 fetch.db	the state of the archive
 `
@@ -52,12 +53,14 @@ type mirrorCommand struct {
 	mirror    mirrorFlags
 	progress  progressFlags
 	client    clientFlags
+	flags     *options.Set // all flags of the command
+	stored    bool         // if true, the seeds come from options.json
 }
 
 func (r *commandTree) mirror() *cobra.Command {
 	c := &mirrorCommand{streams: r.streams, config: &r.config}
 	return r.define(&cobra.Command{
-		Use:   "mirror [flags] URL...",
+		Use:   "mirror [flags] [URL...]",
 		Short: "Copy whole sites into an archive and keep it up to date",
 		Long: `mirror retrieves the URLs and everything that they link to, over every scheme:
 pages, directories, menus, newsgroups, mailboxes. It writes an archive to
@@ -68,6 +71,11 @@ crawl.jsonl for each visit.
 The same command resumes a run that was stopped or killed. After a complete run,
 it updates the archive and skips unchanged objects. Incomplete objects are never
 stored. fetch verify checks the archive.
+
+Without URLs, mirror repeats the last run of the archive in --output-dir, with
+its URLs, scope, limits, delays and WARC settings. Flags on the command line
+override them for this run. The archive stores no login, header field, proxy or
+policy.
 
 mirror follows links below the URLs. --scope, --include and --page-requisites
 extend this, but never against the policy. A Prospero directory also links to
@@ -83,6 +91,7 @@ names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 			"fetch mirror --warc --page-requisites http://example.org/docs/",
 			"fetch mirror --mailboxes mbox nntp://news.example.org/comp.lang.c",
 			"fetch mirror --delete --per-host 4 --delay 0 ftp://ftp.example.org/pub/",
+			"fetch mirror --output-dir ftp.example.org    # repeat the last run",
 			"fetch mirror --archive old.warc.gz http://example.org/    # extract files from a WARC file",
 			"fetch verify ftp.example.org && fetch pack ftp.example.org --manifest",
 		),
@@ -90,6 +99,7 @@ names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 }
 
 func (c *mirrorCommand) register(s *options.Set) {
+	c.flags = s
 	c.mirror.register(s)
 	registerOutputDir(s.Section("Archive"), &c.outputDir, "write the archive to `DIR`")
 	registerInputFile(s.Section("URLs"), &c.inputFile)
@@ -122,10 +132,23 @@ var mirrorAdvice = map[string]string{
 func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
 
 func (c *mirrorCommand) run(ctx context.Context, args []string) error {
+	seeds, err := c.seeds(append(args, c.config.urls...))
+	if err != nil {
+		return err
+	}
+	dir := c.outputDir
+	if dir == "" {
+		dir = archiveName(seeds[0])
+		c.note("the archive is %s%c", dir, filepath.Separator)
+	}
+	if err := c.continueRecords(dir); err != nil {
+		return err
+	}
 	o, err := c.mirror.options()
 	if err != nil {
 		return err
 	}
+	o.Dir, o.Seeds, o.StoredSeeds, o.DiscardOptions = dir, seeds, c.stored, len(c.client.replay.archives) > 0
 	limits := &c.client.limits
 	o.Limits.FileSize = int64(limits.maxFilesize)
 	if limits.set.Changed("per-host") {
@@ -134,17 +157,16 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if o.Delay = time.Duration(limits.delay); o.Delay == 0 && (limits.set.Changed("delay") || len(c.client.replay.archives) > 0) {
 		o.Delay = -1 // no delay for --delay 0 and for replays
 	}
-	if o.Seeds, err = c.seeds(append(args, c.config.urls...)); err != nil {
-		return err
-	}
-	if o.Dir = c.outputDir; o.Dir == "" {
-		o.Dir = archiveName(o.Seeds[0])
-		c.note("the archive is %s%c", o.Dir, filepath.Separator)
+	if o.WARC != nil {
+		if err := c.addUserAgent(&o.WARC.Info); err != nil {
+			return err
+		}
 	}
 	if c.mirror.archive.browse != "" && isWithin(c.mirror.archive.browse, o.Dir) {
 		return fetch.Usage.Errorf("--browse requires a directory outside the archive")
 	}
 	report := newMirrorReport(c.streams, c.mirror.json, c.progress.off)
+	report.stored = c.stored
 	report.guards, report.maxFailed = &c.mirror.guards, c.mirror.limits.maxFailed
 	defer report.closeProgress()
 	client, marks, err := c.openClient(ctx, o.Seeds, report)
@@ -181,6 +203,9 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 	}
 	all.NNTP.Marks = &nntp.Marks{}
 	all.WAIS.All = true
+	if c.stored { // credentials are sent only to servers that the user entered
+		seeds = nil
+	}
 	credentials, err := newSeedCredentials(seeds, &c.client.http)
 	if err != nil {
 		return nil, nil, err
@@ -197,6 +222,23 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 	}
 	credentials.logins = client.logins
 	return client, all.NNTP.Marks, nil
+}
+
+// addUserAgent adds the User-Agent of the requests to the fields of a warcinfo
+// record.
+func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
+	fields, err := c.client.http.fields()
+	if err != nil {
+		return err
+	}
+	agent := "fetch/" + version
+	if values := fields.Values("User-Agent"); len(values) > 0 {
+		agent = values[len(values)-1]
+	}
+	if agent != "" {
+		*info = append(*info, fetch.Field{Name: "http-header-user-agent", Value: agent})
+	}
+	return nil
 }
 
 // noteRetry prints a note about a retry if -v is set. Without -v, only the
@@ -224,13 +266,17 @@ func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 }
 
 // seeds returns the URLs on the command line and in the input file. A malformed
-// URL is an error, because the archive would be incomplete without the URL.
+// URL is an error, because the archive would be incomplete without the URL. If
+// there are no URLs, seeds returns those of the last run in --output-dir.
 func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
 	list := urlReader{args: args, name: c.inputFile, stdin: c.stdin}
 	defer list.close()
 	for {
 		text, line, err := list.next()
 		switch {
+		case err == io.EOF && len(all) == 0 && c.outputDir != "" && c.inputFile == "":
+			c.stored = true
+			return c.storedSeeds()
 		case err == io.EOF && len(all) == 0:
 			return nil, fetch.Usage.Errorf("no URL; see fetch mirror --help")
 		case err == io.EOF:

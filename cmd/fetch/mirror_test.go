@@ -132,7 +132,7 @@ func TestMirrorFTP(t *testing.T) {
 	if len(files) != 2 { // the file and the listing
 		t.Errorf("got %q", files)
 	}
-	runFetch(t, 2, "mirror", "--output-dir", dir)
+	runFetch(t, 2, "mirror")
 	runFetch(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
 	runFetch(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
 	runFetch(t, 3, "verify", t.TempDir())

@@ -36,6 +36,8 @@ type archiveFlags struct {
 	prefix       string
 	warcSize     options.Bytes
 	operator     string
+	description  string
+	isPartOf     string
 	unchanged    bool
 	wire         bool
 	mailboxes    string
@@ -51,12 +53,14 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
+	p.StringVar(&f.description, "description", "", "record `TEXT` as the description in each WARC file")
+	p.StringVar(&f.isPartOf, "is-part-of", "", "record `NAME` as the collection (isPartOf) in each WARC file")
 	p.StringVar(&f.mailboxes, "mailboxes", "", "also store messages in mail/ as `FORM` (mbox or maildir)")
 	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
 }
 
 // options converts the flags to options of the archive and stores them in o.
-func (f *archiveFlags) options(o *mirror.Options, ignoreRobots bool) error {
+func (f *archiveFlags) options(o *mirror.Options) error {
 	o.Tree = !f.noTree
 	switch f.mailboxes {
 	case "":
@@ -74,21 +78,22 @@ func (f *archiveFlags) options(o *mirror.Options, ignoreRobots bool) error {
 		return fetch.Usage.Errorf("--browse copies the files of tree/, so it excludes --no-tree")
 	}
 	if f.warc {
-		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Info: f.warcinfo(ignoreRobots),
+		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Info: f.warcinfo(),
 			Unchanged: f.unchanged, KeepTransferCoding: f.wire}
 	}
 	return nil
 }
 
-// warcinfo returns the fields of the warcinfo record of each WARC file.
-func (f *archiveFlags) warcinfo(ignoreRobots bool) fetch.Header {
-	robots := "obey"
-	if ignoreRobots {
-		robots = "ignore"
-	}
-	info := fetch.Header{{Name: "software", Value: "fetch/" + version}, {Name: "robots", Value: robots}}
-	if f.operator != "" {
-		info = append(info, fetch.Field{Name: "operator", Value: f.operator})
+// warcinfo returns the fields of the warcinfo record of each WARC file that the
+// user determines.
+func (f *archiveFlags) warcinfo() fetch.Header {
+	info := fetch.Header{{Name: "software", Value: "fetch/" + version}}
+	for _, field := range []fetch.Field{
+		{Name: "operator", Value: f.operator}, {Name: "description", Value: f.description}, {Name: "isPartOf", Value: f.isPartOf},
+	} {
+		if field.Value != "" {
+			info = append(info, field)
+		}
 	}
 	return info
 }
@@ -250,7 +255,7 @@ func (f *mirrorFlags) options() (o mirror.Options, err error) {
 	if f.archive.noTree && f.update.delete {
 		return o, fetch.Usage.Errorf("--delete moves files of tree/, so it excludes --no-tree")
 	}
-	if err := f.archive.options(&o, f.scope.ignoreRobots); err != nil {
+	if err := f.archive.options(&o); err != nil {
 		return o, err
 	}
 	o.Speculate = f.scope.speculate

@@ -25,6 +25,7 @@ type mirrorReport struct {
 	crawl   *progress.Crawl // progress line, or nil
 	started time.Time
 
+	stored        bool             // if true, the seeds come from options.json
 	rejectedSeeds int64            // seeds that were never requested
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
 	guards        *guardFlags
@@ -141,6 +142,10 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		}
 	}
 	r.note("%s", text)
+	if r.stored && r.rejectedSeeds > 0 {
+		r.note("seeds of options.json that were denied: %d; the policy trusts only URLs of the command line: "+
+			"to mirror a denied URL, name it there", r.rejectedSeeds)
+	}
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}

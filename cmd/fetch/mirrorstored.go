@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/uri"
+	"github.com/spf13/pflag"
+)
+
+// storedSeeds reads options.json of the archive in --output-dir and returns its
+// seeds. It sets the flags that the command line does not contain to the stored
+// values.
+func (c *mirrorCommand) storedSeeds() ([]uri.URI, error) {
+	o, err := mirror.StoredOptions(c.outputDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fetch.Usage.Errorf("no URL, and %s has no options.json of an earlier run",
+			filepath.Clean(c.outputDir))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	for _, stored := range storedFlags(&o) {
+		set, err := c.applyStored(stored)
+		if err != nil {
+			return nil, fetch.Local.Errorf("options.json: --%s: %w", stored.name, err)
+		}
+		if set {
+			changed = append(changed, fmt.Sprintf("--%s=%s", stored.name, quoteSpaces(strings.Join(stored.values, ","))))
+		}
+	}
+	text := ""
+	if len(changed) > 0 {
+		text = " with " + strings.Join(changed, " ")
+	}
+	c.note("the seeds are those of options.json: %s%s", seedsText(o.Seeds), text)
+	return o.Seeds, nil
+}
+
+// quoteSpaces quotes text if it contains spaces.
+func quoteSpaces(text string) string {
+	if strings.ContainsAny(text, " \t") {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// seedsText returns the first seeds and the number of the others.
+func seedsText(seeds []uri.URI) string {
+	const shown = 3
+	var all []string
+	for _, u := range seeds[:min(len(seeds), shown)] {
+		all = append(all, u.String())
+	}
+	if n := len(seeds) - shown; n > 0 {
+		all = append(all, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, " ")
+}
+
+// A storedFlag is a flag with its value in the options of an archive. The flag
+// of a list has several values or none.
+type storedFlag struct {
+	name   string
+	values []string
+}
+
+// applyStored sets a flag, unless the command line or a configuration file
+// contains it. It reports whether the value differs from the default.
+func (c *mirrorCommand) applyStored(stored storedFlag) (changed bool, err error) {
+	for _, section := range c.flags.Sections {
+		f := section.Flags.Lookup(stored.name)
+		if f == nil {
+			continue
+		}
+		if f.Changed {
+			return false, nil
+		}
+		before := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			err = list.Replace(stored.values)
+		} else {
+			err = f.Value.Set(stored.values[0])
+		}
+		f.Changed = f.Value.String() != before
+		return f.Changed, err
+	}
+	return false, nil
+}
+
+// storedFlags returns the flags that correspond to the options of an archive.
+func storedFlags(o *mirror.Options) []storedFlag {
+	s, l := &o.Scope, &o.Limits
+	d := depth(s.Depth)
+	all := []storedFlag{
+		{"scope", []string{s.Reach.String()}}, {"include", patternTexts(s.Include)}, {"exclude", patternTexts(s.Exclude)},
+		{"depth", []string{d.String()}}, boolFlag("page-requisites", s.Requisites), {"accept", s.Accept}, {"reject", s.Reject},
+		boolFlag("keep-session-ids", s.KeepSessionIDs), {"ignore-params", s.IgnoreParameters},
+		boolFlag("follow-links", o.FollowLinks), boolFlag("ignore-robots", o.IgnoreRobots),
+		{"nofollow", []string{o.NoFollow.String()}}, boolFlag("speculate", o.Speculate), boolFlag("delete", o.Delete),
+		{"max-delete", []string{strconv.FormatFloat(o.MaxDelete, 'f', -1, 64)}},
+		intFlag("hosts", int64(o.Hosts)), intFlag("tries", int64(o.Tries)), intFlag("max-files", l.Files),
+		intFlag("max-bytes", l.Bytes), secondsFlag("run-time", l.Time), intFlag("max-per-host", l.PerHost),
+		intFlag("max-filesize", l.FileSize), intFlag("min-free", l.MinFree), boolFlag("no-tree", !o.Tree),
+	}
+	if o.PerHost > 0 {
+		all = append(all, intFlag("per-host", int64(o.PerHost)))
+	}
+	if o.Delay != 0 {
+		all = append(all, secondsFlag("delay", max(o.Delay, 0)))
+	}
+	if o.Mail != mirror.NoMailboxes {
+		all = append(all, storedFlag{"mailboxes", []string{o.Mail.String()}})
+	}
+	stored := guardFlags{*l}
+	for _, g := range stored.all() {
+		switch n := *g.limit; {
+		case n < 0 || n == math.MaxInt64:
+			all = append(all, intFlag(g.name(), 0))
+		case n > 0:
+			all = append(all, intFlag(g.name(), n))
+		}
+	}
+	if w := o.WARC; w != nil {
+		all = append(all, boolFlag("warc", true), storedFlag{"warc-prefix", []string{w.Prefix}}, intFlag("warc-size", w.Size),
+			boolFlag("record-unchanged", w.Unchanged), storedFlag{"operator", []string{w.Info.Get("operator")}},
+			storedFlag{"description", []string{w.Info.Get("description")}},
+			storedFlag{"is-part-of", []string{w.Info.Get("isPartOf")}})
+	}
+	return all
+}
+
+func boolFlag(name string, on bool) storedFlag {
+	return storedFlag{name, []string{strconv.FormatBool(on)}}
+}
+
+func intFlag(name string, n int64) storedFlag {
+	return storedFlag{name, []string{strconv.FormatInt(n, 10)}}
+}
+
+func secondsFlag(name string, d time.Duration) storedFlag {
+	seconds := options.Seconds(d)
+	return storedFlag{name, []string{seconds.String()}}
+}
+
+func patternTexts(patterns []*regexp.Regexp) (texts []string) {
+	for _, p := range patterns {
+		texts = append(texts, p.String())
+	}
+	return texts
+}
+
+// continueRecords sets --warc if the archive has WARC files and neither the
+// command line nor options.json contains the flag. If the archive has no tree,
+// continueRecords also sets --no-tree.
+func (c *mirrorCommand) continueRecords(dir string) error {
+	f := &c.mirror.archive
+	if f.warc || c.isSet("warc") {
+		return nil
+	}
+	records, tree, err := mirror.HasRecords(dir)
+	if err != nil || !records {
+		return err
+	}
+	f.warc = true
+	if !tree && !c.isSet("no-tree") && f.browse == "" && !c.mirror.update.delete {
+		f.noTree = true
+	}
+	c.note("%s has WARC files, so this run writes records too (--warc=false writes none)", filepath.Clean(dir))
+	return nil
+}
+
+// isSet reports whether the command line or options.json contains the flag.
+func (c *mirrorCommand) isSet(name string) bool {
+	for _, section := range c.flags.Sections {
+		if f := section.Flags.Lookup(name); f != nil && f.Changed {
+			return true
+		}
+	}
+	return false
+}

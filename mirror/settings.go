@@ -1,0 +1,262 @@
+package mirror
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/uri"
+)
+
+// settingsVersion is the version of the format of options.json.
+const settingsVersion = 1
+
+// settings are the options of a run that an archive stores. They contain no
+// Policy, credentials, header fields, proxies and paths.
+type settings struct {
+	Version int      `json:"version,omitempty"`
+	Seeds   []string `json:"seeds,omitempty"`
+	Omitted int      `json:"seeds_omitted,omitempty"` // number of seeds, if their list is too long
+
+	Tree  bool          `json:"tree"`
+	WARC  *warcSettings `json:"warc,omitempty"`
+	Mail  string        `json:"mailboxes,omitempty"` // "mbox" or "maildir"
+	Scope scopeSettings `json:"scope"`
+
+	Limits    limitSettings `json:"limits"`
+	Hosts     int           `json:"hosts"`
+	PerHost   int           `json:"per_host,omitempty"`
+	Tries     int           `json:"tries"`
+	Delay     *float64      `json:"delay_seconds,omitempty"` // nil means the default
+	Delete    bool          `json:"delete,omitempty"`
+	MaxDelete float64       `json:"max_delete"`
+
+	Agent        string `json:"agent"`
+	IgnoreRobots bool   `json:"ignore_robots,omitempty"`
+	NoFollow     string `json:"nofollow"`
+	Speculate    bool   `json:"speculate,omitempty"`
+	FollowLinks  bool   `json:"follow_links,omitempty"`
+}
+
+type warcSettings struct {
+	Prefix      string `json:"prefix,omitempty"`
+	Size        int64  `json:"size,omitempty"`
+	Unchanged   bool   `json:"record_unchanged,omitempty"`
+	Operator    string `json:"operator,omitempty"`
+	Description string `json:"description,omitempty"`
+	IsPartOf    string `json:"is_part_of,omitempty"`
+}
+
+type scopeSettings struct {
+	Reach      string   `json:"reach"`
+	Include    []string `json:"include,omitempty"`
+	Exclude    []string `json:"exclude,omitempty"`
+	Depth      int      `json:"depth,omitempty"`
+	Requisites bool     `json:"requisites,omitempty"`
+	Accept     []string `json:"accept,omitempty"`
+	Reject     []string `json:"reject,omitempty"`
+
+	KeepSessionIDs   bool     `json:"keep_session_ids,omitempty"`
+	IgnoreParameters []string `json:"ignore_params,omitempty"`
+}
+
+// limitSettings contains the fields of Limits. A negative value means no limit.
+type limitSettings struct {
+	Files     int64   `json:"files,omitempty"`
+	Bytes     int64   `json:"bytes,omitempty"`
+	Seconds   float64 `json:"seconds,omitempty"`
+	PerHost   int64   `json:"per_host,omitempty"`
+	FileSize  int64   `json:"file_size,omitempty"`
+	MinFree   int64   `json:"min_free,omitempty"`
+	Links     int64   `json:"links,omitempty"`
+	Entries   int64   `json:"entries,omitempty"`
+	Queue     int64   `json:"queue,omitempty"`
+	URLBytes  int64   `json:"url_bytes,omitempty"`
+	Repeats   int64   `json:"repeats,omitempty"`
+	Queries   int64   `json:"queries,omitempty"`
+	Chained   int64   `json:"chained,omitempty"`
+	DeepPaths int64   `json:"deep_paths,omitempty"`
+	Sitemaps  int64   `json:"sitemaps,omitempty"`
+}
+
+// settingsOf returns the settings of a run without its seeds.
+func settingsOf(o *Options) settings {
+	s := settings{
+		Tree: o.Tree, Mail: o.Mail.String(), Scope: scopeSettingsOf(&o.Scope), Limits: limitSettingsOf(&o.Limits),
+		Hosts: o.Hosts, PerHost: o.PerHost, Tries: o.Tries, Delete: o.Delete, MaxDelete: o.MaxDelete, Agent: o.Agent,
+		IgnoreRobots: o.IgnoreRobots, NoFollow: o.NoFollow.String(), Speculate: o.Speculate, FollowLinks: o.FollowLinks,
+	}
+	if o.Delay != 0 {
+		seconds := max(o.Delay, 0).Seconds()
+		s.Delay = &seconds
+	}
+	if w := o.WARC; w != nil {
+		s.WARC = &warcSettings{
+			Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, Operator: w.Info.Get("operator"),
+			Description: w.Info.Get("description"), IsPartOf: w.Info.Get("isPartOf"),
+		}
+	}
+	return s
+}
+
+func scopeSettingsOf(o *Scope) scopeSettings {
+	return scopeSettings{
+		Reach: o.Reach.String(), Include: patternTexts(o.Include), Exclude: patternTexts(o.Exclude), Depth: o.Depth,
+		Requisites: o.Requisites, Accept: o.Accept, Reject: o.Reject,
+		KeepSessionIDs: o.KeepSessionIDs, IgnoreParameters: o.IgnoreParameters,
+	}
+}
+
+func patternTexts(patterns []*regexp.Regexp) (texts []string) {
+	for _, p := range patterns {
+		texts = append(texts, p.String())
+	}
+	return texts
+}
+
+func limitSettingsOf(l *Limits) limitSettings {
+	s := limitSettings{
+		Files: l.Files, Bytes: l.Bytes, Seconds: l.Time.Seconds(), PerHost: l.PerHost, FileSize: l.FileSize, MinFree: l.MinFree,
+		Links: l.Links, Entries: l.Entries, Queue: l.Queue, URLBytes: l.URLBytes, Repeats: l.Repeats, Queries: l.Queries,
+		Chained: l.Chained, DeepPaths: l.DeepPaths, Sitemaps: l.Sitemaps,
+	}
+	for _, n := range s.guards() {
+		if *n < 0 || *n == math.MaxInt64 {
+			*n = -1
+		}
+	}
+	return s
+}
+
+// guards returns the limits that may have the value -1, which means no limit.
+func (s *limitSettings) guards() []*int64 {
+	return []*int64{
+		&s.Links, &s.Entries, &s.Queue, &s.URLBytes, &s.Repeats, &s.Queries, &s.Chained, &s.DeepPaths, &s.Sitemaps,
+	}
+}
+
+// storeOptions writes the options of the run to options.json. If their list is
+// too long, it stores no seeds. Options that were read from the file are not
+// written again.
+func (c *crawl) storeOptions() error {
+	if c.o.StoredSeeds || c.o.DiscardOptions {
+		return nil
+	}
+	s := settingsOf(&c.o)
+	s.Version = settingsVersion
+	for _, u := range c.o.Seeds {
+		s.Seeds = append(s.Seeds, archive.Canonical(u))
+	}
+	text, err := s.encode()
+	if err == nil && len(text) > archive.MaxOptions {
+		s.Omitted, s.Seeds = len(s.Seeds), nil
+		text, err = s.encode()
+	}
+	if err != nil || len(text) > archive.MaxOptions {
+		return err // patterns of several megabytes are not stored
+	}
+	return c.archive.WriteOptions(text)
+}
+
+func (s *settings) encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(s)
+	return b.Bytes(), err
+}
+
+// StoredOptions returns the options of the newest run of the archive in the
+// directory dir that received its seeds from the caller. The fields Dir and
+// StoredSeeds are set. The caller sets Client and the functions. The archive
+// does not store the fields Recheck, Marks and Now, and of WARC.Info only the
+// fields operator, description and isPartOf.
+//
+// The archive may come from an untrusted source. The options contain no paths,
+// and all numbers are in a valid range. If the archive has no stored options,
+// the error wraps fs.ErrNotExist. If the options are damaged, or if a newer
+// version of this package wrote them, the fault of the error is fetch.Local.
+func StoredOptions(dir string) (Options, error) {
+	text, err := archive.ReadOptions(dir)
+	if err != nil {
+		return Options{}, err
+	}
+	var s settings
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&s); err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+		err = errors.New("text after the end of the JSON object")
+	}
+	o := Options{}
+	switch {
+	case err != nil:
+	case s.Version != settingsVersion:
+		err = errors.New("unknown version " + strconv.Itoa(s.Version))
+	default:
+		o, err = s.options()
+	}
+	if err != nil {
+		return Options{}, fetch.Local.Errorf("options.json of %s is damaged, or a newer version of fetch wrote it: %w", dir, err)
+	}
+	o.Dir = dir
+	return o, nil
+}
+
+// HasRecords reports whether the archive in the directory dir has WARC files,
+// and whether it has a tree. A directory that does not exist has neither.
+func HasRecords(dir string) (records, tree bool, err error) { return archive.Forms(dir) }
+
+// options converts the settings to options.
+func (s *settings) options() (o Options, err error) {
+	if err := s.check(); err != nil {
+		return o, err
+	}
+	o = Options{
+		StoredSeeds: true, Tree: s.Tree, Hosts: s.Hosts, PerHost: s.PerHost, Tries: s.Tries, Delete: s.Delete,
+		MaxDelete: s.MaxDelete, Agent: s.Agent, IgnoreRobots: s.IgnoreRobots, Speculate: s.Speculate,
+		FollowLinks: s.FollowLinks, Limits: s.Limits.limits(),
+	}
+	var ok bool
+	if o.NoFollow, ok = ParseNoFollow(s.NoFollow); !ok {
+		return o, errors.New("unknown value of nofollow")
+	}
+	for i, name := range mailNames {
+		if name == s.Mail {
+			o.Mail = Mailboxes(i)
+		}
+	}
+	if s.Delay != nil {
+		if o.Delay = time.Duration(*s.Delay * float64(time.Second)); o.Delay <= 0 {
+			o.Delay = -1
+		}
+	}
+	if w := s.WARC; w != nil {
+		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged}
+		for _, f := range []fetch.Field{
+			{Name: "operator", Value: w.Operator}, {Name: "description", Value: w.Description},
+			{Name: "isPartOf", Value: w.IsPartOf},
+		} {
+			if f.Value != "" {
+				o.WARC.Info = append(o.WARC.Info, f)
+			}
+		}
+	}
+	if o.Scope, err = s.Scope.scope(); err != nil {
+		return o, err
+	}
+	for _, text := range s.Seeds {
+		u, err := uri.Parse(text)
+		if err != nil || archive.Canonical(u) != text {
+			return o, errors.New("a seed is not a normalized URL")
+		}
+		o.Seeds = append(o.Seeds, u)
+	}
+	return o, nil
+}

@@ -1,0 +1,83 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// maxSeconds is the maximum number of seconds of a stored duration.
+const maxSeconds = 1e9
+
+// check returns an error if the settings contain no seeds or invalid values.
+func (s *settings) check() error {
+	l := &s.Limits
+	delay, size := 0.0, int64(0)
+	if s.Delay != nil {
+		delay = *s.Delay
+	}
+	if s.WARC != nil {
+		size = s.WARC.Size
+	}
+	valid := map[string]bool{
+		"hosts": s.Hosts >= 1 && s.Hosts <= 10_000, "tries": s.Tries >= 1 && s.Tries <= 1000,
+		"per_host":      s.PerHost >= 0 && s.PerHost <= 1000 && l.PerHost >= 0,
+		"delay_seconds": delay >= 0 && delay <= maxSeconds, "seconds": l.Seconds >= 0 && l.Seconds <= maxSeconds,
+		"max_delete": s.MaxDelete > 0 && s.MaxDelete <= 1, "size": size >= 0, "files": l.Files >= 0, "bytes": l.Bytes >= 0,
+		"file_size": l.FileSize >= 0, "min_free": l.MinFree >= 0,
+	}
+	for _, name := range slices.Sorted(maps.Keys(valid)) {
+		if !valid[name] {
+			return fmt.Errorf("%s is out of range", name)
+		}
+	}
+	switch {
+	case s.Omitted > 0:
+		return fmt.Errorf("the list of %d seeds was too long to be stored", s.Omitted)
+	case len(s.Seeds) == 0:
+		return errors.New("there are no seeds")
+	case !s.Tree && s.WARC == nil:
+		return errors.New("neither a tree nor WARC files are selected")
+	case !slices.Contains(mailNames[:], s.Mail):
+		return errors.New("unknown format of mailboxes")
+	}
+	return nil
+}
+
+// scope converts the settings to a Scope.
+func (s *scopeSettings) scope() (o Scope, err error) {
+	o = Scope{
+		Depth: s.Depth, Requisites: s.Requisites, Accept: s.Accept, Reject: s.Reject,
+		KeepSessionIDs: s.KeepSessionIDs, IgnoreParameters: s.IgnoreParameters,
+	}
+	var ok bool
+	if o.Reach, ok = ParseReach(s.Reach); !ok {
+		return o, errors.New("unknown value of reach")
+	}
+	if o.Include, err = patternsOf(s.Include); err == nil {
+		o.Exclude, err = patternsOf(s.Exclude)
+	}
+	return o, err
+}
+
+func patternsOf(texts []string) (all []*regexp.Regexp, _ error) {
+	for _, text := range texts {
+		p, err := regexp.Compile(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (s *limitSettings) limits() Limits {
+	return Limits{
+		Files: s.Files, Bytes: s.Bytes, Time: time.Duration(s.Seconds * float64(time.Second)), PerHost: s.PerHost,
+		FileSize: s.FileSize, MinFree: s.MinFree, Links: s.Links, Entries: s.Entries, Queue: s.Queue, URLBytes: s.URLBytes,
+		Repeats: s.Repeats, Queries: s.Queries, Chained: s.Chained, DeepPaths: s.DeepPaths, Sitemaps: s.Sitemaps,
+	}
+}

@@ -1,0 +1,48 @@
+package mirror
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+)
+
+// maxInfoSeeds and maxInfoSettings limit the size of a warcinfo record: the
+// number of seeds, and the bytes of the settings.
+const (
+	maxInfoSeeds    = 1000
+	maxInfoSettings = 64 << 10
+)
+
+// warcInfo returns the fields of the warcinfo record of each WARC file:
+// WARC.Info, the host name, the seeds and the settings of the run.
+func warcInfo(o *Options) fetch.Header {
+	info := slices.Clone(o.WARC.Info)
+	add := func(name, value string) {
+		if value != "" && info.Get(name) == "" {
+			info = append(info, fetch.Field{Name: name, Value: value})
+		}
+	}
+	host, _ := os.Hostname()
+	add("hostname", host)
+	robots := "obey"
+	if o.IgnoreRobots {
+		robots = "ignore"
+	}
+	add("robots", robots)
+	for i, u := range o.Seeds {
+		if i == maxInfoSeeds {
+			add("seeds-omitted", strconv.Itoa(len(o.Seeds)-i))
+			break
+		}
+		info = append(info, fetch.Field{Name: "seed", Value: archive.Canonical(u)})
+	}
+	s := settingsOf(o)
+	if text, err := json.Marshal(&s); err == nil && len(text) <= maxInfoSettings {
+		add("settings", string(text))
+	}
+	return info
+}
