@@ -27,6 +27,7 @@ type childTask struct {
 	Dir        string
 	URLs       []string
 	Tree, WARC bool
+	Recover    bool // if true, recover the archive instead of a run
 }
 
 func TestMain(m *testing.M) {
@@ -59,7 +60,12 @@ func (o childTask) run() error {
 	opts := o.options()
 	opts.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{NNTP: nntp.Options{}})...)
 	defer opts.Client.Close()
-	_, err := mirror.Run(contextOfChild, opts)
+	var err error
+	if o.Recover {
+		_, err = mirror.Recover(contextOfChild, o.Dir, mirror.RecoverOptions{Client: opts.Client})
+	} else {
+		_, err = mirror.Run(contextOfChild, opts)
+	}
 	return err
 }
 

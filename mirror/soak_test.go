@@ -14,6 +14,12 @@ func TestSoakKill(t *testing.T) {
 	TestKill(t)
 }
 
+// TestSoakRecoverKill is TestRecoverKill with 200 kills.
+func TestSoakRecoverKill(t *testing.T) {
+	kills, recoveredFiles = 200, 2000
+	TestRecoverKill(t)
+}
+
 // TestSoakLargeListing is TestLargeListing with 100,000 links.
 func TestSoakLargeListing(t *testing.T) {
 	listingLinks = 100_000

@@ -132,6 +132,18 @@ func TestMailbox(t *testing.T) {
 		t.Errorf("the password is in the database, %v", err)
 	}
 	checkVerify(t, o.Dir)
+	for _, lost := range []string{"mail", "crawl.jsonl"} { // in addition to the database
+		remove(t, o.Dir, "fetch.db*", lost)
+		recoverArchive(t, o)
+		if sum := run(t, o); sum.New > 0 || sum.Gone > 0 {
+			t.Errorf("recovered without %s: %+v\n%s", lost, sum, outcomes(t, o.Dir))
+		}
+		lines := func(text string) string { return sortedLines(strings.Split(text, "\n")) } // the order may change
+		if got := content(t, boxes[0]); lines(got) != lines(string(text)) {
+			t.Errorf("recovered without %s: the mailbox has changed: %s", lost, differ(got, string(text)))
+		}
+		checkVerify(t, o.Dir)
+	}
 }
 
 // TestAttributes checks that the attributes of a Gopher+ item are retrieved
