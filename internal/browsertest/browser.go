@@ -12,11 +12,13 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,8 +28,10 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// timeout is the time limit for each operation of a browser.
-const timeout = 20 * time.Second
+const (
+	timeout      = time.Minute           // time limit for each operation of a browser on a busy machine
+	pollInterval = 20 * time.Millisecond // time between two evaluations of a condition
+)
 
 // A Browser is a running Chromium. Its profile and its downloads are deleted at
 // the end of the test.
@@ -60,7 +64,7 @@ func Start(t *testing.T, addrs ...string) *Browser {
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			cmd.Path = enter
 			cmd.Args = append([]string{enter, "--net=" + network, "--", program}, cmd.Args[1:]...)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+			killWithParent(cmd)
 		}))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	b.ctx, _ = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf))
@@ -90,16 +94,20 @@ func removeAll(t *testing.T, dir string) {
 		if os.RemoveAll(dir) == nil {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(pollInterval)
 	}
 	t.Logf("browsertest: %s could not be removed", dir)
 }
 
-// A Page is a tab of a browser.
+// A Page is a tab of a browser. If the test fails, its console is printed.
 type Page struct {
 	t       *testing.T
 	ctx     context.Context
 	browser *Browser
+	calls   int // number of calls of Errors
+
+	mu      sync.Mutex
+	console []chromedp.ConsoleMessage
 }
 
 // Open opens a URL in a new tab and waits until the page has loaded.
@@ -110,8 +118,53 @@ func (b *Browser) Open(url string) *Page {
 	if err := chromedp.Do(p.ctx); err != nil {
 		b.t.Fatalf("browsertest: new tab: %v", err)
 	}
+	messages := chromedp.Console(p.ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return // the browser has ended
+			}
+			p.mu.Lock()
+			p.console = append(p.console, m)
+			p.mu.Unlock()
+		}
+	}()
+	b.t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, m := range p.console {
+			if b.t.Failed() {
+				b.t.Logf("browsertest: %s: %s", m.URL, m)
+			}
+		}
+	})
 	p.Go(url)
 	return p
+}
+
+// Errors returns the errors in the console: exceptions of scripts, failed
+// requests and violations of the content security policy.
+func (p *Page) Errors() (errors []string) {
+	p.t.Helper()
+	p.calls++
+	end := fmt.Sprintf("browsertest: end of call %d of Errors", p.calls)
+	p.Eval("console.debug('" + end + "')")
+	for limit := time.Now().Add(timeout); ; time.Sleep(pollInterval) {
+		p.mu.Lock()
+		console := slices.Clone(p.console)
+		p.mu.Unlock()
+		if last := len(console) - 1; last >= 0 && console[last].Text == end {
+			for _, m := range console {
+				if m.IsException() || m.Type == chromedp.ConsoleError {
+					errors = append(errors, m.Text)
+				}
+			}
+			return errors
+		}
+		if time.Now().After(limit) {
+			p.t.Fatalf("browsertest: the console ends with %v", console)
+		}
+	}
 }
 
 // Go opens a URL in the tab and waits until the page has loaded.
@@ -145,7 +198,7 @@ func (p *Page) Wait(expression string) {
 	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	safe := "(() => { try { return " + expression + " } catch { return false } })()"
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(20*time.Millisecond)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(pollInterval), chromedp.WithPollingTimeout(0)))
 	if err != nil {
 		p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
 	}

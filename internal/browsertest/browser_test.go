@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -26,10 +27,18 @@ func TestBrowser(t *testing.T) {
 	b := Start(t, served.Listener.Addr().String())
 	p := b.Open(served.URL)
 	p.Wait("document.querySelector('p').textContent == 'after'")
+	if got := p.Errors(); len(got) > 0 {
+		t.Errorf("errors of the page: %q", got)
+	}
 	for _, url := range []string{other.URL, "http://localhost:1", "http://name.invalid"} {
 		if got := p.Eval("fetch('" + url + "', {mode: 'no-cors'}).then(() => 'reached', e => e.message)"); got != "Failed to fetch" {
 			t.Errorf("%s: %s", url, got)
 		}
+	}
+	p.Eval("void setTimeout(() => { window.isThrown = true; throw new Error('thrown') })")
+	p.Wait("window.isThrown")
+	if got := strings.Join(p.Errors(), "\n"); !strings.Contains(got, "Error: thrown") || !strings.Contains(got, "net::ERR_") {
+		t.Errorf("errors of the page: %s", got)
 	}
 	if reached {
 		t.Error("the browser reached another server")

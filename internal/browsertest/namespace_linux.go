@@ -5,11 +5,18 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
+
+// killWithParent makes the kernel kill the browser if the test process dies.
+func killWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}
 
 // newNamespace creates a network namespace whose only interface is loopback, and
 // returns its path. Connections in the namespace to one of addrs are forwarded

@@ -10,8 +10,9 @@
 // server answers. At the end of the test, the server and all its processes are
 // killed. If the test fails, the output of the server is printed.
 //
-// The programs come from Debian packages that "make peers" installs. If a
-// program is missing, the test is skipped and the message names the package. If
+// The programs come from Debian packages that "make peers" installs, and some
+// from the npm registry or the Go module proxy. If a program is missing, the
+// test is skipped and the message names the package. If
 // CI=true is in the environment, the test fails instead. By default, a server
 // with accounts has one account, with the user name [User] and the password
 // [Password].
