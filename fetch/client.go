@@ -247,17 +247,8 @@ func (c *Client) Plan(req *Request) ([]scheme.Step, error) {
 	return steps, nil
 }
 
-// Search sends a query to a searchable index at a URL that the user entered.
-func (c *Client) Search(ctx context.Context, u uri.URI, q Search) (*Response, error) {
-	found, err := c.Query(u, q)
-	if err != nil {
-		return nil, err
-	}
-	return c.Do(ctx, &Request{URL: found})
-}
-
-// Query returns the URL that sends a query to the searchable index at u.
-// [Client.Search] requests this URL.
+// Query returns the URL that sends a query to the searchable index at u. To
+// search the index, pass the URL to [Client.Do].
 func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	s, err := c.scheme(u)
 	if err == nil && s.Query == nil {

@@ -163,7 +163,7 @@ func TestQueryError(t *testing.T) {
 	} {
 		s.Query = query
 		c := New(Options{}, s)
-		_, err := c.Search(t.Context(), uri.MustParse("http://a.example/x"), Search{})
+		_, err := c.Query(uri.MustParse("http://a.example/x"), Search{})
 		var e *Error
 		if !errors.As(err, &e) || e.Op != "search" || e.URL != "http://a.example/x" {
 			t.Errorf("got %v", err)

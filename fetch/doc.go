@@ -15,8 +15,8 @@
 //
 // Every request returns a [Response]. The field Kind distinguishes a document,
 // a menu, a searchable index and a session. [Client.List] and
-// [Response.Entries] read a menu as entries. [Client.Search] searches an index.
-// [Entry.Request] returns a request for an entry of a listing, and
+// [Response.Entries] read a menu as entries. [Client.Query] returns the URL of a
+// search. [Entry.Request] returns a request for an entry of a listing, and
 // [Response.Request] returns a request for a link in a document.
 //
 // # Safety

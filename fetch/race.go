@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/anyurl/fetch/internal/reservedport"
 )
 
 // raceDelay is the delay between connection attempts (RFC 8305 section 5).
@@ -100,8 +102,8 @@ func (d *dialer) dialOne(
 		}
 		return judge(at.Addr())
 	}}
-	if shape, ok := ctx.Value(reservedKey{}).(func(*net.TCPConn) net.Conn); ok {
-		return dialReserved(ctx, dialer, network, to.String(), shape)
+	if wrap, ok := reservedport.From(ctx); ok {
+		return dialReserved(ctx, dialer, network, to.String(), wrap)
 	}
 	return dialer.DialContext(ctx, network, to.String())
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -184,7 +185,7 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 		return next, nil
 	}
 	next.leftOrigin, next.Auth = true, c.redirectLogin(next, there)
-	next.Header = next.Header.Without(SecretHeader)
+	next.Header = next.Header.Without(http1.IsSecretField)
 	return next, nil
 }
 
@@ -228,19 +229,6 @@ func (c *Client) allowsRedirectLogin(from, to Origin) bool {
 func originOf(u uri.URI, s *Scheme) Origin {
 	t, _ := TargetOf(u, s.Port)
 	return t.Origin()
-}
-
-// SecretHeader reports whether a header field may contain a secret, such as
-// Authorization or Cookie. The Client sends such fields only to the first
-// origin and never prints their values.
-func SecretHeader(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature", "csrf", "xsrf"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // finish checks the final response and prepares it for the caller.

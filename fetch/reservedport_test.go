@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"os"
 	"testing"
+
+	"github.com/anyurl/fetch/internal/reservedport"
 )
 
 // TestReservedPort checks that the server sees a reserved port, or no
@@ -24,7 +26,7 @@ func TestReservedPort(t *testing.T) {
 		}
 	}()
 	shaped := false
-	ctx := WithReservedPort(t.Context(), func(c *net.TCPConn) net.Conn { shaped = true; return c })
+	ctx := reservedport.With(t.Context(), func(c *net.TCPConn) net.Conn { shaped = true; return c })
 	to := netip.MustParseAddrPort(l.Addr().String())
 	policy := Typed()
 	d := &dialer{policy: &policy}
@@ -40,7 +42,7 @@ func TestReservedPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if p := (<-from).Port(); p < FirstReservedPort || p > LastReservedPort || !shaped || !judged {
+	if p := (<-from).Port(); p < reservedport.First || p > reservedport.Last || !shaped || !judged {
 		t.Errorf("from port %d, shaped %t, judged %t", p, shaped, judged)
 	}
 	refused := BadAddress.Errorf("no")

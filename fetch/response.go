@@ -19,7 +19,7 @@ const (
 	Unknown  Kind = iota
 	Document      // bytes with a media type
 	Menu          // a listing, for Response.Entries
-	Index         // a searchable index, for Client.Search
+	Index         // a searchable index, for Client.Query
 	Session       // an interactive session, with Response.Input
 	Info          // a line of a listing that names no object
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -150,7 +151,7 @@ func maskSecrets(sent io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(sent) // small, because this program wrote the request
 	var out []byte
 	for line := range bytes.Lines(text) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); ok && fetch.SecretHeader(string(name)) {
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok && http1.IsSecretField(string(name)) {
 			line = append(bytes.Clone(name), ": ***\r\n"...)
 		}
 		out = append(out, line...)

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 // transcribe returns a copy of scheme that prints the commands it sends and the
@@ -135,7 +136,7 @@ func maskedField(line string, folded bool) (masked string, secret bool) {
 	name, _, ok := strings.Cut(line, ":")
 	name = strings.TrimRight(name, " \t")
 	challenge := strings.HasSuffix(strings.ToLower(name), "-authenticate")
-	if !ok || strings.Contains(name, " ") || !fetch.SecretHeader(name) || challenge {
+	if !ok || strings.Contains(name, " ") || !http1.IsSecretField(name) || challenge {
 		return line, false
 	}
 	return name + ": ***", true

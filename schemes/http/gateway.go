@@ -149,7 +149,7 @@ func (wr *wireRequest) redact(out []byte) []byte {
 	}
 	text := strings.Replace(string(out), wr.path, wr.redactedPath, 1)
 	for _, f := range wr.header {
-		if fetch.SecretHeader(f.Name) {
+		if http1.IsSecretField(f.Name) {
 			text = strings.Replace(text, f.Name+": "+f.Value, f.Name+": ***", 1)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/http1"
 )
 
 func plan(req *fetch.Request, port uint16, opts *Options) ([]scheme.Step, error) {
@@ -28,7 +29,7 @@ func (wr *wireRequest) steps() []scheme.Step {
 		if f.Value == "" && strings.EqualFold(f.Name, "User-Agent") {
 			continue
 		}
-		steps = append(steps, scheme.Step{Verb: f.Name + ":", Arg: f.Value, Secret: fetch.SecretHeader(f.Name)})
+		steps = append(steps, scheme.Step{Verb: f.Name + ":", Arg: f.Value, Secret: http1.IsSecretField(f.Name)})
 	}
 	return steps
 }

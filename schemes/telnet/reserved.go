@@ -4,6 +4,7 @@ import (
 	"net"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/reservedport"
 )
 
 // An urgentHandler is a function that is called for each byte of TCP urgent
@@ -16,7 +17,7 @@ type urgentHandler = func(byte)
 // server sees the port of the proxy.
 func requireReservedPort(netConn net.Conn) error {
 	a, ok := netConn.LocalAddr().(*net.TCPAddr)
-	if ok && a.Port >= fetch.FirstReservedPort && a.Port <= fetch.LastReservedPort && fetch.PeerOf(netConn).IsValid() {
+	if ok && a.Port >= reservedport.First && a.Port <= reservedport.Last && fetch.PeerOf(netConn).IsValid() {
 		return nil
 	}
 	return fetch.BadPort.With(&fetch.Refusal{

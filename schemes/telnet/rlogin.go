@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/reservedport"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -60,7 +61,7 @@ func (o Options) rlogin(
 	}
 	reportTarget(t, req)
 	w := new(window)
-	reserved := fetch.WithReservedPort(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.handleUrgent) })
+	reserved := reservedport.With(ctx, func(c *net.TCPConn) net.Conn { return withUrgent(c, w.handleUrgent) })
 	netConn, err := env.Net.DialContext(reserved, "tcp", t.Address())
 	if err != nil {
 		return nil, err
