@@ -127,29 +127,35 @@ func TestKill(t *testing.T) {
 			}
 			t.Run(name+", "+form, func(t *testing.T) {
 				t.Parallel()
-				s := start(t)
-				sound := childTask{
-					Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"),
-					WARC: strings.HasSuffix(form, "warc"),
-				}
-				whole := sound.finish(t)
-				looks := []string{"", sound.summary(t)} // expected summaries by the number of runs
-				if strings.Count(looks[1], "\n") < len(source) {
-					t.Fatalf("archive with too few objects: %s", looks[1])
-				}
-				for left := kills; left > 0; {
-					killed := sound
-					killed.Dir = t.TempDir()
-					left -= killed.kill(t, left, whole)
-					for int64(len(looks)) <= killed.runs(t) { // the process was killed after the end of a run
-						sound.finish(t)
-						looks = append(looks, sound.summary(t))
-					}
-					if got, want := killed.summary(t), looks[killed.runs(t)]; got != want {
-						t.Fatalf("after kills:\n%s", differ(got, want))
-					}
-				}
+				testKill(t, start(t), form, len(source))
 			})
+		}
+	}
+}
+
+// testKill mirrors s into a form of archive, such as "tree and warc", and kills
+// the mirror. The archive must have at least the given number of objects.
+func testKill(t *testing.T, s site, form string, objects int) {
+	t.Helper()
+	sound := childTask{
+		Dir: t.TempDir(), URLs: s.urls, Tree: strings.HasPrefix(form, "tree"),
+		WARC: strings.HasSuffix(form, "warc"),
+	}
+	whole := sound.finish(t)
+	looks := []string{"", sound.summary(t)} // expected summaries by the number of runs
+	if strings.Count(looks[1], "\n") < objects {
+		t.Fatalf("archive with too few objects: %s", looks[1])
+	}
+	for left := kills; left > 0; {
+		killed := sound
+		killed.Dir = t.TempDir()
+		left -= killed.kill(t, left, whole)
+		for int64(len(looks)) <= killed.runs(t) { // the process was killed after the end of a run
+			sound.finish(t)
+			looks = append(looks, sound.summary(t))
+		}
+		if got, want := killed.summary(t), looks[killed.runs(t)]; got != want {
+			t.Fatalf("after kills:\n%s", differ(got, want))
 		}
 	}
 }

@@ -97,40 +97,59 @@ func resourceMedia(v *visit) string {
 	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
 }
 
-// exchangeRecords returns the records of an HTTP response and its request. It
-// masks secret header fields of the request.
+// exchangeRecords returns the records of an HTTP response and its request, and
+// a metadata record for trailer fields and resumptions.
 func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([]*warc.Record, error) {
 	if !v.recorder.response.received { // there was no network exchange
 		return nil, nil
 	}
-	sent, err := v.recorder.sent.Reader()
+	x, err := recordedExchange(v)
 	if err != nil {
 		return nil, err
 	}
-	got, complete, err := v.recorder.response.block(v)
-	if err != nil {
-		return nil, err
-	}
-	answer := of.Response(got)
-	if !complete {
+	answer := of.Response(x.block)
+	if !x.complete {
 		answer.Truncated = warc.TruncatedUnspecified
 	}
 	if v.err == nil && duplicate != nil {
-		head := v.recorder.response.head(v)
-		answer = of.Revisit(reference(duplicate), duplicate.Proof, bytes.NewReader(head))
+		answer = of.Revisit(reference(duplicate), duplicate.Proof, bytes.NewReader(x.head))
 		if v.unchanged {
-			answer = of.NotModified(reference(duplicate), duplicate.Proof, bytes.NewReader(head))
+			answer = of.NotModified(reference(duplicate), duplicate.Proof, bytes.NewReader(x.head))
 		}
 	}
-	request, err := maskSecrets(sent)
-	if err != nil {
-		return nil, err
-	}
-	group := []*warc.Record{answer, of.Request(bytes.NewReader(request))}
-	if fields := trailerFields(v); len(fields) > 0 {
-		group = append(group, of.Metadata(warc.FieldsMedia, warc.FieldList(fields)))
+	group := []*warc.Record{answer, of.Request(bytes.NewReader(x.request))}
+	if len(x.fields) > 0 {
+		group = append(group, of.Metadata(warc.FieldsMedia, warc.FieldList(x.fields)))
 	}
 	return group, nil
+}
+
+// An exchange is the content of the records of an HTTP exchange.
+type exchange struct {
+	head     []byte        // head of the response as it was received
+	block    io.ReadSeeker // block of the response record
+	complete bool          // if false, the body in block is incomplete
+	request  []byte        // without secrets
+	fields   fetch.Header  // fields of a metadata record, if any
+}
+
+// recordedExchange returns the exchange of v. If v resumed the body, the
+// exchange is the one that started the body.
+func recordedExchange(v *visit) (x exchange, err error) {
+	if first := v.resumed; first != nil && v.resp.Offset > 0 {
+		block, err := first.block(v)
+		return exchange{first.Head, block, true, first.Request, first.fields()}, err
+	}
+	sent, err := v.recorder.sent.Reader()
+	if err != nil {
+		return x, err
+	}
+	if x.request, err = maskSecrets(sent); err != nil {
+		return x, err
+	}
+	x.head, x.fields = v.recorder.response.head(v), trailerFields(v)
+	x.block, x.complete, err = v.recorder.response.block(v)
+	return x, err
 }
 
 // trailerFields returns a metadata field trailer for each trailer field of an
@@ -166,6 +185,9 @@ func reference(c *frontier.Capture) warc.Reference {
 
 // newCapture returns the data that is common to all records of v.
 func newCapture(v *visit) *warc.Capture {
+	if v.resumed != nil && v.resp.Offset > 0 {
+		return v.resumed.capture(v.url)
+	}
 	c := &warc.Capture{URL: v.url, Date: v.started}
 	if v.resp == nil {
 		return c

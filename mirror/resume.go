@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -13,25 +15,28 @@ import (
 // partial file. The next visit requests only the missing bytes.
 const minPart = 8 << 20
 
-func (c *crawl) partFile(v *visit) (*save.File, error) {
-	return c.archive.Part(v.item, v.scheme.Traits.WeakValidators)
-}
-
 // openPart opens the partial file of v and sets the range of req to the missing
-// bytes. It returns nil if there is no partial file. It also returns nil for an
-// HTTP exchange that is recorded, because the record of a response must contain
-// all bytes.
+// bytes. It returns nil if there is no partial file. If the exchange is
+// recorded, the partial file must describe the exchange that started the body.
 func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
-	if v.recorder.mode == scheme.RecordWire || !c.archive.HasPart(v.item) {
+	if !c.archive.HasPart(v.item) {
 		return nil, nil
 	}
-	p, err := c.partFile(v)
+	p, err := c.archive.Part(v.item)
 	if err != nil {
 		return nil, err
 	}
-	if s := p.State(); s.Offset > 0 {
-		req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.RequestOffset()}, s.Validator, ""
+	s := p.State()
+	if s.Offset == 0 {
+		return p, nil
 	}
+	if v.recorder.mode == scheme.RecordWire {
+		if v.resumed = parsePartExchange(s.Note); v.resumed == nil {
+			c.archive.RejectPart(v.item, p, fetch.Mismatch.Errorf("unknown exchange"))
+			return nil, nil
+		}
+	}
+	req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.RequestOffset()}, s.Validator, ""
 	return p, nil
 }
 
@@ -39,21 +44,56 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 // the buffer appends to this partial file. The buffer takes ownership of part.
 func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 	r, p := v.resp, part
+	if r.Offset == 0 {
+		v.resumed = nil
+	}
 	switch large := r.Validator != "" && r.Size >= minPart; {
 	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the body of this response is not the object
 		c.archive.ReleasePart(v.item, part, r.Fault)
-		fallthrough
-	case part == nil && (!large || v.recorder.mode == scheme.RecordWire):
+		return c.archive.Spool(archive.Label(v.item.Key)), nil
+	case r.Offset > 0 && v.scheme.Traits.Web && r.Header.Get("ETag") == "" && isTag(part.State().Validator):
+		// The server may have ignored the condition (RFC 9110 15.3.7).
+		err := fetch.Mismatch.Errorf("the response has a part of the object, but no ETag")
+		return c.archive.Spool(archive.Label(v.item.Key)), c.archive.RejectPart(v.item, part, err)
+	case r.Offset == 0 && !large:
+		c.archive.RejectPart(v.item, part, fetch.Mismatch.Errorf("the object cannot be resumed"))
 		return c.archive.Spool(archive.Label(v.item.Key)), nil
 	case part == nil:
 		var err error
-		if p, err = c.partFile(v); err != nil {
+		if p, err = c.archive.Part(v.item); err != nil {
 			return nil, err
 		}
 	}
-	s, err := c.archive.SpoolPart(v.item, p, save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size})
+	state := save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size}
+	if v.recorder.mode == scheme.RecordWire {
+		x, err := v.resumed.add(v)
+		if err != nil {
+			c.archive.ReleasePart(v.item, p, nil)
+			return nil, err
+		}
+		v.resumed, state.Note = x, x.encode()
+	}
+	s, err := c.archive.SpoolPart(v.item, p, state)
 	if err == nil && r.Offset > 0 {
 		v.note = fmt.Sprintf("resumed at byte %d", r.Offset)
 	}
 	return s, err
+}
+
+// isTag reports whether a validator of HTTP is an ETag and not a date.
+func isTag(validator string) bool { return strings.HasPrefix(validator, `"`) }
+
+// finishResumed sets the time and the status code of a visit that has completed
+// a partial body. The records have the time of the exchange that started the
+// body. The archived object is complete, so its status code is not 206.
+func (v *visit) finishResumed() {
+	if v.resp.Offset == 0 {
+		return
+	}
+	if v.scheme.Traits.Web {
+		v.resp.Code = http.StatusOK
+	}
+	if v.resumed != nil {
+		v.started = v.resumed.Started
+	}
 }

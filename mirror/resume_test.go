@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,16 +25,22 @@ type image struct {
 	body []byte
 	tag  string
 	cuts int
+	cut  int // offset at which the first response is truncated
+	step int // distance of further truncations
 	code int // status code instead of the file; 0 means none
 
+	field string // further header field, with its line end, or ""
+
 	mu      sync.Mutex
-	offsets []int // first byte of each request
+	offsets []int // first byte of each request without If-None-Match
 }
 
 const imageSize, imageCut = 20 << 20, 12<<20 + 12345
 
-func newImage(text string) *image {
-	return &image{body: bytes.Repeat([]byte(text), imageSize/len(text)), tag: `"` + text + `"`}
+func newImage(text string) *image { return newImageOf(text, imageSize, imageCut) }
+
+func newImageOf(text string, size, cut int) *image {
+	return &image{body: bytes.Repeat([]byte(text), size/len(text)), tag: `"` + text + `"`, cut: cut}
 }
 
 func (i *image) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -45,16 +52,27 @@ func (i *image) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	defer i.mu.Unlock()
 	var first int
 	fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
-	i.offsets = append(i.offsets, first)
+	if r.Header.Get("If-None-Match") == "" {
+		i.offsets = append(i.offsets, first)
+	}
 	if i.code != 0 {
 		out.WriteHeader(i.code)
 		return
 	}
 	if i.cuts > 0 {
 		i.cuts--
-		out = &shortWriter{ResponseWriter: out, left: imageCut - first}
+		out = &shortWriter{ResponseWriter: out, left: i.cut - first}
+		i.cut += i.step
 	}
-	out.Header().Set("ETag", i.tag)
+	if i.tag != "" {
+		out.Header().Set("ETag", i.tag)
+	}
+	if name, value, ok := strings.Cut(strings.TrimSpace(i.field), ": "); ok {
+		out.Header().Set(name, value)
+		if first == 0 {
+			out.Header().Set("Content-Length", strconv.Itoa(len(i.body))) // ServeContent omits the field
+		}
+	}
 	http.ServeContent(out, r, "image", time.Time{}, bytes.NewReader(i.body))
 }
 
@@ -118,7 +136,8 @@ func TestParts(t *testing.T) {
 			i.code = 0
 			again()
 		}, 6, 2},
-		{"WARC record of a complete response", true, 1, nil, 2, 2},
+		{"WARC, next visit", true, 1, nil, 2, 1},
+		{"WARC, later run", true, 3, func(i *image, o *mirror.Options, again func()) { again() }, 4, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -154,14 +173,69 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// startLarge starts nginx with a limit of bytes per second for each response.
+// The function ranges returns the number of responses with the status 206.
+func startLarge(t testing.TB, rate string) (s *peer.Server, ranges func() int) {
+	t.Helper()
+	s = peer.Nginx(t, peer.NginxOptions{Rate: rate, Server: "access_log access.log;"})
+	return s, func() int {
+		log, err := os.ReadFile(filepath.Join(s.Dir, "access.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(log, []byte(`" 206 `))
+	}
+}
+
 // TestPartKilled checks that a run resumes a large file after the process was
-// killed.
+// killed. The WARC record of an http response must contain the complete file.
 func TestPartKilled(t *testing.T) {
 	t.Parallel()
-	s := peer.Vsftpd(t, peer.FTPOptions{Rate: 12 << 10})
 	body := bytes.Repeat([]byte("0123456789abcdef"), imageSize/16)
-	s.Put("pub/large.bin", body)
-	o := childTask{Dir: t.TempDir(), URLs: []string{"ftp://" + s.Addr + "/pub/"}, Tree: true, WARC: true}
+	for _, scheme := range []string{"ftp", "http"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			var s *peer.Server
+			var ranges func() int
+			var url string
+			if scheme == "ftp" {
+				s = peer.Vsftpd(t, peer.FTPOptions{Rate: 12 << 10})
+				url = "ftp://" + s.Addr + "/pub/"
+				ranges = func() int {
+					log, err := os.ReadFile(filepath.Join(s.Dir, "vsftpd.log"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return bytes.Count(log, []byte(`"REST 8`))
+				}
+			} else {
+				s, ranges = startLarge(t, "12m")
+				url = "http://" + s.Addr + "/pub/large.bin"
+			}
+			s.Put("pub/large.bin", body)
+			o := childTask{Dir: t.TempDir(), URLs: []string{url}, Tree: true, WARC: true}
+			o.killAtPart(t)
+			o.finish(t)
+			for name, got := range tree(t, o.Dir, "") {
+				if strings.HasSuffix(name, "large.bin") && got != string(body) {
+					t.Errorf("%s has %d bytes, want %d", name, len(got), len(body))
+				}
+			}
+			if ranges() == 0 {
+				t.Error("no request for the missing bytes")
+			}
+			if scheme == "http" {
+				checkOneResponse(t, o.Dir, string(body), 1, false)
+			}
+			checkVerify(t, o.Dir)
+		})
+	}
+}
+
+// killAtPart runs o and kills the process when it has stored the state of a
+// partial file.
+func (o childTask) killAtPart(t *testing.T) {
+	t.Helper()
 	c := o.start(t)
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
@@ -174,15 +248,4 @@ func TestPartKilled(t *testing.T) {
 	if c.Wait() == nil {
 		t.Fatal("the process was not killed")
 	}
-	o.finish(t)
-	for name, got := range tree(t, o.Dir, "") {
-		if strings.HasSuffix(name, "large.bin") && got != string(body) {
-			t.Errorf("%s has %d bytes, want %d", name, len(got), len(body))
-		}
-	}
-	log, err := os.ReadFile(filepath.Join(s.Dir, "vsftpd.log"))
-	if err != nil || !bytes.Contains(log, []byte(`"REST 8`)) {
-		t.Errorf("no request for the missing bytes: %v\n%s", err, log)
-	}
-	checkVerify(t, o.Dir)
 }

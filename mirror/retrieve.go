@@ -21,6 +21,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it),
 		started: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done,
 	}
+	v.visitStart = v.started
 	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // the listing is out of date
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
@@ -130,6 +131,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	if err := archive.JoinDistinct(c.readBody(v, part), v.recorder.writeError()); err != nil {
 		return err
 	}
+	v.finishResumed()
 	if resp.Doubt != "" {
 		v.note = resp.Doubt
 	}

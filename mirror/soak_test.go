@@ -3,6 +3,8 @@
 package mirror_test
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/anyurl/fetch/mirror"
@@ -18,6 +20,26 @@ func TestSoakKill(t *testing.T) {
 func TestSoakRecoverKill(t *testing.T) {
 	kills, recoveredFiles = 200, 2000
 	TestRecoverKill(t)
+}
+
+// TestSoakKillLarge kills mirrors of large files, which are resumed.
+func TestSoakKillLarge(t *testing.T) {
+	kills = 20
+	for _, form := range []string{"tree", "warc", "tree and warc"} {
+		t.Run(form, func(t *testing.T) {
+			s, log := startLarge(t, "40m")
+			var links string
+			for n := range 3 {
+				s.Put(fmt.Sprintf("large/%d", n), bytes.Repeat(fmt.Appendf(nil, "large file %d\n", n), 2<<20))
+				links += fmt.Sprintf("<a href=%d>", n)
+			}
+			s.Put("large/index.html", []byte(links))
+			testKill(t, siteOf(s, "http://"+s.Addr+"/large/"), form, 4)
+			if ranges := log(); ranges == 0 {
+				t.Error("no request for the missing bytes")
+			}
+		})
+	}
 }
 
 // TestSoakLargeListing is TestLargeListing with 100,000 links.

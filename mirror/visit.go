@@ -16,7 +16,9 @@ type visit struct {
 	item    frontier.Item
 	meta    meta
 	url     uri.URI
-	started time.Time
+	started time.Time // time of the request, also if an earlier visit sent it
+
+	visitStart time.Time // start of this visit
 
 	scheme    fetch.Scheme // scheme of url
 	origin    fetch.Origin // origin of url
@@ -27,6 +29,7 @@ type visit struct {
 	digest   [sha256.Size]byte
 	size     int64
 	recorder *recorder
+	resumed  *partExchange // exchanges of a large HTTP body that is recorded, or nil
 
 	state         frontier.State
 	retry         time.Time

@@ -125,6 +125,9 @@ func (f *File) Begin(s State) error {
 	if s.Size >= 0 {
 		f.state.Size = s.Size
 	}
+	if s.Note != "" {
+		f.state.Note = s.Note
+	}
 	return nil
 }
 

@@ -26,6 +26,12 @@ type State struct {
 	// version of the object. Programs should inform the user.
 	Unverified bool
 
+	// Note is text of the program that is stored with the partial file, such as
+	// a description of the response. Begin keeps the stored text if the body is
+	// appended and Note is empty. If Note is longer than about 400 KiB, the
+	// transfer cannot be resumed.
+	Note string
+
 	weak bool // Options.Weak
 }
 
@@ -39,18 +45,19 @@ type record struct {
 	Size       int64  `json:"size"`
 	Unverified bool   `json:"unverified,omitempty"`
 	SHA256     string `json:"sha256"`
+	Note       string `json:"note,omitempty"`
 }
 
 const (
 	stateVersion = 1
-	maxState     = 512 << 10 // maximum size of a state file in bytes; enough for a URL of 64 KiB
+	maxState     = 512 << 10 // maximum size of a state file in bytes; enough for a URL of 64 KiB and a note
 )
 
 // encode returns the content of a state file. It returns nil if the content is
 // longer than maxState.
 func encode(s State, digest hash.Hash) []byte {
 	text, err := json.Marshal(record{stateVersion, s.URL, s.Validator, s.Offset, s.Size, s.Unverified,
-		hex.EncodeToString(digest.Sum(nil))})
+		hex.EncodeToString(digest.Sum(nil)), s.Note})
 	if err != nil || len(text) >= maxState {
 		return nil
 	}
@@ -80,6 +87,7 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	}
 	return State{
 		URL: rec.URL, Validator: rec.Validator, Offset: rec.Offset, Size: rec.Size, Unverified: rec.Unverified,
+		Note: rec.Note,
 	}, digest, true, nil
 }
 

@@ -34,6 +34,7 @@ func TestDecode(t *testing.T) {
 		ok       bool
 	}{
 		{"as written", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `"}`, true},
+		{"note", `{"version":1,"url":"u","validator":"v","offset":1,"size":2,"sha256":"` + zeros + `","note":"n"}`, true},
 		{"no validator", `{"version":1,"url":"u","validator":"","offset":1,"size":2,"sha256":"` + zeros + `"}`, false},
 		{"nothing", "", false},
 		{"not JSON", "offset=1", false},

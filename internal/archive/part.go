@@ -54,9 +54,9 @@ func (a *Archive) HasPart(it frontier.Item) bool {
 }
 
 // Part opens the partial body of an item. It creates an empty partial body if
-// there is none. If weak is true, the validator may be equal for two versions.
-func (a *Archive) Part(it frontier.Item, weak bool) (*save.File, error) {
-	return a.store.Part(Label(it.Key), it.URL, weak)
+// there is none.
+func (a *Archive) Part(it frontier.Item) (*save.File, error) {
+	return a.store.Part(Label(it.Key), it.URL)
 }
 
 // ReleasePart closes p and keeps its partial body for a later visit. If err
@@ -73,6 +73,13 @@ func (a *Archive) ReleasePart(it frontier.Item, p *save.File, err error) {
 	}
 }
 
+// RejectPart removes the partial body p because of err. It returns the error of
+// a visit whose object must be retrieved again from the beginning.
+func (a *Archive) RejectPart(it frontier.Item, p *save.File, err error) error {
+	a.ReleasePart(it, p, err)
+	return restartError(err)
+}
+
 // SpoolPart returns a Spool that appends to p, so that a later process can
 // resume the body. The field state.Offset is the position of the first new
 // byte.
@@ -80,8 +87,7 @@ func (a *Archive) SpoolPart(it frontier.Item, p *save.File, state save.State) (*
 	s := a.Spool(Label(it.Key))
 	a.parts.Store(s.label, true)
 	if err := p.Begin(state); err != nil {
-		a.ReleasePart(it, p, err)
-		return s, restartError(err)
+		return s, a.RejectPart(it, p, err)
 	}
 	s.part, s.size = p, state.Offset
 	return s, nil

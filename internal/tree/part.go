@@ -11,11 +11,12 @@ import (
 
 // Part opens the partial file of a large body, so that a later process can
 // resume it. The name must be unique and valid on every file system. The
-// parameters url and weak have the meaning of the fields of save.Options. If
-// the file has a validator and is closed before Adopt, the next call of Part
-// with this name resumes it.
-func (s *Store) Part(name, url string, weak bool) (*save.File, error) {
-	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: weak, Resume: true, Strict: true})
+// parameter url is the URL of the body. If the file has a validator and is
+// closed before Adopt, the next call of Part with this name resumes it. The
+// next bytes must then repeat some bytes, because a server may send bytes of
+// another version with the same validator.
+func (s *Store) Part(name, url string) (*save.File, error) {
+	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: true, Resume: true, Strict: true})
 }
 
 // Adopt converts the complete partial file p to a File and commits it to stable

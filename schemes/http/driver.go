@@ -42,6 +42,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	resp, err := d.roundTrip(ctx, req, wr)
 	if errors.Is(err, errObjectChanged) {
 		req.Trace.Notef("object has changed on the server: fetching it from the beginning")
+		req.Trace.Restarted()
 		resp, err = d.roundTrip(ctx, req, wr.withoutRange())
 	}
 	return resp, err
