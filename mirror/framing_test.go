@@ -85,6 +85,7 @@ func checkReplay(t *testing.T, names []string, url, want string) {
 		t.Fatal(err)
 	}
 	defer archive.Close()
+	archive.Decode = true
 	resp, err := archive.Schemes(fetch.Scheme{})[0].Open(fetch.Env{}).Do(t.Context(), &fetch.Request{URL: uri.MustParse(url)})
 	if err != nil {
 		t.Fatal(err)
