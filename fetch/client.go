@@ -166,12 +166,12 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 }
 
 // sourceOf returns the scheme and the origin of the document that supplied the
-// URL of req. Both are zero for a URL that the user entered. If c does not
+// URL of req. The Scheme is nil for a URL that the user entered. If c does not
 // support the scheme, the returned Scheme has only a name, so that the Policy
 // denies all links from the document.
 func (c *Client) sourceOf(req *Request) (*Scheme, Origin) {
 	if req.Typed() {
-		return &Scheme{}, Origin{}
+		return nil, Origin{}
 	}
 	s, err := c.scheme(req.From.URL)
 	if err != nil {

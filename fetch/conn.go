@@ -20,6 +20,7 @@ type conn struct {
 	key   string         // result of grant.key
 
 	quickAck    syscall.RawConn // not nil if received data is acknowledged at once
+	probe       *probe          // of IsQuiet; nil before its first call
 	buffersOnly bool            // makes Read return no data, so that IsQuiet tests only the buffers of TLS and taps
 
 	mu    sync.Mutex

@@ -2,8 +2,6 @@
 
 package fetch
 
-import "syscall"
-
-// peek reports that the state of the connection is unknown, because this system
-// cannot read from a socket without consuming the bytes.
-func peek(syscall.RawConn) (quiet, known bool) { return false, false }
+// poll reports that the state of a socket is unknown, because this system
+// cannot inspect a socket without consuming its bytes.
+func poll(uintptr) (quiet, known bool) { return false, false }

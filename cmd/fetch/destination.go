@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 
@@ -11,17 +10,14 @@ import (
 )
 
 // openSink opens the destination of the body of req, which is a file or the
-// writer output. The index is the position of the URL on the command line.
-// After the response has arrived, proposedName returns the file name that the
-// server proposes.
-func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer,
-	proposedName func() string) (sink, error) {
-	body, file := &r.flags.body, &r.flags.file
+// writer j.output.
+func (j *job) openSink(req *fetch.Request) (sink, error) {
+	body, file := &j.flags.body, &j.flags.file
 	offset, auto, err := body.offset()
 	if err != nil {
 		return nil, err
 	}
-	name, err := body.fileName(req.URL.Path(), index)
+	name, err := body.fileName(req.URL.Path(), j.index)
 	if err != nil {
 		return nil, err
 	}
@@ -29,12 +25,7 @@ func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer,
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - resumes a file: use -o or -O to name the file")
 		}
-		return newStream(output, offset, r.flags.sums()), nil
-	}
-	if t := terminal.Open(name); t != nil {
-		s := newStream(t, offset, r.flags.sums())
-		s.file = t
-		return s, nil
+		return newStream(j.output, offset, j.flags.sums()), nil
 	}
 	if file.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -42,11 +33,11 @@ func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer,
 		}
 	}
 	if body.remoteName || body.outputDir != "" {
-		r.openFolder.Do(func() { r.folder, _ = save.OpenFolder(body.outputDir) })
+		j.openFolder.Do(func() { j.folder, _ = save.OpenFolder(body.outputDir) })
 	}
 	o := save.Options{
-		URL: req.URL.Unredacted(), Weak: r.client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
-		Resume: auto, Offset: offset, Strict: file.strict, Sum: r.flags.sums(), Folder: r.folder,
+		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
+		Resume: auto, Offset: offset, Strict: file.strict, Sum: j.flags.sums(), Folder: j.folder,
 	}
 	switch {
 	case file.skipExisting:
@@ -58,11 +49,32 @@ func (r *retrieval) openSink(req *fetch.Request, index int, output io.Writer,
 		if auto || offset > 0 {
 			return nil, fetch.Usage.Errorf("-C and -J exclude each other, because the response determines the file name")
 		}
-		return &headerNamedFile{proposedName: proposedName, name: name, options: o}, nil
+		if s := j.openTerminal(name, offset); s != nil {
+			return s, nil
+		}
+		return &headerNamedFile{proposedName: j.proposedName, name: name, options: o}, nil
 	}
 	created, err := save.Create(name, o)
 	if err != nil {
 		return nil, err
 	}
+	if created.Device() {
+		if s := j.openTerminal(name, offset); s != nil {
+			created.Close()
+			return s, nil
+		}
+	}
 	return fileSink{created}, nil
+}
+
+// openTerminal opens the terminal with the given file name. It returns nil if
+// the file is not a terminal.
+func (j *job) openTerminal(name string, offset int64) sink {
+	t := terminal.Open(name)
+	if t == nil {
+		return nil
+	}
+	s := newStream(t, offset, j.flags.sums())
+	s.file = t
+	return s
 }

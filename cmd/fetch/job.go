@@ -16,7 +16,6 @@ import (
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/warc"
-	"github.com/anyurl/fetch/wrap"
 )
 
 // A job retrieves one URL.
@@ -78,7 +77,7 @@ func (j *job) retrieve() (err error) {
 		return err
 	}
 	req.Trace = j.measure.trace(req.Trace)
-	out, err := j.openSink(req, j.index, j.output, j.proposedName)
+	out, err := j.openSink(req)
 	if j.flags.file.skipExisting && errors.Is(err, fetch.Exists) {
 		j.note("%v: skipped", err)
 		return nil
@@ -99,10 +98,7 @@ func (j *job) retrieve() (err error) {
 			fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
 		defer cancel()
 	}
-	restart := j.flags.client.retry.options(func(_ context.Context, t wrap.Attempt) {
-		j.note("%v; restarting from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
-	})
-	return save.Transfer(j.ctx, fetch.DriverFunc(j.do), req, &receiver{out, j}, restart)
+	return save.Transfer(j.ctx, j, req, (*receiver)(j), j.restart)
 }
 
 // proposedName returns the file name in the Content-Disposition header field of
@@ -111,9 +107,9 @@ func (j *job) proposedName() string {
 	return http.Filename(j.resp.Header.Get("Content-Disposition"))
 }
 
-// do sends req and returns the response. It also writes the response header for
+// Do sends req and returns the response. It also writes the response header for
 // -D, the ETag for --etag-save and the messages for -v.
-func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	if j.calls++; j.calls > 1 {
 		j.attempts.before = j.calls - 1 + int(j.attempts.retries.Load())
 	}
@@ -144,19 +140,19 @@ func (j *job) do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 }
 
 // A receiver implements [save.Sink]. It writes a body to the sink of a job.
-type receiver struct {
-	sink
-	job *job
-}
+type receiver job
+
+func (r *receiver) State() save.State { return r.sink.State() }
+func (r *receiver) Restarts() bool    { return r.sink.Restarts() }
 
 // Receive writes the body of resp to the sink. It also verifies --checksum and
 // commits the file.
 func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
-	j := r.job
-	if err := r.Begin(j.flags.state(req, resp)); err != nil {
+	j, out := (*job)(r), r.sink
+	if err := out.Begin(j.flags.state(req, resp)); err != nil {
 		return err
 	}
-	if err := j.copy(r.sink, req, resp); err != nil {
+	if err := j.copy(out, req, resp); err != nil {
 		return err
 	}
 	if resp.Trailer != nil {
@@ -167,11 +163,11 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 		}
 	}
 	if j.flags.file.remoteTime {
-		r.SetTime(resp.Time)
+		out.SetTime(resp.Time)
 	}
 	if j.flags.body.checksum != nil {
-		if err := j.flags.body.verify(r.Sum()); err != nil {
-			r.Abort()
+		if err := j.flags.body.verify(out.Sum()); err != nil {
+			out.Abort()
 			return err
 		}
 	}
@@ -179,7 +175,7 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.request.failWithBody {
 		fault = resp.Fault
 	}
-	return errors.Join(fault, r.Commit())
+	return errors.Join(fault, out.Commit())
 }
 
 // copyBufferSize is the size of a copy buffer in bytes. With this size, system

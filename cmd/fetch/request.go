@@ -19,7 +19,7 @@ func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
 	f := r.flags
 	req := &fetch.Request{
 		URL: u, NoFollow: f.redirects.noFollow && !f.redirects.trusted,
-		ErrorBody: f.request.noFail || f.request.failWithBody, Trace: r.trace(),
+		ErrorBody: f.request.noFail || f.request.failWithBody, Trace: r.notes,
 	}
 	if f.request.head {
 		req.Op = fetch.Stat

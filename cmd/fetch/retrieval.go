@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/prospero"
@@ -25,6 +26,8 @@ type retrieval struct {
 	console *interactive.Console // terminal for sessions, or nil
 	meta    *metaFile            // file of --meta, or nil
 	buffers sync.Pool            // buffers of type *[]byte
+	notes   *trace.Trace         // prints the notes of all requests
+	restart wrap.RetryOptions    // for transfers that start again from the beginning
 
 	openFolder sync.Once
 	folder     *save.Folder // folder of files named after URLs, or nil
@@ -43,7 +46,8 @@ type retrievalOptions struct {
 
 // open returns a new retrieval. The caller must close its client.
 func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
-	r := &retrieval{streams: s, flags: f, native: o.native}
+	r := &retrieval{streams: s, flags: f, native: o.native, notes: s.trace()}
+	r.restart = f.client.retry.options(r.noteRestart)
 	all, err := f.schemes(s, o.listing, o.native)
 	if err != nil {
 		return nil, err
@@ -81,6 +85,11 @@ func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 		o.Rule = wrap.Robots("fetch")
 	}
 	return o
+}
+
+// noteRestart prints a note that a transfer starts again from the beginning.
+func (r *retrieval) noteRestart(_ context.Context, t wrap.Attempt) {
+	r.note("%v; restarting from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
 }
 
 // noteRetry prints a note that a request will be retried.

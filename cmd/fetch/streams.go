@@ -48,8 +48,8 @@ func (s *streams) note(format string, args ...any) {
 	}
 }
 
-// trace returns a Trace that prints the notes of a request. If -v is set, it
-// also prints the details.
+// trace returns a Trace that prints the notes of requests. If -v is set, it also
+// prints the details.
 func (s *streams) trace() *trace.Trace {
 	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
 	if s.verbose {
