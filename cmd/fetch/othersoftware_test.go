@@ -154,6 +154,7 @@ func (a *crawled) testReplayWebPage(t *testing.T) {
 	r.Show(web+"chunked.cgi", "doc.body.innerText.endsWith('\\n9997\\n9998\\n')")
 	r.Show(web+"wire.cgi", "doc.body.innerText.endsWith('\\n9998\\n9999\\n')")
 	r.Show(gopher+"0/sub/b.txt", "doc.body.innerText == 'b\\n'")
+	r.Show(a.seed("file")+"c", "doc.body.innerText.startsWith('text that is long')")
 	r.Show(ftp+"readme.txt", "doc.body.innerText == 'an ftp file\\n'")
 	r.Show(ftp, "doc.body.innerText.includes(' readme.txt\\n')")
 	r.Show(a.seed("nntp"), "doc.body.innerText.includes('\\t<1@test.example>\\t')")
@@ -161,8 +162,22 @@ func (a *crawled) testReplayWebPage(t *testing.T) {
 	_, menu := r.Download(gopher)
 	contains(t, string(menu), "0a\t/a.txt\t", "1sub\t/sub\t")
 	server := strings.TrimSuffix(strings.TrimPrefix(a.seed("nntp"), "nntp:"), "local.test")
+	_, message := r.Download(imapMessage(t, a.index))
+	contains(t, string(message), "\r\nMessage-ID: <one@test.example>\r\n")
 	_, article := r.Download("news:" + server + "1@test.example")
 	contains(t, string(article), "\r\nMessage-ID: <1@test.example>\r\n", "\r\n\r\nNumber 1\r\nFrom the body\r\n.dots\r\n")
+}
+
+// imapMessage returns the URL of the first message in an index.
+func imapMessage(t *testing.T, index []byte) string {
+	t.Helper()
+	for text := range bytes.Lines(index) {
+		if l, err := warc.ParseLine(string(text)); err == nil && l.Media == "message/rfc822" && strings.HasPrefix(l.URL, "imap:") {
+			return l.URL
+		}
+	}
+	t.Fatalf("no message in the index %s", index)
+	return ""
 }
 
 // longText is long enough for a revisit record.
