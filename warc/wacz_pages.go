@@ -139,7 +139,7 @@ func (a *Archive) pages(withText bool) iter.Seq[Page] {
 				if withText {
 					page.Text = htmlText(start, media)
 				}
-			case l.Status == "" && entries.KindOf(l.Media) == fetch.Menu:
+			case l.Status == "" && entries.KindOf(l.Media) == fetch.Menu && !strings.HasSuffix(l.URL, attributesSuffix):
 			default:
 				continue
 			}
@@ -149,6 +149,10 @@ func (a *Archive) pages(withText bool) iter.Seq[Page] {
 		}
 	}
 }
+
+// attributesSuffix ends the URL of the attributes of a Gopher+ item, which are
+// no page.
+const attributesSuffix = "%09%09!"
 
 // Numbers of bytes of an HTML page that are searched for its title and text.
 const (

@@ -66,6 +66,7 @@ func TestPackPages(t *testing.T) {
 	get(at("http://h.example/start", 9), "200 OK\r\nContent-Type: text/html", "<title>Newer</title>")
 	get(at("http://h.example/other", 3), "200 OK\r\nContent-Type: text/html", "<p>no title")
 	mustWrite(t, w, at("gopher://h.example/1/", 4).Resource("application/gopher-menu", strings.NewReader(".\r\n")))
+	mustWrite(t, w, at("gopher://h.example/0/file%09%09!", 4).Resource("application/gopher+-menu", strings.NewReader("+INFO\r\n")))
 	mustWrite(t, w, at("gopher://h.example/0/file", 5).Resource("text/plain", strings.NewReader("text")))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
