@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
 )
 
 // Options configures a run. Dir, Seeds and Client are required.
@@ -93,6 +94,12 @@ type WARC struct {
 	// If Unchanged is true, Run writes a revisit record for every unchanged
 	// object. Otherwise only unchanged HTTP objects have revisit records.
 	Unchanged bool
+
+	// Dedup is the index of an archive elsewhere, or nil. If the index has a
+	// capture of a URL with the payload that Run retrieved, Run writes a revisit
+	// record that refers to this capture instead of the payload. Replay then
+	// requires both archives. The caller closes Dedup after Run.
+	Dedup *warc.IndexFile
 
 	// If KeepTransferCoding is true, the records of HTTP responses contain the
 	// body as it was received, for example with its chunks. Otherwise they

@@ -43,6 +43,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
 	if w := o.WARC; w != nil {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
+		options.Dedup = w.Dedup
 	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)
 	if err != nil {

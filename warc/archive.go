@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/internal/linesort"
@@ -36,8 +35,7 @@ type Archive struct {
 	// replayed.
 	Damaged []*Error
 
-	index     io.ReaderAt
-	size      int64              // bytes in index
+	sortedLines
 	file      *os.File           // file with the index, or nil if the index is in memory
 	temporary bool               // if true, Close removes file
 	sections  map[string]section // sections by the base name of the WARC file
@@ -80,80 +78,4 @@ func (a *Archive) Close() error {
 // ends after the first error.
 func (a *Archive) Lines() iter.Seq2[Line, error] {
 	return parseLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
-}
-
-func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		for text, err := range in {
-			var l Line
-			if err == nil {
-				l, err = ParseLine(string(text))
-			}
-			if !yield(l, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// lookup returns the index lines with the given key.
-func (a *Archive) lookup(key string) iter.Seq2[Line, error] {
-	key = escape(key, " ") + " "
-	return func(yield func(Line, error) bool) {
-		start, err := searchLines(a.index, a.size, key)
-		if err != nil {
-			yield(Line{}, err)
-			return
-		}
-		for text, err := range linesort.Read(io.NewSectionReader(a.index, start, a.size-start)) {
-			if err == nil && !strings.HasPrefix(string(text), key) {
-				return
-			}
-			var l Line
-			if err == nil {
-				l, err = ParseLine(string(text))
-			}
-			if !yield(l, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// searchLines performs a binary search in the sorted lines of index. It returns
-// the offset of the first line that is not less than key.
-func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
-	low, high := int64(0), size
-	for low < high {
-		middle := low + (high-low)/2
-		start, line, err := lineAt(index, size, low, middle)
-		switch {
-		case err != nil:
-			return 0, err
-		case start >= high:
-			high = middle
-		case line < key:
-			low = start + int64(len(line))
-		default:
-			high = start
-		}
-	}
-	return low, nil
-}
-
-// lineAt returns the first line that starts at or after offset, and its
-// position. The line at offset low must be at or before that line.
-func lineAt(index io.ReaderAt, size, low, offset int64) (int64, string, error) {
-	from := max(offset-1, low) // the line break before offset
-	skip := offset > low
-	for text, err := range linesort.Read(io.NewSectionReader(index, from, size-from)) {
-		if err != nil {
-			return 0, "", err
-		}
-		if !skip {
-			return from, string(text), nil
-		}
-		from, skip = from+int64(len(text)), false
-	}
-	return size, "", nil
 }

@@ -63,9 +63,15 @@ func (v *verifier) addReferences(file string, h *Header) error {
 	return err
 }
 
-// visitKey returns a key for the capture of url at the given date. It differs
-// from all record IDs, because IDs contain no spaces.
-func visitKey(url, date string) string { return url + " " + date }
+// visitKey returns a key for the capture of url at the given date, without the
+// fraction of its second, because a date from an index has whole seconds. The
+// key differs from all record IDs, because IDs contain no spaces.
+func visitKey(url, date string) string {
+	if whole, _, ok := strings.Cut(date, "."); ok {
+		date = whole + "Z"
+	}
+	return url + " " + date
+}
 
 // references reports duplicate record IDs and references to missing records. It
 // must be called once, after all files are verified.

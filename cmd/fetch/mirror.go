@@ -175,6 +175,14 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	defer client.close()
 	o.Client = client.Client
+	if c.mirror.archive.dedup != "" {
+		index, err := openDedup(ctx, o.Client, c.mirror.archive.dedup)
+		if err != nil {
+			return fmt.Errorf("--dedup: %w", err)
+		}
+		defer index.close()
+		o.WARC.Dedup = index.IndexFile
+	}
 	o.Marks = groupMarks{marks, c.client.mail.newsServer}
 	o.Event, o.Progress = report.event, report.progress
 	// A mirror of many small objects allocates many short-lived objects. Less

@@ -42,6 +42,7 @@ type archiveFlags struct {
 	wire         bool
 	mailboxes    string
 	browse       string
+	dedup        string
 }
 
 func (f *archiveFlags) register(s *options.Set) {
@@ -52,6 +53,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")
+	p.StringVar(&f.dedup, "dedup", "", "write revisit records to equal records in the index `CDXJ`, a file or URL")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
 	p.StringVar(&f.description, "description", "", "record `TEXT` as the description in each WARC file")
 	p.StringVar(&f.isPartOf, "is-part-of", "", "record `NAME` as the collection (isPartOf) in each WARC file")
@@ -74,6 +76,8 @@ func (f *archiveFlags) options(o *mirror.Options) error {
 	switch {
 	case f.noTree && !f.warc:
 		return fetch.Usage.Errorf("--no-tree requires --warc, because nothing else would be written")
+	case f.dedup != "" && !f.warc:
+		return fetch.Usage.Errorf("--dedup requires --warc")
 	case f.noTree && f.browse != "":
 		return fetch.Usage.Errorf("--browse copies the files of tree/, so it excludes --no-tree")
 	}

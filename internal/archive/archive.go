@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Tree    bool             // if true, store the objects as files
 	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
+	Dedup   *warc.IndexFile  // index of records elsewhere, to which revisit records may refer, or nil
 	MinFree int64            // free bytes required on the disk; zero means no limit
 	Now     func() time.Time // clock; required
 }

@@ -228,6 +228,11 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 		duplicate = nil
 	}
 	group, err := e.Records(duplicate)
+	if err == nil && duplicate == nil && e.Size >= minRevisit && e.Result.Capture != nil && len(group) > 0 {
+		if duplicate, err = c.a.findElsewhere(group[0]); duplicate != nil && err == nil {
+			group, err = e.Records(duplicate)
+		}
+	}
 	if len(group) == 0 || err != nil {
 		return err
 	}
@@ -251,6 +256,20 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	}
 	c.a.proofs.add(proof{id: k.ID, url: k.URL, payload: k.Proof})
 	return nil
+}
+
+// findElsewhere returns a capture in Options.Dedup with the URL and the payload
+// of the record r, or nil. The capture has only a URL, a date and a payload
+// digest.
+func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
+	if a.options.Dedup == nil {
+		return nil, nil
+	}
+	original, digest, ok, err := a.options.Dedup.Original(r)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &frontier.Capture{URL: original.URL.Unredacted(), Time: original.Date, Proof: digest}, nil
 }
 
 // isVerifiedDuplicate reports whether e may be recorded as a revisit of

@@ -139,9 +139,13 @@ func Write(w io.Writer, in Lines) error {
 
 // Read returns the lines of r. If the last line has no line break, Read adds
 // one. A line longer than [MaxLine] is an error that wraps fetch.TooLarge.
-func Read(r io.Reader) Lines {
+func Read(r io.Reader) Lines { return ReadSize(r, bufferSize) }
+
+// ReadSize is like Read with a buffer of the given size in bytes. A small buffer
+// saves time if only the first lines are needed.
+func ReadSize(r io.Reader, size int) Lines {
 	return func(yield func([]byte, error) bool) {
-		in := bufio.NewReaderSize(r, bufferSize)
+		in := bufio.NewReaderSize(r, size)
 		var line []byte
 		for {
 			part, err := in.ReadSlice('\n')

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// A dedupIndex is the index of --dedup. Its close method removes the copy of an
+// index that was downloaded or decompressed.
+type dedupIndex struct {
+	*warc.IndexFile
+	copied string // name of the copy, or ""
+}
+
+// openDedup opens a CDXJ index. The text is a file name, the directory of an
+// archive, or a URL. An index at a URL is downloaded to a temporary file. A
+// compressed index is decompressed to a temporary file.
+func openDedup(ctx context.Context, client *fetch.Client, text string) (x dedupIndex, err error) {
+	name := localName(text)
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "index", "all.cdxj")
+	}
+	var in io.ReadCloser
+	f, err := os.Open(name)
+	switch {
+	case err == nil:
+		in = f
+		if !isCompressed(f) {
+			f.Close()
+			x.IndexFile, err = warc.OpenIndex(name)
+			return x, err
+		}
+	case !strings.Contains(text, ":"):
+		return x, localError(err)
+	default:
+		resp, err := client.Get(ctx, text)
+		if err != nil {
+			return x, err
+		}
+		in = resp.Body
+	}
+	defer in.Close()
+	if x.copied, err = copyIndex(in); err == nil {
+		x.IndexFile, err = warc.OpenIndex(x.copied)
+	}
+	if err != nil {
+		x.close()
+	}
+	return x, err
+}
+
+// localName returns the file name for a file URL, because a local index need not
+// be copied. It returns other text unchanged.
+func localName(text string) string {
+	u, err := uri.Parse(text)
+	if err != nil || u.Scheme() != "file" || u.Host() != "" || runtime.GOOS == "windows" {
+		return text
+	}
+	name, err := uri.Unescape(u.Path())
+	if err != nil {
+		return text
+	}
+	return name
+}
+
+// isCompressed reports whether f is compressed. It restores the position of f.
+func isCompressed(f *os.File) bool {
+	start := make([]byte, 4)
+	n, _ := f.ReadAt(start, 0) // a later read returns the same error
+	return coding.Detect(start[:n]) != ""
+}
+
+// copyIndex copies an index to a temporary file and decompresses it.
+func copyIndex(in io.Reader) (name string, err error) {
+	f, err := os.CreateTemp("", "fetch-dedup-*")
+	if err != nil {
+		return "", localError(err)
+	}
+	buffered := bufio.NewReader(in)
+	in = buffered
+	start, _ := buffered.Peek(4) // Copy returns the same error
+	if name := coding.Detect(start); name == "gzip" || name == "zstd" {
+		in = coding.NewReader(io.NopCloser(buffered), []string{name}, nil)
+	}
+	_, err = io.Copy(f, in)
+	return f.Name(), localError(errors.Join(err, f.Close()))
+}
+
+func (x *dedupIndex) close() error {
+	var err error
+	if x.IndexFile != nil {
+		err = x.Close()
+	}
+	if x.copied != "" {
+		err = errors.Join(err, os.Remove(x.copied))
+	}
+	return localError(err)
+}

@@ -1,0 +1,242 @@
+package warc
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/linesort"
+	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/uri"
+)
+
+// An IndexFile is a sorted CDXJ file that is searched for the captures of a URL.
+// Each search reads a few blocks of the file, so memory use does not depend on
+// its size. An IndexFile is safe for concurrent use. The caller must close it.
+type IndexFile struct {
+	sortedLines
+	file *os.File
+}
+
+// OpenIndex opens a CDXJ file. Its lines must be sorted by bytes, as with
+// LC_ALL=C sort. OpenIndex reads the first line and returns an error if it is
+// not a line of a CDXJ file.
+func OpenIndex(name string) (*IndexFile, error) {
+	f, err := regularfile.Open(name)
+	if err != nil {
+		return nil, localError(err)
+	}
+	x := &IndexFile{file: f}
+	x.index = f
+	if x.size, err = f.Seek(0, io.SeekEnd); err == nil {
+		for _, err = range parseLines(linesort.Read(io.NewSectionReader(f, 0, x.size))) {
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, localError(err)
+	}
+	return x, nil
+}
+
+// Close closes the file.
+func (x *IndexFile) Close() error { return localError(x.file.Close()) }
+
+// Lookup returns the lines of the captures of url, sorted by date. URLs that
+// have the same [Key] are equal. The sequence ends after the first error. If the
+// file is not sorted, Lookup can miss lines or return an error that wraps
+// fetch.Mismatch.
+func (x *IndexFile) Lookup(url string) iter.Seq2[Line, error] { return x.lookup(Key(url)) }
+
+// Original returns a reference to a capture in the index that has the URL, the
+// HTTP status and the payload digest of r, for [Capture.Revisit]. The result
+// digest is the payload digest in the index. The result ok is false if there is
+// no such capture, or if the Body of r is not an io.ReadSeeker. Original restores
+// the position of the Body.
+func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok bool, err error) {
+	body, seekable := r.Body.(io.ReadSeeker)
+	if !seekable || r.Type != Response && r.Type != Resource {
+		return original, "", false, nil
+	}
+	sized := *r
+	start, err := body.Seek(0, io.SeekCurrent)
+	if err == nil {
+		sized.Size, err = body.Seek(0, io.SeekEnd)
+	}
+	if err == nil {
+		_, err = body.Seek(start, io.SeekStart)
+	}
+	if err != nil {
+		return original, "", false, localError(err)
+	}
+	own, err := sized.indexLine()
+	if err != nil || own.Key == "" {
+		return original, "", false, localError(err)
+	}
+	sums := map[Algorithm]string{}
+	for l, err := range x.lookup(own.Key) {
+		if err != nil {
+			return original, "", false, err
+		}
+		want := l.labeledDigest()
+		at, invalid := time.Parse("20060102150405", l.Timestamp)
+		u, err := uri.Parse(l.URL)
+		if want == "" || invalid != nil || err != nil || l.Media == "warc/revisit" || l.Status != own.Status {
+			continue
+		}
+		a := algorithmOf(want)
+		if sums[a] == "" {
+			if sums[a], err = payloadDigest(body, a, r.Type); err != nil {
+				return original, "", false, localError(err)
+			}
+		}
+		if same, _ := sameDigest(want, sums[a]); same {
+			return Reference{URL: u, Date: at}, sums[a], true, nil
+		}
+	}
+	return original, "", false, nil
+}
+
+// payloadDigest returns the digest of the payload of a block. It restores the
+// position of the block. If the block is an invalid HTTP message, the result is
+// "invalid".
+func payloadDigest(block io.ReadSeeker, a Algorithm, t Type) (string, error) {
+	d := NewDigester(a, t)
+	start, err := block.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = io.Copy(d, block)
+	}
+	if err == nil {
+		_, err = block.Seek(start, io.SeekStart)
+	}
+	if sum := d.Payload(); sum != "" {
+		return sum, err
+	}
+	return "invalid", err
+}
+
+// labeledDigest returns the digest of the line with its label, such as
+// "sha1:DIGEST", or "" if the line has no digest of a supported algorithm. Many
+// programs omit the label in an index.
+func (l Line) labeledDigest() string {
+	text := l.Digest
+	if !strings.Contains(text, ":") {
+		switch len(text) {
+		case 32, 40:
+			text = "sha1:" + text
+		case 64:
+			text = "sha256:" + text
+		}
+	}
+	name, _, ok := splitDigest(text)
+	if !ok {
+		return ""
+	}
+	_, value, _ := strings.Cut(text, ":")
+	return name + ":" + value
+}
+
+func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for text, err := range in {
+			if err == nil && text[0] == '!' { // a line with metadata
+				continue
+			}
+			var l Line
+			if err == nil {
+				l, err = ParseLine(string(text))
+			}
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// sortedLines is a CDXJ file that is sorted by bytes.
+type sortedLines struct {
+	index io.ReaderAt
+	size  int64 // bytes in index
+}
+
+// lookup returns the index lines with the given key.
+func (a *sortedLines) lookup(key string) iter.Seq2[Line, error] {
+	key = escape(key, " ") + " "
+	return func(yield func(Line, error) bool) {
+		start, err := searchLines(a.index, a.size, key)
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		lines := linesort.ReadSize(io.NewSectionReader(a.index, start, a.size-start), searchBuffer)
+		for l, err := range parseLines(whilePrefix(lines, key)) {
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// whilePrefix returns the lines before the first line that does not begin with
+// prefix.
+func whilePrefix(in linesort.Lines, prefix string) linesort.Lines {
+	return func(yield func([]byte, error) bool) {
+		for text, err := range in {
+			if err == nil && !bytes.HasPrefix(text, []byte(prefix)) || !yield(text, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// searchLines performs a binary search in the sorted lines of index. It returns
+// the offset of the first line that is not less than key. If the lines that it
+// reads are not sorted, it returns an error.
+func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
+	low, high := int64(0), size
+	var before, after string // a line that ends at or before low, and a line that starts at or after high
+	for low < high {
+		middle := low + (high-low)/2
+		start, line, err := lineAt(index, size, low, middle)
+		switch {
+		case err != nil:
+			return 0, err
+		case start >= high:
+			high = middle
+			continue
+		case line < before || after != "" && line > after:
+			return 0, fetch.Mismatch.Errorf("the lines of the index are not sorted at offset %d: sort them by bytes", start)
+		case line < key:
+			low, before = start+int64(len(line)), line
+		default:
+			high, after = start, line
+		}
+	}
+	return low, nil
+}
+
+// searchBuffer is the number of bytes that each step of a search reads. Most
+// lines are much shorter.
+const searchBuffer = 2 << 10
+
+// lineAt returns the first line that starts at or after offset, and its
+// position. The line at offset low must be at or before that line.
+func lineAt(index io.ReaderAt, size, low, offset int64) (int64, string, error) {
+	from := max(offset-1, low) // the line break before offset
+	skip := offset > low
+	for text, err := range linesort.ReadSize(io.NewSectionReader(index, from, size-from), searchBuffer) {
+		if err != nil {
+			return 0, "", err
+		}
+		if !skip {
+			return from, string(text), nil
+		}
+		from, skip = from+int64(len(text)), false
+	}
+	return size, "", nil
+}

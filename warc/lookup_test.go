@@ -1,0 +1,128 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+func writeIndex(t testing.TB, lines ...string) *IndexFile {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "index.cdxj")
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	x, err := OpenIndex(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+// TestOriginal searches for the original of a record in lines of other programs.
+func TestOriginal(t *testing.T) {
+	sum := strings.TrimPrefix(helloSum, "sha1:")
+	const sha256OfHello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e730433629 38b9824"
+	line := func(date, fields string) string {
+		return `example,h)/a ` + date + ` {"url":"http://h.example/a",` + fields + `}`
+	}
+	page := at("http://h.example/a", 0)
+	for _, tc := range []struct {
+		name   string
+		line   string
+		record *Record
+		want   string // date of the original, or ""
+	}{
+		{"ours", line("20200101000000", `"status":"200","digest":"`+sum+`"`), page.Response(text(plainAnswer)), "20200101000000"},
+		{"digest with a label", line("20200101000000", `"status":"200","digest":"sha1:`+strings.ToLower(sum)+`"`),
+			page.Response(text(plainAnswer)), "20200101000000"},
+		{"SHA-256", line("20200101000000", `"status":"200","digest":"sha-256:`+strings.ReplaceAll(sha256OfHello, " ", "")+`"`),
+			page.Response(text(plainAnswer)), "20200101000000"},
+		{"number as the status", line("20200101000000", `"status":200,"digest":"`+sum+`"`), page.Response(text(plainAnswer)),
+			"20200101000000"},
+		{"https", strings.Replace(line("20200101000000", `"status":"200","digest":"`+sum+`"`), "http:", "https:", 1),
+			page.Response(text(plainAnswer)), "20200101000000"},
+		{"other status", line("20200101000000", `"status":"404","digest":"`+sum+`"`), page.Response(text(plainAnswer)), ""},
+		{"other digest", line("20200101000000", `"status":"200","digest":"`+strings.TrimPrefix(emptySum, "sha1:")+`"`),
+			page.Response(text(plainAnswer)), ""},
+		{"unknown digest", line("20200101000000", `"status":"200","digest":"md5:00"`), page.Response(text(plainAnswer)), ""},
+		{"no digest", line("20200101000000", `"status":"200"`), page.Response(text(plainAnswer)), ""},
+		{"revisit", line("20200101000000", `"mime":"warc/revisit","status":"200","digest":"`+sum+`"`),
+			page.Response(text(plainAnswer)), ""},
+		{"invalid date", line("2020", `"status":"200","digest":"`+sum+`"`), page.Response(text(plainAnswer)), ""},
+		{"other URL", line("20200101000000", `"status":"200","digest":"`+sum+`"`),
+			at("http://h.example/b", 0).Response(text(plainAnswer)), ""},
+		{"resource", `gopher://h.example/0/a 20200101000000 {"url":"gopher://h.example/0/a","digest":"` + sum + `"}`,
+			at("gopher://h.example/0/a", 0).Resource("text/plain", text("hello")), "20200101000000"},
+		{"metadata", line("20200101000000", `"digest":"`+sum+`"`), page.Metadata("text/plain", text("hello")), ""},
+	} {
+		original, digest, ok, err := writeIndex(t, "!meta {}", tc.line).Original(tc.record)
+		got := ""
+		if ok {
+			got = original.Date.Format("20060102150405")
+		}
+		if got != tc.want || err != nil || ok != strings.HasPrefix(digest, "sha") || ok == original.URL.IsZero() {
+			t.Errorf("%s: got %v, %q, %v, %v", tc.name, original, digest, ok, err)
+		}
+		if rest := tc.record.Body.(*strings.Reader); rest.Len() != int(rest.Size()) {
+			t.Errorf("%s: the position of the body changed", tc.name)
+		}
+	}
+}
+
+// TestLookup searches sorted and unsorted files.
+func TestLookup(t *testing.T) {
+	var lines []string
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf(`example,h)/%06d 2020 {"url":"http://h.example/%06d"}`, i/2, i/2))
+	}
+	sorted := writeIndex(t, lines...)
+	for i := range 2500 {
+		n := 0
+		for l, err := range sorted.Lookup(fmt.Sprintf("http://h.example/%06d", i)) {
+			if err != nil || !strings.HasSuffix(l.URL, fmt.Sprintf("/%06d", i)) {
+				t.Fatalf("got %v, %v", l, err)
+			}
+			n++
+		}
+		if n != 2 {
+			t.Fatalf("%d: got %d lines", i, n)
+		}
+	}
+	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+		lines[i], lines[j] = lines[j], lines[i]
+	}
+	var failed error
+	for _, err := range writeIndex(t, lines...).Lookup("http://h.example/000100") {
+		failed = errors.Join(failed, err)
+	}
+	if !errors.Is(failed, fetch.Mismatch) {
+		t.Errorf("unsorted: got error %v", failed)
+	}
+}
+
+// BenchmarkLookup searches an index of a million lines.
+func BenchmarkLookup(b *testing.B) {
+	lines := make([]string, 1_000_000)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`example,h)/a/long/path/of/some/page/%09d 20200101000000 {"url":"http://h.example/a/long/path/of/some/page/%09d",`+
+			`"mime":"text/html","status":"200","digest":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","length":"1000","offset":"1000","filename":"a.warc.gz"}`, i, i)
+	}
+	x := writeIndex(b, lines...)
+	start := time.Now()
+	for i := range b.N {
+		for _, err := range x.Lookup(fmt.Sprintf("http://h.example/a/long/path/of/some/page/%09d", i*7919%1_000_000)) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(time.Since(start).Microseconds())/float64(b.N), "µs/lookup")
+}
