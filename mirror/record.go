@@ -109,7 +109,7 @@ func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([
 	}
 	answer := of.Response(x.block)
 	if !x.complete {
-		answer.Truncated = warc.TruncatedUnspecified
+		answer.Truncated = warc.TruncatedByLength // a redirect with a body that exceeds Limits.FileSize
 	}
 	if v.err == nil && duplicate != nil {
 		answer = of.Revisit(reference(duplicate), duplicate.Proof, bytes.NewReader(x.head))

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/warc"
 )
 
 // TestRedirectToItself checks that an item which redirects to itself is
@@ -89,5 +90,42 @@ func TestRefusalNamesSetting(t *testing.T) {
 				t.Errorf("%s: %q, %t, want %q", u, found, ok, setting)
 			}
 		}
+	})
+}
+
+// TestRedirectMedia checks that the media type of a redirect is not compared
+// with the accepted media types, and that its record has the complete body.
+func TestRedirectMedia(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/to":
+				out.Header().Set("Content-Type", "text/plain")
+				out.Header().Set("Location", "/image")
+				out.WriteHeader(http.StatusFound)
+				io.WriteString(out, "the body of the redirect")
+			case "/image":
+				out.Header().Set("Content-Type", "image/png")
+				io.WriteString(out, "an image")
+			default:
+				http.NotFound(out, r)
+			}
+		}))
+		o := w.options("http://a.example/to")
+		o.Scope.Accept = []string{"image/png"}
+		run(t, o)
+		heads, blocks := records(t, o.Dir)
+		bodies := map[string]string{}
+		for i, h := range heads {
+			if h.Type() == warc.Response && h.Get("WARC-Truncated") == "" {
+				_, bodies[h.Target()], _ = strings.Cut(blocks[i], "\r\n\r\n")
+			}
+		}
+		if bodies["http://a.example/to"] != "the body of the redirect" || bodies["http://a.example/image"] != "an image" {
+			t.Errorf("recorded bodies %q\n%s", bodies, outcomes(t, o.Dir))
+		}
+		checkVerify(t, o.Dir)
 	})
 }

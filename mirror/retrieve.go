@@ -192,7 +192,7 @@ func (c *crawl) rejectedResponse(v *visit) string {
 		return "an index needs search words"
 	case limit > 0 && v.resp.Size > limit:
 		return "too large"
-	case v.resp.Unchanged || v.resp.Fault != nil || c.hasLinks(v):
+	case v.resp.Unchanged || v.resp.Fault != nil || v.redirects() || c.hasLinks(v):
 		return ""
 	default:
 		return c.scope.checkMedia(v.resp.Media)
