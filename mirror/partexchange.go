@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/exchange"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -56,12 +57,12 @@ func parsePartExchange(note string) *partExchange {
 // add adds the exchange of v. If the body of v starts at its first byte, add
 // replaces the earlier exchanges, and x may be nil.
 func (x *partExchange) add(v *visit) (*partExchange, error) {
-	sent, err := v.recorder.sent.Reader()
+	sent, err := v.recorder.Sent.Reader()
 	if err != nil {
 		return nil, err
 	}
-	request, err := maskSecrets(sent)
-	head := v.recorder.response.head(v)
+	request, err := exchange.MaskSecrets(sent)
+	head := v.recorder.Response.Head(v.resp)
 	if v.resp.Offset == 0 {
 		of := newCapture(v)
 		return &partExchange{
@@ -108,5 +109,5 @@ func appendLines(fields fetch.Header, name string, text []byte) fetch.Header {
 // block returns the block of the response record of v, whose body was resumed.
 func (x *partExchange) block(v *visit) (io.ReadSeeker, error) {
 	body, err := v.body.Reader()
-	return joinBlock(x.Head, body), err
+	return exchange.JoinBlock(x.Head, body), err
 }

@@ -2,16 +2,12 @@ package mirror
 
 import (
 	"bytes"
-	"cmp"
-	"crypto/tls"
 	"io"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/exchange"
 	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -25,11 +21,11 @@ func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, 
 	case v.state == frontier.Pending && !v.unreached, v.state == frontier.Excluded && !v.redirects() && !v.serverRefused,
 		v.err != nil && !v.requested:
 		return nil, nil
-	case v.err != nil && !(v.serverRefused && v.recorder.mode == scheme.RecordWire):
+	case v.err != nil && !(v.serverRefused && v.recorder.Mode == scheme.RecordWire):
 		return []*warc.Record{of.Failure(v.err)}, nil
-	case v.recorder == nil, v.unchanged && v.recorder.mode != scheme.RecordWire:
+	case v.recorder == nil, v.unchanged && v.recorder.Mode != scheme.RecordWire:
 		return c.unchangedRecords(of, v, duplicate), nil
-	case v.recorder.mode == scheme.RecordWire:
+	case v.recorder.Mode == scheme.RecordWire:
 		return exchangeRecords(of, v, duplicate)
 	case duplicate != nil:
 		return c.withConversation(of, v, of.Revisit(reference(duplicate), duplicate.Proof, nil)), nil
@@ -38,7 +34,7 @@ func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, 
 	if err != nil {
 		return nil, err
 	}
-	return c.withConversation(of, v, of.Resource(resourceMedia(v), body)), nil
+	return c.withConversation(of, v, of.Resource(exchange.ResourceMedia(v.url, v.resp), body)), nil
 }
 
 // unchangedRecords returns a revisit record for an object that was not
@@ -58,8 +54,8 @@ func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Cap
 func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
 	fields := viaFields(v)
-	if v.recorder.conversation.Len() > 0 {
-		block.Write(v.recorder.conversation.Bytes())
+	if lines := v.recorder.Conversation(); len(lines) > 0 {
+		block.Write(lines)
 	} else if steps, err := c.o.Client.Plan(&fetch.Request{URL: v.url}); err == nil {
 		for _, s := range steps {
 			fields = append(fields, fetch.Field{Name: "plan", Value: s.String()})
@@ -88,19 +84,10 @@ func viaFields(v *visit) (fields fetch.Header) {
 	return fields
 }
 
-// resourceMedia returns the media type of an object. If the protocol has no
-// media types, the media type depends on the file name.
-func resourceMedia(v *visit) string {
-	if v.resp.Media != "" {
-		return v.resp.Media
-	}
-	return cmp.Or(media.ByName(v.url.Path()), "application/octet-stream")
-}
-
 // exchangeRecords returns the records of an HTTP response and its request, and
 // a metadata record for trailer fields and resumptions.
 func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([]*warc.Record, error) {
-	if !v.recorder.response.received { // there was no network exchange
+	if !v.recorder.Response.Received() { // there was no network exchange
 		return nil, nil
 	}
 	x, err := recordedExchange(v)
@@ -124,8 +111,8 @@ func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([
 	return group, nil
 }
 
-// An exchange is the content of the records of an HTTP exchange.
-type exchange struct {
+// A webExchange is the content of the records of an HTTP exchange.
+type webExchange struct {
 	head     []byte        // head of the response as it was received
 	block    io.ReadSeeker // block of the response record
 	complete bool          // if false, the body in block is incomplete
@@ -135,47 +122,26 @@ type exchange struct {
 
 // recordedExchange returns the exchange of v. If v resumed the body, the
 // exchange is the one that started the body.
-func recordedExchange(v *visit) (x exchange, err error) {
+func recordedExchange(v *visit) (x webExchange, err error) {
 	if first := v.resumed; first != nil && v.resp.Offset > 0 {
 		block, err := first.block(v)
-		return exchange{first.Head, block, true, first.Request, first.fields()}, err
+		return webExchange{first.Head, block, true, first.Request, first.fields()}, err
 	}
-	sent, err := v.recorder.sent.Reader()
+	sent, err := v.recorder.Sent.Reader()
 	if err != nil {
 		return x, err
 	}
-	if x.request, err = maskSecrets(sent); err != nil {
+	if x.request, err = exchange.MaskSecrets(sent); err != nil {
 		return x, err
 	}
-	x.head, x.fields = v.recorder.response.head(v), trailerFields(v)
-	x.block, x.complete, err = v.recorder.response.block(v)
+	response := &v.recorder.Response
+	x.head, x.fields = response.Head(v.resp), response.TrailerFields(v.resp)
+	var body exchange.Spool
+	if v.body != nil {
+		body = v.body
+	}
+	x.block, x.complete, err = response.Block(v.resp, body)
 	return x, err
-}
-
-// trailerFields returns a metadata field trailer for each trailer field of an
-// HTTP response. A recorded body without its transfer coding has no trailer.
-func trailerFields(v *visit) (fields fetch.Header) {
-	if r := &v.recorder.response; v.resp.Trailer == nil || r.keepsCoding() {
-		return nil
-	}
-	for _, f := range v.resp.Trailer() {
-		fields = append(fields, fetch.Field{Name: "trailer", Value: f.Name + ": " + f.Value})
-	}
-	return fields
-}
-
-// maskSecrets reads an HTTP request and masks the values of secret header
-// fields, because other people may read the archive.
-func maskSecrets(sent io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(sent) // small, because this program wrote the request
-	var out []byte
-	for line := range bytes.Lines(text) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); ok && http1.IsSecretField(string(name)) {
-			line = append(bytes.Clone(name), ": ***\r\n"...)
-		}
-		out = append(out, line...)
-	}
-	return out, err
 }
 
 func reference(c *frontier.Capture) warc.Reference {
@@ -188,19 +154,6 @@ func newCapture(v *visit) *warc.Capture {
 	if v.resumed != nil && v.resp.Offset > 0 {
 		return v.resumed.capture(v.url)
 	}
-	c := &warc.Capture{URL: v.url, Date: v.started}
-	if v.resp == nil {
-		return c
-	}
-	c.IP = v.resp.Peer
-	proto := strings.ToLower(v.resp.Proto)
-	if proto == "" {
-		proto = strings.TrimSuffix(v.url.Scheme(), "s")
-	}
-	c.Protocols = []string{proto}
-	if t := v.resp.TLS; t != nil {
-		c.Protocols = append(c.Protocols, strings.ToLower(strings.ReplaceAll(tls.VersionName(t.Version), " ", "/")))
-		c.Cipher = tls.CipherSuiteName(t.CipherSuite)
-	}
-	return c
+	c := exchange.NewCapture(v.url, v.started, v.resp)
+	return &c
 }

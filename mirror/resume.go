@@ -30,7 +30,7 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	if s.Offset == 0 {
 		return p, nil
 	}
-	if v.recorder.mode == scheme.RecordWire {
+	if v.recorder.Mode == scheme.RecordWire {
 		if v.resumed = parsePartExchange(s.Note); v.resumed == nil {
 			c.archive.RejectPart(v.item, p, fetch.Mismatch.Errorf("unknown exchange"))
 			return nil, nil
@@ -65,7 +65,7 @@ func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 		}
 	}
 	state := save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size}
-	if v.recorder.mode == scheme.RecordWire {
+	if v.recorder.Mode == scheme.RecordWire {
 		x, err := v.resumed.add(v)
 		if err != nil {
 			c.archive.ReleasePart(v.item, p, nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/exchange"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
@@ -104,7 +105,7 @@ func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
 	v.recorder, v.requested = c.newRecorder(v.scheme), true
-	req.Trace = v.recorder.trace()
+	req.Trace = v.recorder.Trace()
 	c.restoreMark(v)
 	part, err := c.openPart(v, req)
 	if err != nil {
@@ -117,8 +118,8 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
-	if v.recorder.mode == scheme.RecordWire {
-		v.recorder.response.omitBody(resp)
+	if v.recorder.Mode == scheme.RecordWire {
+		v.recorder.Response.OmitBody(resp)
 	}
 	if isRobotsTxt(v.scheme, v.url) {
 		v.started = c.robots.requestTime(v)
@@ -128,7 +129,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 		v.exclude(reason)
 		return nil
 	}
-	if err := archive.JoinDistinct(c.readBody(v, part), v.recorder.writeError()); err != nil {
+	if err := archive.JoinDistinct(c.readBody(v, part), v.recorder.WriteError()); err != nil {
 		return err
 	}
 	v.finishResumed()
@@ -264,14 +265,14 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 
 // newRecorder returns a recorder for an exchange of the scheme s. If
 // Options.WARC is nil, the recorder discards all data.
-func (c *crawl) newRecorder(s fetch.Scheme) *recorder {
-	r := &recorder{}
+func (c *crawl) newRecorder(s fetch.Scheme) *exchange.Recorder {
+	r := &exchange.Recorder{}
 	if c.o.WARC == nil {
 		return r
 	}
-	if r.mode = s.Mirror.Record; r.mode == scheme.RecordWire {
-		r.sent = c.archive.Spool("")
-		r.response = responseRecorder{keepCoding: c.o.WARC.KeepTransferCoding, body: c.archive.Spool("")}
+	if r.Mode = s.Mirror.Record; r.Mode == scheme.RecordWire {
+		r.Sent = c.archive.Spool("")
+		r.Response = exchange.Response{KeepCoding: c.o.WARC.KeepTransferCoding, Body: c.archive.Spool("")}
 	}
 	return r
 }

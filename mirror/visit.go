@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/exchange"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
@@ -28,7 +29,7 @@ type visit struct {
 	body     *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest   [sha256.Size]byte
 	size     int64
-	recorder *recorder
+	recorder *exchange.Recorder
 	resumed  *partExchange // exchanges of a large HTTP body that is recorded, or nil
 
 	state         frontier.State
@@ -74,7 +75,7 @@ func (v *visit) free() {
 		v.body = nil
 	}
 	if v.recorder != nil {
-		v.recorder.free()
+		v.recorder.Free()
 	}
 	v.memory.Free(v.reserved)
 	v.children, v.reserved = nil, 0

@@ -59,6 +59,7 @@ var layers = map[string][]string{
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/media"},
 	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},
+	"internal/exchange": {"uri", "fetch", "internal/", "warc"},
 
 	"schemes": {"uri", "fetch", "schemes/"},
 	"cmd/":    {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
