@@ -81,6 +81,10 @@ func (c *crawl) entry(v *visit) archive.Entry {
 		},
 		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },
 	}
+	if isRobotsTxt(v.scheme, v.url) {
+		v.meta.Robots = robotsResultOf(v)
+		e.Result.Meta = v.meta.encode()
+	}
 	if v.resp != nil {
 		e.Menu, e.NoFile = v.resp.Kind == fetch.Menu, !v.resp.Location.IsZero()
 	}

@@ -16,22 +16,23 @@ import (
 // meta describes how the URL of an item was found. Item.Meta contains its JSON
 // encoding.
 type meta struct {
-	From        string       `json:"from,omitempty"`  // URL of the page or listing that contains the link
-	Peer        netip.Addr   `json:"peer,omitzero"`   // address of the server that sent From
-	FoundBy     string       `json:"by,omitempty"`    // token of the process that found the URL
-	Size        *int64       `json:"size,omitempty"`  // size in bytes in the listing
-	Time        time.Time    `json:"time,omitzero"`   // modification time in the listing
-	Run         int64        `json:"run,omitempty"`   // number of the run that read the listing
-	Requisite   bool         `json:"part,omitempty"`  // if true, a page needs the object for its display, such as an image
-	OutOfReach  int          `json:"extra,omitempty"` // number of consecutive requisites outside Scope.Reach
-	Hops        int          `json:"hops,omitempty"`  // number of consecutive redirects
-	Chain       int          `json:"chain,omitempty"` // number of consecutive links between queries of the same path
-	SeedTarget  string       `json:"under,omitempty"` // target of the redirect of a seed; the target counts as a seed
-	ArticleName string       `json:"name,omitempty"`  // URL of an article in the form nntp://HOST/GROUP/NUMBER
-	SiteInfo    bool         `json:"guide,omitempty"` // if true, the URL is a robots.txt or a sitemap
-	Guessed     bool         `json:"guess,omitempty"` // if true, the object may not exist
-	Referenced  bool         `json:"named,omitempty"` // if true, the URL is in scope on every host, because a Prospero directory refers to it
-	Symlinks    *symlinkPath `json:"ways,omitempty"`  // symbolic links in the path
+	From        string        `json:"from,omitempty"`   // URL of the page or listing that contains the link
+	Peer        netip.Addr    `json:"peer,omitzero"`    // address of the server that sent From
+	FoundBy     string        `json:"by,omitempty"`     // token of the process that found the URL
+	Size        *int64        `json:"size,omitempty"`   // size in bytes in the listing
+	Time        time.Time     `json:"time,omitzero"`    // modification time in the listing
+	Run         int64         `json:"run,omitempty"`    // number of the run that read the listing
+	Requisite   bool          `json:"part,omitempty"`   // if true, a page needs the object for its display, such as an image
+	OutOfReach  int           `json:"extra,omitempty"`  // number of consecutive requisites outside Scope.Reach
+	Hops        int           `json:"hops,omitempty"`   // number of consecutive redirects
+	Chain       int           `json:"chain,omitempty"`  // number of consecutive links between queries of the same path
+	SeedTarget  string        `json:"under,omitempty"`  // target of the redirect of a seed; the target counts as a seed
+	ArticleName string        `json:"name,omitempty"`   // URL of an article in the form nntp://HOST/GROUP/NUMBER
+	SiteInfo    bool          `json:"guide,omitempty"`  // if true, the URL is a robots.txt or a sitemap
+	Guessed     bool          `json:"guess,omitempty"`  // if true, the object may not exist
+	Referenced  bool          `json:"named,omitempty"`  // if true, the URL is in scope on every host, because a Prospero directory refers to it
+	Robots      *robotsResult `json:"robots,omitempty"` // last response, if the URL is a robots.txt
+	Symlinks    *symlinkPath  `json:"ways,omitempty"`   // symbolic links in the path
 }
 
 // metaOf decodes the meta of an item. It returns the zero meta if another

@@ -46,10 +46,13 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	if err := c.outages.givenUp(v); err != nil {
 		return v.leaveUnreached(err)
 	}
-	if c.unchangedByListing(it, v.meta) {
+	reused, err := c.reuseRobots(ctx, v)
+	switch {
+	case reused:
+	case c.unchangedByListing(it, v.meta):
 		v.unchanged, v.listed, v.note = true, true, "unchanged according to the listing"
 		err = c.rediscover(ctx, v)
-	} else {
+	default:
 		err = c.retrieve(ctx, v)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/uri"
 )
 
 // Limits of a robotsCache for the age, the number and the size of its entries.
@@ -28,6 +29,9 @@ const (
 type robotsCache struct {
 	now func() time.Time
 
+	// stored returns the response that an earlier run has archived, or nil.
+	stored func(ctx context.Context, u uri.URI) *robotsExchange
+
 	mu      sync.Mutex
 	entries map[fetch.Origin]*robotsExchange
 	size    int // bytes of all entries
@@ -39,6 +43,7 @@ func newRobotsCache(now func() time.Time) *robotsCache {
 
 // A robotsExchange is a request for a robots.txt file with its response.
 type robotsExchange struct {
+	stored   bool // if true, an earlier run has sent the request, and no bytes are recorded
 	started  time.Time
 	response fetch.Response // without the body
 	body     []byte
@@ -56,7 +61,15 @@ func (r *robotsCache) middleware(next fetch.Driver) fetch.Driver {
 		if !ok || req.Op != fetch.Get || !req.Range.IsZero() || !isRobotsTxt(req.Scheme(), req.URL) {
 			return next.Do(ctx, req)
 		}
-		if x := r.lookup(origin); x != nil && isOwnLink(req, origin) {
+		x := r.lookup(origin)
+		if x == nil && req.Trace == nil {
+			if x = r.stored(ctx, req.URL); x != nil {
+				r.add(origin, x)
+			}
+		}
+		// A stored response only decides which URLs are allowed, because no
+		// visit requests its robots.txt.
+		if x != nil && (x.stored && req.Trace == nil || !x.stored && isOwnLink(req, origin)) {
 			return x.replay(req.Trace), nil
 		}
 		if req.Trace != nil { // the request archives the file, so no later request needs the response
@@ -153,7 +166,7 @@ func (r *robotsCache) lookup(origin fetch.Origin) *robotsExchange {
 
 // requestTime returns the time of the request for the robots.txt that v visits.
 func (r *robotsCache) requestTime(v *visit) time.Time {
-	if x := r.lookup(v.origin); x != nil {
+	if x := r.lookup(v.origin); x != nil && !x.stored {
 		return x.started
 	}
 	return v.started

@@ -56,6 +56,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
+	c.robots.stored = c.storedRobotsExchange
 	c.o.Client = o.Client.With(c.politeness()...)
 	for _, cut := range truncated {
 		c.report.truncatedWARC(cut)

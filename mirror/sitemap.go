@@ -24,7 +24,8 @@ func (d *discovery) addRobotsTxt() {
 	}
 	at, err := u.WithoutQuery().WithoutFragment().WithPath("/robots.txt")
 	if err == nil {
-		d.addItem(at, archive.Canonical(at), meta{SiteInfo: true, Guessed: true}, 0)
+		stored, _ := d.c.storedRobots(d.ctx, at)
+		d.addItem(at, archive.Canonical(at), meta{SiteInfo: true, Guessed: true, Robots: stored}, 0)
 		d.added = 0 // the robots.txt does not count as a link of the page
 	}
 }

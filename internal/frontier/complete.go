@@ -84,8 +84,8 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 		last.Valid = true
 	}
 	err = t.Exec(`update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4,
-		note=nullif(?5, ''), last=coalesce(?6, last) where id=?7`,
-		int(r.State), t.run, attempts, wait, r.Note, last, u.id)
+		note=nullif(?5, ''), last=coalesce(?6, last), meta=coalesce(?7, meta) where id=?8`,
+		int(r.State), t.run, attempts, wait, r.Note, last, r.Meta, u.id)
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,7 @@ type Result struct {
 	Retry    time.Time // time of the next attempt, if State is Pending
 	Postpone bool      // if true and State is Pending, the item is not claimed before the next Begin
 	Note     string    // reason of a failure or an exclusion
+	Meta     []byte    // new value of Item.Meta, or nil to keep it
 	Capture  *Capture  // new capture, or nil if no new object was retrieved
 	Names    []Name    // paths to reserve for Capture.Path
 	Children []Item    // links in the object, to be added as with Add
@@ -255,6 +256,10 @@ type Frontier interface {
 	// NewestCaptures returns the most recent capture for each key in keys. The
 	// result contains no entry for a URL without a capture.
 	NewestCaptures(ctx context.Context, keys []Key) (map[Key]Capture, error)
+
+	// Metas returns Item.Meta for each key in keys. The result contains no entry
+	// for a key that does not belong to a URL of the database.
+	Metas(ctx context.Context, keys []Key) (map[Key][]byte, error)
 
 	// CapturesByDigest returns the first capture with each digest that has a
 	// WARC record. The result contains no entry for a digest without such a

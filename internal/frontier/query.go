@@ -169,6 +169,13 @@ func (e *engine) NewestCaptures(ctx context.Context, keys []Key) (map[Key]Captur
 	})
 }
 
+func (e *engine) Metas(ctx context.Context, keys []Key) (map[Key][]byte, error) {
+	return lookupAll(ctx, e, keys, func(s *session, k Key) (meta []byte, err error) {
+		err = s.Scan("select meta from url where key=?", []any{k[:]}, &meta)
+		return meta, err
+	})
+}
+
 func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error) {
 	return lookupAll(ctx, e, digests, func(s *session, d [32]byte) (Capture, error) {
 		return s.captureOf("c.id = (select min(id) from capture where sum=? and digest=? and file is not null)",

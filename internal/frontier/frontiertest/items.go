@@ -92,7 +92,11 @@ func testRuns(t *testing.T, e Engine) {
 	waiting.NotBefore = later
 	tr.add(1, waiting)
 	tr.must(tr.Evict(tr.ctx))
-	tr.must(tr.Complete(tr.ctx, tr.lease("w", "a", 9), doneResults(seed), nil))
+	tr.wantMeta(seed.Key, "again")
+	results := doneResults(seed)
+	results[0].Meta = []byte("completed")
+	tr.must(tr.Complete(tr.ctx, tr.lease("w", "a", 9), results, nil))
+	tr.wantMeta(seed.Key, "completed")
 	if st := tr.stats(); !st.NextDue.Equal(later) {
 		t.Errorf("the next is due at %v; want %v", st.NextDue, later)
 	}
@@ -285,4 +289,14 @@ func testRevive(t *testing.T, e Engine) {
 	}
 	tr.want(frontier.Pending, "http://a/1", "http://a/2")
 	tr.want(frontier.Excluded, "http://a/3")
+}
+
+// wantMeta checks the meta of an item, and that Metas returns nothing for an
+// unknown key.
+func (tr *trial) wantMeta(k frontier.Key, want string) {
+	tr.Helper()
+	got, err := tr.Metas(tr.ctx, []frontier.Key{frontier.KeyOf("unknown"), k})
+	if len(got) != 1 || string(got[k]) != want || err != nil {
+		tr.Errorf("Metas returned %q, %v, want %q", got, err, want)
+	}
 }
