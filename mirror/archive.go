@@ -19,6 +19,9 @@ type Finding struct {
 // ErrIncomplete means that an archive still has pending URLs.
 var ErrIncomplete = archive.ErrIncomplete
 
+// ErrLost means that more WARC records are missing than Options.MaxLost allows.
+var ErrLost = archive.ErrLost
+
 // Verify checks all files of the archive in the directory dir. The database must
 // match the digest of its rows. The files in tree/ must match the digests of the
 // retrieved objects. The records in the WARC files must be complete and match

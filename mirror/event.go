@@ -5,7 +5,9 @@ import (
 )
 
 // An Event describes the visit of one URL. It is written as a line of
-// crawl.jsonl, with more members for Recover.
+// crawl.jsonl, with more members for Recover. The field State is "cut" for a WARC
+// file truncated at Offset, "lost" for missing records of a WARC file, and "guard"
+// for the total of Guard.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
@@ -13,7 +15,7 @@ type Event struct {
 	Via       string    `json:"via,omitempty"`       // URL of the page with the link
 	Depth     int       `json:"depth,omitempty"`     // number of links from a seed
 	Seed      bool      `json:"seed,omitempty"`      // if true, the URL is a seed of this run
-	State     string    `json:"state"`               // a State, "cut" for a WARC file truncated at Offset, or "guard" for the total of Guard
+	State     string    `json:"state"`               // a State, or another value as described above
 	Unchanged bool      `json:"same,omitempty"`      // if true, the archive already has the object
 	Repaired  bool      `json:"repaired,omitempty"`  // if true, the object is unchanged, but its file was missing or damaged
 	Unreached bool      `json:"unreached,omitempty"` // if true, the URL is pending, because the server could not be reached

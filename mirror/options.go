@@ -50,6 +50,12 @@ type Options struct {
 	Delete    bool
 	MaxDelete float64
 
+	// If the share of WARC records that are missing is larger than MaxLost, Run
+	// changes nothing and returns ErrLost, because a disk may not be mounted.
+	// Otherwise, Run retrieves the objects of the missing records again. A
+	// MaxLost of 0 means 0.1.
+	MaxLost float64
+
 	// Run obeys the robots.txt of each site and pauses between the requests to
 	// a host. Each attempt of a request waits, including the retries of a
 	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
@@ -73,7 +79,7 @@ type Options struct {
 	Delay time.Duration
 
 	FollowLinks bool             // if true, follow symbolic links in listings
-	Recheck     bool             // if true, request objects that a listing shows as unchanged
+	Recheck     bool             // if true, request objects that a listing shows as unchanged, and verify archived objects
 	Marks       Marks            // positions in newsgroups; nil means listing all articles
 	Event       func(Event)      // called for each visit, one call at a time; may be nil
 	Progress    func(Progress)   // called at most once a second; may be nil
@@ -205,6 +211,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.MaxDelete <= 0 {
 		o.MaxDelete = 0.1
+	}
+	if o.MaxLost <= 0 {
+		o.MaxLost = 0.1
 	}
 	if o.Now == nil {
 		o.Now = time.Now

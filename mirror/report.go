@@ -66,6 +66,14 @@ func (r *report) truncatedWARC(c archive.Truncation) {
 	})
 }
 
+// lostRecords reports an event for a WARC file with missing records.
+func (r *report) lostRecords(l archive.Loss) {
+	r.emit(Event{
+		Time: r.now().UTC(), State: "lost", WARC: l.File,
+		Note: fmt.Sprintf("%s: %d records are missing", l.File, l.Records),
+	})
+}
+
 // reportGuards reports the number of URLs that each guard omitted.
 func (r *report) reportGuards() {
 	for g, n := range r.summary.LeftOut {

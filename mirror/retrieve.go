@@ -152,7 +152,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	last := v.item.LastCapture
 	v.sameContent = last != nil && last.Digest == v.digest && last.Code == resp.Code
-	v.repaired = v.sameContent && c.archive.LacksFile(last)
+	v.repaired = v.sameContent && (c.archive.LacksFile(last) || c.archive.LostRecord(last))
 	if err := c.discover(ctx, v); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 
 // newCrawl opens the archive in Options.Dir for a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
-	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, Now: o.Now}
+	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now}
 	if w := o.WARC; w != nil {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
 		options.Dedup = w.Dedup
@@ -60,6 +60,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	c.o.Client = o.Client.With(c.politeness()...)
 	for _, cut := range truncated {
 		c.report.truncatedWARC(cut)
+	}
+	for _, l := range a.Losses() {
+		c.report.lostRecords(l)
 	}
 	return c, nil
 }

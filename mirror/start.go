@@ -92,7 +92,7 @@ func (c *crawl) requeueMissing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if it.LastCapture != nil && !c.archive.Has(it.LastCapture) {
+		if it.LastCapture != nil && !c.archive.Lists(it.LastCapture) {
 			_, err := c.queue.Requeue(ctx, frontier.Kept) // existing messages cause no requests
 			return err
 		}

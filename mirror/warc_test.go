@@ -121,7 +121,7 @@ func TestTLS(t *testing.T) {
 }
 
 // TestUncommittedBytes checks that uncommitted bytes are removed and reported.
-// A file that lost committed bytes is not changed.
+// If the last record lost bytes, the run continues after the record before it.
 func TestUncommittedBytes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,14 +180,7 @@ func TestUncommittedBytes(t *testing.T) {
 		if err := os.WriteFile(open, whole[:len(whole)-10], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mirror.Run(t.Context(), o); !errors.Is(err, fetch.Mismatch) {
-			t.Errorf("a file that lost bytes: %v", err)
-		}
-		if err := os.WriteFile(open, whole, 0o666); err != nil {
-			t.Fatal(err)
-		}
 		run(t, o)
-		checkVerify(t, o.Dir)
 		seen := map[string]int{}
 		heads, _ := records(t, o.Dir)
 		for _, h := range heads {

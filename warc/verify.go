@@ -118,19 +118,15 @@ func (v *verifier) file(name string, r io.Reader) iter.Seq2[Finding, error] {
 			v.buffer = make([]byte, bufferSize)
 		}
 		for {
-			h, err := in.Next()
+			c := &recordCheck{name: name}
+			h, _, err := c.checkNext(in, v.buffer)
 			if err == io.EOF {
 				return
 			}
-			c := &recordCheck{name: name}
-			if err == nil {
-				c.offset, c.id = h.Offset, h.ID()
-				c.checkHead(h)
-				if err = v.addReferences(name, h); err == nil {
-					err = c.checkBlock(in, h, v.buffer)
-				}
+			if err == nil && h != nil {
+				err = v.addReferences(name, h)
 			}
-			if err = c.addError(err); err != nil {
+			if err != nil {
 				yield(Finding{}, err)
 				return
 			}
@@ -149,6 +145,31 @@ type recordCheck struct {
 	offset   int64
 	id       string
 	findings []Finding
+}
+
+// checkNext reads the next record, and returns its header and its length in the
+// file. If the header is unreadable, h is nil. If the record is damaged, the
+// length is 0. At the end of the file, the error is io.EOF. Any other error is
+// an error of the file system.
+func (c *recordCheck) checkNext(in *Reader, buffer []byte) (h *Header, length int64, err error) {
+	h, err = in.Next()
+	if err == io.EOF {
+		return nil, 0, err
+	}
+	if err == nil {
+		c.offset, c.id = h.Offset, h.ID()
+		c.checkHead(h)
+		length, err = c.checkBlock(in, h, buffer)
+	}
+	if err = c.addError(err); err != nil {
+		return nil, 0, err
+	}
+	for _, f := range c.findings {
+		if !f.Note {
+			length = 0
+		}
+	}
+	return h, length, nil
 }
 
 func (c *recordCheck) add(problem Problem, format string, args ...any) *Finding {
@@ -231,8 +252,8 @@ func (c *recordCheck) checkRepeated(fields fetch.Header) {
 }
 
 // checkBlock reads the block of a record and verifies its block digest and
-// payload digest.
-func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) error {
+// payload digest. It returns the length of the record in the file.
+func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) (length int64, err error) {
 	block := c.digester(h, "WARC-Block-Digest")
 	payload := c.digester(h, "WARC-Payload-Digest")
 	if h.Type() == Revisit || h.Get("WARC-Segment-Number") != "" {
@@ -249,10 +270,10 @@ func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) error {
 		to = append(to, payload)
 	}
 	if _, err := io.CopyBuffer(io.MultiWriter(to...), in, buffer); err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := in.Finish(); err != nil {
-		return err
+	if length, err = in.Finish(); err != nil {
+		return 0, err
 	}
 	if in.stray > 0 {
 		c.add(BadLength, "%d bytes after the block belong to no record", in.stray)
@@ -265,7 +286,7 @@ func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) error {
 	if payload != nil {
 		c.checkPayload(h.Get("WARC-Payload-Digest"), payload)
 	}
-	return nil
+	return length, nil
 }
 
 // digester returns a Digester with the algorithm of the digest in the header

@@ -195,8 +195,11 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if err == nil && c.mirror.archive.browse != "" {
 		err = mirror.Browse(ctx, o, c.mirror.archive.browse)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		err = report.failure(ctx, o.Dir, sum)
+	case errors.Is(err, mirror.ErrLost):
+		err = fmt.Errorf("%w (to retrieve the objects again: --max-lost 100%%)", err)
 	}
 	return errors.Join(err, client.saveCookies())
 }

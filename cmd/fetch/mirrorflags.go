@@ -238,21 +238,24 @@ func (f *crawlLimits) options() mirror.Limits {
 type updateFlags struct {
 	delete    bool
 	maxDelete options.Share
+	maxLost   options.Share
 	recheck   bool
 }
 
 func (f *updateFlags) register(s *options.Set) {
-	f.maxDelete = 0.1
+	f.maxDelete, f.maxLost = 0.1, 0.1
 	p := s.Own("Updates")
 	p.BoolVar(&f.delete, "delete", false, "move files that were deleted on the server to attic/")
 	p.Var(&f.maxDelete, "max-delete", "with --delete, move no files if more than `SHARE` are affected")
-	p.BoolVar(&f.recheck, "recheck", false, "request objects again even if listings show no change")
+	p.Var(&f.maxLost, "max-lost", "change nothing if more than `SHARE` of the records is missing")
+	p.BoolVar(&f.recheck, "recheck", false, "verify archived objects, and request them even if listings show no change")
 }
 
 // options converts the flags to options of the mirror package.
 func (f *mirrorFlags) options() (o mirror.Options, err error) {
 	o = mirror.Options{
 		Hosts: f.limits.hosts, Tries: f.limits.tries, Delete: f.update.delete, MaxDelete: float64(f.update.maxDelete),
+		MaxLost:     float64(f.update.maxLost),
 		FollowLinks: f.scope.followLinks, Recheck: f.update.recheck, IgnoreRobots: f.scope.ignoreRobots,
 		Override: overrideFlag,
 	}

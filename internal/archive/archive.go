@@ -21,6 +21,8 @@ type Options struct {
 	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
 	Dedup   *warc.IndexFile  // index of records elsewhere, to which revisit records may refer, or nil
 	MinFree int64            // free bytes required on the disk; zero means no limit
+	MaxLost float64          // share of the WARC records that may be missing
+	Recheck bool             // if true, Has verifies objects and records of any size
 	Now     func() time.Time // clock; required
 }
 
@@ -39,6 +41,8 @@ type Archive struct {
 	parts    sync.Map // set of labels of the partial bodies on disk
 
 	mailWritten bool // whether Derive has written the mailboxes
+	losses      []Loss
+	intact      intactSet
 
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits
@@ -79,9 +83,15 @@ func (a *Archive) CheckSpace() error {
 }
 
 // Has reports whether the archive contains the object of c in the tree and in a
-// WARC file, as far as the Options enable them.
+// WARC file, as far as the Options enable them. It reads the WARC record to
+// find damage.
 func (a *Archive) Has(c *frontier.Capture) bool {
-	if a.options.WARC != nil && c.ID == "" {
+	return a.Lists(c) && (a.options.WARC == nil || a.hasRecord(c))
+}
+
+// Lists is like Has, but does not read the WARC record.
+func (a *Archive) Lists(c *frontier.Capture) bool {
+	if a.options.WARC != nil && (c.ID == "" || c.File == "") {
 		return false
 	}
 	if !a.options.Tree || c.Path == "" && c.Code/100 == 3 {
@@ -91,13 +101,18 @@ func (a *Archive) Has(c *frontier.Capture) bool {
 }
 
 // LacksFile reports whether the file of c in the tree is missing or has the
-// wrong size. It returns false if c has no file in the tree.
+// wrong size. With Options.Recheck, it also compares the digest. It returns
+// false if c has no file in the tree.
 func (a *Archive) LacksFile(c *frontier.Capture) bool {
 	if !a.options.Tree || c.Path == "" {
 		return false
 	}
 	info, err := a.store.Stat(c.Path)
-	return err != nil || info.Size() != c.Size
+	if err != nil || info.Size() != c.Size || !a.options.Recheck {
+		return err != nil || info.Size() != c.Size
+	}
+	digest, err := digestFile(a.folder.root, tree.Dir+"/"+c.Path)
+	return err != nil || digest != c.Digest
 }
 
 // Canonical returns the normalized text of u, which identifies u in an archive.

@@ -44,7 +44,7 @@ func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err
 			"no files were deleted: %d of %d files are missing on the server, but the maximum share is %g",
 			len(gone), total, maxShare)
 	}
-	run := "run-" + a.started.UTC().Format("20060102T150405Z")
+	run := a.atticName("run")
 	for _, path := range gone {
 		if err := a.store.MoveToAttic(path, run); err != nil {
 			return moved, err

@@ -214,19 +214,7 @@ func (c *commit) findDuplicates() (map[[32]byte]frontier.Capture, error) {
 
 // writeGroup writes the WARC records of one visit as a group.
 func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) error {
-	var duplicate *frontier.Capture
-	digest, last := e.Digest, e.Result.Item.LastCapture
-	if e.Unchanged && last != nil {
-		digest = last.Digest
-	}
-	if t, ok := duplicates[digest]; ok && t.ID != "" {
-		duplicate = &t
-	} else if last != nil && last.ID != "" && last.Digest == digest {
-		duplicate = last // the first capture of this content has no record
-	}
-	if duplicate != nil && !c.a.isVerifiedDuplicate(e, duplicate) {
-		duplicate = nil
-	}
+	duplicate := c.duplicateOf(e, duplicates)
 	group, err := e.Records(duplicate)
 	if err == nil && duplicate == nil && e.Size >= minRevisit && e.Result.Capture != nil && len(group) > 0 {
 		if duplicate, err = c.a.findElsewhere(group[0]); duplicate != nil && err == nil {
@@ -255,6 +243,7 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 		c.a.proofs.add(proof{k.ID, k.URL, k.Proof, k.Digest})
 	}
 	c.a.proofs.add(proof{id: k.ID, url: k.URL, payload: k.Proof})
+	c.a.intact.add(k)
 	return nil
 }
 
@@ -270,6 +259,27 @@ func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
 		return nil, err
 	}
 	return &frontier.Capture{URL: original.URL.Unredacted(), Time: original.Date, Proof: digest}, nil
+}
+
+// duplicateOf returns an earlier capture of the content of e with an intact
+// record, or nil.
+func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture) *frontier.Capture {
+	digest, last := e.Digest, e.Result.Item.LastCapture
+	if e.Unchanged && last != nil {
+		digest = last.Digest
+	}
+	if first, ok := duplicates[digest]; ok && c.a.isUsable(e, &first) {
+		return &first
+	}
+	if last != nil && last.Digest == digest && c.a.isUsable(e, last) { // the first capture has no intact record
+		return last
+	}
+	return nil
+}
+
+// isUsable reports whether e may be recorded as a revisit of duplicate.
+func (a *Archive) isUsable(e *Entry, duplicate *frontier.Capture) bool {
+	return duplicate.ID != "" && duplicate.File != "" && a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
 }
 
 // isVerifiedDuplicate reports whether e may be recorded as a revisit of

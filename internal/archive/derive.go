@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 )
@@ -30,7 +31,10 @@ func (a *Archive) Seal(ctx context.Context) error {
 	err := a.journal.flush()
 	if err == nil {
 		err = a.seal(ctx, func(name string) bool {
-			return isImmutable(name) || !a.mailWritten && name != mailMarker && strings.HasPrefix(name, mailFolder+"/")
+			if strings.HasPrefix(name, mailFolder+"/") {
+				return !a.mailWritten && name != mailMarker
+			}
+			return isImmutable(name) && (a.records == nil || !a.records.changed[path.Base(name)])
 		})
 	}
 	return Classify(err)

@@ -60,12 +60,21 @@ func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error
 		if !rewrite && isNewer(root, part, name) {
 			continue
 		}
-		err := replaceFile(root, part, func(w io.Writer) error { return warc.Index(w, filepath.Join(dir, name)) })
+		err := replaceFile(root, part, func(w io.Writer) error { return indexReadable(w, filepath.Join(dir, name)) })
 		if err != nil {
 			return nil, err
 		}
 	}
 	return parts, replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
+}
+
+// indexReadable writes the index of WARC files without their damaged records.
+func indexReadable(w io.Writer, names ...string) error {
+	err := warc.Index(w, names...)
+	if e := (*warc.Error)(nil); errors.As(err, &e) {
+		return nil // Verify reports the damage, and w returns its own errors again
+	}
+	return err
 }
 
 // warcFiles returns the names in the directory warc that match pattern. It

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/warc"
 )
@@ -24,6 +25,7 @@ type records struct {
 	index     *index           // index of the current file
 	ends      map[string]int64 // end of the last record in each file that the current batch has changed
 	committed map[string]int64 // end of the last committed record in each file
+	changed   map[string]bool  // set of the files that this process has changed
 }
 
 // A Truncation describes the uncommitted records that Open removed from the end
@@ -43,7 +45,10 @@ func openRecords(
 	if err := errors.Join(regularfile.CheckFolder(root, warcFolder), root.MkdirAll(warcFolder, 0o777)); err != nil {
 		return nil, nil, err
 	}
-	r = &records{root: root, maxSize: o.MaxSize, index: &index{}, ends: map[string]int64{}, committed: committed}
+	r = &records{
+		root: root, maxSize: o.MaxSize, index: &index{}, ends: map[string]int64{}, committed: committed,
+		changed: map[string]bool{},
+	}
 	if r.maxSize <= 0 {
 		r.maxSize = warc.DefaultMaxSize
 	}
@@ -76,7 +81,11 @@ func (r *records) resume() (truncations []Truncation, err error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		end := r.committed[name]
-		if err := r.w.Resume(name, end); err != nil {
+		err = r.w.Resume(name, end)
+		if errors.Is(err, fetch.Mismatch) { // the first record is damaged
+			err = r.finishDamaged(name, end)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if more := info.Size() - end; more > 0 {
@@ -84,6 +93,20 @@ func (r *records) resume() (truncations []Truncation, err error) {
 		}
 	}
 	return truncations, nil
+}
+
+// finishDamaged truncates an unfinished file at the offset end and gives it its
+// final name. No more records are appended, because the file has no readable
+// warcinfo record.
+func (r *records) finishDamaged(name string, end int64) error {
+	f, err := regularfile.OpenFileIn(r.dir, name+warc.OpenSuffix, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Truncate(end), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return r.dir.Rename(name+warc.OpenSuffix, name)
 }
 
 // write appends the records to the current WARC file as a group.
@@ -143,6 +166,9 @@ func (r *records) rewind() (err error) {
 func (r *records) markCommitted() error {
 	defer clear(r.ends)
 	maps.Copy(r.committed, r.ends)
+	for name := range r.ends {
+		r.changed[name] = true
+	}
 	for _, end := range r.ends {
 		if end >= r.maxSize {
 			return r.w.Close()

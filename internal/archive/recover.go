@@ -48,6 +48,9 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if err := a.openFrontier(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.settleLosses(ctx); err != nil {
+		return nil, err
+	}
 	if err := a.frontier.Evict(ctx); err != nil {
 		return nil, err
 	}
@@ -57,7 +60,7 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if err := a.publishCommitted(ctx); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(a.store.Clean(), a.findParts()); err != nil {
+	if err := errors.Join(a.store.Clean(), a.findParts(), a.moveRetired(ctx)); err != nil {
 		return nil, err
 	}
 	if err := a.openLayout(ctx); err != nil {

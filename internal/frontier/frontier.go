@@ -278,6 +278,33 @@ type Frontier interface {
 	// number. It can also be called between runs.
 	Requeue(ctx context.Context, states ...State) (n int64, err error)
 
+	// RequeueItems makes the items with the given keys pending and returns
+	// their number. It ignores unknown, pending and deleted items. It can also
+	// be called between runs.
+	RequeueItems(ctx context.Context, keys []Key) (n int64, err error)
+
+	// RecordsIn returns the captures with a record in a WARC file.
+	RecordsIn(ctx context.Context, file string) iter.Seq2[Stored, error]
+
+	// RecordsOf returns the captures with a record and the given digest.
+	RecordsOf(ctx context.Context, digest [32]byte) iter.Seq2[Stored, error]
+
+	// RecordCount returns the number of captures with a record.
+	RecordCount(ctx context.Context) (int64, error)
+
+	// Relocate changes the places of records in one transaction. A Move that is
+	// not lost refers to the WARC file to, and end becomes the offset after the
+	// last record of this file. A lost capture keeps its ID, but its File
+	// becomes "". The WARC file from becomes retired. Both names may be "".
+	Relocate(ctx context.Context, from, to string, end int64, moves []Move) error
+
+	// Retired returns the names of retired WARC files, which contain no record
+	// of a capture. FileEnds does not return them.
+	Retired(ctx context.Context) ([]string, error)
+
+	// DropFile removes a retired WARC file from the database.
+	DropFile(ctx context.Context, name string) error
+
 	// Seal stores a digest of all rows and the given digest of a manifest. Any
 	// later change of the database removes the digest of the rows.
 	Seal(ctx context.Context, manifest []byte) error

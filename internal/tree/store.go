@@ -217,22 +217,34 @@ func validatePath(path string) error {
 // MoveToAttic moves a file from the tree to the attic of a run. It replaces an
 // existing file there. The move is durable after SyncFolders.
 func (s *Store) MoveToAttic(name, run string) error {
+	return s.move(name, Dir+"/"+name, Attic+"/"+Name(run)+"/"+name)
+}
+
+// MoveAside moves a file of the archive to the attic of a run. The name is
+// relative to the directory of the archive, also in the attic. The move is
+// durable after SyncFolders.
+func (s *Store) MoveAside(name, run string) error {
+	return s.move(name, name, Attic+"/"+Name(run)+"/"+name)
+}
+
+// move renames a file. The path name must be valid in the tree.
+func (s *Store) move(name, oldPath, newPath string) error {
 	if err := validatePath(name); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from, err := s.folder(path.Dir(Dir + "/" + name))
+	from, err := s.folder(path.Dir(oldPath))
 	if err != nil {
 		return classify(err)
 	}
 	s.held = from
 	defer func() { s.held = nil }()
-	to, err := s.folder(path.Dir(Attic + "/" + Name(run) + "/" + name))
+	to, err := s.folder(path.Dir(newPath))
 	if err != nil {
 		return classify(err)
 	}
-	return classify(from.rename(path.Base(name), to, path.Base(name)))
+	return classify(from.rename(path.Base(oldPath), to, path.Base(newPath)))
 }
 
 // classify wraps a file system error in fetch.Local or fetch.DiskFull.

@@ -47,6 +47,8 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Lease", func(t *testing.T) { testLease(t, e) })
 	t.Run("Complete", func(t *testing.T) { testComplete(t, e) })
 	t.Run("Read", func(t *testing.T) { testRead(t, e) })
+	t.Run("Relocate", func(t *testing.T) { testRelocate(t, e) })
+	t.Run("Seal", func(t *testing.T) { testSeal(t, e) })
 	t.Run("Model", func(t *testing.T) { testModel(t, e, 20) })
 	t.Run("Crawl", func(t *testing.T) { testCrawl(t, e, 150) })
 	t.Run("Crash", func(t *testing.T) { testCrash(t, e, 3) })

@@ -1,0 +1,101 @@
+package archive
+
+import (
+	"context"
+	"sync"
+
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/warc"
+)
+
+// maxVerified is the maximum size in bytes of a WARC record that Has verifies
+// completely. Of a larger record it reads only the header, because a run over
+// an unchanged archive would otherwise read the complete archive.
+const maxVerified = 256 << 10
+
+// An intactSet is the set of WARC records that this process has written or
+// verified. It is safe for concurrent use.
+type intactSet struct {
+	mu  sync.Mutex
+	set map[recordPlace]struct{}
+}
+
+// A recordPlace identifies a WARC record and its place.
+type recordPlace struct {
+	file   string
+	offset int64
+	id     string
+}
+
+// add adds the record of c to the set. If the set is full, add first removes all
+// records.
+func (s *intactSet) add(c *frontier.Capture) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.set == nil || len(s.set) >= maxProofs {
+		s.set = map[recordPlace]struct{}{}
+	}
+	s.set[recordPlace{c.File, c.Offset, c.ID}] = struct{}{}
+}
+
+func (s *intactSet) contains(c *frontier.Capture) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.set[recordPlace{c.File, c.Offset, c.ID}]
+	return ok
+}
+
+// hasRecord reports whether the WARC record of c is intact. If the record is a
+// revisit record, the first record of the same content must be intact too.
+func (a *Archive) hasRecord(c *frontier.Capture) bool {
+	if a.intact.contains(c) {
+		return true
+	}
+	h, intact := a.readRecord(c)
+	if !intact {
+		return false
+	}
+	inArchive := h.Get("WARC-Refers-To") != "" // otherwise Options.Dedup has the original
+	if h.Type() == warc.Revisit && inArchive && !a.hasOriginal(c, h) {
+		return false
+	}
+	a.intact.add(c)
+	return true
+}
+
+// hasOriginal reports whether the record to which a revisit record refers is
+// intact. The parameter h is the header of the revisit record of c.
+func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
+	for s, err := range a.frontier.RecordsOf(context.Background(), c.Digest) {
+		if err != nil {
+			return false
+		}
+		if refersTo(h, s.ID) {
+			first, intact := a.readRecord(&s.Capture)
+			return intact && first.Type() != warc.Revisit
+		}
+	}
+	return false
+}
+
+// readRecord reads the WARC record of c and reports whether it is intact. Of a
+// large record it reads only the header, unless Options.Recheck is set.
+func (a *Archive) readRecord(c *frontier.Capture) (h *warc.Header, intact bool) {
+	if c.Length > maxVerified && !a.options.Recheck {
+		h = a.recordHeader(c)
+		return h, h != nil
+	}
+	f, err := a.openWARC(c.File)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	h, intact = warc.VerifyRecord(f, c.Offset)
+	return h, intact && describes(c, h)
+}
+
+// LostRecord reports whether the WARC record of c existed earlier, but is now
+// missing or damaged. It returns false if the run writes no WARC files.
+func (a *Archive) LostRecord(c *frontier.Capture) bool {
+	return a.options.WARC != nil && c.ID != "" && (c.File == "" || !a.hasRecord(c))
+}
