@@ -74,8 +74,8 @@ func (a *Archive) Close() error {
 	return localError(err)
 }
 
-// Lines returns the lines of the index, sorted by key and time. The sequence
+// lines returns the lines of the index, sorted by key and time. The sequence
 // ends after the first error.
-func (a *Archive) Lines() iter.Seq2[Line, error] {
+func (a *Archive) lines() iter.Seq2[Line, error] {
 	return parseLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
 }

@@ -15,7 +15,7 @@ func fuzzFiles(f *testing.F) {
 	f.Helper()
 	for _, opts := range []Options{{}, {Uncompressed: true}} {
 		file, err := os.ReadFile(sample(f,
-			Options{Uncompressed: opts.Uncompressed, Worker: "w", Now: testOptions().Now, NewID: testOptions().NewID}))
+			Options{Uncompressed: opts.Uncompressed, Worker: "w", Now: testOptions().Now, newID: testOptions().newID}))
 		if err != nil {
 			f.Fatal(err)
 		}

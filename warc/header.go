@@ -12,15 +12,15 @@ import (
 // archives.
 func storedRules() *http1.Rules { return &http1.Rules{Mode: http1.Stored} }
 
-// HTTPHead reads the header of an HTTP response, up to and including the blank
-// line. This header is the block of a revisit record. HTTPHead skips interim
-// responses (1xx). If the response is truncated within the header, HTTPHead
+// readHead reads the header of an HTTP response, up to and including the blank
+// line. This header is the block of a revisit record. readHead skips interim
+// responses (1xx). If the response is truncated within the header, readHead
 // returns the truncated header and a nil error.
-func HTTPHead(response io.Reader) ([]byte, error) { return http1.NewReader(response, 4<<10).ReadHead() }
+func readHead(response io.Reader) ([]byte, error) { return http1.NewReader(response, 4<<10).ReadHead() }
 
 // httpHead reads and parses the header of an HTTP response.
 func httpHead(block io.Reader) (status int, fields fetch.Header, err error) {
-	head, err := HTTPHead(block)
+	head, err := readHead(block)
 	if err != nil {
 		return 0, nil, err
 	}

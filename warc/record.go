@@ -73,7 +73,7 @@ type Capture struct {
 type Record struct {
 	Capture
 	Type  Type
-	ID    string // WARC-Record-ID without brackets; if empty, Write calls Options.NewID
+	ID    string // WARC-Record-ID without brackets; if empty, the Writer creates a urn:uuid
 	Media string // Content-Type of the block, or ""
 
 	// Body is the block, or nil if the block is empty. The block begins at the
@@ -90,9 +90,8 @@ type Record struct {
 	BlockDigest   string // digest of the block, such as "sha1:DIGEST"; if empty, the Writer computes it
 	PayloadDigest string // digest of the payload; in a revisit record, digest of the original payload
 
-	Truncated  string // reason why the block is incomplete, such as TruncatedByLength, or ""
-	Identified string // media type detected from the payload, or ""
-	Profile    string // profile of a revisit record: IdenticalPayload or ServerNotModified
+	Truncated string // reason why the block is incomplete, such as TruncatedByLength, or ""
+	Profile   string // profile of a revisit record: IdenticalPayload or ServerNotModified
 
 	// RefersTo identifies the original record of a revisit record, or the
 	// record that a metadata record describes.

@@ -123,7 +123,7 @@ func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *r
 		if rec.head.Type() != Revisit {
 			return a.respond(req, rec, first, head)
 		}
-		text, err := HTTPHead(rec)
+		text, err := readHead(rec)
 		rec.Close()
 		if err != nil {
 			return nil, err

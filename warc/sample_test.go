@@ -25,7 +25,7 @@ func testOptions() Options {
 	return Options{
 		Worker: "w1",
 		Now:    func() time.Time { return day },
-		NewID:  func() string { n++; return fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012d", n) },
+		newID:  func() string { n++; return fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012d", n) },
 	}
 }
 

@@ -88,7 +88,7 @@ func TestResumeTruncated(t *testing.T) {
 		}
 		_, truncated := completeRecords(t, file[:size])
 		opts := testOptions()
-		opts.NewID = nil
+		opts.newID = nil
 		w := testWriter(t, dir, opts)
 		if err := w.Resume(name, truncated.Offset); err != nil {
 			t.Fatal(err)

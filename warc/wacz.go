@@ -20,9 +20,9 @@ import (
 // A Package contains the metadata of a WACZ file, such as its title. The zero
 // value is ready to use.
 type Package struct {
-	Title, Description string
-	Software           string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
-	Created            time.Time // if zero, the current time
+	Title    string
+	Software string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
+	Created  time.Time // if zero, the current time
 
 	// If Text is true, Pack adds the text of the default pages, so that replay
 	// software can search the text.
@@ -53,7 +53,6 @@ type packageJSON struct {
 	Profile      string     `json:"profile"`
 	Version      string     `json:"wacz_version"`
 	Title        string     `json:"title,omitempty"`
-	Description  string     `json:"description,omitempty"`
 	Created      string     `json:"created"`
 	Software     string     `json:"software"`
 	MainPageURL  string     `json:"mainPageUrl,omitempty"`
@@ -145,7 +144,7 @@ func resourceName(file string) string {
 // describe writes datapackage.json and datapackage-digest.json.
 func (z *packer) describe(p Package) error {
 	d := packageJSON{
-		Profile: "data-package", Version: "1.1.1", Title: p.Title, Description: p.Description, Software: p.Software,
+		Profile: "data-package", Version: "1.1.1", Title: p.Title, Software: p.Software,
 		Created: z.time.UTC().Format(time.RFC3339), MainPageURL: p.Main.URL, Resources: z.files,
 	}
 	if d.Software == "" {

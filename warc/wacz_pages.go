@@ -126,7 +126,7 @@ func (a *Archive) pages(withText bool) iter.Seq[Page] {
 		limit = maxTextOffset
 	}
 	return func(yield func(Page) bool) {
-		for l, err := range a.Lines() {
+		for l, err := range a.lines() {
 			if err != nil {
 				return
 			}

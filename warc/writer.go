@@ -31,7 +31,7 @@ type Options struct {
 	Info fetch.Header
 
 	Now   func() time.Time // returns the current time; if nil, time.Now
-	NewID func() string    // returns a record ID; if nil, a random urn:uuid
+	newID func() string    // returns a record ID; if nil, a random urn:uuid
 }
 
 // A Writer writes records to WARC files in a directory. The file names have the
@@ -97,8 +97,8 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.NewID == nil {
-		opts.NewID = newID
+	if opts.newID == nil {
+		opts.newID = newID
 	}
 	for _, part := range []string{opts.Prefix, opts.Worker} {
 		if part != safeName(part) {
@@ -157,7 +157,7 @@ func (w *Writer) setDefaults(group []*Record) []*Record {
 		}
 		c.Date = c.Date.UTC()
 		if c.ID == "" {
-			c.ID = w.opts.NewID()
+			c.ID = w.opts.newID()
 		}
 		records[i] = &c
 	}

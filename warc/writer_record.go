@@ -27,7 +27,7 @@ func (r *Record) validate() error {
 		return fetch.Usage.Errorf("revisit record has no profile or no payload digest")
 	}
 	values := []string{
-		r.ID, r.Media, r.Cipher, r.Truncated, r.Identified, r.Profile,
+		r.ID, r.Media, r.Cipher, r.Truncated, r.Profile,
 		r.RefersTo.ID, r.BlockDigest, r.PayloadDigest,
 	}
 	for _, text := range append(values, r.Protocols...) {
@@ -131,7 +131,6 @@ func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte 
 	}
 	b = appendField(b, "WARC-Block-Digest", r.BlockDigest)
 	b = appendField(b, "WARC-Payload-Digest", r.PayloadDigest)
-	b = appendField(b, "WARC-Identified-Payload-Type", r.Identified)
 	b = appendField(b, "WARC-Truncated", r.Truncated)
 	for _, f := range r.Fields {
 		b = appendField(b, f.Name, f.Value)

@@ -208,7 +208,7 @@ func TestInterim(t *testing.T) {
 	if block, err := io.ReadAll(r); string(block) != plainAnswer || err != nil {
 		t.Errorf("got block %q, %v", block, err)
 	}
-	head, err := HTTPHead(strings.NewReader(interim + plainAnswer))
+	head, err := readHead(strings.NewReader(interim + plainAnswer))
 	if want := strings.TrimSuffix(plainAnswer, "hello"); string(head) != want || err != nil {
 		t.Errorf("got header %q, %v", head, err)
 	}
