@@ -48,6 +48,7 @@ type warcSettings struct {
 	Prefix      string `json:"prefix,omitempty"`
 	Size        int64  `json:"size,omitempty"`
 	Unchanged   bool   `json:"record_unchanged,omitempty"`
+	Wire        bool   `json:"wire,omitempty"`
 	Operator    string `json:"operator,omitempty"`
 	Description string `json:"description,omitempty"`
 	IsPartOf    string `json:"is_part_of,omitempty"`
@@ -98,8 +99,8 @@ func settingsOf(o *Options) settings {
 	}
 	if w := o.WARC; w != nil {
 		s.WARC = &warcSettings{
-			Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, Operator: w.Info.Get("operator"),
-			Description: w.Info.Get("description"), IsPartOf: w.Info.Get("isPartOf"),
+			Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, Wire: w.KeepTransferCoding,
+			Operator: w.Info.Get("operator"), Description: w.Info.Get("description"), IsPartOf: w.Info.Get("isPartOf"),
 		}
 	}
 	return s
@@ -238,7 +239,7 @@ func (s *settings) options() (o Options, err error) {
 		}
 	}
 	if w := s.WARC; w != nil {
-		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged}
+		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, KeepTransferCoding: w.Wire}
 		for _, f := range []fetch.Field{
 			{Name: "operator", Value: w.Operator}, {Name: "description", Value: w.Description},
 			{Name: "isPartOf", Value: w.IsPartOf},

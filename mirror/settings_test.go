@@ -29,7 +29,7 @@ func TestStoredOptions(t *testing.T) {
 		w := newNetwork(t)
 		w.web("a.example", webSite{"/": ""})
 		o := w.options("http://user:secret@a.example/#part")
-		o.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Unchanged: true, Info: fetch.Header{
+		o.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Unchanged: true, KeepTransferCoding: true, Info: fetch.Header{
 			{Name: "operator", Value: "An Operator"}, {Name: "description", Value: "text"}, {Name: "isPartOf", Value: "set"},
 			{Name: "http-header-user-agent", Value: "agent"}}}
 		o.Scope = mirror.Scope{
@@ -54,7 +54,7 @@ func TestStoredOptions(t *testing.T) {
 		}
 		want := o
 		want.Client, want.StoredSeeds, want.Seeds = nil, true, []uri.URI{uri.MustParse("http://a.example/")}
-		want.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Unchanged: true, Info: o.WARC.Info[:3]}
+		want.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Unchanged: true, KeepTransferCoding: true, Info: o.WARC.Info[:3]}
 		want.Limits.Links, want.Limits.Entries = -1, -1
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)

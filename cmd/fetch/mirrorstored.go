@@ -134,7 +134,8 @@ func storedFlags(o *mirror.Options) []storedFlag {
 	}
 	if w := o.WARC; w != nil {
 		all = append(all, boolFlag("warc", true), storedFlag{"warc-prefix", []string{w.Prefix}}, intFlag("warc-size", w.Size),
-			boolFlag("record-unchanged", w.Unchanged), storedFlag{"operator", []string{w.Info.Get("operator")}},
+			boolFlag("record-unchanged", w.Unchanged), boolFlag("warc-wire", w.KeepTransferCoding),
+			storedFlag{"operator", []string{w.Info.Get("operator")}},
 			storedFlag{"description", []string{w.Info.Get("description")}},
 			storedFlag{"is-part-of", []string{w.Info.Get("isPartOf")}})
 	}
