@@ -156,3 +156,52 @@ func TestRecoverPending(t *testing.T) {
 		})
 	}
 }
+
+// TestRecoverHostile recovers archives with a forged crawl.jsonl. Its lines can
+// neither name a file outside the tree nor give one file to two URLs.
+func TestRecoverHostile(t *testing.T) {
+	t.Parallel()
+	const tail = `,"run":1,"time":"2026-01-01T00:00:00Z","ms":0,"size":2,"sha256":"` +
+		`2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df","state":"done"}`
+	for name, c := range map[string]struct {
+		lines   string
+		damaged int64
+		paths   string // URLs and paths in the new database
+	}{
+		"a file outside the tree":    {`{"url":"http://a.example/x","path":"../ok"` + tail, 1, ""},
+		"an absolute path":           {`{"url":"http://a.example/x","path":"/etc/passwd"` + tail, 1, ""},
+		"a WARC file elsewhere":      {`{"url":"http://a.example/x","warc":"../x.warc.gz"` + tail, 1, ""},
+		"another file as WARC file":  {`{"url":"http://a.example/x","warc":"crawl.jsonl"` + tail, 1, ""},
+		"no URL":                     {`{"url":"x","path":"ok"` + tail, 1, ""},
+		"a URL with a password":      {`{"url":"http://u:p@a.example/x","path":"ok"` + tail, 1, ""},
+		"not canonical":              {`{"url":"HTTP://a.example/x","path":"ok"` + tail, 1, ""},
+		"the number of a run":        {`{"url":"http://a.example/x","path":"ok"` + strings.Replace(tail, `"run":1`, `"run":9223372036854775807`, 1), 1, ""},
+		"a digest that is too short": {`{"url":"http://a.example/x","path":"ok"` + strings.Replace(tail, `"2689`, `"`, 1), 1, ""},
+		"an unknown state":           {`{"url":"http://a.example/x","path":"ok"` + strings.Replace(tail, "done", "over", 1), 0, ""},
+		"one file of two URLs": {`{"url":"http://a.example/x","path":"ok"` + tail + "\n" + `{"url":"http://a.example/y","path":"OK"` + tail, 0,
+			"http://a.example/x ok, http://a.example/y "},
+		"a file in a file": {`{"url":"http://a.example/x","path":"ok"` + tail + "\n" + `{"url":"http://a.example/y","path":"ok/y"` + tail, 0,
+			"http://a.example/x ok, http://a.example/y "},
+	} {
+		o := mirror.Options{Dir: t.TempDir(), Client: client(t)}
+		err := errors.Join(os.Mkdir(filepath.Join(o.Dir, "tree"), 0o777),
+			os.WriteFile(filepath.Join(o.Dir, "tree/ok"), []byte("ok"), 0o666),
+			os.WriteFile(filepath.Join(o.Dir, "crawl.jsonl"), []byte(c.lines+"\n"), 0o666))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := recoverArchive(t, o); r.DamagedLines != c.damaged {
+			t.Errorf("%s: %+v", name, r)
+		}
+		var paths []string
+		for l, err := range mirror.Dump(t.Context(), o.Dir) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, l.URL+" "+l.Path)
+		}
+		if got := strings.Join(paths, ", "); got != c.paths {
+			t.Errorf("%s: got %q, want %q", name, got, c.paths)
+		}
+	}
+}

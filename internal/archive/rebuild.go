@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -194,7 +195,10 @@ func (r *rebuild) findLayout() (tree.Layout, error) {
 // replaceDatabase renames the old database and then the new database.
 func (r *rebuild) replaceDatabase() error {
 	root := r.a.folder.root
-	old := database + ".damaged-" + r.a.started.UTC().Format("20060102T150405.000Z")
+	old, err := r.oldName()
+	if err != nil {
+		return err
+	}
 	for _, suffix := range databaseSuffixes {
 		switch err := root.Rename(database+suffix, old+suffix); {
 		case err == nil:
@@ -204,9 +208,21 @@ func (r *rebuild) replaceDatabase() error {
 		}
 	}
 	syncNames(root) // the old log must not remain beside the new database
-	err := root.Rename(newDatabase, database)
+	err = root.Rename(newDatabase, database)
 	syncNames(root)
 	return err
+}
+
+// oldName returns an unused name for the old database.
+func (r *rebuild) oldName() (string, error) {
+	name := database + ".damaged-" + r.a.started.UTC().Format("20060102T150405Z")
+	for n := 1; ; n++ {
+		used, err := fs.Glob(r.a.folder.root.FS(), name+"*")
+		if len(used) == 0 || err != nil {
+			return name, err
+		}
+		name = fmt.Sprintf("%s.damaged-%s.%d", database, r.a.started.UTC().Format("20060102T150405Z"), n)
+	}
 }
 
 // syncNames commits the names in the directory to stable storage. It ignores

@@ -54,6 +54,10 @@ func (r *rebuild) addVisits(ctx context.Context) error {
 	return r.builder.AddVisits(ctx, batch)
 }
 
+// maxRuns is the maximum number of a run that a line can have. A later run adds
+// one to it.
+const maxRuns = 1 << 40
+
 var errDamagedLine = errors.New("the line is damaged")
 
 // decode decodes a line of the journal and checks its values, because the
@@ -66,7 +70,7 @@ func (r *rebuild) decode(line []byte) (l LogLine, err error) {
 		return l, err
 	}
 	u, err := uri.Parse(l.Item.URL)
-	if err != nil || Canonical(u) != l.Item.URL || l.Run < 1 {
+	if err != nil || Canonical(u) != l.Item.URL || l.Run < 1 || l.Run > maxRuns {
 		return l, errDamagedLine
 	}
 	c := l.Capture
