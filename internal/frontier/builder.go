@@ -5,10 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // A Builder creates the database of an archive again from the files of the
@@ -322,27 +319,16 @@ func (t *tx) countStates(run int64) error {
 	if err := t.load(); err != nil {
 		return err
 	}
-	t.run, t.before, t.states = run, 0, [len(states)]int64{}
-	err := t.ForEachRow("select state, run=?, count(*) from url group by 1, 2", []any{run}, func(r *sqlite.Row) error {
-		var state, current int
-		var n int64
-		if err := r.Scan(&state, &current, &n); err != nil {
+	t.run = run
+	for state := range t.states {
+		// No GROUP BY, which sorts all rows in memory.
+		err := t.Scan("select count(*) from url where state=?1 and (state=0 or run=?2)", []any{state, run}, &t.states[state])
+		if err != nil {
 			return err
 		}
-		switch {
-		case state >= len(states):
-			return fmt.Errorf("frontier: unknown state %d", state)
-		case State(state) == Pending || current == 1:
-			t.states[state] += n
-		case State(state) == Done:
-			t.before += n
-		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	return t.store()
+	err := t.Scan("select count(*) from url where state=? and run<>?", []any{int(Done), run}, &t.before)
+	return errors.Join(err, t.store())
 }
 
 // checkpoint writes the log of SQLite back to the database and syncs the
