@@ -113,6 +113,7 @@ func TestRecover(t *testing.T) {
 		"both":                     {tree: true, warc: true, want: "map[302:1 304:8 404:1]"},
 		"WARC without crawl.jsonl": {warc: true, lost: []string{"crawl.jsonl"}, want: "map[302:1 304:8 404:1]"},
 		"both without crawl.jsonl": {tree: true, warc: true, lost: []string{"crawl.jsonl"}, want: "map[302:1 304:8 404:1]"},
+		"tree without crawl.jsonl": {tree: true, lost: []string{"crawl.jsonl"}, want: "map[200:8 302:1 404:1]"},
 		"both without tree":        {tree: true, warc: true, lost: []string{"tree"}, want: "map[200:8 302:1 404:1]"},
 		"both without WARC files":  {tree: true, warc: true, lost: []string{"warc/*"}, want: "map[200:8 302:1 404:1]"},
 	} {

@@ -16,9 +16,9 @@ func TestSoakKill(t *testing.T) {
 	TestKill(t)
 }
 
-// TestSoakRecoverKill is TestRecoverKill with 200 kills.
+// TestSoakRecoverKill is TestRecoverKill with 100 kills.
 func TestSoakRecoverKill(t *testing.T) {
-	kills, recoveredFiles = 200, 2000
+	kills, recoveredFiles = 100, 2000
 	TestRecoverKill(t)
 }
 
