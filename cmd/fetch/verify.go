@@ -91,6 +91,9 @@ func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
 		if f.Derived {
 			text += " (to write it again: fetch index " + dir + ")"
 		}
+		if f.Path == "fetch.db" && !f.Note {
+			text += " (to create it again: fetch recover " + dir + ")"
+		}
 		if err == nil {
 			err = c.printFinding(f, f.Note, text)
 		}

@@ -201,7 +201,7 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	var err error
 	if a.folder, err = openFolder(dir); err == nil {
 		if err = a.folder.checkDatabase(); err == nil {
-			_, err = a.folder.root.Stat(database)
+			_, err = a.folder.root.Lstat(database)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fetch.Local.Errorf("%s is not an archive: it has no %s", dir, database)

@@ -257,7 +257,7 @@ func (f *folder) hasContent() (bool, error) {
 // contains files of an archive, but no database. A run would otherwise start a
 // new archive and replace these files.
 func (f *folder) checkDatabase() error {
-	info, err := f.root.Stat(database)
+	info, err := f.root.Lstat(database)
 	switch {
 	case err == nil && info.Size() > 0:
 		return nil
