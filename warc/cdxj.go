@@ -211,10 +211,13 @@ func isHTTP(contentType string) bool {
 	return strings.HasPrefix(strings.ToLower(contentType), "application/http")
 }
 
+// dateSeparators removes the separators in a WARC-Date.
+var dateSeparators = strings.NewReplacer("-", "", ":", "", "T", "")
+
 // timestamp converts a WARC-Date to the format YYYYMMDDhhmmss. The result is
 // shorter if date has fewer digits.
 func timestamp(date string) string {
-	digits := strings.NewReplacer("-", "", ":", "", "T", "").Replace(date)
+	digits := dateSeparators.Replace(date)
 	return escape(digits[:min(len(digits), 14)], " ")
 }
 

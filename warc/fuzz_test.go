@@ -143,7 +143,7 @@ func FuzzRecord(f *testing.F) {
 		if r.validate() != nil {
 			return
 		}
-		if err := r.setDigests(SHA256); err != nil {
+		if err := r.setDigests(SHA256, nil); err != nil {
 			t.Fatal(err)
 		}
 		file := append(append(r.appendHead(nil, "urn:x:0", nil), block...), "\r\n\r\n"...)

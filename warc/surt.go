@@ -39,11 +39,14 @@ func trimWWW(rest string) string {
 	return "//" + host
 }
 
+// lineBreaks removes the characters that the WHATWG URL standard ignores.
+var lineBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
 // surt returns the SURT key of an http or https URL. The parameter rest is the
 // URL after the scheme. It is parsed according to the WHATWG URL standard.
 func surt(scheme, rest string) (string, bool) {
 	rest = strings.TrimRightFunc(rest, func(r rune) bool { return r <= ' ' })
-	rest = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(rest)
+	rest = lineBreaks.Replace(rest)
 	rest, _, _ = strings.Cut(rest, "#")
 	rest, query, _ := strings.Cut(rest, "?")
 	rest = strings.TrimLeft(strings.ReplaceAll(rest, `\`, "/"), "/")

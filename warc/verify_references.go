@@ -28,20 +28,22 @@ const (
 	maxShown      = 1 << 10 // bytes of the ID and of the digest
 )
 
+// delimiters removes the bytes that separate the parts of a stored key.
+var delimiters = strings.NewReplacer("\x00", "", "\n", "")
+
 // addReferences stores the keys of a record and the keys of the records to
 // which it refers.
 func (v *verifier) addReferences(file string, h *Header) error {
 	var err error
-	sanitizer := strings.NewReplacer("\x00", "", "\n", "")
 	id := h.ID()
-	shownID := sanitizer.Replace(id[:min(len(id), maxShown)])
-	suffix := fmt.Sprintf("\x00%s\x00%d\x00%s", sanitizer.Replace(file), h.Offset, shownID)
+	shownID := delimiters.Replace(id[:min(len(id), maxShown)])
+	suffix := fmt.Sprintf("\x00%s\x00%d\x00%s", delimiters.Replace(file), h.Offset, shownID)
 	digest := h.Get("WARC-Payload-Digest")
-	digest = sanitizer.Replace(digest[:min(len(digest), maxShown)])
+	digest = delimiters.Replace(digest[:min(len(digest), maxShown)])
 	remaining := maxReferences
 	add := func(key, kind string) {
 		if remaining--; err == nil && key != "" && remaining >= 0 {
-			err = localError(v.refs.Add([]byte(sanitizer.Replace(key) + "\x00" + kind + suffix + "\x00" + digest)))
+			err = localError(v.refs.Add([]byte(delimiters.Replace(key) + "\x00" + kind + suffix + "\x00" + digest)))
 		}
 	}
 	add(h.ID(), refDefined)

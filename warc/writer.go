@@ -56,6 +56,7 @@ type Writer struct {
 	out  *bufio.Writer // buffers writes to file
 	gzip *gzip.Writer
 	head []byte
+	copy []byte // buffer for reading bodies
 }
 
 // A Place describes a record that was written. It contains the position of the
@@ -108,7 +109,8 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	if err := checkFields(opts.Info); err != nil {
 		return nil, err
 	}
-	w := &Writer{folder: rootFolder{dir}, opts: opts, out: bufio.NewWriterSize(nil, 64<<10)}
+	w := &Writer{folder: rootFolder{dir}, opts: opts, out: bufio.NewWriterSize(nil, bufferSize)}
+	w.copy = make([]byte, bufferSize)
 	if !opts.Uncompressed {
 		var err error
 		if w.gzip, err = gzip.NewWriterLevel(w.out, gzip.BestSpeed); err != nil {
@@ -185,7 +187,7 @@ func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
 
 // writeRecord writes one record at the given offset of the current file.
 func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Place, error) {
-	if err := r.setDigests(w.opts.Digest); err != nil {
+	if err := r.setDigests(w.opts.Digest, w.copy); err != nil {
 		return Place{}, err
 	}
 	w.head = r.appendHead(w.head[:0], w.info, concurrent)
@@ -202,7 +204,7 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pla
 	if _, err := out.Write(w.head); err != nil {
 		return Place{}, localError(err)
 	}
-	if err := r.writeBlock(out); err != nil {
+	if err := r.writeBlock(out, w.copy); err != nil {
 		return Place{}, err
 	}
 	if _, err := io.WriteString(out, "\r\n\r\n"); err != nil {
@@ -288,8 +290,8 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 var errShortBody = errors.New("body is shorter than its size")
 
 // writeBlock writes the block of the record. The caller must have called
-// setDigests.
-func (r *Record) writeBlock(out io.Writer) error {
+// setDigests. writeBlock reads the body into buffer.
+func (r *Record) writeBlock(out io.Writer, buffer []byte) error {
 	if r.Body == nil || r.Size == 0 {
 		return nil
 	}
@@ -299,7 +301,7 @@ func (r *Record) writeBlock(out io.Writer) error {
 		digester = NewDigester(algorithmOf(r.BlockDigest), r.Type)
 		body = io.TeeReader(body, digester)
 	}
-	n, err := io.Copy(out, body)
+	n, err := io.CopyBuffer(out, body, buffer)
 	var path *fs.PathError
 	switch {
 	case err != nil && errors.As(err, &path):

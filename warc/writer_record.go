@@ -52,14 +52,14 @@ func checkFields(fields fetch.Header) error {
 }
 
 // setDigests sets Size and the missing digests of a record. It requires a body
-// that can be read twice.
-func (r *Record) setDigests(a Algorithm) error {
+// that can be read twice, and reads the body into buffer.
+func (r *Record) setDigests(a Algorithm, buffer []byte) error {
 	d := NewDigester(a, r.Type)
 	switch body := r.Body.(type) {
 	case nil:
 		r.Size = 0
 	case io.ReadSeeker:
-		if err := r.digestBody(body, d); err != nil {
+		if err := r.digestBody(body, d, buffer); err != nil {
 			return localError(err)
 		}
 	default: // validate has checked that size and digests are set
@@ -76,7 +76,7 @@ func (r *Record) setDigests(a Algorithm) error {
 
 // digestBody writes the block to d, sets r.Size and restores the position of
 // body. It skips the interim responses (1xx) at the start of a response.
-func (r *Record) digestBody(body io.ReadSeeker, d *Digester) error {
+func (r *Record) digestBody(body io.ReadSeeker, d *Digester, buffer []byte) error {
 	start, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (r *Record) digestBody(body io.ReadSeeker, d *Digester) error {
 		r.Size, err = body.Seek(0, io.SeekEnd)
 		r.Size -= start
 	} else {
-		_, err = io.Copy(d, body)
+		_, err = io.CopyBuffer(d, body, buffer)
 		r.Size = d.Size()
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *Record) digestBody(body io.ReadSeeker, d *Digester) error {
 			return err
 		}
 		*d = *NewDigester(d.algorithm, r.Type)
-		return r.digestBody(body, d)
+		return r.digestBody(body, d, buffer)
 	}
 	_, err = body.Seek(start, io.SeekStart)
 	return err

@@ -52,5 +52,8 @@ func isHTML(media string) bool {
 // that browsers apply before they parse a URL.
 func cleanURL(value string) string {
 	value = strings.Trim(value, " \t\r\n\f")
-	return strings.NewReplacer("\t", "", "\n", "", "\r", "", " ", "%20").Replace(value)
+	return whiteSpace.Replace(value)
 }
+
+// whiteSpace removes tabs and line breaks, and escapes spaces.
+var whiteSpace = strings.NewReplacer("\t", "", "\n", "", "\r", "", " ", "%20")
