@@ -48,7 +48,7 @@ func parsePartExchange(note string) *partExchange {
 		return nil
 	}
 	status, _, err := http1.ParseHead[fetch.Field](&http1.Rules{Mode: http1.Stored}, string(x.Head))
-	if err != nil || status.Code != 200 {
+	if err != nil || status.Code != 200 || http1.HasControl(strings.Join(x.Protocols, " ")+x.Cipher) {
 		return nil
 	}
 	return &x

@@ -226,6 +226,11 @@ func TestPartKilled(t *testing.T) {
 			}
 			if scheme == "http" {
 				checkOneResponse(t, o.Dir, string(body), 1, false)
+				for _, e := range events(t, o.Dir) {
+					if strings.HasSuffix(e.URL, ".bin") && (e.Code != 200 || e.Size != imageSize) {
+						t.Errorf("visit %+v", e)
+					}
+				}
 			}
 			checkVerify(t, o.Dir)
 		})

@@ -38,10 +38,14 @@ func DecodedHead(head []byte, size int64) []byte {
 }
 
 // describesFraming reports whether a header line begins a field that describes
-// the body as it was received.
+// the body as it was received. A line that begins with a blank continues a
+// field.
 func describesFraming(line []byte) bool {
+	if isBlank(line[0]) {
+		return false
+	}
 	name, _, _ := bytes.Cut(line, []byte(":"))
-	name = bytes.TrimRight(name, " \t")
+	name = bytes.TrimSpace(name)
 	for _, field := range [...]string{"Transfer-Encoding", "Content-Length", "Trailer"} {
 		if bytes.EqualFold(name, []byte(field)) {
 			return true
