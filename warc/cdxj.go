@@ -16,6 +16,9 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
+// mediaRevisit is the media type in the index lines of revisit records.
+const mediaRevisit = "warc/revisit"
+
 // A Line is a line of a CDXJ index, which describes one capture. Empty fields
 // are omitted in the file.
 type Line struct {
@@ -149,7 +152,7 @@ func newLine(t Type, url, date, media, digest string, size int64, block io.Reade
 		}
 	}
 	if t == Revisit {
-		l.Media = "warc/revisit"
+		l.Media = mediaRevisit
 	}
 	return l, nil
 }

@@ -40,14 +40,13 @@ func (z *packer) addIndex(a *Archive) error {
 	return z.add("indexes/index.idx", zip.Deflate, &blocks.list)
 }
 
-// packedLines returns the lines without the lines of conversations. Records of
-// earlier versions have such lines. Replay software would find the conversation
-// instead of the object, because both have the same URL and date.
+// packedLines returns the lines without the lines that prevent replay software
+// from finding an object: conversations and responses with the status 304.
 func packedLines(in linesort.Lines) linesort.Lines {
 	return func(yield func([]byte, error) bool) {
 		for text, err := range in {
 			if err == nil {
-				if l, err := ParseLine(string(text)); err == nil && isConversation(l.Media) {
+				if l, err := ParseLine(string(text)); err == nil && (isConversation(l.Media) || isNotModified(l)) {
 					continue
 				}
 			}
@@ -58,8 +57,15 @@ func packedLines(in linesort.Lines) linesort.Lines {
 	}
 }
 
+// isNotModified reports whether a line is that of a revisit record with an HTTP
+// 304 response. ReplayWeb.page replays such a record as a 304 response without a
+// body, so that the browser shows nothing. Without the line, it replays the
+// previous capture of the URL.
+func isNotModified(l Line) bool { return l.Media == mediaRevisit && l.Status == "304" }
+
 // isConversation reports whether media is the type that earlier versions of this
-// package and Heritrix use for the conversation with a server.
+// package and Heritrix use for the conversation with a server. Records of earlier
+// versions have lines in the index, with the URL and date of the object.
 func isConversation(media string) bool {
 	t, _, _ := mime.ParseMediaType(media)
 	return strings.HasPrefix(t, "text/x-") && strings.HasSuffix(t, "-conversation")
