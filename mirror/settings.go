@@ -48,6 +48,7 @@ type warcSettings struct {
 	Prefix      string `json:"prefix,omitempty"`
 	Size        int64  `json:"size,omitempty"`
 	Unchanged   bool   `json:"record_unchanged,omitempty"`
+	KeepCoding  bool   `json:"keep_transfer_coding,omitempty"`
 	Wire        bool   `json:"wire,omitempty"`
 	Operator    string `json:"operator,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -177,8 +178,8 @@ func (s *settings) encode() ([]byte, error) {
 // StoredOptions returns the options of the newest run of the archive in the
 // directory dir that received its seeds from the caller. The fields Dir and
 // StoredSeeds are set. The caller sets Client and the functions. The archive
-// does not store the fields Recheck, Marks and Now, and of WARC.Info only the
-// fields operator, description and isPartOf.
+// does not store the fields Recheck, MaxLost, Marks, Now and WARC.Dedup. Of
+// WARC.Info it stores only the fields operator, description and isPartOf.
 //
 // The archive may come from an untrusted source. The options contain no paths,
 // and all numbers are in a valid range. If the archive has no stored options,

@@ -67,6 +67,51 @@ func TestStoredOptions(t *testing.T) {
 	})
 }
 
+// TestStoredFields checks that the fields of Options are stored, except the
+// listed ones. A new field must be added to the settings or to the list.
+func TestStoredFields(t *testing.T) {
+	t.Parallel()
+	never := map[string]bool{
+		"Dir": true, "Client": true, "StoredSeeds": true, "DiscardOptions": true, "Recheck": true, "MaxLost": true,
+		"Marks": true, "Event": true, "Progress": true, "Now": true, "Override": true, "WARC.Dedup": true,
+	}
+	var stored []string
+	var visit func(prefix string, typ reflect.Type)
+	visit = func(prefix string, typ reflect.Type) {
+		for f := range typ.Fields() {
+			switch name := prefix + f.Name; {
+			case never[name]:
+			case f.Name == "WARC":
+				visit("WARC.", f.Type.Elem())
+			case f.Name == "Scope" || f.Name == "Limits":
+				visit(f.Name+".", f.Type)
+			default:
+				stored = append(stored, name)
+			}
+		}
+	}
+	visit("", reflect.TypeFor[mirror.Options]())
+	const want = 43 // number of fields that TestStoredOptions compares
+	if len(stored) != want {
+		t.Errorf("%d fields, want %d: is a new field stored?\n%s", len(stored), want, strings.Join(stored, "\n"))
+	}
+}
+
+func FuzzStoredOptions(f *testing.F) {
+	f.Add([]byte(`{"version":1,"seeds":["http://a.example/"],"tree":true,"warc":{"size":9},"scope":{"reach":"any","include":["x"]},` +
+		`"limits":{"links":-1},"hosts":1,"tries":1,"delay_seconds":0.5,"max_delete":0.1,"agent":"fetch","nofollow":"none"}`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(filepath.Join(dir, "options.json"), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		o, err := mirror.StoredOptions(dir)
+		if err == nil && (len(o.Seeds) == 0 || o.Hosts < 1 || o.Hosts > 10_000 || !o.StoredSeeds || o.Dir != dir) {
+			t.Errorf("%+v", o)
+		}
+	})
+}
+
 // TestHostileOptions checks the errors for options.json files that are damaged
 // or that an attacker has written.
 func TestHostileOptions(t *testing.T) {

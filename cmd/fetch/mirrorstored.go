@@ -44,6 +44,9 @@ func (c *mirrorCommand) storedSeeds() ([]uri.URI, error) {
 	if len(changed) > 0 {
 		text = " with " + strings.Join(changed, " ")
 	}
+	if len(text) > maxNote {
+		text = text[:maxNote] + "..."
+	}
 	c.note("the seeds are those of options.json: %s%s", seedsText(o.Seeds), text)
 	return o.Seeds, nil
 }
@@ -55,6 +58,10 @@ func quoteSpaces(text string) string {
 	}
 	return text
 }
+
+// maxNote is the maximum length in bytes of the flags in the note about
+// options.json.
+const maxNote = 1000
 
 // seedsText returns the first seeds and the number of the others.
 func seedsText(seeds []uri.URI) string {
