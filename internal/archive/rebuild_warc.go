@@ -201,10 +201,11 @@ func (s *warcScan) objectOf(h *warc.Header) (*frontier.Record, error) {
 		c.Kind = entries.KindOf(c.Media).String()
 		err = hashObject(s.in, c)
 	case warc.Revisit:
-		record.RefersTo = strings.Trim(h.Get("WARC-Refers-To"), "<>")
-		if record.RefersTo == "" || h.Get("WARC-Profile") == warc.ServerNotModified {
+		if h.Get("WARC-Profile") == warc.ServerNotModified {
 			return nil, nil
 		}
+		record.RefersTo = strings.Trim(h.Get("WARC-Refers-To"), "<>")
+		record.Elsewhere = record.RefersTo == ""
 		if h.Length > 0 {
 			_, err = readHead(http1.NewReader(s.in, 32<<10), c)
 		}

@@ -38,6 +38,11 @@ type Record struct {
 	// is a revisit record. The Builder then copies the description of the
 	// object from the capture of that record.
 	RefersTo string
+
+	// If Elsewhere is true, this record is a revisit record of an object in
+	// another archive. The Builder then ignores the record unless the visit was
+	// logged.
+	Elsewhere bool
 }
 
 // NewBuilder creates an empty database at path, which must not exist. The
@@ -171,18 +176,23 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var id, item int64
-	err = t.Scan(`select c.id, c.item from capture c join url u on u.id=c.item
-		where c.file=? and c.at=? and coalesce(c.url, u.url)=?`, []any{file, c.Offset, c.URL}, &id, &item)
-	if err == nil {
-		return 0, t.Exec(`update capture set bytes=?, record=?, proof=?, digest=?, sum=?, size=?,
-			validator=iif(validator='', ?, validator), modified=coalesce(modified, ?) where id=?`,
-			c.Length, c.ID, c.Proof, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
+	var id int64
+	err = t.Scan(`select c.id from capture c join url u on u.id=c.item
+		where c.file=? and c.at=? and coalesce(c.url, u.url)=?`, []any{file, c.Offset, c.URL}, &id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && r.Elsewhere:
+		return 0, nil
+	case errors.Is(err, sql.ErrNoRows):
+		return t.addUnloggedRecord(r)
+	case err != nil:
 		return 0, err
 	}
-	return t.addUnloggedRecord(r)
+	err = t.Exec("update capture set bytes=?, record=?, proof=? where id=?", c.Length, c.ID, c.Proof, id)
+	if r.Elsewhere || err != nil {
+		return 0, err
+	}
+	return 0, t.Exec(`update capture set digest=?, sum=?, size=?, validator=iif(validator='', ?, validator),
+		modified=coalesce(modified, ?) where id=?`, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
 }
 
 // addUnloggedRecord adds a record that belongs to no logged capture, and returns
@@ -213,10 +223,27 @@ func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 		c.Path, c.Validator, c.Modified = newest.Path, cmp.Or(c.Validator, newest.Validator), newest.Modified
 	}
 	id, err := t.capture(u.id, &Result{Item: r.Item, Capture: c})
-	if err != nil || has && newest.Time.After(c.Time) {
-		return 1, err
+	switch {
+	case err != nil:
+		return 0, err
+	case has && newest.Time.After(c.Time):
+		return 1, t.moveLast(u.id)
 	}
 	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", id, int(Dead), int(r.State), u.id)
+}
+
+// moveLast moves the newest capture of a URL behind its other captures, because
+// the order of the captures is the order of their rows.
+func (t *tx) moveLast(url int64) error {
+	const columns = `item, key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at,
+		bytes, record, proof`
+	id, err := t.insert("insert into capture ("+columns+") select "+columns+
+		" from capture where id=(select last from url where id=?)", url)
+	if err != nil {
+		return err
+	}
+	err = t.Exec("delete from capture where id=(select last from url where id=?)", url)
+	return errors.Join(err, t.Exec("update url set last=? where id=?", id, url))
 }
 
 // HasPlace reports whether a capture has its record at the given offset of a
