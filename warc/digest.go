@@ -35,10 +35,10 @@ func (a Algorithm) label(h hash.Hash) string {
 	return "sha1:" + base32.StdEncoding.EncodeToString(sum)
 }
 
-// A Digester computes the digests of the block and the payload of a record in
+// A digester computes the digests of the block and the payload of a record in
 // one pass. A [Record] with a Body that can be read only once requires these
-// digests before it is written. A Digester is not safe for concurrent use.
-type Digester struct {
+// digests before it is written. A digester is not safe for concurrent use.
+type digester struct {
 	algorithm Algorithm
 	block     hash.Hash
 	payload   hash.Hash      // digest of the payload; nil if the block is not an HTTP message
@@ -48,10 +48,10 @@ type Digester struct {
 	size      int64
 }
 
-// NewDigester returns a Digester for the block of a record of type t. If t is
+// newDigester returns a digester for the block of a record of type t. If t is
 // Request or Response, the block must be an HTTP message.
-func NewDigester(a Algorithm, t Type) *Digester {
-	d := &Digester{algorithm: a, block: a.hash()}
+func newDigester(a Algorithm, t Type) *digester {
+	d := &digester{algorithm: a, block: a.hash()}
 	switch t {
 	case Response, Request:
 		d.payload, d.message = a.hash(), new(http1.Message)
@@ -63,7 +63,7 @@ func NewDigester(a Algorithm, t Type) *Digester {
 }
 
 // Write adds p to the block. The error is always nil.
-func (d *Digester) Write(p []byte) (int, error) {
+func (d *digester) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.block.Write(p)
 	if d.message == nil {
@@ -81,18 +81,18 @@ func (d *Digester) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size returns the number of bytes written to the Digester.
-func (d *Digester) Size() int64 { return d.size }
+// Size returns the number of bytes written to the digester.
+func (d *digester) Size() int64 { return d.size }
 
 // Block returns the digest of all bytes written, in the form "sha1:DIGEST".
-func (d *Digester) Block() string { return d.algorithm.label(d.block) }
+func (d *digester) Block() string { return d.algorithm.label(d.block) }
 
 // Payload returns the digest of the payload, in the form "sha1:DIGEST". The
 // payload of an HTTP message is its body after the transfer coding is removed.
 // The content coding is kept. Payload returns "" if records of this type have
 // no payload, or if the HTTP message is invalid. Write must not be called after
 // Payload.
-func (d *Digester) Payload() string {
+func (d *digester) Payload() string {
 	switch {
 	case d.noPayload:
 		return ""

@@ -16,7 +16,7 @@ func TestDigester(t *testing.T) {
 		{Metadata, "hello", ""},
 		{Request, "GET / HTTP/1.1\r\n\r\n", emptySum},
 	} {
-		d := NewDigester(SHA1, tc.t)
+		d := newDigester(SHA1, tc.t)
 		for _, c := range []byte(tc.block) {
 			d.Write([]byte{c})
 		}

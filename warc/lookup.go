@@ -106,7 +106,7 @@ func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok b
 // position of the block. If the block is an invalid HTTP message, the result is
 // "invalid".
 func payloadDigest(block io.ReadSeeker, a Algorithm, t Type) (string, error) {
-	d := NewDigester(a, t)
+	d := newDigester(a, t)
 	start, err := block.Seek(0, io.SeekCurrent)
 	if err == nil {
 		_, err = io.Copy(d, block)

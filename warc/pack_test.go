@@ -30,7 +30,7 @@ func TestPack(t *testing.T) {
 	defer a.Close()
 	var b bytes.Buffer
 	if err := a.Pack(&b, Package{Title: "A <title>", Created: day,
-		Main: Page{URL: "gopher://h.example/1/", Date: day}}); err != nil {
+		main: packedPage{URL: "gopher://h.example/1/", Date: day}}); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))

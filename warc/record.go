@@ -81,9 +81,9 @@ type Record struct {
 	// twice. It computes Size and the digests that are empty.
 	//
 	// If Body is not an io.Seeker, the fields Size and BlockDigest are
-	// required. A resource record also requires PayloadDigest. A [Digester]
-	// computes these values. Write fails if Body is shorter than Size or if the
-	// block digest does not match.
+	// required. A resource record also requires PayloadDigest. The syntax of
+	// digests is described at [SHA1] and [SHA256]. Write fails if Body is
+	// shorter than Size or if the block digest does not match.
 	Body io.Reader
 	Size int64 // bytes in Body; ignored if Body is an io.Seeker
 

@@ -254,8 +254,8 @@ func (c *recordCheck) checkRepeated(fields fetch.Header) {
 // checkBlock reads the block of a record and verifies its block digest and
 // payload digest. It returns the length of the record in the file.
 func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) (length int64, err error) {
-	block := c.digester(h, "WARC-Block-Digest")
-	payload := c.digester(h, "WARC-Payload-Digest")
+	block := c.newDigester(h, "WARC-Block-Digest")
+	payload := c.newDigester(h, "WARC-Payload-Digest")
 	if h.Type() == Revisit || h.Get("WARC-Segment-Number") != "" {
 		payload = nil // the digest belongs to the original record or to all segments
 	}
@@ -289,10 +289,10 @@ func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) (length i
 	return length, nil
 }
 
-// digester returns a Digester with the algorithm of the digest in the header
+// newDigester returns a digester with the algorithm of the digest in the header
 // field. It returns nil if the field is missing or its algorithm is not
 // supported.
-func (c *recordCheck) digester(h *Header, field string) *Digester {
+func (c *recordCheck) newDigester(h *Header, field string) *digester {
 	want := h.Get(field)
 	if want == "" {
 		return nil
@@ -307,7 +307,7 @@ func (c *recordCheck) digester(h *Header, field string) *Digester {
 		t = Response
 	}
 	a := algorithmOf(name + ":")
-	d := NewDigester(a, t)
+	d := newDigester(a, t)
 	if t == Response {
 		d.raw = a.hash()
 	}
@@ -323,7 +323,7 @@ func (c *recordCheck) compare(problem Problem, want, got string) {
 // checkPayload verifies the payload digest. Some tools compute the digest over
 // the HTTP body before the transfer coding is removed. If only this digest
 // matches, the finding is a note.
-func (c *recordCheck) checkPayload(want string, d *Digester) {
+func (c *recordCheck) checkPayload(want string, d *digester) {
 	got := d.Payload()
 	if same, _ := sameDigest(want, got); same {
 		return

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -32,14 +31,8 @@ type Package struct {
 	// seeds.
 	Seeds []string
 
-	// Main is the start page for replay. If its URL is empty, Pack uses the
-	// page of the first seed that has a page.
-	Main Page
-
-	// Pages lists the pages that a viewer shows first. If Pages is nil, Pack
-	// lists all HTML pages with the HTTP status 200 and all listings of other
-	// schemes, with the titles of the HTML pages.
-	Pages iter.Seq[Page]
+	// main is the start page for replay. Pack sets it if its URL is empty.
+	main packedPage
 }
 
 type fileJSON struct {
@@ -64,6 +57,10 @@ type packageJSON struct {
 // of the archive and their index. The zip format does not compress the WARC
 // files again, so that records can be read directly. If a WARC file is
 // unfinished, the error wraps fetch.InUse.
+//
+// The pages that a viewer shows first are all HTML pages with the HTTP status
+// 200 and all listings of other schemes. The start page for replay is the page
+// of the first seed that has a page.
 func (a *Archive) Pack(w io.Writer, p Package) error {
 	names := slices.Sorted(maps.Keys(a.sections))
 	for _, name := range names {
@@ -145,13 +142,13 @@ func resourceName(file string) string {
 func (z *packer) describe(p Package) error {
 	d := packageJSON{
 		Profile: "data-package", Version: "1.1.1", Title: p.Title, Software: p.Software,
-		Created: z.time.UTC().Format(time.RFC3339), MainPageURL: p.Main.URL, Resources: z.files,
+		Created: z.time.UTC().Format(time.RFC3339), MainPageURL: p.main.URL, Resources: z.files,
 	}
 	if d.Software == "" {
 		d.Software = software
 	}
-	if p.Main.URL != "" && !p.Main.Date.IsZero() {
-		d.MainPageDate = p.Main.Date.UTC().Format(time.RFC3339)
+	if p.main.URL != "" && !p.main.Date.IsZero() {
+		d.MainPageDate = p.main.Date.UTC().Format(time.RFC3339)
 	}
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {

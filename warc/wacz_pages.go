@@ -24,8 +24,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Page is an entry in the list of pages of a WACZ file.
-type Page struct {
+// A packedPage is an entry in the list of pages of a WACZ file.
+type packedPage struct {
 	URL   string
 	Date  time.Time
 	Title string
@@ -46,18 +46,14 @@ type pageJSON struct {
 // to the first page of the first seed that is a page.
 func (z *packer) addPages(a *Archive, p *Package) error {
 	seeds := a.seedPages(p.Seeds)
-	pages := p.Pages
-	if pages == nil {
-		pages = a.pages(p.Text)
-	}
-	chosen, first := p.Main.URL != "", len(p.Seeds)
-	marked := func(yield func(Page) bool) {
-		for page := range pages {
+	chosen, first := p.main.URL != "", len(p.Seeds)
+	marked := func(yield func(packedPage) bool) {
+		for page := range a.pages(p.Text) {
 			if u, err := uri.ParseZone(page.URL); err == nil {
 				if i, ok := seeds[u.Normalize(uri.ByScheme)]; ok {
 					page.Seed = true
 					if !chosen && i < first {
-						p.Main, first = page, i
+						p.main, first = page, i
 					}
 				}
 			}
@@ -99,7 +95,7 @@ func (a *Archive) seedPages(seeds []string) map[uri.URI]int {
 	return found
 }
 
-func writePages(w io.Writer, hasText bool, pages iter.Seq[Page]) error {
+func writePages(w io.Writer, hasText bool, pages iter.Seq[packedPage]) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	list := map[string]any{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
@@ -120,17 +116,17 @@ func writePages(w io.Writer, hasText bool, pages iter.Seq[Page]) error {
 
 // pages returns the HTML pages and listings of the archive for the list of
 // pages.
-func (a *Archive) pages(withText bool) iter.Seq[Page] {
+func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
 	limit := int64(maxTitleOffset)
 	if withText {
 		limit = maxTextOffset
 	}
-	return func(yield func(Page) bool) {
+	return func(yield func(packedPage) bool) {
 		for l, err := range a.lines() {
 			if err != nil {
 				return
 			}
-			page := Page{URL: l.URL}
+			page := packedPage{URL: l.URL}
 			page.Date, _ = time.Parse("20060102150405", l.Timestamp)
 			switch {
 			case l.Media == "text/html" && l.Status == "200":

@@ -86,12 +86,14 @@ func TestPackPages(t *testing.T) {
 			`http://h.example/other  false,http://h.example/start The start true,http://h.example/start Newer true,` +
 				`gopher://h.example/1/  true,`,
 			"http://h.example/start", "2026-11-21T08:30:02Z"},
-		"main page and seeds": {Package{Seeds: seeds[2:], Main: Page{URL: "http://h.example/other"}},
+		"main page and seeds": {Package{Seeds: seeds[2:], main: packedPage{URL: "http://h.example/other"}},
 			`http://h.example/other  false,http://h.example/start The start false,http://h.example/start Newer false,` +
 				`gopher://h.example/1/  true,`,
 			"http://h.example/other", ""},
-		"no seeds": {Package{Pages: func(yield func(Page) bool) { yield(Page{URL: "gopher://h.example/1/"}) }},
-			"gopher://h.example/1/  false,", "", ""},
+		"no seeds": {Package{},
+			`http://h.example/other  false,http://h.example/start The start false,http://h.example/start Newer false,` +
+				`gopher://h.example/1/  false,`,
+			"", ""},
 	} {
 		var b bytes.Buffer
 		if err := a.Pack(&b, tc.pkg); err != nil {

@@ -296,10 +296,10 @@ func (r *Record) writeBlock(out io.Writer, buffer []byte) error {
 		return nil
 	}
 	body := io.Reader(io.LimitReader(r.Body, r.Size))
-	var digester *Digester
+	var sums *digester
 	if _, seekable := r.Body.(io.Seeker); !seekable {
-		digester = NewDigester(algorithmOf(r.BlockDigest), r.Type)
-		body = io.TeeReader(body, digester)
+		sums = newDigester(algorithmOf(r.BlockDigest), r.Type)
+		body = io.TeeReader(body, sums)
 	}
 	n, err := io.CopyBuffer(out, body, buffer)
 	var path *fs.PathError
@@ -310,8 +310,8 @@ func (r *Record) writeBlock(out io.Writer, buffer []byte) error {
 		return err
 	case n < r.Size:
 		return fetch.Truncated.Errorf("%w: read %d of %d bytes", errShortBody, n, r.Size)
-	case digester != nil && digester.Block() != r.BlockDigest:
-		return fetch.Mismatch.Errorf("block has the digest %s, but the record specifies %s", digester.Block(), r.BlockDigest)
+	case sums != nil && sums.Block() != r.BlockDigest:
+		return fetch.Mismatch.Errorf("block has the digest %s, but the record specifies %s", sums.Block(), r.BlockDigest)
 	}
 	return nil
 }

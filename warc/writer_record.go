@@ -54,7 +54,7 @@ func checkFields(fields fetch.Header) error {
 // setDigests sets Size and the missing digests of a record. It requires a body
 // that can be read twice, and reads the body into buffer.
 func (r *Record) setDigests(a Algorithm, buffer []byte) error {
-	d := NewDigester(a, r.Type)
+	d := newDigester(a, r.Type)
 	switch body := r.Body.(type) {
 	case nil:
 		r.Size = 0
@@ -76,7 +76,7 @@ func (r *Record) setDigests(a Algorithm, buffer []byte) error {
 
 // digestBody writes the block to d, sets r.Size and restores the position of
 // body. It skips the interim responses (1xx) at the start of a response.
-func (r *Record) digestBody(body io.ReadSeeker, d *Digester, buffer []byte) error {
+func (r *Record) digestBody(body io.ReadSeeker, d *digester, buffer []byte) error {
 	start, err := body.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (r *Record) digestBody(body io.ReadSeeker, d *Digester, buffer []byte) erro
 		if err != nil {
 			return err
 		}
-		*d = *NewDigester(d.algorithm, r.Type)
+		*d = *newDigester(d.algorithm, r.Type)
 		return r.digestBody(body, d, buffer)
 	}
 	_, err = body.Seek(start, io.SeekStart)

@@ -149,7 +149,7 @@ func names(t testing.TB, dir *os.Root) (all []string) {
 // match its digest or size, the group must be removed.
 func TestReadOnce(t *testing.T) {
 	const block = "the entire block"
-	d := NewDigester(SHA256, Resource)
+	d := newDigester(SHA256, Resource)
 	io.WriteString(d, block)
 	for name, tc := range map[string]struct {
 		body  string
