@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ const DefaultMaxSize = 1_000_000_000
 type Options struct {
 	Prefix       string    // start of each file name; if empty, "fetch"
 	Worker       string    // end of each file name, unique among the Writers of a directory; if empty, the host name
+	Name         string    // name of the only file; if empty, each file has a name with a serial number
 	MaxSize      int64     // size in bytes at which the Writer starts a new file; if 0, DefaultMaxSize
 	Uncompressed bool      // if true, files are written without compression
 	Digest       Algorithm // digest algorithm for blocks and payloads
@@ -38,6 +40,10 @@ type Options struct {
 // form PREFIX-YYYYMMDDhhmmss-SSSSS-WORKER.warc.gz, where SSSSS is a serial
 // number. The name of an unfinished file ends in [OpenSuffix]. The first call
 // of Write creates the first file.
+//
+// If Options.Name is set, the Writer writes one file of any size with this name.
+// It replaces an existing file, and an unfinished file of an earlier Writer. The
+// caller must not call Write after Close.
 //
 // A Writer is safe for concurrent use. The caller must close it.
 type Writer struct {
@@ -92,7 +98,10 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 		host, _ := os.Hostname()
 		opts.Worker = safeName(host)
 	}
-	if opts.MaxSize <= 0 {
+	switch {
+	case opts.Name != "":
+		opts.MaxSize = math.MaxInt64
+	case opts.MaxSize <= 0:
 		opts.MaxSize = DefaultMaxSize
 	}
 	if opts.Now == nil {

@@ -61,8 +61,12 @@ func (w *Writer) createFile() error {
 	return nil
 }
 
-// createUnique creates an empty file with a name that is not in use.
+// createUnique creates an empty file with the name in the options, or with a
+// name that is not in use.
 func (w *Writer) createUnique() (file, error) {
+	if w.name = w.opts.Name; w.name != "" {
+		return w.folder.OpenFile(w.name+OpenSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	}
 	extension := ".warc.gz"
 	if w.opts.Uncompressed {
 		extension = ".warc"

@@ -45,9 +45,9 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 	}
 	defer r.client.close()
 	if r.meta, err = openMeta(f.body.meta); err != nil {
-		return err
+		return errors.Join(err, r.warc.close())
 	}
-	err = errors.Join(r.run(ctx, args, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies())
+	err = errors.Join(r.run(ctx, args, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies(), r.warc.close())
 	if r.tally.code == 0 {
 		err = errors.Join(err, f.mail.writeMarks(r.marks))
 	}

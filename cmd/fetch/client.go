@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -68,6 +69,7 @@ type clientSpec struct {
 	context       string             // URL of the message for cid URLs, or ""
 	middlewares   []fetch.Middleware // outermost first; they enclose the middlewares of standard
 	standard      wrap.Options       // middlewares of the library
+	innermost     []fetch.Middleware // enclosed by the middlewares of standard; each attempt of a request calls them
 	redirects     *redirectFlags     // limits of redirects, or nil for the defaults
 	redirectLogin bool               // if true, look up targets of redirects in netrc
 	transcript    bool               // if true, print the dialogs with servers
@@ -114,7 +116,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 		c.archive.Decode, c.archive.Raw = spec.schemes.HTTP.Compressed, spec.schemes.HTTP.Legacy.Raw
 		all = c.archive.Schemes(all...)
 	}
-	o := fetch.Options{Wrap: append(spec.middlewares, wrap.Standard(spec.standard)...), Proxy: proxy,
+	o := fetch.Options{Wrap: slices.Concat(spec.middlewares, wrap.Standard(spec.standard), spec.innermost), Proxy: proxy,
 		Resolver: f.route.resolver()}
 	if o.Policy, err = f.policy.policy(&f.limits, all); err != nil {
 		return nil, err

@@ -73,6 +73,15 @@ func (f *httpFlags) options() (o http.Options, err error) {
 	return o, err
 }
 
+// agent returns the User-Agent field of the requests, or "" if there is none.
+func (f *httpFlags) agent() (string, error) {
+	fields, err := f.fields()
+	if values := fields.Values("User-Agent"); len(values) > 0 {
+		return values[len(values)-1], err
+	}
+	return "fetch/" + version, err
+}
+
 // fields returns the header fields that -H, -A and -b add to each request.
 func (f *httpFlags) fields() (fetch.Header, error) {
 	var h fetch.Header

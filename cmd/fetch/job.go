@@ -77,6 +77,7 @@ func (j *job) retrieve() (err error) {
 		return err
 	}
 	req.Trace = j.measure.trace(req.Trace)
+	j.warc.preventResume(req)
 	out, err := j.openSink(req)
 	if j.flags.file.skipExisting && errors.Is(err, fetch.Exists) {
 		j.note("%v: skipped", err)

@@ -238,18 +238,11 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 // addUserAgent adds the User-Agent of the requests to the fields of a warcinfo
 // record.
 func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
-	fields, err := c.client.http.fields()
-	if err != nil {
-		return err
-	}
-	agent := "fetch/" + version
-	if values := fields.Values("User-Agent"); len(values) > 0 {
-		agent = values[len(values)-1]
-	}
-	if agent != "" {
+	agent, err := c.client.http.agent()
+	if err == nil && agent != "" {
 		*info = append(*info, fetch.Field{Name: "http-header-user-agent", Value: agent})
 	}
-	return nil
+	return err
 }
 
 // noteRetry prints a note about a retry if -v is set. Without -v, only the

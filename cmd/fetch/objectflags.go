@@ -93,6 +93,7 @@ type bodyFlags struct {
 	continueAt       string
 	checksum         checksum
 	meta             string
+	warcFile         string
 	writeOut         string
 }
 
@@ -108,6 +109,7 @@ func (f *bodyFlags) register(s *options.Set) {
 	p.BoolVarP(&f.include, "include", "i", false, "write the response header before the body")
 	p.Var(&f.checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
 	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
+	p.StringVar(&f.warcFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
 	p.StringVar(&f.meta, "meta", "", "append a JSON record of each transfer to `FILE`")
 	s.Section("Output").AddFlagSet(p)
 }

@@ -25,6 +25,7 @@ type retrieval struct {
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
 	meta    *metaFile            // file of --meta, or nil
+	warc    *warcFile            // file of --warc-file, or nil
 	buffers sync.Pool            // buffers of type *[]byte
 	notes   *trace.Trace         // prints the notes of all requests
 	restart wrap.RetryOptions    // for transfers that start again from the beginning
@@ -69,7 +70,15 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 	if o.listing {
 		spec.standard.Cache = &wrap.CacheOptions{}
 	}
-	r.client, err = f.client.open(ctx, s, spec)
+	if r.warc, err = f.openWARCFile(); err != nil {
+		return nil, err
+	}
+	if r.warc != nil {
+		spec.innermost = []fetch.Middleware{r.warc.middleware}
+	}
+	if r.client, err = f.client.open(ctx, s, spec); err != nil {
+		r.warc.close()
+	}
 	return r, err
 }
 
