@@ -56,7 +56,9 @@ func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 		err := fetch.Mismatch.Errorf("the response has a part of the object, but no ETag")
 		return c.archive.Spool(archive.Label(v.item.Key)), c.archive.RejectPart(v.item, part, err)
 	case r.Offset == 0 && !large:
-		c.archive.RejectPart(v.item, part, fetch.Mismatch.Errorf("the object cannot be resumed"))
+		if part != nil {
+			c.archive.RejectPart(v.item, part, fetch.Mismatch.Errorf("the object cannot be resumed"))
+		}
 		return c.archive.Spool(archive.Label(v.item.Key)), nil
 	case part == nil:
 		var err error

@@ -261,7 +261,7 @@ func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 	return func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 			resp, err := next.Do(ctx, req)
-			if remedy(err) == trustFlags {
+			if err != nil && remedy(err) == trustFlags {
 				once.Do(func() { c.note("to trust the server: %s", trustFlags) })
 			}
 			return resp, err

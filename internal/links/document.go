@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"mime"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -14,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/coding"
+	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -34,8 +34,8 @@ const (
 	formData          // JSON-LD or web app manifest
 )
 
-func formOf(media string) form {
-	bare, _, _ := mime.ParseMediaType(media)
+func formOf(contentType string) form {
+	bare := media.TrimParameters(contentType)
 	switch bare {
 	case "text/html", "application/xhtml+xml", "image/svg+xml", "application/vnd.wap.xhtml+xml":
 		return formMarkup

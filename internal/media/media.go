@@ -28,6 +28,9 @@ func TypeOf(name string, prefix []byte) string {
 // TrimParameters returns a media type in lower case without its parameters. If
 // text is not a media type, TrimParameters returns it in lower case.
 func TrimParameters(text string) string {
+	if !strings.Contains(text, ";") { // the usual case, without the map of ParseMediaType
+		return strings.ToLower(strings.TrimSpace(text))
+	}
 	base, _, _ := mime.ParseMediaType(text)
 	if base == "" {
 		return strings.ToLower(strings.TrimSpace(text))
