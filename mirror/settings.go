@@ -49,7 +49,6 @@ type warcSettings struct {
 	Size        int64  `json:"size,omitempty"`
 	Unchanged   bool   `json:"record_unchanged,omitempty"`
 	KeepCoding  bool   `json:"keep_transfer_coding,omitempty"`
-	Wire        bool   `json:"wire,omitempty"`
 	Operator    string `json:"operator,omitempty"`
 	Description string `json:"description,omitempty"`
 	IsPartOf    string `json:"is_part_of,omitempty"`
@@ -100,7 +99,7 @@ func settingsOf(o *Options) settings {
 	}
 	if w := o.WARC; w != nil {
 		s.WARC = &warcSettings{
-			Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, Wire: w.KeepTransferCoding,
+			Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, KeepCoding: w.KeepTransferCoding,
 			Operator: w.Info.Get("operator"), Description: w.Info.Get("description"), IsPartOf: w.Info.Get("isPartOf"),
 		}
 	}
@@ -240,7 +239,7 @@ func (s *settings) options() (o Options, err error) {
 		}
 	}
 	if w := s.WARC; w != nil {
-		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, KeepTransferCoding: w.Wire}
+		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, KeepTransferCoding: w.KeepCoding}
 		for _, f := range []fetch.Field{
 			{Name: "operator", Value: w.Operator}, {Name: "description", Value: w.Description},
 			{Name: "isPartOf", Value: w.IsPartOf},

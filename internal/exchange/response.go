@@ -45,9 +45,10 @@ func (r *Response) write(p []byte) error {
 	return nil
 }
 
-// KeepsCoding reports whether the recorded body has its transfer coding. The
-// option for this is usually not set. A transfer coding other than chunked is
-// also kept, unless the body of the visit is recorded.
+// KeepsCoding reports whether the recorded body has its transfer coding. This
+// is the case if KeepCoding is set. It is also the case for codings other than
+// chunked, which only the driver can decode, unless OmitBody discarded the
+// recorded body.
 func (r *Response) KeepsCoding() bool {
 	return r.message.TransferCoded() && (r.KeepCoding || !r.message.PayloadValid() && !r.omitted)
 }
@@ -56,6 +57,7 @@ func (r *Response) KeepsCoding() bool {
 // caller then stores the body and passes it to Block, so that a large body is
 // stored only once and can be resumed.
 func (r *Response) OmitBody(resp *fetch.Response) {
+	// A driver that removes a content coding returns no size and no validator.
 	decoded := resp.Header.Get("Content-Encoding") != "" && resp.Size < 0 && resp.Validator == ""
 	if decoded || r.KeepCoding && r.message.TransferCoded() {
 		return
@@ -89,8 +91,8 @@ func (r *Response) Block(resp *fetch.Response, object Spool) (block io.ReadSeeke
 			return JoinBlock(head, nil), false, nil
 		}
 	}
-	// A client that ignores the framing returns the body with its transfer
-	// coding.
+	// With http.Legacy.IgnoreLength, the object of a chunked response has its
+	// chunks.
 	if r.message.TransferCoded() && !r.KeepsCoding() && body.Size() != r.wireSize {
 		head = http1.DecodedHead(head, body.Size())
 	}
