@@ -1,7 +1,6 @@
 package mirror_test
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -20,27 +19,74 @@ import (
 var flips = 40
 
 // TestFlips flips single bits in all kinds of files of an archive. Verify must
-// report each flip, unless the flip changes no row of the database.
+// report each flip, unless the flip changes no row of the database. Heal and a
+// run must then restore the archive. Recover precedes them if the database is
+// damaged.
 func TestFlips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, o := newLargeArchive(t)
 		checkVerify(t, o.Dir)
-		kinds := filesByKind(t, o.Dir)
+		original, kinds := o.Dir, filesByKind(t, o.Dir)
 		for i := range flips {
 			kind := fileKinds[i%len(fileKinds)]
 			if len(kinds[kind]) == 0 {
 				t.Fatalf("the archive has no file of the kind %s", kind)
 			}
-			name := kinds[kind][rand.N(len(kinds[kind]))]
-			undo, what := flip(t, o.Dir, name)
-			if !reportsDamage(t, o.Dir) && !(kind == "fetch.db" && sameRows(t, o.Dir, undo)) {
+			o.Dir = filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(o.Dir, os.DirFS(original)); err != nil {
+				t.Fatal(err)
+			}
+			what := flip(t, o.Dir, kinds[kind][rand.N(len(kinds[kind]))])
+			switch {
+			case reportsDamage(t, o.Dir):
+				repair(t, o, what)
+				checkRepaired(t, o.Dir, original, what)
+			case kind != "fetch.db" || dumpRows(t, o.Dir) != dumpRows(t, original):
 				t.Errorf("%s: not reported", what)
 			}
-			undo()
+			if err := os.RemoveAll(o.Dir); err != nil {
+				t.Fatal(err)
+			}
 		}
-		checkVerify(t, o.Dir)
 	})
+}
+
+// repair repairs an archive and runs its mirror.
+func repair(t *testing.T, o mirror.Options, what string) {
+	t.Helper()
+	_, err := mirror.Heal(t.Context(), o.Dir, mirror.HealOptions{})
+	if mirror.NeedsRecovery(err) {
+		_, err = mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client})
+	}
+	if err == nil {
+		_, err = mirror.Run(t.Context(), o)
+	}
+	if err != nil {
+		t.Errorf("%s: repair: %v", what, err)
+	}
+}
+
+// checkRepaired checks that an archive has no damage, and the same files and
+// mailboxes as the original.
+func checkRepaired(t *testing.T, dir, original, what string) {
+	t.Helper()
+	for f, err := range mirror.Verify(t.Context(), dir) {
+		if err != nil || !f.Note {
+			t.Errorf("%s: verify after the repair: %v %v", what, f, err)
+		}
+	}
+	if got, want := digests(tree(t, dir, "")), digests(tree(t, original, "")); got != want {
+		t.Errorf("%s: the tree differs:\n%s", what, differ(got, want))
+	}
+	const box = "mail/n.example/g.mbox"
+	if content(t, filepath.Join(dir, box)) != content(t, filepath.Join(original, box)) {
+		t.Errorf("%s: the mailbox differs", what)
+	}
+	checkRevisits(t, dir)
 }
 
 // newLargeArchive returns the options of a mirror with all kinds of files after
@@ -70,7 +116,7 @@ func newLargeArchive(t *testing.T) (*network, mirror.Options) {
 }
 
 // fileKinds lists the directories and the files of an archive.
-var fileKinds = []string{"tree", "warc", "attic", "mail", "index", "manifest-sha256.txt", "crawl.jsonl", "failed.txt", "fetch.db"}
+var fileKinds = []string{"tree", "warc", "attic", "mail", "index", "manifest-sha256.txt", "crawl.jsonl", "failed.txt", "report.json", "fetch.db"}
 
 // filesByKind returns the files of an archive by their kind.
 func filesByKind(t *testing.T, dir string) map[string][]string {
@@ -89,38 +135,20 @@ func filesByKind(t *testing.T, dir string) map[string][]string {
 	return kinds
 }
 
-// flip flips a random bit of a file. It returns a description, and a function
-// that restores the file.
-func flip(t *testing.T, dir, name string) (undo func(), what string) {
+// flip flips a random bit of a file and returns a description.
+func flip(t *testing.T, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
-	before, err := os.ReadFile(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := append([]byte(nil), before...)
-	at, bit := rand.N(len(after)), rand.N(8)
-	after[at] ^= 1 << bit
-	write := func(text []byte) {
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+	at, bit := rand.N(len(text)), rand.N(8)
+	text[at] ^= 1 << bit
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
 	}
-	write(after)
-	return func() {
-		removeLog(t, dir)
-		write(before)
-	}, fmt.Sprintf("bit %d of byte %d of %s", bit, at, name)
-}
-
-// removeLog removes the log that SQLite leaves if it cannot close a database.
-func removeLog(t *testing.T, dir string) {
-	t.Helper()
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Remove(filepath.Join(dir, "fetch.db"+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-	}
+	return fmt.Sprintf("bit %d of byte %d of %s", bit, at, name)
 }
 
 // reportsDamage reports whether Verify finds damage.
@@ -129,15 +157,6 @@ func reportsDamage(t *testing.T, dir string) (found bool) {
 		found = found || err != nil || !f.Note
 	}
 	return found
-}
-
-// sameRows reports whether the rows of the database equal the rows of the
-// database that undo restores.
-func sameRows(t *testing.T, dir string, undo func()) bool {
-	t.Helper()
-	flipped := dumpRows(t, dir)
-	undo()
-	return flipped == dumpRows(t, dir)
 }
 
 // dumpRows returns all rows of the database.

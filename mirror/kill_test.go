@@ -27,6 +27,7 @@ type childTask struct {
 	Dir        string
 	URLs       []string
 	Tree, WARC bool
+	Heal       bool // call Heal instead of Run
 	Recover    bool // if true, recover the archive instead of a run
 }
 
@@ -57,6 +58,10 @@ func (o childTask) options() mirror.Options {
 }
 
 func (o childTask) run() error {
+	if o.Heal {
+		_, err := mirror.Heal(contextOfChild, o.Dir, mirror.HealOptions{MaxLost: 1})
+		return err
+	}
 	opts := o.options()
 	opts.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{NNTP: nntp.Options{}})...)
 	defer opts.Client.Close()

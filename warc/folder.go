@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"syscall"
 
 	"github.com/anyurl/fetch/fetch"
@@ -44,21 +43,7 @@ func (r rootFolder) OpenFile(name string, flag int, perm fs.FileMode) (file, err
 
 // Sync commits the directory to stable storage. It has no effect on systems
 // that cannot sync a directory.
-func (r rootFolder) Sync() error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := r.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return err
-}
+func (r rootFolder) Sync() error { return regularfile.SyncFolder(r.Root) }
 
 // localError wraps a file system error in fetch.DiskFull or fetch.Local.
 func localError(err error) error {

@@ -40,6 +40,10 @@ var problemNames = [...]string{
 // String returns the name of the problem, such as "bad-gzip".
 func (p Problem) String() string { return problemNames[min(int(p), len(problemNames)-1)] }
 
+// IsDamage reports whether the problem means that bytes of a record were lost or
+// changed. Other problems are deviations from the format.
+func (p Problem) IsDamage() bool { return p >= TruncatedFile && p <= BadPayloadDigest }
+
 // MarshalText returns the name of the problem. The error is always nil.
 func (p Problem) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
@@ -165,7 +169,7 @@ func (c *recordCheck) checkNext(in *Reader, buffer []byte) (h *Header, length in
 		return nil, 0, err
 	}
 	for _, f := range c.findings {
-		if !f.Note {
+		if !f.Note && f.Problem.IsDamage() {
 			length = 0
 		}
 	}

@@ -115,7 +115,8 @@ func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
 // pending, so that the next run retries them.
 type frontierRequeueCommand struct {
 	*streams
-	states []string
+	states  []string
+	damaged bool
 }
 
 func (r *commandTree) frontierRequeue() *cobra.Command {
@@ -123,7 +124,11 @@ func (r *commandTree) frontierRequeue() *cobra.Command {
 		Use:   "requeue [flags] DIR",
 		Short: "Make the next run of fetch mirror retry failed URLs",
 		Long: `requeue makes all URLs pending that have failed permanently, or that are in one of
-the given states, and prints their number. The next fetch mirror visits them.`,
+the given states, and prints their number. The next fetch mirror visits them.
+
+With --damaged, requeue reads all files of tree/ and all WARC records. It makes
+the URLs pending whose object is damaged or missing. It restores a file of tree/
+from an intact WARC record, and moves damaged files of tree/ to attic/.`,
 		Example: examples("fetch frontier requeue example.org && fetch mirror http://example.org/"),
 		Args:    exactArgs(1, "the directory of an archive"),
 	}, &frontierRequeueCommand{streams: r.streams})
@@ -132,11 +137,20 @@ the given states, and prints their number. The next fetch mirror visits them.`,
 func (c *frontierRequeueCommand) register(s *options.Set) {
 	s.Own("Flags").StringSliceVar(&c.states, "state", []string{"dead"},
 		"retry URLs in these `STATES`, such as dead,gone")
+	s.Own("Flags").BoolVar(&c.damaged, "damaged", false, "retrieve objects again that are damaged or missing")
 	registerIgnored(s)
 }
 
 func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
-	n, err := mirror.Requeue(ctx, args[0], parseStates(c.states)...)
+	var n int64
+	var err error
+	if c.damaged {
+		n, err = mirror.Heal(ctx, args[0], mirror.HealOptions{
+			RequeueOnly: true, Report: func(f mirror.Finding) { c.note("%s: %s", f.Path, f.Text) },
+		})
+	} else {
+		n, err = mirror.Requeue(ctx, args[0], parseStates(c.states)...)
+	}
 	if err != nil {
 		return err
 	}

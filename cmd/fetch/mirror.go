@@ -198,8 +198,8 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	switch {
 	case err == nil:
 		err = report.failure(ctx, o.Dir, sum)
-	case errors.Is(err, mirror.ErrLost):
-		err = fmt.Errorf("%w (to retrieve the objects again: --max-lost 100%%)", err)
+	default:
+		err = adviseLost(err)
 	}
 	return errors.Join(err, client.saveCookies())
 }

@@ -19,6 +19,8 @@ import (
 type verifyCommand struct {
 	*streams
 	json       bool
+	heal       bool
+	maxLost    options.Share
 	damage     int   // number of findings that are not notes
 	incomplete error // an archive whose mirror has not finished, or nil
 }
@@ -29,9 +31,16 @@ func (r *commandTree) verify() *cobra.Command {
 		Short: "Check every byte of archives and WARC files",
 		Long: `verify reads archives of fetch mirror, and WARC and WACZ files of any program,
 and prints one line for each problem. Lines marked as notes report unusual but
-valid data. To restore a damaged or missing file of tree/, remove the file and
-run fetch mirror again. To restore the index or the manifest, run fetch index.`,
-		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz"),
+valid data.
+
+With --heal, verify first repairs archives, without a network. It copies the
+intact records of a damaged WARC file to a new file, restores files of tree/ from
+WARC records, and writes the index and the manifest. It moves damaged files to
+attic/. It marks the URLs of lost objects, so that the next fetch mirror retrieves
+them. Objects that were deleted on the server stay in the archive. If the
+database is damaged, run fetch recover instead.`,
+		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz",
+			"fetch verify --heal example.org; fetch mirror --output-dir example.org"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tno damage\n" +
 				"10\tthe archive is not complete (run fetch mirror again)\n" +
@@ -42,7 +51,11 @@ run fetch mirror again. To restore the index or the manifest, run fetch index.`,
 }
 
 func (c *verifyCommand) register(s *options.Set) {
-	s.Own("Flags").BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
+	c.maxLost = 0.1
+	p := s.Own("Flags")
+	p.BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
+	p.BoolVar(&c.heal, "heal", false, "repair archives before the check")
+	p.Var(&c.maxLost, "max-lost", "with --heal, accept at most `SHARE` of missing records")
 	registerIgnored(s)
 }
 
@@ -66,10 +79,18 @@ func (c *verifyCommand) verify(ctx context.Context, name string) error {
 		return fetch.Local.With(err)
 	}
 	before := c.damage
-	if info.IsDir() {
-		err = c.verifyArchive(ctx, name)
-	} else {
+	switch {
+	case !info.IsDir() && c.heal:
+		err = fetch.Usage.Errorf("--heal requires directories of archives: %s is a file", name)
+	case !info.IsDir():
 		err = c.verifyFile(name)
+	default:
+		if c.heal {
+			err = c.healArchive(ctx, name)
+		}
+		if err == nil {
+			err = c.verifyArchive(ctx, name)
+		}
 	}
 	switch {
 	case errors.Is(err, mirror.ErrIncomplete):
@@ -81,6 +102,25 @@ func (c *verifyCommand) verify(ctx context.Context, name string) error {
 	return err
 }
 
+// healArchive repairs an archive and prints each repair.
+func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
+	requeued, err := mirror.Heal(ctx, dir, mirror.HealOptions{
+		MaxLost: float64(c.maxLost), Report: func(f mirror.Finding) { c.note("repaired %s: %s", f.Path, f.Text) },
+	})
+	if requeued > 0 {
+		c.note("%s: the next fetch mirror retrieves %d objects again", dir, requeued)
+	}
+	return adviseLost(err)
+}
+
+// adviseLost adds the flag for missing WARC records to an error.
+func adviseLost(err error) error {
+	if errors.Is(err, mirror.ErrLost) {
+		return fmt.Errorf("%w (to give them up: --max-lost 100%%)", err)
+	}
+	return err
+}
+
 func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
 	for f, err := range mirror.Verify(ctx, dir) {
 		note := ""
@@ -88,8 +128,11 @@ func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
 			note = "note: "
 		}
 		text := f.Path + ": " + note + f.Text
-		if f.Derived {
+		switch {
+		case f.Derived:
 			text += " (to write it again: fetch index " + dir + ")"
+		case f.Path == "fetch.db" && !f.Note:
+			text += " (to create it again: fetch recover " + dir + ")"
 		}
 		if f.Path == "fetch.db" && !f.Note {
 			text += " (to create it again: fetch recover " + dir + ")"

@@ -21,6 +21,11 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 	if c.Path != "" {
 		return a.store.Open(c.Path)
 	}
+	return a.reopenRecord(ctx, c)
+}
+
+// reopenRecord opens the archived object of c in its WARC record.
+func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.ReadCloser, error) {
 	first, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest})
 	if err != nil {
 		return nil, err

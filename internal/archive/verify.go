@@ -112,7 +112,11 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 		if text == "" || s == frontier.Gone && text == missing {
 			return nil
 		}
-		return v.addFinding(Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: v.unpublished[c.Path]})
+		f := Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: v.unpublished[c.Path]}
+		if s == frontier.Pending && text == missing {
+			f.Note, f.Text = true, "missing; the next run retrieves the object again"
+		}
+		return v.addFinding(f)
 	})
 }
 

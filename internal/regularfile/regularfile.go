@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
+	"syscall"
 )
 
 // Open opens a file for reading. It returns an error if name is not a regular
@@ -80,6 +82,24 @@ func CheckFolder(root *os.Root, name string) error {
 		return nil
 	case err == nil && !info.IsDir():
 		return fmt.Errorf("%s is not a folder: remove it, or use another archive", name)
+	}
+	return err
+}
+
+// SyncFolder commits the names in the directory of root to stable storage. It
+// has no effect on systems that cannot sync a directory.
+func SyncFolder(root *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
 	}
 	return err
 }

@@ -1,0 +1,402 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/tree"
+	"github.com/anyurl/fetch/warc"
+)
+
+// HealOptions contains the settings of Heal.
+type HealOptions struct {
+	Now     func() time.Time // clock; required
+	MaxLost float64          // share of the WARC records that may be missing
+
+	// RequeueOnly leaves damaged files outside of the tree in place. Heal then
+	// only makes the URLs of damaged records and files pending.
+	RequeueOnly bool
+
+	// Report is called for each repair.
+	Report func(path, text string)
+}
+
+// Heal repairs the archive in the directory dir without a network. It copies the
+// intact records of a damaged WARC file to a new file. It restores damaged files
+// of the tree from WARC records, and makes the URLs of lost objects pending. It
+// moves damaged files to the attic. It then writes the index and the manifest.
+// Heal returns the number of URLs that it made pending.
+//
+// If the process is killed, the next Open or Heal completes the current step. If
+// the database is damaged, Heal changes nothing.
+func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err error) {
+	h := &healer{ctx: ctx, o: o, damaged: map[string]string{}}
+	err = withLock(ctx, dir, func(a *Archive) (err error) {
+		if err = a.frontier.Check(ctx); err == nil {
+			h.seal, err = a.frontier.ReadSeal(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	hasRecords, hasTree, err := Forms(dir)
+	if err != nil {
+		return 0, err
+	}
+	options := Options{Tree: hasTree, MaxLost: o.MaxLost, Recheck: true, Now: o.Now}
+	if hasRecords {
+		options.WARC = &warc.Options{Now: o.Now}
+	}
+	if h.a, _, err = Open(ctx, dir, options); err != nil {
+		return 0, err
+	}
+	err = h.heal()
+	return h.requeued, errors.Join(Classify(err), h.a.Close())
+}
+
+// A healer is the state of one call of Heal.
+type healer struct {
+	ctx      context.Context
+	a        *Archive
+	o        HealOptions
+	seal     frontier.Seal     // seal before the first change
+	damaged  map[string]string // paths of the files that do not match the manifest, and descriptions
+	requeued int64
+}
+
+func (h *healer) heal() error {
+	for _, l := range h.a.Losses() {
+		h.report(warcFolder+"/"+l.File, fmt.Sprintf("%d records are missing", l.Records))
+	}
+	if h.a.records != nil { // no file may be open for appending
+		if err := h.a.records.w.Close(); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func() error{
+		h.findDamage, h.healRecords, h.healTree, h.requeueLost, h.healOthers,
+	} { // each step is durable before the next one
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if _, err := reindex(h.a.folder.root, h.a.folder.dir, true); err != nil {
+		return err
+	}
+	return h.a.Seal(h.ctx)
+}
+
+// report calls HealOptions.Report and writes a line to the journal.
+func (h *healer) report(path, text string) {
+	h.o.Report(path, text)
+	h.a.Log(struct {
+		Time  time.Time `json:"time"`
+		State string    `json:"state"`
+		Note  string    `json:"note"`
+	}{h.o.Now().UTC(), "healed", path + ": " + text})
+}
+
+// findDamage finds the files outside of the tree that do not match the manifest.
+func (h *healer) findDamage() error {
+	r, intact, err := h.a.openManifest(h.seal)
+	if err != nil || !intact {
+		return err
+	}
+	defer r.close()
+	v := &verifier{a: h.a, report: func(f Finding) bool {
+		if !f.Note && !f.Derived {
+			h.damaged[f.Path] = f.Text
+		}
+		return true
+	}}
+	return v.compareFiles(r, h.seal.Rows)
+}
+
+// healRecords repairs the WARC files in the database.
+func (h *healer) healRecords() error {
+	ends, err := h.a.frontier.FileEnds(h.ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(ends)) {
+		damaged, err := h.isDamaged(name)
+		if err != nil {
+			return err
+		}
+		delete(h.damaged, warcFolder+"/"+name)
+		switch {
+		case !damaged:
+		case h.o.RequeueOnly:
+			err = h.forgetDamaged(name, ends[name])
+		default:
+			err = h.salvage(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return h.a.moveRetired(h.ctx)
+}
+
+// isDamaged reports whether a WARC file has damaged records, or differs from the
+// manifest.
+func (h *healer) isDamaged(name string) (bool, error) {
+	if h.damaged[warcFolder+"/"+name] != "" {
+		return true, nil
+	}
+	for f, err := range warc.Verify(filepath.Join(h.a.folder.dir, warcFolder, name)) {
+		if err != nil {
+			return false, err
+		}
+		if !f.Note && (f.Problem.IsDamage() || f.Problem == warc.DanglingReference) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// forgetDamaged marks the damaged records of a WARC file as lost.
+func (h *healer) forgetDamaged(name string, end int64) error {
+	n, err := h.a.forget(h.ctx, name, end, func(s *frontier.Stored) bool {
+		_, intact := h.a.readRecord(&s.Capture)
+		return !intact
+	})
+	if n > 0 && err == nil {
+		h.report(warcFolder+"/"+name, fmt.Sprintf("%d records are damaged", n))
+	}
+	return err
+}
+
+// salvage copies the intact records of a WARC file to a new file. The new file
+// has the suffix warc.OpenSuffix until the database refers to it, because Open
+// removes such a file if the database does not contain it.
+func (h *healer) salvage(name string) (err error) {
+	old, err := h.a.openWARC(name)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	info, err := old.Stat()
+	if err != nil {
+		return err
+	}
+	healed := h.healedName(name)
+	dir := h.a.records.dir
+	f, err := dir.OpenFile(healed+warc.OpenSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	moved, err := warc.Salvage(f, old, info.Size(), healed)
+	size, seekErr := f.Seek(0, io.SeekEnd)
+	if err = errors.Join(err, seekErr, f.Sync(), f.Close(), regularfile.SyncFolder(dir)); err != nil {
+		return err
+	}
+	lost, err := h.relocate(name, healed, size, moved)
+	if err != nil {
+		return err
+	}
+	h.report(warcFolder+"/"+name, fmt.Sprintf("%d records copied to %s, %d objects lost", len(moved), healed, lost))
+	if size == 0 {
+		return dir.Remove(healed + warc.OpenSuffix)
+	}
+	return errors.Join(dir.Rename(healed+warc.OpenSuffix, healed), regularfile.SyncFolder(dir))
+}
+
+// relocate updates the places of the records that were copied from the WARC file
+// name to the file healed. All other records of the file are lost. It returns
+// the number of lost records of captures.
+func (h *healer) relocate(name, healed string, size int64, moved []warc.Moved) (lost int, err error) {
+	var moves []frontier.Move
+	ids := map[string][32]byte{}
+	for s, err := range h.a.frontier.RecordsIn(h.ctx, name) {
+		if err != nil {
+			return 0, err
+		}
+		i, found := slices.BinarySearchFunc(moved, s.Offset, func(m warc.Moved, at int64) int {
+			return int(min(max(m.From-at, -1), 1))
+		})
+		if found {
+			moves = append(moves, frontier.Move{Row: s.Row, Offset: moved[i].To, Length: moved[i].Length})
+			continue
+		}
+		moves = append(moves, frontier.Move{Row: s.Row, Lost: true})
+		ids[s.ID] = s.Digest
+	}
+	if size == 0 {
+		healed = ""
+	}
+	if err = h.a.frontier.Relocate(h.ctx, name, healed, size, moves); err == nil {
+		err = h.a.forgetRevisits(h.ctx, ids)
+	}
+	return len(ids), err
+}
+
+// healedName returns an unused name for the copy of a WARC file.
+func (h *healer) healedName(name string) string {
+	base, _ := strings.CutSuffix(name, ".warc.gz")
+	base, _, _ = strings.Cut(base, "-healed")
+	for n := 1; ; n++ {
+		healed := fmt.Sprintf("%s-healed%d.warc.gz", base, n)
+		if _, err := h.a.records.dir.Lstat(healed); errors.Is(err, fs.ErrNotExist) {
+			return healed
+		}
+	}
+}
+
+// healTree moves damaged files of the tree to the attic. It restores them and
+// missing files from WARC records if possible.
+func (h *healer) healTree() error {
+	if !h.a.options.Tree {
+		return nil
+	}
+	var lost []frontier.Key
+	v := &verifier{a: h.a}
+	err := h.a.eachRetrieved(h.ctx, func(it frontier.Item, s frontier.State) error {
+		c := it.LastCapture
+		if c.Path == "" {
+			return nil
+		}
+		text := v.checkFile(c)
+		if text == "" || s == frontier.Gone && text == missing {
+			return nil
+		}
+		path := tree.Dir + "/" + c.Path
+		if text != missing {
+			if err := h.a.store.MoveAside(path, h.a.atticName("heal")); err != nil {
+				return err
+			}
+		}
+		if err := h.restore(c); err == nil {
+			h.report(path, text+"; restored from "+c.File)
+			return nil
+		}
+		h.report(path, text)
+		lost = append(lost, it.Key)
+		return nil
+	})
+	if err == nil {
+		err = h.a.store.SyncFolders()
+	}
+	return errors.Join(err, h.requeue(lost))
+}
+
+// restore writes the file of c in the tree from the WARC record of its object.
+func (h *healer) restore(c *frontier.Capture) error {
+	body, err := h.a.reopenRecord(h.ctx, c)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f, err := h.a.store.Create(Label(c.Key))
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, sum), io.LimitReader(body, c.Size+1))
+	if err == nil && [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+		err = fetch.Mismatch.Errorf("the record contains another object")
+	}
+	if err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	return f.Publish(c.Path, c.Modified)
+}
+
+// requeueLost makes the URLs pending whose newest objects have lost their WARC
+// records.
+func (h *healer) requeueLost() error {
+	var lost []frontier.Key
+	err := h.a.eachRetrieved(h.ctx, func(it frontier.Item, _ frontier.State) error {
+		if c := it.LastCapture; c.ID != "" && c.File == "" {
+			lost = append(lost, it.Key)
+		}
+		return nil
+	})
+	return errors.Join(err, h.requeue(lost))
+}
+
+func (h *healer) requeue(keys []frontier.Key) error {
+	n, err := h.a.frontier.RequeueItems(h.ctx, keys)
+	h.requeued += n
+	return err
+}
+
+// healOthers moves all other damaged files to the attic. The next run writes
+// them again, except for files of the attic.
+func (h *healer) healOthers() error {
+	if h.o.RequeueOnly {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.damaged)) {
+		h.report(name, h.damaged[name])
+		var err error
+		switch _, lost := h.a.folder.root.Lstat(name); {
+		case lost != nil:
+		case name == journalFile:
+			err = h.healJournal()
+		default:
+			err = h.a.store.MoveAside(name, h.a.atticName("heal"))
+		}
+		if err == nil && strings.HasPrefix(name, mailFolder+"/") {
+			if err = h.a.folder.root.Remove(mailMarker); errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return h.a.store.SyncFolders()
+}
+
+// healJournal copies the journal to the attic and removes its damaged lines.
+func (h *healer) healJournal() error {
+	root := h.a.folder.root
+	if err := h.a.journal.close(); err != nil {
+		return err
+	}
+	old, err := root.Open(journalFile)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	err = replaceFile(root, tree.Attic+"/"+h.a.atticName("heal")+"/"+journalFile, func(w io.Writer) error {
+		_, err := io.Copy(w, old)
+		return err
+	})
+	if err == nil {
+		_, err = old.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		err = replaceFile(root, journalFile, func(w io.Writer) error {
+			for line, err := range journalLines(old) {
+				if err == nil && line != nil {
+					_, err = w.Write(appendChecksum(line))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	h.a.journal, err = openJournal(root)
+	return err
+}

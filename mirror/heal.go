@@ -1,0 +1,46 @@
+package mirror
+
+import (
+	"context"
+	"time"
+
+	"github.com/anyurl/fetch/internal/archive"
+)
+
+// HealOptions configures Heal. The zero value is ready to use.
+type HealOptions struct {
+	// If the share of WARC records that are missing is larger than MaxLost,
+	// Heal changes nothing and returns ErrLost. A MaxLost of 0 means 0.1.
+	MaxLost float64
+
+	// If RequeueOnly is true, Heal copies no WARC records and repairs only
+	// files in tree/.
+	RequeueOnly bool
+
+	Report func(Finding) // called for each repair; may be nil
+}
+
+// Heal repairs the archive in the directory dir as far as possible without a
+// network, and returns the number of URLs that the next Run retrieves again.
+//
+// Heal copies the intact records of each damaged WARC file to a new file. It
+// restores damaged and missing files of tree/ from WARC records. It moves all
+// damaged files to attic/, in a directory with the prefix "heal-". Then it writes
+// the index and the manifest. It keeps the captures of objects that were deleted
+// on the server. If the process is killed, call Heal again.
+//
+// If the database is damaged, Heal changes nothing. Recover creates the database
+// again.
+func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err error) {
+	if o.MaxLost <= 0 {
+		o.MaxLost = 0.1
+	}
+	return archive.Heal(ctx, dir, archive.HealOptions{
+		Now: time.Now, MaxLost: o.MaxLost, RequeueOnly: o.RequeueOnly,
+		Report: func(path, text string) {
+			if o.Report != nil {
+				o.Report(Finding{Path: path, Text: text, Note: true})
+			}
+		},
+	})
+}
