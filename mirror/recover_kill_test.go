@@ -72,3 +72,37 @@ func TestRecoverKill(t *testing.T) {
 	}
 	checkVerify(t, o.Dir)
 }
+
+// TestRecoverAfterKill kills runs at random times and removes their databases.
+// After a recovery, the next run completes the archive.
+func TestRecoverAfterKill(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"http", "ftp", "gopher", "nntp"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sites[name](t)
+			sound := childTask{Dir: t.TempDir(), URLs: s.urls, Tree: true, WARC: true}
+			whole := sound.finish(t)
+			want := digests(tree(t, sound.Dir, ""))
+			for range kills {
+				o := sound
+				o.Dir = t.TempDir()
+				c := o.start(t)
+				timer := time.AfterFunc(rand.N(whole), func() { c.Process.Kill() })
+				c.Wait() // the error is the kill
+				timer.Stop()
+				remove(t, o.Dir, "fetch.db*")
+				if found, _ := filepath.Glob(filepath.Join(o.Dir, "[wt][ar][re][ce]", "*")); len(found) > 0 { // warc, tree
+					o.Recover = true
+					o.finish(t)
+					o.Recover = false
+				}
+				o.finish(t)
+				checkVerify(t, o.Dir)
+				if got := digests(tree(t, o.Dir, "")); got != want {
+					t.Errorf("after a kill:\n%s", differ(got, want))
+				}
+			}
+		})
+	}
+}

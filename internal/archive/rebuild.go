@@ -113,16 +113,16 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	if err := a.folder.acquireLock(); err != nil {
 		return err
 	}
-	switch has, err := a.folder.hasContent(); {
-	case err != nil:
+	has, err := a.folder.hasContent()
+	if err != nil {
 		return err
-	case !has:
+	}
+	if _, err := a.folder.root.Lstat(database); err != nil && !has {
 		return fetch.Local.Errorf("%s is not an archive", a.folder.dir)
 	}
 	if err := r.checkOld(ctx); err != nil {
 		return err
 	}
-	var err error
 	if a.store, err = tree.Open(a.folder.dir, tree.Options{}); err != nil {
 		return err
 	}
