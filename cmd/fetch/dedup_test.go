@@ -88,6 +88,10 @@ func TestDedup(t *testing.T) {
 		if got := runFetch(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
 			t.Errorf("after two runs: got %.20q", got)
 		}
+		if got := runFetch(t, 0, "recover", "--force", "--json", second); !strings.Contains(got, `"lost_records":0,`) {
+			t.Errorf("recovered: %s", got)
+		}
+		runFetch(t, 0, "-s", "mirror", "--warc", "--output-dir", second, site.URL+"/")
 		runFetch(t, 0, "-s", "verify", second)
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "tmp")); len(left) > 0 {
