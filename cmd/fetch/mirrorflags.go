@@ -131,7 +131,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.keepSessions, "keep-session-ids", false, "treat URLs that differ only in a session identifier as different")
 	p.StringSliceVar(&f.ignored, "ignore-params", nil, "do not distinguish URLs by the parameters `NAMES`")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
-	p.StringVar(&f.noFollow, "nofollow", "pages", "`RULE`: obey nofollow of pages, of pages and links, or none (pages, links, none)")
+	p.StringVar(&f.noFollow, "nofollow", "pages", "obey nofollow directives of `KIND` (pages, links or none)")
 	p.BoolVar(&f.speculate, "speculate", false, "follow strings in scripts that look like URLs")
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow directives (recorded in the WARC files)")
 }
