@@ -97,21 +97,6 @@ func TestStoredFields(t *testing.T) {
 	}
 }
 
-func FuzzStoredOptions(f *testing.F) {
-	f.Add([]byte(`{"version":1,"seeds":["http://a.example/"],"tree":true,"warc":{"size":9},"scope":{"reach":"any","include":["x"]},` +
-		`"limits":{"links":-1},"hosts":1,"tries":1,"delay_seconds":0.5,"max_delete":0.1,"agent":"fetch","nofollow":"none"}`))
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(filepath.Join(dir, "options.json"), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		o, err := mirror.StoredOptions(dir)
-		if err == nil && (len(o.Seeds) == 0 || o.Hosts < 1 || o.Hosts > 10_000 || !o.StoredSeeds || o.Dir != dir) {
-			t.Errorf("%+v", o)
-		}
-	})
-}
-
 // TestHostileOptions checks the errors for options.json files that are damaged
 // or that an attacker has written.
 func TestHostileOptions(t *testing.T) {
