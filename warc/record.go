@@ -101,7 +101,7 @@ type Record struct {
 }
 
 // A Reference identifies another record by its ID, URL and date. Fields with
-// unknown values are zero.
+// unknown values are zero. A record stores the date in whole seconds.
 type Reference struct {
 	ID   string // WARC-Record-ID without brackets
 	URL  uri.URI

@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/internal/browsertest"
 )
@@ -52,4 +53,29 @@ func TestReplayWebNotModified(t *testing.T) {
 	r := browsertest.OpenWACZ(t, path, "http://h.example/")
 	r.Wait("doc.title == 'new' && doc.querySelector('img').naturalWidth == 7")
 	r.Show("http://h.example/picture", "doc.querySelector('img').naturalWidth == 7")
+}
+
+// TestReplayWebRevisit opens a revisit of a capture, which an identical and a
+// different capture of the same URL follow. The dates have parts of seconds.
+func TestReplayWebRevisit(t *testing.T) {
+	t.Parallel()
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	capture := func(seconds int) Capture {
+		c := at("http://h.example/", seconds)
+		c.Date = c.Date.Add(500 * time.Millisecond)
+		return c
+	}
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+	first := mustWrite(t, w, capture(1).Response(strings.NewReader(head+"<title>first</title>")))[0]
+	refers := Reference{ID: first.ID, URL: capture(1).URL, Date: first.Date}
+	mustWrite(t, w, capture(11).Revisit(refers, first.PayloadDigest, strings.NewReader(head)))
+	mustWrite(t, w, capture(21).Response(strings.NewReader(head+"<title>second</title>")))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, path := pack(t, dir.Name())
+	r := browsertest.OpenWACZ(t, path, "http://h.example/")
+	r.Wait("doc.title == 'second'")
+	r.ShowAt("http://h.example/", "20261121083011", "doc.title == 'first'")
 }

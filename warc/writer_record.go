@@ -126,7 +126,9 @@ func (r *Record) appendHead(b []byte, info string, concurrent []*Record) []byte 
 	if r.Type == Revisit {
 		b = appendField(b, "WARC-Refers-To-Target-URI", targetURI(r.RefersTo.URL))
 		if !r.RefersTo.Date.IsZero() {
-			b = appendField(b, "WARC-Refers-To-Date", formatDate(r.RefersTo.Date))
+			// The date has whole seconds, as in an index. ReplayWeb.page finds
+			// a later capture if the date has a fraction.
+			b = appendField(b, "WARC-Refers-To-Date", formatDate(r.RefersTo.Date.Truncate(time.Second)))
 		}
 	}
 	b = appendField(b, "WARC-Block-Digest", r.BlockDigest)

@@ -48,11 +48,11 @@ function replayed() {
 	}
 	return found.contentDocument
 }
-function show(url) {
+function show(url, timestamp) {
 	const previous = replayed()
 	previous.isPrevious = true
 	const frame = previous.defaultView
-	frame.location.href = frame.location.href.replace(/\/\d*mp_\/.*/, () => "/mp_/" + url)
+	frame.location.href = frame.location.href.replace(/\/\d*mp_\/.*/, () => "/" + timestamp + "mp_/" + url)
 }
 </script>`
 
@@ -63,17 +63,28 @@ func (r *Replay) Wait(condition string) {
 	r.Page.Wait("(doc => !doc.isPrevious && " + condition + ")(replayed())")
 }
 
-// Show opens the capture of another URL and waits until a condition is true, as
-// Wait does.
+// Show opens the latest capture of another URL and waits until a condition is
+// true, as Wait does.
 func (r *Replay) Show(url, condition string) {
 	r.Page.t.Helper()
-	r.Page.Eval("show(" + strconv.Quote(url) + ")")
+	r.ShowAt(url, "", condition)
+}
+
+// ShowAt is like Show. It opens the capture at a timestamp of the form
+// 20261122090000, in UTC, or the next later one.
+func (r *Replay) ShowAt(url, timestamp, condition string) {
+	r.Page.t.Helper()
+	r.Page.Eval(showCall(url, timestamp))
 	r.Wait(condition)
 }
 
-// Download opens the capture of another URL, which the browser downloads. It
-// returns the name and the content of the download.
+// Download opens the latest capture of another URL, which the browser downloads.
+// It returns the name and the content of the download.
 func (r *Replay) Download(url string) (name string, content []byte) {
 	r.Page.t.Helper()
-	return r.Page.Download("show(" + strconv.Quote(url) + ")")
+	return r.Page.Download(showCall(url, ""))
+}
+
+func showCall(url, timestamp string) string {
+	return "show(" + strconv.Quote(url) + ", " + strconv.Quote(timestamp) + ")"
 }
