@@ -111,7 +111,7 @@ func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 }
 
 // nearest collects the index lines that are nearest to the time of an Archive.
-// It keeps at most maxOpened lines or little more.
+// It keeps at most 2*maxOpened lines.
 type nearest struct {
 	*Archive
 	lines []Line

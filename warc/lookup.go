@@ -47,17 +47,13 @@ func OpenIndex(name string) (*IndexFile, error) {
 // Close closes the file.
 func (x *IndexFile) Close() error { return localError(x.file.Close()) }
 
-// Lookup returns the lines of the captures of url, sorted by date. URLs that
-// have the same [Key] are equal. The sequence ends after the first error. If the
-// file is not sorted, Lookup can miss lines or return an error that wraps
-// fetch.Mismatch.
-func (x *IndexFile) Lookup(url string) iter.Seq2[Line, error] { return x.lookup(Key(url)) }
-
 // Original returns a reference to a capture in the index that has the URL, the
 // HTTP status and the payload digest of r, for [Capture.Revisit]. The result
 // digest is the payload digest in the index. The result ok is false if there is
-// no such capture, or if the Body of r is not an io.ReadSeeker. Original restores
-// the position of the Body.
+// no such capture, or if the Body of r is not an io.ReadSeeker. URLs with the
+// same [Key] are equal. Original restores the position of the Body. If the file
+// is not sorted, Original can miss captures or return an error that wraps
+// fetch.Mismatch.
 func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok bool, err error) {
 	body, seekable := r.Body.(io.ReadSeeker)
 	if !seekable || r.Type != Response && r.Type != Resource {

@@ -86,7 +86,7 @@ func TestLookup(t *testing.T) {
 	sorted := writeIndex(t, lines...)
 	for i := range 2500 {
 		n := 0
-		for l, err := range sorted.Lookup(fmt.Sprintf("http://h.example/%06d", i)) {
+		for l, err := range sorted.lookup(Key(fmt.Sprintf("http://h.example/%06d", i))) {
 			if err != nil || !strings.HasSuffix(l.URL, fmt.Sprintf("/%06d", i)) {
 				t.Fatalf("got %v, %v", l, err)
 			}
@@ -100,7 +100,7 @@ func TestLookup(t *testing.T) {
 		lines[i], lines[j] = lines[j], lines[i]
 	}
 	var failed error
-	for _, err := range writeIndex(t, lines...).Lookup("http://h.example/000100") {
+	for _, err := range writeIndex(t, lines...).lookup(Key("http://h.example/000100")) {
 		failed = errors.Join(failed, err)
 	}
 	if !errors.Is(failed, fetch.Mismatch) {
@@ -118,7 +118,7 @@ func BenchmarkLookup(b *testing.B) {
 	x := writeIndex(b, lines...)
 	start := time.Now()
 	for i := range b.N {
-		for _, err := range x.Lookup(fmt.Sprintf("http://h.example/a/long/path/of/some/page/%09d", i*7919%1_000_000)) {
+		for _, err := range x.lookup(Key(fmt.Sprintf("http://h.example/a/long/path/of/some/page/%09d", i*7919%1_000_000))) {
 			if err != nil {
 				b.Fatal(err)
 			}

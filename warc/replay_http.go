@@ -83,6 +83,7 @@ func location(from uri.URI, text string) uri.URI {
 func (a *Archive) decode(req *fetch.Request, resp *fetch.Response) error {
 	if list, err := coding.Parse(resp.Header.Values("Content-Encoding")); err != nil || len(list) > 0 {
 		if !a.Decode || a.Raw || req.Op == fetch.Stat {
+			req.Trace.Notef("the captured body has the content coding %q", resp.Header.Get("Content-Encoding"))
 			return nil
 		}
 		if _, err := coding.Decode(resp, req.Trace); err != nil {
