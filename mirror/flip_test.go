@@ -59,8 +59,9 @@ func TestFlips(t *testing.T) {
 func repair(t *testing.T, o mirror.Options, what string) {
 	t.Helper()
 	_, err := mirror.Heal(t.Context(), o.Dir, mirror.HealOptions{})
-	if mirror.NeedsRecovery(err) {
-		_, err = mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client})
+	if err != nil { // the database is damaged, or looks like another version
+		force := !mirror.NeedsRecovery(err)
+		_, err = mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client, Force: force})
 	}
 	if err == nil {
 		_, err = mirror.Run(t.Context(), o)

@@ -149,3 +149,29 @@ func TestRequeueDamaged(t *testing.T) {
 		}
 	})
 }
+
+// TestRecoverHealed checks that Recover finds the records that Heal has copied.
+func TestRecoverHealed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newTaggedArchive(t)
+		for _, page := range []string{"5", "copy"} {
+			path, at := placeOf(t, o.Dir, "http://a.example/"+page)
+			flipAt(t, path, at-20) // in the warcinfo record
+		}
+		if paths, _ := heal(t, o.Dir, mirror.HealOptions{}); kindsOf(paths) != "warc" {
+			t.Errorf("repaired %q", paths)
+		}
+		if err := os.Remove(filepath.Join(o.Dir, "fetch.db")); err != nil {
+			t.Fatal(err)
+		}
+		r, err := mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client})
+		if err != nil || r.DamagedRecords != 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if sum := run(t, o); sum.Repaired != 0 || sum.New != 0 || s.notModified != len(s.webSite) {
+			t.Errorf("%d not modified, %+v", s.notModified, sum)
+		}
+		checkVerify(t, o.Dir)
+	})
+}

@@ -164,8 +164,7 @@ func removeWARC(t *testing.T, o *mirror.Options, page string) {
 func checkRevisits(t *testing.T, dir string) {
 	t.Helper()
 	heads := map[string]*warc.Header{}
-	type place struct{ name, url string }
-	var revisits []place
+	newest := map[string]*warc.Header{} // by URL
 	for _, name := range warcs(t, dir) {
 		f, err := os.Open(name)
 		if err != nil {
@@ -181,19 +180,15 @@ func checkRevisits(t *testing.T, dir string) {
 				continue
 			}
 			heads[h.ID()] = h
-			if h.Type() == warc.Revisit {
-				revisits = append(revisits, place{h.ID(), h.Target()})
+			if n := newest[h.Target()]; n == nil || n.Date().Before(h.Date()) {
+				newest[h.Target()] = h
 			}
 		}
 	}
-	newest := map[string]*warc.Header{}
-	for _, r := range revisits {
-		h := heads[r.name]
-		if n := newest[r.url]; n == nil || n.Date().Before(h.Date()) {
-			newest[r.url] = h
-		}
-	}
 	for url, h := range newest {
+		if h.Type() != warc.Revisit {
+			continue
+		}
 		if first := heads[strings.Trim(h.Get("WARC-Refers-To"), "<>")]; first == nil || first.Type() == warc.Revisit {
 			t.Errorf("the newest record of %s refers to no intact record: %+v", url, first)
 		}

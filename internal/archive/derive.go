@@ -59,6 +59,13 @@ func Reindex(ctx context.Context, dir string) error {
 		if err := a.frontier.Check(ctx); err != nil {
 			return err
 		}
+		seal, err := a.frontier.ReadSeal(ctx)
+		if err == nil { // the manifest does not match the new index until the end
+			err = a.frontier.Unseal(ctx)
+		}
+		if err != nil {
+			return err
+		}
 		parts, err := reindex(a.folder.root, dir, true)
 		if err != nil {
 			return err
@@ -75,6 +82,8 @@ func Reindex(ctx context.Context, dir string) error {
 				return err
 			}
 		}
-		return a.seal(ctx, func(name string) bool { return !isDerived(name) })
+		return a.seal(ctx, func(name string) bool { // a killed run has changed files
+			return !isDerived(name) && (seal.Rows || isImmutable(name))
+		})
 	})
 }

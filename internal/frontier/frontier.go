@@ -309,6 +309,9 @@ type Frontier interface {
 	// later change of the database removes the digest of the rows.
 	Seal(ctx context.Context, manifest []byte) error
 
+	// Unseal removes the digest of the rows.
+	Unseal(ctx context.Context) error
+
 	// ReadSeal returns the digests stored by the most recent call of Seal.
 	ReadSeal(ctx context.Context) (Seal, error)
 

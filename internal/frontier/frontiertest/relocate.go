@@ -81,6 +81,14 @@ func testSeal(t *testing.T, e Engine) {
 			t.Errorf("got %+v, %v; want rows %t", seal, err, rows)
 		}
 		tr.must(tr.Check(tr.ctx))
+		if tr.must(tr.Seal(tr.ctx, []byte("digest"))); n == 0 {
+			tr.must(tr.Unseal(tr.ctx))
+			seal, err = tr.ReadSeal(tr.ctx)
+			if seal.Rows || string(seal.Manifest) != "digest" || err != nil {
+				t.Errorf("after Unseal: %+v, %v", seal, err)
+			}
+			tr.must(tr.Seal(tr.ctx, []byte("digest")))
+		}
 		tr.add(1, url("b", n))
 	}
 }
