@@ -42,6 +42,13 @@ func TestSoakKillLarge(t *testing.T) {
 	}
 }
 
+// TestSoakRecoverAfterKill is TestRecoverAfterKill with ten kills of each
+// mirror.
+func TestSoakRecoverAfterKill(t *testing.T) {
+	kills = 30
+	TestRecoverAfterKill(t)
+}
+
 // TestSoakLargeListing is TestLargeListing with 100,000 links.
 func TestSoakLargeListing(t *testing.T) {
 	listingLinks = 100_000
