@@ -141,8 +141,16 @@ func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *r
 
 // openOriginal opens the original record of a revisit record. It searches for
 // the URL and date in the fields WARC-Refers-To-Target-URI and
-// WARC-Refers-To-Date.
-func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) {
+// WARC-Refers-To-Date. If no record has the exact date, it uses a record of the
+// same second that is not a revisit record, because a date from an index has
+// whole seconds.
+func (a *Archive) openOriginal(ctx context.Context, h *Header) (_ *record, err error) {
+	var similar *record
+	defer func() {
+		if similar != nil && err != nil {
+			similar.Close()
+		}
+	}()
 	url := trimBrackets(h.Get("WARC-Refers-To-Target-URI"))
 	date := parseDate(h.Get("WARC-Refers-To-Date"))
 	if url == "" {
@@ -164,23 +172,29 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (*record, error) 
 		same, known := sameDigest(h.Get("WARC-Payload-Digest"), rec.head.Get("WARC-Payload-Digest"))
 		switch t := rec.head.Type(); {
 		case t != Response && t != Resource && t != Revisit, known && !same, rec.head.ID() == h.ID():
-		case date.IsZero() || sameDate(rec.head.Date(), date):
+		case date.IsZero() || rec.head.Date().Equal(date):
+			if similar != nil {
+				similar.Close()
+			}
 			return rec, nil
+		case t != Revisit && similar == nil && sameSecond(rec.head.Date(), date):
+			similar = rec
+			continue
 		}
 		rec.Close()
+	}
+	if similar != nil {
+		return similar, nil
 	}
 	return nil, fetch.NotFound.Errorf("the archive has no original record for a revisit of %q at %q",
 		url, h.Get("WARC-Refers-To-Date"))
 }
 
-// sameDate reports whether two dates are equal. If one of them has whole
-// seconds, sameDate ignores the fraction of the other, because a date from an
-// index has whole seconds.
-func sameDate(a, b time.Time) bool {
-	if a.Nanosecond() == 0 || b.Nanosecond() == 0 {
-		a, b = a.Truncate(time.Second), b.Truncate(time.Second)
-	}
-	return a.Equal(b)
+// sameSecond reports whether one of two dates has whole seconds, and the other
+// one is in the same second.
+func sameSecond(a, b time.Time) bool {
+	whole := a.Nanosecond() == 0 || b.Nanosecond() == 0
+	return whole && a.Truncate(time.Second).Equal(b.Truncate(time.Second))
 }
 
 // peerOf returns the server address in the record if the address is public. It
