@@ -120,7 +120,9 @@ func completeSize(r io.Reader) (end int64) {
 // and the revisit records that refer to them. The new size of the file is size.
 // If size is zero, the file becomes retired. forget returns the number of lost
 // records in the file.
-func (a *Archive) forget(ctx context.Context, name string, size int64, isLost func(*frontier.Stored) bool) (int, error) {
+func (a *Archive) forget(
+	ctx context.Context, name string, size int64, isLost func(*frontier.Stored) bool,
+) (int, error) {
 	var moves []frontier.Move
 	ids := map[string][32]byte{}
 	for s, err := range a.frontier.RecordsIn(ctx, name) {

@@ -200,8 +200,11 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		}
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
 		f.Note = f.Note || open && f.Offset >= ends[name] // the next run removes the record
-		text := fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text)
-		if err := v.addFinding(Finding{Path: warcFolder + "/" + filepath.Base(f.File), Text: text, Note: f.Note}); err != nil {
+		damage := Finding{
+			Path: warcFolder + "/" + filepath.Base(f.File), Note: f.Note,
+			Text: fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text),
+		}
+		if err := v.addFinding(damage); err != nil {
 			return err
 		}
 	}
