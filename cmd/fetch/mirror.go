@@ -36,7 +36,7 @@ const mirrorExitStatus = `0	complete
 const mirrorFiles = `tree/	the files
 warc/	WARC records, with --warc
 mail/	newsgroups and mailboxes, with --mailboxes
-attic/	files that were deleted on the server, with --delete
+attic/	files that were deleted on the server, with --delete, or are damaged
 crawl.jsonl	one line of JSON for each visit
 failed.txt	the URLs that failed
 options.json	the URLs and options of the last run
