@@ -83,3 +83,9 @@ func TestSoakFlips(t *testing.T) {
 	flips = 1000
 	TestFlips(t)
 }
+
+// TestSoakKillHeal is TestKillHeal with 200 kills.
+func TestSoakKillHeal(t *testing.T) {
+	healKills = 200
+	TestKillHeal(t)
+}
