@@ -168,21 +168,14 @@ func (o *opener) index(name string) error {
 // file that the zip format compresses, because records in it cannot be read
 // directly.
 func (o *opener) addPackage(file string) error {
-	z, err := zip.OpenReader(file)
-	if err != nil {
-		return fetch.Mismatch.Errorf("%s is not a WACZ file: %w", file, err)
-	}
-	defer z.Close()
-	info, err := os.Stat(file)
-	if err == nil {
-		err = checkOverlap(z.File, info.Size())
-	}
+	z, err := openPackage(file)
 	if err != nil {
 		return err
 	}
+	defer z.Close()
 	var names []string
 	seen, indexed := map[string]bool{}, false
-	limit := maxRatio * info.Size()
+	limit := maxRatio * z.size
 	for _, part := range z.File {
 		dir, name := path.Split(part.Name)
 		switch {

@@ -14,7 +14,7 @@ import (
 // download downloads each URL to a file or to standard output, as selected by
 // flags such as -o. It shows progress bars on a terminal.
 func (f *objectFlags) download(ctx context.Context, s *streams, args []string, native bool) error {
-	if len(f.body.output) > len(args) && f.input.file == "" {
+	if len(f.body.output) > len(args)+len(f.input.configured) && f.input.file == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
 	}
 	if f.body.checksum != nil && (f.body.include || f.request.head) {
@@ -36,8 +36,12 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 // exit code.
 func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
 	do func(*job) error) error {
-	if len(args) == 0 && f.input.file == "" {
+	if len(args)+len(f.input.configured) == 0 && f.input.file == "" {
 		return fetch.Usage.Errorf("no URL; see fetch --help")
+	}
+	all, err := f.arguments(s, args)
+	if err != nil {
+		return err
 	}
 	r, err := f.open(ctx, s, o)
 	if err != nil {
@@ -47,7 +51,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 	if r.meta, err = openMeta(f.body.meta); err != nil {
 		return errors.Join(err, r.warc.close())
 	}
-	err = errors.Join(r.run(ctx, args, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies(), r.warc.close())
+	err = errors.Join(r.run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies(), r.warc.close())
 	if r.tally.code == 0 {
 		err = errors.Join(err, f.mail.writeMarks(r.marks))
 	}
@@ -57,8 +61,14 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 	return r.tally.err()
 }
 
+// arguments converts the URLs on the command line and those in the files of -K
+// to arguments.
+func (f *objectFlags) arguments(s *streams, typed []string) ([]argument, error) {
+	return s.newArguments(typed, f.input.configured, f.input.file, f.client.policy.protoDefault)
+}
+
 // run distributes the URLs to workers.
-func (r *retrieval) run(ctx context.Context, args []string, do func(*job) error) error {
+func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) error) error {
 	workers := r.workers()
 	if workers > 1 {
 		// Parallel downloads of small files allocate many short-lived objects.

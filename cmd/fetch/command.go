@@ -168,6 +168,11 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 	if f == nil && unknown.GetSpecifiedShortnames() != "" && name != "" {
 		f = flags.ShorthandLookup(name[:1])
 	}
+	if cmd == r.main {
+		if err := checkCommand(cmd.Flags().Args(), cmd.SuggestionsFor, ""); err != nil {
+			return err
+		}
+	}
 	if f == nil || cmd == r.main {
 		return fetch.Usage.Errorf("%w; see %s --help", options.Error(err), cmd.CommandPath())
 	}

@@ -44,6 +44,8 @@ type getCommand struct {
 	*streams
 	config *configFlags
 	flags  objectFlags
+
+	similar func(word string) []string // returns the commands whose names are similar to a word
 }
 
 func (r *commandTree) get() *cobra.Command {
@@ -71,12 +73,18 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 		},
 		Version: version,
 		Args:    cobra.ArbitraryArgs,
+
+		SuggestionsMinimumDistance: 2,
 	}
-	return r.define(cmd, &getCommand{streams: r.streams, config: &r.config})
+	return r.define(cmd, &getCommand{streams: r.streams, config: &r.config, similar: cmd.SuggestionsFor})
 }
 
 func (c *getCommand) register(s *options.Set) { c.flags.register(s) }
 
 func (c *getCommand) run(ctx context.Context, args []string) error {
-	return c.flags.download(ctx, c.streams, append(args, c.config.urls...), false)
+	if err := checkCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
+		return err
+	}
+	c.flags.input.configured = c.config.urls
+	return c.flags.download(ctx, c.streams, args, false)
 }

@@ -72,7 +72,7 @@ func (j *job) writeOut() error {
 
 // retrieve downloads the URL to the file or stream that the flags select.
 func (j *job) retrieve() (err error) {
-	req, err := j.newRequest(j.text)
+	req, err := j.newRequest(j.argument)
 	if err != nil {
 		return err
 	}
@@ -259,17 +259,12 @@ func requireText(resp *fetch.Response) error {
 	return nil
 }
 
-// list writes a listing of the URL, or of the records in a WARC file.
+// list writes a listing of the URL, or of the records in a WARC or WACZ file.
 func (j *job) list(write entryWriter) error {
-	if isWARC(j.text) {
-		f, err := os.Open(j.text)
-		if err != nil {
-			return fetch.Local.With(err)
-		}
-		defer f.Close()
-		return write.writeAll(j.output, warc.Entries(f))
+	if isArchive(j.text) {
+		return write.writeAll(j.output, warc.FileEntries(j.text))
 	}
-	req, err := j.newRequest(j.text)
+	req, err := j.newRequest(j.argument)
 	if err != nil {
 		return err
 	}
@@ -285,7 +280,7 @@ func (j *job) list(write entryWriter) error {
 // listCaptures writes the captures of the URL in the archive. It is an error if
 // there are none.
 func (j *job) listCaptures(write entryWriter) error {
-	req, err := j.newRequest(j.text)
+	req, err := j.newRequest(j.argument)
 	if err != nil {
 		return err
 	}
@@ -306,7 +301,7 @@ func (j *job) listCaptures(write entryWriter) error {
 
 // describe prints the metadata of the URL as a line of JSON.
 func (j *job) describe() error {
-	req, err := j.newRequest(j.text)
+	req, err := j.newRequest(j.argument)
 	if err != nil {
 		return err
 	}
@@ -319,10 +314,10 @@ func (j *job) describe() error {
 	return encode(j.output, recordOf(resp))
 }
 
-// isWARC reports whether text is the name of an existing WARC file. Otherwise
-// text is a URL.
-func isWARC(text string) bool {
-	if !warc.IsFileName(text) {
+// isArchive reports whether text is the name of an existing WARC or WACZ file.
+// Otherwise text is a URL.
+func isArchive(text string) bool {
+	if !hasArchiveSuffix(text) {
 		return false
 	}
 	info, err := os.Stat(text)

@@ -16,13 +16,12 @@ type jobQueue struct {
 	run    *retrieval
 	stream *ordered.Stream // standard output, or nil if one job runs at a time
 
-	mu    sync.Mutex
-	urls  urlReader
-	index int   // number of jobs so far
-	err   error // io.EOF after the last URL
+	mu   sync.Mutex
+	urls urlReader
+	err  error // io.EOF after the last URL
 }
 
-func newJobQueue(ctx context.Context, r *retrieval, args []string, parallel bool) *jobQueue {
+func newJobQueue(ctx context.Context, r *retrieval, args []argument, parallel bool) *jobQueue {
 	q := &jobQueue{ctx: ctx, run: r, urls: urlReader{args: args, name: r.flags.input.file, stdin: r.stdin}}
 	if parallel {
 		q.stream = ordered.New(ctx, r.stdout)
@@ -41,16 +40,15 @@ func (q *jobQueue) next() *job {
 		return nil
 	}
 	j := &job{retrieval: q.run, output: q.run.stdout}
-	j.index, j.defaultScheme = q.index, q.run.flags.client.policy.protoDefault
+	j.defaultScheme = q.run.flags.client.policy.protoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
-	if j.text, j.line, q.err = q.urls.next(); q.err != nil {
+	if j.argument, q.err = q.urls.next(); q.err != nil {
 		return nil
 	}
 	if q.stream != nil && q.run.flags.body.toStdout(j.index) {
 		j.slot = q.stream.Slot()
 		j.output = j.slot
 	}
-	q.index++
 	return j
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An lsCommand lists directories, menus and WARC files.
+// An lsCommand lists directories, menus, and WARC and WACZ files.
 type lsCommand struct {
 	*streams
 	flags              objectFlags
@@ -18,11 +18,11 @@ type lsCommand struct {
 
 func (r *commandTree) ls() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "ls [flags] URL|FILE.warc.gz...",
+		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...",
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
-time and name. For a WARC file, ls lists the objects in the file. A listing is
-cached for five minutes, unless it is of http or requires a login.
+time and name. For a WARC or WACZ file, ls lists the objects in the file. A
+listing is cached for five minutes, unless it is of http or requires a login.
 
 With --archive and --captures, ls lists the captures of each URL, with date,
 status, size, digest and media type.`,

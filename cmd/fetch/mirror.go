@@ -132,7 +132,7 @@ var mirrorAdvice = map[string]string{
 func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
 
 func (c *mirrorCommand) run(ctx context.Context, args []string) error {
-	seeds, err := c.seeds(append(args, c.config.urls...))
+	seeds, err := c.seeds(args)
 	if err != nil {
 		return err
 	}
@@ -273,10 +273,14 @@ func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 // URL is an error, because the archive would be incomplete without the URL. If
 // there are no URLs, seeds returns those of the last run in --output-dir.
 func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
-	list := urlReader{args: args, name: c.inputFile, stdin: c.stdin}
+	given, err := c.newArguments(args, c.config.urls, c.inputFile, c.client.policy.protoDefault)
+	if err != nil {
+		return nil, err
+	}
+	list := urlReader{args: given, name: c.inputFile, stdin: c.stdin}
 	defer list.close()
 	for {
-		text, line, err := list.next()
+		a, err := list.next()
 		switch {
 		case err == io.EOF && len(all) == 0 && c.outputDir != "" && c.inputFile == "":
 			c.stored = true
@@ -288,10 +292,10 @@ func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
 		case err != nil:
 			return nil, err
 		}
-		u, err := c.parseURL(text, c.client.policy.protoDefault)
+		u, err := c.parseURL(a, c.client.policy.protoDefault)
 		switch {
-		case err != nil && line > 0:
-			return nil, fetch.Usage.Errorf("line %d: %w", line, err)
+		case err != nil && a.line > 0:
+			return nil, fetch.Usage.Errorf("line %d: %w", a.line, err)
 		case err != nil:
 			return nil, err
 		}

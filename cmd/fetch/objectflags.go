@@ -245,6 +245,7 @@ func (f *fileFlags) register(s *options.Set) {
 // inputFlags are the flags for the list of URLs and for parallel downloads.
 type inputFlags struct {
 	file        string
+	configured  []string // URLs in the files of -K
 	parallel    bool
 	parallelMax int
 }

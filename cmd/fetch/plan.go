@@ -35,12 +35,16 @@ func (c *planCommand) register(s *options.Set) {
 }
 
 func (c *planCommand) run(ctx context.Context, args []string) error {
+	all, err := c.flags.arguments(c.streams, args)
+	if err != nil {
+		return err
+	}
 	r, err := c.flags.open(ctx, c.streams, retrievalOptions{})
 	if err != nil {
 		return err
 	}
 	defer r.client.close()
-	req, err := r.newRequest(args[0])
+	req, err := r.newRequest(all[0])
 	if err != nil {
 		return err
 	}

@@ -19,10 +19,8 @@ import (
 
 // A transfer describes the retrieval of one URL for -w and --meta.
 type transfer struct {
-	text          string // the URL of the command line
+	argument
 	defaultScheme string // value of --proto-default
-	index         int    // index of the URL, from 0
-	line          int    // line number in the input file, or 0 for an argument
 
 	measure  *measure        // times and sizes of the transfer, or nil
 	sink     sink            // destination, or nil before it is open
@@ -203,7 +201,7 @@ func (t *transfer) record() transferRecord {
 
 // requestedURL returns the URL that the user entered, without its password.
 func (t *transfer) requestedURL() string {
-	u, _, err := guessURL(t.text, t.defaultScheme)
+	u, _, err := t.parse(t.defaultScheme)
 	if err != nil {
 		return "(malformed)" // any part of the text may be a password
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// newRequest returns a Request for the URL in text, with the options that the
+// newRequest returns a Request for the URL of a, with the options that the
 // flags select.
-func (r *retrieval) newRequest(text string) (*fetch.Request, error) {
-	u, err := r.parseURL(text, r.flags.client.policy.protoDefault)
+func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
+	u, err := r.parseURL(a, r.flags.client.policy.protoDefault)
 	if err != nil {
 		return nil, err
 	}

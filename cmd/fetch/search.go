@@ -79,14 +79,14 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 	write := newEntryWriter(c.json, c.urls).limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
 	return c.flags.forEach(ctx, c.streams, args[:1], o, func(j *job) error {
-		u, err := j.parseURL(j.text, c.flags.client.policy.protoDefault)
+		u, err := j.parseURL(j.argument, c.flags.client.policy.protoDefault)
 		if err != nil {
 			return err
 		}
 		if u, err = j.client.Query(u, query); err != nil {
 			return err
 		}
-		j.text = u.Unredacted()
+		j.url = u
 		switch {
 		case c.urlOnly:
 			return writeLine(j.output, u.String())

@@ -14,32 +14,35 @@ import (
 
 // A urlReader reads URLs from the arguments and then from the input file.
 type urlReader struct {
-	args  []string
+	args  []argument
 	name  string // name of the input file, or ""
 	stdin io.Reader
 
 	file  *os.File // input file, or nil for standard input
 	lines *bufio.Reader
 	line  int
+	index int   // number of URLs so far
 	err   error // io.EOF after the last line
 }
 
-// next returns the next URL and its line number in the input file. The line
-// number of an argument is 0. It returns io.EOF after the last URL.
-func (u *urlReader) next() (text string, line int, err error) {
+// next returns the next URL, or io.EOF after the last URL.
+func (u *urlReader) next() (argument, error) {
 	if len(u.args) > 0 {
-		text, u.args = u.args[0], u.args[1:]
-		return text, 0, nil
+		a := u.args[0]
+		u.args = u.args[1:]
+		u.index = a.index + 1
+		return a, nil
 	}
 	if u.lines == nil && u.err == nil {
 		u.err = u.open()
 	}
 	for u.err == nil {
 		if text := u.read(); text != "" && text[0] != '#' {
-			return text, u.line, nil
+			u.index++
+			return argument{text: text, line: u.line, index: u.index - 1}, nil
 		}
 	}
-	return "", 0, u.err
+	return argument{}, u.err
 }
 
 // maxLine limits the length of a line in the input file, in bytes. It is larger
@@ -97,8 +100,8 @@ func (u *urlReader) close() {
 // parseURL parses a URL that the user entered. The URL may contain Unicode
 // characters, and its scheme may be missing. A note reports a guessed scheme
 // and a misleading host.
-func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
-	u, guessed, err := guessURL(text, defaultScheme)
+func (s *streams) parseURL(a argument, defaultScheme string) (uri.URI, error) {
+	u, guessed, err := a.parse(defaultScheme)
 	if err != nil {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
 	}
@@ -109,6 +112,15 @@ func (s *streams) parseURL(text, defaultScheme string) (uri.URI, error) {
 		s.note("check the URL: %s", iri.Display(u))
 	}
 	return u, nil
+}
+
+// parse returns the URL of the argument and reports whether the scheme was
+// guessed.
+func (a argument) parse(defaultScheme string) (u uri.URI, guessed bool, err error) {
+	if !a.url.IsZero() {
+		return a.url, false, nil
+	}
+	return guessURL(a.text, defaultScheme)
 }
 
 // guessURL parses text as a URL and reports whether the scheme was guessed. As

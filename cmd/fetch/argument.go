@@ -1,0 +1,165 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// An argument is a URL to retrieve. The user typed the URL, or a file such as
+// the one of --input-file contains the URL.
+type argument struct {
+	text  string
+	url   uri.URI // URL that is derived from text, or zero if text must be parsed
+	line  int     // line number in the input file, or 0
+	index int     // position of the URL among all URLs, for -o
+	typed bool    // the user typed the URL
+}
+
+// newArguments converts the URLs on the command line and the configured URLs,
+// which -K read from files, to arguments. It returns an error for a word that is
+// neither a URL nor a file. Such a word is looked up in DNS only if there is no
+// other URL and no input file.
+func (s *streams) newArguments(typed, configured []string, inputFile, defaultScheme string) (all []argument, _ error) {
+	alone := len(typed)+len(configured) == 1 && inputFile == ""
+	for i, text := range typed {
+		a := argument{text: text, index: i, typed: true}
+		switch {
+		case isLocal(text):
+			var err error
+			if a.url, err = fileURL(text); err != nil {
+				return nil, err
+			}
+			s.note("the URL is taken for %s", a.url)
+		case hasFileExtension(text), isWord(text) && !alone:
+			return nil, fetch.Usage.Errorf("%q is neither a URL nor a file; if it is a host: %s", text,
+				hostURL(text, defaultScheme))
+		}
+		all = append(all, a)
+	}
+	for _, text := range configured {
+		all = append(all, argument{text: text, index: len(all)})
+	}
+	return all, nil
+}
+
+// isLocal reports whether text names a local file. An absolute path is a file,
+// and so is text that begins with "./" or "../". Other names are files if they
+// exist. A name with a slash is not a file if its first part contains a dot,
+// because the directory may be an archive that is named after a host.
+func isLocal(text string) bool {
+	first, _, slash := strings.Cut(filepath.ToSlash(text), "/")
+	switch {
+	case first == "." || first == "..":
+		return true
+	case filepath.IsAbs(text):
+		return !strings.HasPrefix(text, "//")
+	case first == "" || strings.Contains(first, ":"):
+		return false
+	case slash && strings.Contains(first, "."):
+		return false
+	}
+	info, err := os.Stat(text)
+	return err == nil && (slash || info.Mode().IsRegular())
+}
+
+// hasArchiveSuffix reports whether name ends like the name of a WARC or WACZ
+// file.
+func hasArchiveSuffix(name string) bool {
+	return warc.IsFileName(name) || strings.HasSuffix(name, ".wacz")
+}
+
+// fileExtensions are extensions of files that are not top-level domains.
+var fileExtensions = []string{".bz2", ".csv", ".gif", ".gz", ".htm", ".html", ".iso", ".jpg", ".json", ".jsonl", ".log",
+	".pdf", ".png", ".tar", ".tgz", ".txt", ".xml", ".xz"}
+
+// hasFileExtension reports whether text is a file name such as "list.txt". Such
+// a name is not a host.
+func hasFileExtension(text string) bool {
+	known := slices.Contains(fileExtensions, strings.ToLower(filepath.Ext(text))) || hasArchiveSuffix(text)
+	return known && !strings.ContainsAny(text, ":/?#[{")
+}
+
+// fileURL returns the file URL of a local path. The URL has a final slash if the
+// path has one.
+func fileURL(path string) (uri.URI, error) {
+	name, err := filepath.Abs(path)
+	if err != nil {
+		return uri.URI{}, fetch.Local.With(err)
+	}
+	name = filepath.ToSlash(name)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // a drive letter
+	}
+	last := filepath.Base(filepath.ToSlash(path))
+	if os.IsPathSeparator(path[len(path)-1]) || last == "." || last == ".." {
+		name = strings.TrimSuffix(name, "/") + "/"
+	}
+	u, err := uri.Parse("file://" + uri.Escape(name, uri.Path))
+	if err != nil {
+		return u, fetch.BadURL.With(err)
+	}
+	return u, nil
+}
+
+// isWord reports whether text starts with a name that has neither a dot nor a
+// port, such as a misspelled command. The host localhost is not a word.
+func isWord(text string) bool {
+	host := hostPart(text)
+	return host != "" && !strings.ContainsAny(host, ".:@[{<\"") && !strings.EqualFold(host, "localhost")
+}
+
+// hostPart returns the part of text before the first slash, question mark or
+// number sign.
+func hostPart(text string) string {
+	if n := strings.IndexAny(text, "/?#"); n >= 0 {
+		return text[:n]
+	}
+	return text
+}
+
+// hostURL returns text as a URL with a scheme, for a message.
+func hostURL(text, scheme string) string {
+	if scheme == "" {
+		scheme = "http"
+	}
+	if hostPart(text) == text {
+		text += "/"
+	}
+	return scheme + "://" + text
+}
+
+// A misspelled command has at least minWord letters. If it is the only argument,
+// it has at least minLoneWord letters, because a shorter word is more likely a
+// host.
+const (
+	minWord     = 3
+	minLoneWord = 5
+)
+
+// checkCommand returns an error if the first argument is a misspelled command.
+// The function suggest returns the commands that are similar to a word.
+func checkCommand(args []string, suggest func(string) []string, defaultScheme string) error {
+	if len(args) == 0 || len(args[0]) < minWord || !isWord(args[0]) || isLocal(args[0]) {
+		return nil
+	}
+	word := args[0]
+	similar := suggest(word)
+	if len(args) == 1 {
+		if len(word) < minLoneWord || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			return nil
+		}
+		similar = slices.DeleteFunc(similar, func(name string) bool { return len(name) > len(word)+1 })
+	}
+	if len(similar) == 0 {
+		return nil
+	}
+	return fetch.Usage.Errorf("there is no command %q: did you mean %s? If it is a host: %s", word,
+		strings.Join(similar, " or "), hostURL(word, defaultScheme))
+}
