@@ -11,8 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
+	"github.com/spf13/pflag"
 )
 
 // writeMenu writes a numbered listing to a terminal. Each line shows the kind
@@ -52,16 +55,37 @@ func writeNames(w io.Writer, resp *fetch.Response) error {
 // An entryWriter writes one entry of a listing.
 type entryWriter func(io.Writer, fetch.Entry) error
 
-// newEntryWriter returns the entryWriter for the format that --json or --urls
-// selects. The default format is a table.
-func newEntryWriter(asJSON, urls bool) entryWriter {
+// listingFlags select the format of a listing.
+type listingFlags struct {
+	json, urls        bool
+	withType, withURL bool
+}
+
+func (f *listingFlags) register(p *pflag.FlagSet, entry string) {
+	p.BoolVar(&f.json, "json", false, "print each "+entry+" as a line of JSON")
+	p.BoolVar(&f.urls, "urls", false, "print only the URL of each "+entry)
+	p.BoolVar(&f.withType, "with-type", false, "print the media type of each "+entry+" too")
+	p.BoolVar(&f.withURL, "with-url", false, "print the URL of each "+entry+" too")
+}
+
+// writer returns the entryWriter for the format that the flags select. The
+// default format is a table. On a terminal, sizes and times have the form that
+// people read.
+func (f *listingFlags) writer(out io.Writer) entryWriter {
 	switch {
-	case asJSON:
+	case f.json:
 		return func(w io.Writer, e fetch.Entry) error { return encode(w, e) }
-	case urls:
+	case f.urls:
 		return writeEntryURL
+	case terminal.Is(out):
+		lines := listing.Format{Width: terminal.Width(out), Color: terminal.Colors(out), Now: time.Now(),
+			Type: f.withType, URL: f.withURL}
+		return func(w io.Writer, e fetch.Entry) error {
+			_, err := fmt.Fprintln(w, lines.Line(e))
+			return err
+		}
 	}
-	return writeEntry
+	return f.writeEntry
 }
 
 func writeEntryURL(w io.Writer, e fetch.Entry) error {
@@ -73,8 +97,9 @@ func writeEntryURL(w io.Writer, e fetch.Entry) error {
 }
 
 // writeEntry writes the kind, size, time and name of an entry as one line. A
-// description follows after a TAB. Control characters are escaped.
-func writeEntry(w io.Writer, e fetch.Entry) error {
+// description, the media type and the URL follow, each after a TAB. Control
+// characters are escaped.
+func (f *listingFlags) writeEntry(w io.Writer, e fetch.Entry) error {
 	size, modified := "-", "-"
 	if e.Size >= 0 {
 		size = strconv.FormatInt(e.Size, 10)
@@ -85,6 +110,12 @@ func writeEntry(w io.Writer, e fetch.Entry) error {
 	name := tty.Escape(e.Name)
 	if description, _, _ := strings.Cut(e.Extra["description"], "\n"); description != "" {
 		name += "\t" + tty.Escape(description)
+	}
+	if f.withType {
+		name += "\t" + cmp.Or(tty.Escape(e.Media), "-")
+	}
+	if f.withURL {
+		name += "\t" + cmp.Or(tty.Escape(e.URL.String()), "-")
 	}
 	_, err := fmt.Fprintf(w, "%-8s %12s %-20s %s\n", e.Kind, size, modified, name)
 	return err

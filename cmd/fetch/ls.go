@@ -11,9 +11,9 @@ import (
 // An lsCommand lists directories, menus, and WARC and WACZ files.
 type lsCommand struct {
 	*streams
-	flags              objectFlags
-	json, native, urls bool
-	captures           bool
+	flags            objectFlags
+	format           listingFlags
+	native, captures bool
 }
 
 func (r *commandTree) ls() *cobra.Command {
@@ -21,7 +21,8 @@ func (r *commandTree) ls() *cobra.Command {
 		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...",
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
-time and name. For a WARC or WACZ file, ls lists the objects in the file. A
+time and name. On a terminal, sizes and times have the form of ls -lh, and long
+names are cut. For a WARC or WACZ file, ls lists the objects in the file. A
 listing is cached for five minutes, unless it is of http or requires a login.
 
 With --archive and --captures, ls lists the captures of each URL, with date,
@@ -34,9 +35,8 @@ status, size, digest and media type.`,
 
 func (c *lsCommand) register(s *options.Set) {
 	p := s.Own("Flags")
-	p.BoolVar(&c.json, "json", false, "print each entry as a line of JSON")
+	c.format.register(p, "entry")
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server")
-	p.BoolVar(&c.urls, "urls", false, "print only the URL of each entry")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	c.flags.register(s)
 }
@@ -49,19 +49,19 @@ func (c *lsCommand) validate() error {
 }
 
 func (c *lsCommand) run(ctx context.Context, args []string) error {
-	if c.json && c.native {
+	if c.format.json && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
 	}
 	if c.captures {
-		if c.native || c.urls {
+		if c.native || c.format.urls {
 			return fetch.Usage.Errorf("--captures excludes --native and --urls")
 		}
 		if len(c.flags.client.replay.archives) == 0 {
 			return fetch.Usage.Errorf("--captures requires --archive")
 		}
 		write := entryWriter(writeCapture)
-		if c.json {
-			write = newEntryWriter(true, false)
+		if c.format.json {
+			write = c.format.writer(c.stdout)
 		}
 		return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
 			func(j *job) error { return j.listCaptures(write) })
@@ -69,7 +69,7 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 	if c.native {
 		return c.flags.download(ctx, c.streams, args, true)
 	}
-	write := newEntryWriter(c.json, c.urls)
+	write := c.format.writer(c.stdout)
 	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
 		func(j *job) error { return j.list(write) })
 }

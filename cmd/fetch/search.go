@@ -19,8 +19,7 @@ type searchCommand struct {
 	max     int
 	like    []string
 	match   string
-	json    bool
-	urls    bool
+	format  listingFlags
 	native  bool
 	urlOnly bool
 }
@@ -46,8 +45,7 @@ func (c *searchCommand) register(s *options.Set) {
 	p.StringArrayVar(&c.like, "like", nil, "find documents similar to the one at `URL` (wais)")
 	p.IntVar(&c.max, "max", 0, "print at most `N` results")
 	p.StringVar(&c.match, "match", "part", "match names by `MODE` (archie: exact, part, case or regexp)")
-	p.BoolVar(&c.json, "json", false, "print each result as a line of JSON")
-	p.BoolVar(&c.urls, "urls", false, "print only the URL of each result")
+	c.format.register(p, "result")
 	p.BoolVar(&c.native, "native", false, "print the response in the format of the server")
 	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search and do not retrieve it")
 	c.flags.register(s)
@@ -76,7 +74,7 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 	if !ok {
 		return fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", c.match)
 	}
-	write := newEntryWriter(c.json, c.urls).limit(c.max)
+	write := c.format.writer(c.stdout).limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
 	return c.flags.forEach(ctx, c.streams, args[:1], o, func(j *job) error {
 		u, err := j.parseURL(j.argument, c.flags.client.policy.protoDefault)

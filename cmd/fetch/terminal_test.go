@@ -70,7 +70,7 @@ func TestTerminal(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shell := exec.Command("/bin/sh", "-c", `"$F" -q `+c.args)
-			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL, "D="+archive)
+			shell.Env = append(os.Environ(), "F="+fetch, "U="+s.URL, "D="+archive, "TERM=xterm")
 			got := onTerminal(t, shell)
 			if !strings.Contains(got, c.message) ||
 				strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), func(r rune) bool {

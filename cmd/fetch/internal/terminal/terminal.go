@@ -13,9 +13,12 @@ import (
 	"golang.org/x/term"
 )
 
-// defaultWidth is the width that is assumed if the width of a terminal is
-// unknown, in columns.
-const defaultWidth = 80
+// defaultWidth and defaultHeight are the size that is assumed if the size of a
+// terminal is unknown, in columns and rows.
+const (
+	defaultWidth  = 80
+	defaultHeight = 24
+)
 
 // Plain prepares a line of text for a terminal or a log. It masks passwords and
 // escapes control characters.
@@ -42,6 +45,24 @@ func Width(w io.Writer) int {
 		}
 	}
 	return defaultWidth
+}
+
+// Height returns the number of rows of the terminal w, or 24 if the number is
+// unknown.
+func Height(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
+			return height
+		}
+	}
+	return defaultHeight
+}
+
+// Colors reports whether w is a terminal on which colors may be used. The
+// environment variable NO_COLOR turns colors off (https://no-color.org).
+func Colors(w io.Writer) bool {
+	kind := os.Getenv("TERM")
+	return Is(w) && os.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
 }
 
 // Open opens the terminal with the given file name, such as /dev/tty. It

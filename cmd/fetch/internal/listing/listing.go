@@ -1,0 +1,156 @@
+// Package listing formats the entries of listings as lines for people.
+package listing
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// A Format describes the lines of a listing. The zero Format has all columns
+// except the media type and the URL, and lines of any length.
+type Format struct {
+	Width    int       // columns of the terminal, or 0 if lines are not cut
+	Color    bool      // if true, the names of directories and indexes have colors
+	Now      time.Time // the current time, which selects the format of dates
+	Type     bool      // if true, lines have a column for the media type
+	URL      bool      // if true, the URL follows on a line of its own
+	HideSize bool      // if true, lines have no column for the size
+	HideTime bool      // if true, lines have no column for the time
+}
+
+// Line returns the text for an entry: kind, size, time and name. Control
+// characters are escaped. An Info entry has only its name. The text has no line
+// end. It has two lines if f.URL is set and the entry has a URL.
+func (f *Format) Line(e fetch.Entry) string {
+	name := tty.Escape(e.Name)
+	if e.Kind == fetch.Info {
+		return f.cut(name, 0)
+	}
+	columns := fmt.Sprintf("%-9s ", KindName(e))
+	if !f.HideSize {
+		columns += fmt.Sprintf("%5s  ", Size(e.Size))
+	}
+	if !f.HideTime {
+		columns += fmt.Sprintf("%-12s  ", f.time(e.Time))
+	}
+	if f.Type {
+		columns += fmt.Sprintf("%-24s  ", mediaType(e))
+	}
+	line := columns + f.name(e, name, tty.Width(columns))
+	if f.URL && !e.URL.IsZero() {
+		line += "\n" + strings.Repeat(" ", 10) + tty.Escape(e.URL.String())
+	}
+	return line
+}
+
+// mediaType returns the media type of an entry without parameters, or "-". A
+// listing has no media type, because most servers send none.
+func mediaType(e fetch.Entry) string {
+	name, _, _ := strings.Cut(e.Media, ";")
+	if name == "" || e.Kind == fetch.Menu {
+		return "-"
+	}
+	return tty.Escape(name)
+}
+
+// name returns the name and the description of an entry. The columns before
+// the name are used already.
+func (f *Format) name(e fetch.Entry, name string, used int) string {
+	name = f.cut(name, used)
+	used += tty.Width(name)
+	if f.Color {
+		name = colored(e.Kind, name)
+	}
+	description, _, _ := strings.Cut(e.Extra["description"], "\n")
+	if description == "" || f.Width > 0 && f.Width-used < 4 {
+		return name
+	}
+	return name + "  " + f.cut(tty.Escape(description), used+2)
+}
+
+// cut cuts text at the right border of the terminal.
+func (f *Format) cut(text string, used int) string {
+	if f.Width <= 0 {
+		return text
+	}
+	return tty.Cut(text, max(f.Width-used, 1))
+}
+
+// colored returns text with the color for entries of the given kind.
+func colored(k fetch.Kind, text string) string {
+	switch k {
+	case fetch.Menu:
+		return "\x1b[1;34m" + text + "\x1b[0m" // blue, as by ls
+	case fetch.Index, fetch.Session:
+		return "\x1b[36m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+// KindName returns the word for the kind of an entry. The word for a listing
+// depends on the scheme, such as "directory" or "mailbox".
+func KindName(e fetch.Entry) string {
+	switch e.Kind {
+	case fetch.Menu:
+		switch e.URL.Scheme() {
+		case "file", "ftp", "ftps", "http", "https", "prospero":
+			return "directory"
+		case "news", "nntp", "snews", "nntps":
+			return "group"
+		case "imap", "imaps":
+			return "mailbox"
+		}
+	case fetch.Index:
+		return "search"
+	case fetch.Unknown:
+		return "-"
+	}
+	return e.Kind.String()
+}
+
+// Size returns a size in bytes in the form of ls -h, such as "1.5M". The unit is
+// a power of 1024, and the number is rounded up. Size returns "-" for a negative
+// size.
+func Size(n int64) string {
+	if n < 0 {
+		return "-"
+	}
+	if n < 1024 {
+		return fmt.Sprint(n)
+	}
+	units := "KMGTPE"
+	unit, power := int64(1024), 0
+	for power < len(units)-1 && (n-1)/unit >= 1023 { // 1023.1K is 1.0M
+		unit *= 1024
+		power++
+	}
+	part := unit / 1024 // prevents an overflow of the product
+	fraction := (n%unit + part - 1) / part
+	if tenths := (n/unit)*10 + (fraction*10+1023)/1024; tenths < 100 {
+		return fmt.Sprintf("%d.%d%c", tenths/10, tenths%10, units[power])
+	}
+	whole := n / unit
+	if n%unit > 0 {
+		whole++
+	}
+	return fmt.Sprintf("%d%c", whole, units[power])
+}
+
+// recent is the age of times that are printed with hours and minutes.
+const recent = 182 * 24 * time.Hour
+
+// time returns a time in the local time zone in the form of ls -l.
+func (f *Format) time(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	t = t.In(f.Now.Location())
+	if age := f.Now.Sub(t); age > recent || age < -time.Hour {
+		return t.Format("Jan _2  2006")
+	}
+	return t.Format("Jan _2 15:04")
+}
