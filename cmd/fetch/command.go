@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -32,6 +34,7 @@ type adviser interface{ advice(flag string) string }
 type commandTree struct {
 	*streams
 	config configFlags
+	args   []string // the command line
 	main   *cobra.Command
 	sets   map[*cobra.Command]func() *options.Set // registers and returns the flags
 }
@@ -49,6 +52,7 @@ func (r *commandTree) set(cmd *cobra.Command) *options.Set {
 // the selected command and of its parents. A command that describes the other
 // commands needs all flags.
 func (r *commandTree) prepare(args []string) {
+	r.args = args
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		for _, set := range r.sets {
 			set().OmitValueNames()
@@ -94,13 +98,15 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 		r.config.register(&set)
 		registerHelp(&set, cmd)
 		set.AddTo(cmd.Flags())
+		habits.AddNames(cmd.Flags())
 		return &set
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage, cmd.DisableFlagsInUseLine = true, true, true
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return r.flagError(cmd, c, err) })
 	if check, ok := c.(validator); ok {
-		cmd.Args = validateFirst(check, cmd.Args)
+		cmd.Args = validateFirst(check.validate, cmd.Args)
 	}
+	cmd.Args = validateFirst(func() error { return r.habit(cmd) }, cmd.Args)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
 	cmd.SetUsageFunc(r.usage)
 	return cmd
@@ -117,9 +123,11 @@ func registerHelp(s *options.Set, cmd *cobra.Command) {
 	s.Own(title).BoolP("help", "h", false, "print the help")
 }
 
-func validateFirst(check validator, args cobra.PositionalArgs) cobra.PositionalArgs {
+// validateFirst returns a cobra check that calls validate before args. The
+// check args may be nil.
+func validateFirst(validate func() error, args cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
-		if err := check.validate(); err != nil || args == nil {
+		if err := validate(); err != nil || args == nil {
 			return err
 		}
 		return args(cmd, given)
@@ -132,7 +140,7 @@ func registerWriting(s *options.Set) {
 	var writing options.Set
 	p := writing.Section("Writing")
 	names := [][2]string{{"data", "d"}, {"request", "X"}, {"upload-file", "T"}, {"form", "F"}, {"data-raw"},
-		{"data-binary"}, {"data-urlencode"}}
+		{"data-binary"}, {"data-urlencode"}, {"post-data"}, {"post-file"}, {"body-data"}, {"body-file"}}
 	for _, name := range names {
 		p.FuncP(name[0], name[1], "not supported", func(string) error {
 			return fetch.Unsupported.Errorf("--%s: fetch only reads", name[0])
@@ -159,6 +167,9 @@ func registerIgnored(s *options.Set) {
 // flagError converts an error of flag parsing to a usage error. If the unknown
 // flag belongs to another command, the error may suggest an alternative.
 func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
+	if hint := r.habit(cmd); hint != nil {
+		return hint
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return options.Error(err)
@@ -184,6 +195,21 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 		advice = ": " + advice
 	}
 	return fetch.Usage.Errorf("--%s has no effect on %s%s", f.Name, cmd.CommandPath(), advice)
+}
+
+// habit returns a usage error with the correct command line if the command line
+// has options of another program, such as wget. Otherwise it returns nil.
+func (r *commandTree) habit(cmd *cobra.Command) error {
+	args := slices.Clone(r.args)
+	for _, name := range strings.Fields(cmd.CommandPath())[1:] {
+		if i := slices.Index(args, name); i >= 0 {
+			args = slices.Delete(args, i, i+1)
+		}
+	}
+	if hint := habits.Find(cmd.CommandPath(), cmd.Flags(), args); hint != nil {
+		return fetch.Usage.Errorf("%v", hint)
+	}
+	return nil
 }
 
 // configure sets the flags of cmd that the configuration files contain.

@@ -78,10 +78,12 @@ override them for this run. The archive stores no login, header field, proxy or
 policy.
 
 mirror follows links below the URLs. --scope, --include and --page-requisites
-extend this, but never against the policy. A Prospero directory also links to
-files on other hosts. By default, a public host gets one request per second; a
-host of this machine or of a private network gets two at a time without delay.
-See --delay and --per-host. mirror obeys robots.txt.
+extend this, but never against the policy. --page follows no links: it retrieves
+each URL and the images, style sheets, scripts and frames of its page. A
+Prospero directory also links to files on other hosts. By default, a public host
+gets one request per second; a host of this machine or of a private network gets
+two at a time without delay. See --delay and --per-host. mirror obeys
+robots.txt.
 
 Guards leave out URLs of sites with an unlimited number of URLs. The summary
 names the flag of a guard that left out URLs. The value 0 disables a guard.`,
@@ -89,6 +91,7 @@ names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 		Example: examples(
 			"fetch mirror gopher://gopher.example.org/",
 			"fetch mirror --warc --page-requisites http://example.org/docs/",
+			"fetch mirror --page http://example.org/docs/intro.html    # one page with its images",
 			"fetch mirror --mailboxes mbox nntp://news.example.org/comp.lang.c",
 			"fetch mirror --delete --per-host 4 --delay 0 ftp://ftp.example.org/pub/",
 			"fetch mirror --output-dir ftp.example.org    # repeat the last run",
@@ -129,6 +132,8 @@ var mirrorAdvice = map[string]string{
 	"write-out":     "use crawl.jsonl or --json",
 }
 
+func (c *mirrorCommand) validate() error { return c.mirror.scope.validate() }
+
 func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
 
 func (c *mirrorCommand) run(ctx context.Context, args []string) error {
@@ -164,6 +169,9 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	if c.mirror.archive.browse != "" && isWithin(c.mirror.archive.browse, o.Dir) {
 		return fetch.Usage.Errorf("--browse requires a directory outside the archive")
+	}
+	if c.mirror.dryRun {
+		return c.printDryRun(ctx, &o)
 	}
 	report := newMirrorReport(c.streams, c.mirror.json, c.progress.off)
 	report.stored = c.stored

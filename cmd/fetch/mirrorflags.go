@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/spf13/pflag"
 )
 
 // mirrorFlags are the flags that only fetch mirror supports.
@@ -18,6 +19,7 @@ type mirrorFlags struct {
 	limits  crawlLimits
 	guards  guardFlags
 	update  updateFlags
+	dryRun  bool
 	json    bool
 }
 
@@ -27,6 +29,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	f.limits.register(s)
 	f.guards.register(s)
 	f.update.register(s)
+	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 }
 
@@ -104,6 +107,8 @@ func (f *archiveFlags) warcinfo() fetch.Header {
 
 // scopeFlags are the flags that select which links are followed.
 type scopeFlags struct {
+	set          *pflag.FlagSet
+	page         bool
 	reach        string
 	include      []string
 	exclude      []string
@@ -121,6 +126,8 @@ type scopeFlags struct {
 
 func (f *scopeFlags) register(s *options.Set) {
 	p := s.Own("Scope")
+	f.set = p
+	p.BoolVar(&f.page, "page", false, "retrieve only the page at each URL, with its images, styles and scripts")
 	p.StringVar(&f.reach, "scope", "prefix", "follow links within `REACH` (prefix, host, domain or any)")
 	p.StringArrayVar(&f.include, "include", nil, "also follow links that match `REGEXP`")
 	p.StringArrayVar(&f.exclude, "exclude", nil, "do not follow links that match `REGEXP`")
@@ -136,7 +143,19 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow directives (recorded in the WARC files)")
 }
 
-// options converts the flags to a mirror.Scope.
+// validate returns an error if --page is combined with a flag that it sets.
+func (f *scopeFlags) validate() error {
+	for _, name := range []string{"scope", "depth"} {
+		if f.page && f.set.Changed(name) {
+			return fetch.Usage.Errorf("--page follows no links, so it excludes --%s", name)
+		}
+	}
+	return nil
+}
+
+// options converts the flags to a mirror.Scope. The scope of --page includes
+// the frames of the page on its host, so that the requisites of these frames
+// are retrieved too.
 func (f *scopeFlags) options() (o mirror.Scope, err error) {
 	for _, media := range append(f.accept, f.reject...) {
 		if kind, sub, ok := strings.Cut(media, "/"); !ok || kind == "" || sub == "" {
@@ -151,6 +170,9 @@ func (f *scopeFlags) options() (o mirror.Scope, err error) {
 	var ok bool
 	if o.Reach, ok = mirror.ParseReach(f.reach); !ok {
 		return o, fetch.Usage.Errorf("--scope is prefix, host, domain or any, not %q", f.reach)
+	}
+	if f.page {
+		o.Reach, o.Depth, o.Requisites = mirror.Host, -1, true
 	}
 	if o.Include, err = compilePatterns(f.include); err != nil {
 		return o, err

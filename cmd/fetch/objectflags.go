@@ -106,6 +106,8 @@ func (f *bodyFlags) register(s *options.Set) {
 	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
 	registerOutputDir(p, &f.outputDir, "write files to `DIR` (named as with -O unless -o is set)")
 	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET`, or where the last attempt stopped (-)")
+	p.BoolP("no-buffer", "N", true, "do not buffer the output (default)")
+	p.Lookup("no-buffer").Hidden = true
 	p.BoolVarP(&f.include, "include", "i", false, "write the response header before the body")
 	p.Var(&f.checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
 	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")

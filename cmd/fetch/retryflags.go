@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/wrap"
 	"github.com/spf13/pflag"
 )
@@ -25,6 +28,23 @@ func (f *retryFlags) register(s *options.Set) {
 	p.Var(&f.delay, "retry-delay", "wait `SECONDS` before each retry (default: increasing delays)")
 	p.Var(&f.totalTime, "retry-max-time", "stop retrying after `SECONDS`")
 	p.BoolVar(&f.allErrors, "retry-all-errors", false, "retry after all errors except local ones")
+	p.Func("tries", "make up to `N` attempts, as in wget", f.setTries)
+	p.Lookup("tries").Hidden = true
+}
+
+// setTries sets the number of retries from wget's number of attempts. As in
+// wget, 0 and inf mean no limit.
+func (f *retryFlags) setTries(text string) error {
+	n, err := strconv.ParseUint(text, 10, 31)
+	switch {
+	case text == "inf" || err == nil && n == 0:
+		f.retries = math.MaxInt32
+	case err != nil:
+		return fetch.Usage.Errorf("not a number of attempts: %q", text)
+	default:
+		f.retries = int(n) - 1
+	}
+	return nil
 }
 
 // options converts the flags to options of the Retry middleware, which calls

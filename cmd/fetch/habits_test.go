@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHabits runs command lines with options of wget, aria2 and lynx. Each of
+// them ends with the equivalent command line before a request is sent. The URLs
+// are those of a closed port, so that a request would fail with another error.
+func TestHabits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if err := os.WriteFile("list.txt", []byte("http://127.0.0.1:1/a\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("files.d", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ args, want string }{
+		// Options with another meaning in curl
+		{"-r U/", "fetch mirror --scope host --depth 5 U/"},
+		{"U/ -r", "fetch mirror --scope host --depth 5 U/"},
+		{"-r -l 2 U/", "fetch mirror --scope host --depth 2 U/"},
+		{"-r -l0 U/", "fetch mirror --scope host --depth inf U/"},
+		{"-r -np -k -p U/", "fetch mirror --depth 5 --page-requisites --browse copy U/"},
+		{"-rH -D a.example,b.example U/",
+			`fetch mirror --scope any --depth 5 --include '^[a-z]+://([^/]*[.])?(a\.example|b\.example)[:/]' U/`},
+		{"-m U/", "fetch mirror --scope host U/"},
+		{"-mnp U/", "fetch mirror U/"},
+		{"-m -nH --cut-dirs=2 U/", "fetch mirror --scope host U/"},
+		{"-nH U/", "fetch mirror --scope host U/"},
+		{"-r -nd U/", "fetch mirror --scope host --depth 5 U/"},
+		{"-c U/a", "fetch -O -C - U/a"},
+		{"U/a -c", "fetch -O -C - U/a"},
+		{"-nc U/a", "fetch -O --skip-existing U/a"},
+		{"-c -P files.d U/a", "fetch -C - --output-dir files.d U/a"},
+		{"-P files.d U/a", "fetch --output-dir files.d U/a"},
+		{"-P /x/y U/a", "fetch --output-dir /x/y U/a"},
+		{"-i list.txt", "fetch --input-file list.txt"},
+		{"-qO- U/a", "fetch -s U/a"},
+		{"-qO - U/a", "fetch -s U/a"},
+		{"-O a.html U/a", "fetch -o a.html U/a"},
+		{"-O a.html -c U/a", "fetch -o a.html -C - U/a"},
+		{"-l 2 U/", "fetch mirror --scope host --depth 2 U/"},
+		{"-A *.txt,*.html U/", "fetch mirror --scope host --accept text/plain,text/html U/"},
+		{"-r -R png,jpg U/", "fetch mirror --scope host --depth 5 --exclude '[.](png|jpg)$' U/"},
+		{"-r -X /a,/b U/", "fetch mirror --scope host --depth 5 --exclude '^[a-z]+://[^/]*/(a|b)/' U/"},
+		{"-e robots=off -r U/", "fetch mirror --scope host --depth 5 --ignore-robots U/"},
+		{"-U Mozilla/5.0 U/a", "fetch -A Mozilla/5.0 U/a"},
+		{"-T 5 U/a", "fetch --connect-timeout 5 U/a"},
+		{"-E U/a", "fetch mirror --scope host U/a"},
+		{"-K U/a", "fetch mirror --scope host U/a"},
+		{"-b U/a", "fetch U/a (fetch has no equivalent of -b)"},
+
+		// Options that curl does not have
+		{"-t 3 U/a", "fetch --tries 3 U/a"},
+		{"-p -k -t 3 U/a", "fetch mirror --page --browse copy --tries 3 U/a"},
+		{"--mirror U/", "fetch mirror --scope host U/"},
+		{"--recursive --no-parent --level=inf U/", "fetch mirror --depth inf U/"},
+		{"--convert-links --page-requisites U/", "fetch mirror --page --browse copy U/"},
+		{"--timestamping U/d/a.txt", "fetch -O -R -z a.txt U/d/a.txt"},
+		{"--continue U/a", "fetch -O -C - U/a"},
+		{"--spider U/a", "fetch -I U/a"},
+		{"--spider -r U/", "fetch mirror --scope host --depth 5 --dry-run U/"},
+		{"--timeout=5 -sSL U/a", "fetch --connect-timeout 5 -s -S -L U/a"},
+		{"--output-document=x U/a", "fetch -o x U/a"},
+		{"--content-disposition U/a", "fetch -O -J U/a"},
+		{"--user=me --password=secret U/a", "fetch -u USER:PASSWORD U/a"},
+		{"--accept=pdf U/", "fetch mirror --scope host --accept application/pdf U/"},
+		{"--https-only --no-proxy U/", "fetch --proto =https --noproxy '*' U/"},
+		{"mirror -r -np U/", "fetch mirror --depth 5 U/"},
+		{"mirror --level 3 -v U/", "fetch mirror --scope host --depth 3 U/"},
+		{"ls --timeout 3 U/", "fetch ls --connect-timeout 3 U/"},
+
+		// Secrets are not printed.
+		{"--timeout=5 -u me:secret http://me:secret@127.0.0.1:1/",
+			"fetch --connect-timeout 5 -u *** http://me:***@127.0.0.1:1/"},
+		{"--timeout=5 -H Authorization:secret -bsession=secret U/a",
+			"fetch --connect-timeout 5 -H *** -b *** U/a"},
+
+		// Other programs
+		{"-dump U/", "fetch U/"},
+		{"-x4 U/a", "fetch -O --segments 4 U/a"},
+		{"-x 4 -d out U/a", "fetch -O --segments 4 --output-dir out U/a"},
+	} {
+		url := strings.NewReplacer("U/", "http://127.0.0.1:1/")
+		args := strings.Fields(url.Replace(test.args))
+		var stdout, stderr bytes.Buffer
+		code := run(args, strings.NewReader(""), &stdout, &stderr)
+		_, hint, _ := strings.Cut(strings.TrimSpace(stderr.String()), "; use: ")
+		if want := url.Replace(test.want); hint != want || code != 2 || stdout.Len() > 0 {
+			t.Errorf("fetch %s: exit code %d, output %q, errors:\n%s\nwant: %s", test.args, code, &stdout, &stderr, want)
+			continue
+		}
+		if !strings.ContainsAny(hint, "('*") {
+			checkParsed(t, strings.Fields(hint)[1:])
+		}
+	}
+	if files, _ := filepath.Glob("*"); len(files) != 2 {
+		t.Errorf("files were written: %q", files)
+	}
+}
+
+// checkParsed checks that the command line is correct.
+func checkParsed(t *testing.T, args []string) {
+	t.Helper()
+	tree := newCommandTree(&streams{})
+	tree.prepare(args)
+	cmd, rest, err := tree.main.Find(args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil {
+		t.Errorf("%q: %v", args, err)
+	}
+	if err := tree.habit(cmd); err != nil {
+		t.Errorf("%q: %v", args, err)
+	}
+}
+
+// TestNoHabits checks that flags keep curl's meaning if their values can be
+// meant.
+func TestNoHabits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range []string{
+		"-r 0-99 U/", "-r 5 U/", "-r -5 U/", "-r 0-1,4-5 U/", "-m 2.5 U/", "-c cookies.txt U/", "-c - U/", "-b a=http://x/ U/",
+		"-b cookies U/", "-nv U/", "-np U/", "-k U/", "-p U/", "-S U/", "-N U/", "-i U/", "-l U/", "-l ftp://127.0.0.1:1/1",
+		"-P - U/", "-P 127.0.0.1 U/", "-P eth.example U/", "-A Mozilla U/", "-O U/ U/", "-O example.org/x U/",
+		"-U me:x U/", "-H Accept:x U/", "-e http://x/ U/", "-E cert.pem U/", "-K - U/", "-w 2 U/", "-x h:4 U/",
+		"--tries 3 U/", "--wait 2 U/", "--no-check-certificate U/", "--directory-prefix=x U/", "--quiet U/",
+		"-o 2 U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "mirror --tries 2 --quota 1M U/",
+	} {
+		args := strings.Fields(strings.ReplaceAll(args, "U/", "http://127.0.0.1:1/"))
+		tree := newCommandTree(&streams{})
+		tree.prepare(args)
+		cmd, _, err := tree.main.Find(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tree.habit(cmd); err != nil {
+			t.Errorf("fetch %s: %v", strings.Join(args, " "), err)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package habits
+
+import "github.com/spf13/pflag"
+
+// otherNames maps long options of wget to flags of fetch with the same meaning.
+var otherNames = map[string]string{
+	"bind-address":         "interface",
+	"ca-certificate":       "cacert",
+	"certificate":          "cert",
+	"directory-prefix":     "output-dir",
+	"ignore-length":        "ignore-content-length",
+	"inet4-only":           "ipv4",
+	"inet6-only":           "ipv6",
+	"load-cookies":         "cookie",
+	"max-redirect":         "max-redirs",
+	"no-check-certificate": "insecure",
+	"private-key":          "key",
+	"quiet":                "silent",
+	"quota":                "max-bytes",
+	"save-cookies":         "cookie-jar",
+	"start-pos":            "continue-at",
+	"wait":                 "delay",
+}
+
+// AddNames lets the flags be set by the names of wget's options with the same
+// meaning.
+func AddNames(flags *pflag.FlagSet) {
+	names := map[string]string{}
+	for other, name := range otherNames {
+		if flags.Lookup(name) != nil && flags.Lookup(other) == nil {
+			names[other] = name
+		}
+	}
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if own, ok := names[name]; ok {
+			name = own
+		}
+		return pflag.NormalizedName(name)
+	})
+}

@@ -1,0 +1,86 @@
+package habits
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/media"
+)
+
+// outputName converts the value of wget's -O. The name - needs no flag, because
+// fetch writes to standard output by default.
+func outputName(name string) string { return name }
+
+// wgetDepth converts a recursion depth of wget, where 0 means no limit.
+func wgetDepth(level string) string {
+	if level == "0" {
+		return "inf"
+	}
+	return level
+}
+
+// wgetrc converts a command of wget's configuration file.
+func wgetrc(command string) string {
+	switch strings.ReplaceAll(strings.ToLower(command), " ", "") {
+	case "robots=off":
+		return "--ignore-robots"
+	case "use_proxy=no", "use_proxy=off":
+		return "--noproxy *"
+	}
+	return ""
+}
+
+// mediaTypes converts a list of suffixes and patterns of file names, such as
+// "jpg,*.png", to a list of media types. It returns "" if the type of a suffix
+// is unknown.
+func mediaTypes(list string) string {
+	var types []string
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimLeft(name, "*.")
+		if name == "" || strings.ContainsAny(name, "*?[/") {
+			return ""
+		}
+		t := media.ByName("x." + name)
+		if t == "" {
+			return ""
+		}
+		if !slices.Contains(types, t) {
+			types = append(types, t)
+		}
+	}
+	return strings.Join(types, ",")
+}
+
+// suffixPattern converts a list of suffixes to a regular expression that
+// matches the ends of URLs.
+func suffixPattern(list string) string {
+	all := strings.Split(list, ",")
+	for i, name := range all {
+		name = strings.TrimLeft(name, "*.")
+		if name == "" || strings.ContainsAny(name, "*?[") {
+			return ""
+		}
+		all[i] = regexp.QuoteMeta(name)
+	}
+	return `[.](` + strings.Join(all, "|") + `)$`
+}
+
+// domainPattern converts a list of domains to a regular expression that matches
+// the URLs of their hosts.
+func domainPattern(list string) string {
+	return `^[a-z]+://([^/]*[.])?(` + strings.ReplaceAll(regexp.QuoteMeta(list), ",", "|") + `)[:/]`
+}
+
+// directoryPattern converts a list of directories to a regular expression that
+// matches the URLs below them.
+func directoryPattern(list string) string {
+	all := strings.Split(list, ",")
+	for i, name := range all {
+		if strings.ContainsAny(name, "*?[") {
+			return ""
+		}
+		all[i] = regexp.QuoteMeta(strings.Trim(name, "/"))
+	}
+	return `^[a-z]+://[^/]*/(` + strings.Join(all, "|") + `)/`
+}
