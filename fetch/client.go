@@ -84,9 +84,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Get retrieves the object at a URL that the user entered. The URL must have a
-// scheme (RFC 3986 section 3), and may have a zone identifier (RFC 6874). The
-// caller must close the body of the response.
+// Get retrieves the object at a URL that the user entered. It reads text as
+// [ParseURL] does. The caller must close the body of the response.
 func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	u, err := ParseURL(text)
 	if err != nil {
@@ -95,10 +94,17 @@ func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	return c.Do(ctx, &Request{URL: u})
 }
 
-// ParseURL parses a URL that the user entered. The result is intended for
-// Request.URL.
+// ParseURL parses a URL that the user entered. The URL must have a scheme (RFC
+// 3986 section 3), and may have a zone identifier (RFC 6874). ParseURL repairs
+// invalid text with [uri.Unwrap] and [uri.Repair], so the result may differ from
+// text. The result is intended for Request.URL.
 func ParseURL(text string) (uri.URI, error) {
 	u, err := uri.ParseZone(text)
+	if err != nil {
+		if repaired, failed := uri.ParseZone(uri.Repair(uri.Unwrap(text))); failed == nil {
+			u, err = repaired, nil
+		}
+	}
 	if err == nil && u.Scheme() == "" {
 		err = BadURL.Errorf("URL has no scheme")
 	}

@@ -43,3 +43,21 @@ func TestRangeBounds(t *testing.T) {
 		}
 	}
 }
+
+func TestParseURL(t *testing.T) {
+	for text, want := range map[string]string{ // want "" means an error
+		"http://h/a?b[]=1&c={2}": "http://h/a?b%5B%5D=1&c=%7B2%7D",
+		" <http://h/100%> ":      "http://h/100%25",
+		"http://h/%41 b":         "http://h/%41%20b",
+		"url:x":                  "url:x", // a valid URL with the scheme url
+		"http://h h/":            "",
+		"http://h/a b\r\nc":      "",
+		"h/a b":                  "",
+		"":                       "",
+	} {
+		u, err := ParseURL(text)
+		if u.Unredacted() != want || (err != nil) != (want == "") || err != nil && FaultOf(err) != BadURL {
+			t.Errorf("ParseURL(%q) = %q, %v, want %q", text, u, err, want)
+		}
+	}
+}

@@ -8,7 +8,8 @@
 //
 // Accessors return components as written, without decoding. [Unescape] decodes
 // a component and [Escape] encodes one for [Build]. [Extract] finds URIs in
-// running text, and [Guess] parses user input that may lack a scheme.
+// running text, [Guess] parses user input that may lack a scheme, and
+// [Repair] encodes invalid characters in user input.
 //
 // The package distinguishes an undefined component from an empty one. For
 // example, "a?" has an empty query and "a" has no query.

@@ -98,14 +98,14 @@ func (u *urlReader) close() {
 }
 
 // parseURL parses a URL that the user entered. The URL may contain Unicode
-// characters, and its scheme may be missing. A note reports a guessed scheme
-// and a misleading host.
+// characters, and its scheme may be missing. A note shows a URL that differs from
+// the text, and a misleading host.
 func (s *streams) parseURL(a argument, defaultScheme string) (uri.URI, error) {
-	u, guessed, err := a.parse(defaultScheme)
+	u, changed, err := a.parse(defaultScheme)
 	if err != nil {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
 	}
-	if guessed {
+	if changed {
 		s.note("the URL is taken for %s", u)
 	}
 	if iri.Notes(u) != "" {
@@ -114,21 +114,21 @@ func (s *streams) parseURL(a argument, defaultScheme string) (uri.URI, error) {
 	return u, nil
 }
 
-// parse returns the URL of the argument and reports whether the scheme was
-// guessed.
-func (a argument) parse(defaultScheme string) (u uri.URI, guessed bool, err error) {
+// parse returns the URL of the argument. The result changed reports whether the
+// scheme was guessed or typed text was repaired.
+func (a argument) parse(defaultScheme string) (u uri.URI, changed bool, err error) {
 	if !a.url.IsZero() {
 		return a.url, false, nil
 	}
-	return guessURL(a.text, defaultScheme)
-}
-
-// guessURL parses text as a URL and reports whether the scheme was guessed. As
-// in browsers, a fragment may contain the character #.
-func guessURL(text, defaultScheme string) (u uri.URI, guessed bool, err error) {
-	u, guessed, err = iri.Guess(text, defaultScheme)
-	if front, fragment, ok := strings.Cut(text, "#"); err != nil && ok && strings.Contains(fragment, "#") {
-		u, guessed, err = iri.Guess(front+"#"+strings.ReplaceAll(fragment, "#", "%23"), defaultScheme)
+	u, changed, err = iri.Guess(a.text, defaultScheme)
+	if !a.typed {
+		return u, changed, err
 	}
-	return u, guessed, err
+	bare := uri.Unwrap(a.text)
+	if err != nil {
+		if repaired, _, failed := iri.Guess(uri.Repair(bare), defaultScheme); failed == nil {
+			return repaired, true, nil
+		}
+	}
+	return u, changed || bare != a.text, err
 }
