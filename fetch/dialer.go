@@ -132,8 +132,14 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 		return nil, err
 	}
 	c := d.newConn(raw.conn, g, raw.addr, t.Host)
-	g.trace.Reached(trace.Connected, c)
+	reportConnected(g.trace, c, t.Host, raw.addr)
 	return c, nil
+}
+
+// reportConnected reports an established connection to the Trace.
+func reportConnected(t *trace.Trace, c net.Conn, host string, to netip.AddrPort) {
+	t.Connectionf("Connected to %s (%v) port %d", host, to.Addr(), to.Port())
+	t.Reached(trace.Connected, c)
 }
 
 // resolveAllowed resolves the host of t and returns the addresses that the
@@ -184,7 +190,9 @@ func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (n
 	if err != nil {
 		return nil, err
 	}
-	return d.newConn(raw.conn, g, raw.addr, c.host), nil
+	data := d.newConn(raw.conn, g, raw.addr, c.host)
+	g.trace.Connectionf("Connected to %s (%v) port %d", c.host, raw.addr.Addr(), port)
+	return data, nil
 }
 
 func (d *dialer) controlConn(ctx context.Context, control net.Conn) (*grant, *conn, error) {

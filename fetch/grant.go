@@ -33,6 +33,14 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
+// traceOf returns the Trace of the request for which ctx has a grant, or nil.
+func traceOf(ctx context.Context) *trace.Trace {
+	if g := grantOf(ctx); g != nil {
+		return g.trace
+	}
+	return nil
+}
+
 // authorize applies the Policy to a request before its driver is called. The
 // parameters from and page are the scheme and the origin of the document that
 // supplied the URL. If the user entered the URL, authorize ignores both.

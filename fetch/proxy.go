@@ -8,7 +8,6 @@ import (
 	"net/netip"
 
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/proxy"
 	"github.com/anyurl/fetch/uri"
@@ -145,7 +144,7 @@ func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, er
 	}
 	c := d.newConn(raw.conn, g, netip.AddrPort{}, g.target.Host)
 	c.proxy = p
-	g.trace.Reached(trace.Connected, c)
+	reportConnected(g.trace, c, t.Host, raw.addr)
 	if p.URL.Scheme() != "https" {
 		return c, nil
 	}
@@ -175,7 +174,8 @@ func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (n
 	if err != nil {
 		return nil, err
 	}
-	o := proxy.Options{Login: httpauth.Login{User: user, Password: password}, Auth: httpauth.Method(p.Auth), Agent: "fetch"}
+	o := proxy.Options{Login: httpauth.Login{User: user, Password: password}, Auth: httpauth.Method(p.Auth), Agent: "fetch",
+		Sent: g.trace.SentHead, Received: g.trace.ReceivedHead}
 	for _, f := range p.Header {
 		o.Header = append(o.Header, proxy.Field(f))
 	}
@@ -184,8 +184,10 @@ func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (n
 		if err != nil {
 			return nil, err
 		}
+		g.trace.Connectionf("Establish a tunnel to %s through the %s proxy", t.Address(), p.URL.Scheme())
 		err = d.connectTunnel(ctx, c, p, t, o)
 		if err == nil {
+			g.trace.Connectionf("The tunnel to %s is established", t.Address())
 			connOf(c).host = t.Host
 			return c, nil
 		}

@@ -77,13 +77,29 @@ func (d *dialer) race(
 	}
 }
 
-// dialOne connects to one address, unless the context has already ended.
+// dialOne connects to one address, unless the context has already ended. It
+// reports the attempt to the Trace of the request.
 func (d *dialer) dialOne(
 	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
 ) (net.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	t := traceOf(ctx)
+	if network == "tcp" { // a UDP socket sends nothing when it connects
+		t.Connectionf("  Trying %v...", to)
+	}
+	c, err := d.dialAddr(ctx, network, to, judge)
+	if err != nil {
+		t.Connectionf("connect to %v port %d failed: %v", to.Addr(), to.Port(), err)
+	}
+	return c, err
+}
+
+// dialAddr connects to one address.
+func (d *dialer) dialAddr(
+	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
+) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
 	defer cancel()
 	if d.dial != nil {

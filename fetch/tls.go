@@ -17,7 +17,8 @@ const handshakeTime = 10 * time.Second
 
 // Handshake performs a TLS handshake with host over the connection conn of a
 // [Net]. It reports the phase Secured to events. The handshake times out after
-// 10 seconds. If the handshake fails, Handshake closes conn.
+// 10 seconds. It reports the parameters of the connection and the certificate
+// to the Trace of the request whose context is ctx. If the handshake fails, Handshake closes conn.
 //
 // The config is usually Env.TLS. If it is nil, the zero Config is used.
 // Handshake clones config and sets NextProtos to protocols. If ServerName is
@@ -49,16 +50,22 @@ func handshake(
 	config.NextProtos = protocols
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	t := traceOf(ctx)
+	if len(protocols) > 0 {
+		t.Connectionf("ALPN: offers %s", strings.Join(protocols, ","))
+	}
 	secure := tls.Client(conn, config)
 	err := secure.HandshakeContext(within)
 	switch {
 	case err == nil:
+		reportTLS(t, secure.ConnectionState(), config)
 		return secure, nil
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case within.Err() != nil:
 		err = Timeout.Errorf("no TLS handshake within %v", limit)
 	default:
+		reportTLSFailure(t, err)
 		err = handshakeFault(err).Errorf("tls handshake: %w", err)
 	}
 	conn.Close()

@@ -82,6 +82,13 @@ func (b *resumingBody) Read(p []byte) (int, error) {
 	}
 }
 
+// An exhaustedError is the error of a body after the last attempt to resume it.
+// WaitRetry does not retry the transfer again, so that the attempts are not
+// multiplied.
+type exhaustedError struct{ error }
+
+func (e *exhaustedError) Unwrap() error { return e.error }
+
 func (b *resumingBody) current() io.ReadCloser {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,6 +106,9 @@ func (b *resumingBody) resume(broken error) error {
 	b.replace(emptyBody)
 	for cause := broken; ; {
 		wait, ok := b.attempts.next(b.ctx, cause)
+		if !ok && b.attempts.count >= b.attempts.Attempts {
+			return &exhaustedError{broken}
+		}
 		if !ok || !sleep(b.ctx, wait) {
 			return broken
 		}

@@ -87,8 +87,12 @@ func (o RetryOptions) withDefaults() RetryOptions {
 // WaitRetry waits for the delay before the next attempt and reports whether to
 // send req again. It is intended for callers that resume transfers themselves,
 // such as save.Transfer. Here n is the number of attempts so far, began is the
-// start of the first attempt, and err is the error of the last attempt.
+// start of the first attempt, and err is the error of the last attempt. If err
+// is from a body for which Retry has made all attempts, WaitRetry returns false.
 func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
+	if _, done := errors.AsType[*exhaustedError](err); done {
+		return false
+	}
 	o = o.withDefaults()
 	t := attempts{RetryOptions: &o, req: req, start: began, count: n - 1}
 	wait, ok := t.next(ctx, err)

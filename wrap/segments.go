@@ -120,17 +120,24 @@ func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetc
 }
 
 // serialTrace returns a Trace for concurrent requests. It forwards only notes,
-// one at a time.
+// steps of connections and heads, one at a time.
 func serialTrace(t *trace.Trace) *trace.Trace {
-	if t == nil || t.Note == nil {
+	if t == nil {
 		return nil
 	}
 	var mu sync.Mutex
-	return &trace.Trace{Note: func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		t.Note(text)
-	}}
+	serial := func(f func(string)) func(string) {
+		if f == nil {
+			return nil
+		}
+		return func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			f(text)
+		}
+	}
+	return &trace.Trace{Note: serial(t.Note), Connection: serial(t.Connection), RequestHead: serial(t.RequestHead),
+		ResponseHead: serial(t.ResponseHead)}
 }
 
 // work downloads the segment p, if not nil, and then further segments until no

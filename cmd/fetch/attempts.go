@@ -3,27 +3,29 @@ package main
 import (
 	"context"
 	"sync/atomic"
-
-	"github.com/anyurl/fetch/wrap"
 )
 
-// An attemptCounter counts the requests for one URL, including retries. It is
-// stored in the context of the job, where countAttempt finds it.
+// An attemptCounter counts the requests for one URL. It is stored in the context
+// of the job, where countRetry finds it.
 type attemptCounter struct {
-	retries atomic.Int64
-	before  int // requests before the current call of Client.Do
+	calls   atomic.Int64 // calls of Client.Do; a transfer that starts again calls it again
+	retries atomic.Int64 // requests that were sent again within these calls
 }
+
+// requests returns the number of requests for the URL so far, not counting
+// redirects.
+func (n *attemptCounter) requests() int { return int(n.calls.Load() + n.retries.Load()) }
 
 // attemptsKey is the context key for an *attemptCounter.
 type attemptsKey struct{}
 
-// countAttempt records that the failed attempt t will be retried. It returns
-// the number of requests for the URL so far.
-func countAttempt(ctx context.Context, t wrap.Attempt) (requests int) {
+// countRetry records that a request will be sent again. It returns the number
+// of the next attempt. The number is counted+1 if ctx has no attemptCounter.
+func countRetry(ctx context.Context, counted int) (next int) {
 	n, ok := ctx.Value(attemptsKey{}).(*attemptCounter)
 	if !ok {
-		return t.Count
+		return counted + 1
 	}
 	n.retries.Add(1)
-	return n.before + t.Count
+	return n.requests()
 }

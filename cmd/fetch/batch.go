@@ -22,7 +22,7 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 	}
 	o := retrievalOptions{native: native}
 	bodyOnTerminal := terminal.Is(s.stdout) && f.body.toStdout(0)
-	if !s.silent && !f.progress.off && terminal.Is(s.stderr) && !bodyOnTerminal {
+	if !s.silent && !s.errorJSON && !f.progress.off && terminal.Is(s.stderr) && !bodyOnTerminal {
 		bars := progress.NewBars(s.stderr)
 		screen := s.stderr
 		s.stderr, o.progress = bars, bars.Update // messages appear above the bars

@@ -116,6 +116,9 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 		c.archive.Decode, c.archive.Raw = spec.schemes.HTTP.Compressed, spec.schemes.HTTP.Legacy.Raw
 		all = c.archive.Schemes(all...)
 	}
+	if spec.transcript {
+		spec.middlewares = append(spec.middlewares, c.printExchanges)
+	}
 	o := fetch.Options{Wrap: slices.Concat(spec.middlewares, wrap.Standard(spec.standard), spec.innermost), Proxy: proxy,
 		Resolver: f.route.resolver()}
 	if o.Policy, err = f.policy.policy(&f.limits, all); err != nil {

@@ -120,6 +120,7 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 
 // An errorRecord is the JSON object that --error-json prints.
 type errorRecord struct {
+	Type      string `json:"type"` // always "error"
 	Kind      string `json:"kind"`
 	Op        string `json:"op,omitempty"`
 	URL       string `json:"url,omitempty"`
@@ -134,7 +135,7 @@ type errorRecord struct {
 
 func errorRecordOf(err error, code int, source errorSource) errorRecord {
 	r := errorRecord{
-		Kind: fetch.FaultOf(err).String(), Exit: code, Retryable: fetch.Retryable(err),
+		Type: "error", Kind: fetch.FaultOf(err).String(), Exit: code, Retryable: fetch.Retryable(err),
 		Attempt: source.attempts, Line: source.line, Message: uri.Redact(err.Error()), Override: remedy(err),
 	}
 	var e *fetch.Error
@@ -142,6 +143,14 @@ func errorRecordOf(err error, code int, source errorSource) errorRecord {
 		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code
 	}
 	return r
+}
+
+// codeOf returns the number that the server sent with an error, or 0.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		return e.Code
+	}
+	return 0
 }
 
 // trustFlags is the hint for a certificate that cannot be verified.

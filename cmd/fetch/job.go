@@ -26,23 +26,20 @@ type job struct {
 	output io.Writer
 	slot   *ordered.Slot // output of the job, or nil for standard output
 
-	calls    int // number of calls of Client.Do
 	attempts attemptCounter
 	headers  bytes.Buffer // headers of the responses of the last call
 }
 
-// requestCount returns the number of requests that the job has sent, not
-// counting redirects.
-func (j *job) requestCount() int { return max(j.calls, 1) + int(j.attempts.retries.Load()) }
-
 // errorSource returns the line number of the URL and the number of requests
 // that the job has sent, for use in error messages.
 func (j *job) errorSource() errorSource {
-	source := errorSource{line: j.line}
-	if n := j.requestCount(); j.calls > 0 || n > 1 {
-		source.attempts = n
-	}
-	return source
+	return errorSource{line: j.line, attempts: j.attempts.requests()}
+}
+
+// request sends req and counts the request.
+func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	j.attempts.calls.Add(1)
+	return j.client.Do(ctx, req)
 }
 
 // download retrieves the URL and then writes the reports that --meta and -w
@@ -53,7 +50,7 @@ func (j *job) download() error {
 	}
 	err := j.retrieve()
 	j.measure.stop()
-	j.requests, j.err = j.requestCount(), err
+	j.requests, j.err = max(j.attempts.requests(), 1), err
 	if err != nil {
 		j.exit = exitCode(j.ctx, err)
 	}
@@ -109,20 +106,16 @@ func (j *job) proposedName() string {
 }
 
 // Do sends req and returns the response. It also writes the response header for
-// -D, the ETag for --etag-save and the messages for -v.
+// -D and the ETag for --etag-save.
 func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	if j.calls++; j.calls > 1 {
-		j.attempts.before = j.calls - 1 + int(j.attempts.retries.Load())
-	}
-	j.printPlan(j.client.Client, req)
 	j.headers.Reset()
 	if j.flags.recordsHeaders() || req.Op == fetch.Stat {
 		ctx = withHeaderBuffer(ctx, &j.headers)
 	}
-	resp, err := j.client.Do(ctx, req)
+	resp, err := j.request(ctx, req)
 	// Only the first request of the command truncates the file of -D. Later
 	// requests append to the file.
-	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.index > 0 || j.calls > 1); failed != nil {
+	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.index > 0 || j.attempts.calls.Load() > 1); failed != nil {
 		if err == nil {
 			resp.Body.Close()
 		}
@@ -136,7 +129,6 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 		resp.Body.Close()
 		return nil, err
 	}
-	j.printResponse(j.client.Client, resp)
 	return resp, nil
 }
 
@@ -269,7 +261,7 @@ func (j *job) list(write entryWriter) error {
 		return err
 	}
 	req.Op = fetch.Get
-	resp, err := j.client.Do(j.ctx, req)
+	resp, err := j.request(j.ctx, req)
 	if err != nil {
 		return err
 	}
@@ -306,7 +298,7 @@ func (j *job) describe() error {
 		return err
 	}
 	req.Op = fetch.Stat
-	resp, err := j.client.Do(j.ctx, req)
+	resp, err := j.request(j.ctx, req)
 	if err != nil {
 		return err
 	}

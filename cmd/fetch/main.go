@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -23,6 +24,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	std := &streams{stdin: stdin, stdout: stdout, stderr: stderr}
 	tree := newCommandTree(std)
 	tree.prepare(args)
+	std.errorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
 	root := tree.main
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -253,12 +253,11 @@ func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
 	return err
 }
 
-// noteRetry prints a note about a retry if -v is set. Without -v, only the
-// final result of a URL is printed.
-func (c *mirrorCommand) noteRetry(ctx context.Context, t wrap.Attempt) {
-	if c.verbose {
-		err := fmt.Errorf("%s: %w", t.Request.URL, t.Err)
-		c.note("%v; attempt %d of %d in %v", err, t.Count+1, t.Count+t.Remaining, t.Wait.Round(100*time.Millisecond))
+// noteRetry prints a note about a retry if -v or --error-json is set.
+// Otherwise, only the final result of a URL is printed.
+func (c *mirrorCommand) noteRetry(_ context.Context, t wrap.Attempt) {
+	if c.verbose || c.errorJSON {
+		c.streams.noteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
 	}
 }
 

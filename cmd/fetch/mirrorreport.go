@@ -37,7 +37,7 @@ type mirrorReport struct {
 // JSON.
 func newMirrorReport(s *streams, json, noProgress bool) *mirrorReport {
 	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{}}
-	if !s.silent && !noProgress && terminal.Is(s.stderr) && !(json && terminal.Is(s.stdout)) {
+	if !s.silent && !s.errorJSON && !noProgress && terminal.Is(s.stderr) && !(json && terminal.Is(s.stdout)) {
 		r.crawl = progress.NewCrawl(s.stderr)
 	}
 	return r

@@ -33,10 +33,10 @@ func TestRestartLimits(t *testing.T) {
 		message     string
 	}{
 		{"--retry 0", "/breaks", 1, 11, "unexpected EOF"},
-		{"--retry 2 --retry-delay 0.01", "/breaks", 3, 11, "from the beginning in 0s"},
+		{"--retry 2 --retry-delay 0.01", "/breaks", 3, 11, "attempt 2 in 0s"},
 		{"--retry -1", "/breaks", 1, 11, "unexpected EOF"},
 		{"--retry 5 --retry-delay 60 --retry-max-time 30", "/breaks", 1, 11, "unexpected EOF"},
-		{"--retry 5 --retry-delay 60 --max-time 1", "/breaks", 1, 11, "from the beginning in 1m0s"},
+		{"--retry 5 --retry-delay 60 --max-time 1", "/breaks", 1, 11, "attempt 2 in 1m0s"},
 		{"--retry 5 --max-time 1", "/stalls", 1, 4, "took longer than 1s"},
 	} {
 		requests.Store(0)

@@ -96,13 +96,18 @@ func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 	return o
 }
 
-// noteRestart prints a note that a transfer starts again from the beginning.
-func (r *retrieval) noteRestart(_ context.Context, t wrap.Attempt) {
-	r.note("%v; restarting from the beginning in %v", t.Err, t.Wait.Round(100*time.Millisecond))
+// noteRestart prints a note that a new request continues a transfer or starts it
+// again.
+func (r *retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
+	next := t.Count + 1
+	if n, ok := ctx.Value(attemptsKey{}).(*attemptCounter); ok {
+		next = n.requests() + 1
+	}
+	r.streams.noteRetry(t, t.Err, next, 0)
 }
 
-// noteRetry prints a note that a request will be retried.
+// noteRetry prints a note that a request will be sent again.
 func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
-	made := countAttempt(ctx, t)
-	r.note("%v; attempt %d of %d in %v", t.Err, made+1, made+t.Remaining, t.Wait.Round(100*time.Millisecond))
+	next := countRetry(ctx, t.Count)
+	r.streams.noteRetry(t, t.Err, next, next-1+t.Remaining)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"syscall"
@@ -12,7 +11,6 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -38,24 +36,7 @@ func (f *messageFlags) register(s *options.Set) {
 	p.BoolVarP(&f.silent, "silent", "s", false, "print no progress, notes or errors")
 	p.BoolVarP(&f.showError, "show-error", "S", false, "with -s, print errors")
 	p.BoolVarP(&f.verbose, "verbose", "v", false, "print requests, responses and connections")
-	p.BoolVar(&f.errorJSON, "error-json", false, "print each error as a line of JSON")
-}
-
-// note prints a message for the user on standard error, unless -s is set.
-func (s *streams) note(format string, args ...any) {
-	if !s.silent {
-		fmt.Fprintf(s.stderr, "fetch: %s\n", terminal.Plain(fmt.Sprintf(format, args...)))
-	}
-}
-
-// trace returns a Trace that prints the notes of requests. If -v is set, it also
-// prints the details.
-func (s *streams) trace() *trace.Trace {
-	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
-	if s.verbose {
-		t.Detail = t.Note
-	}
-	return t
+	p.BoolVar(&f.errorJSON, "error-json", false, "print all messages as lines of JSON")
 }
 
 // print writes a line of text to standard output.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
-	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/http1"
@@ -37,55 +37,86 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 // ". The function then calls next, unless next is nil.
 func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
-		var all strings.Builder // a single write keeps concurrent messages apart
-		for line := range bytes.Lines(p) {
-			all.WriteString(prefix + terminal.Plain(string(bytes.TrimRight(line, "\r\n"))) + "\n")
-		}
-		s.stderr.Write([]byte(all.String()))
+		s.printText(prefix, string(p))
 		if next != nil {
 			next(p)
 		}
 	}
 }
 
-// printPlan prints the requests that the client will send for req, if -v is
-// set.
-func (s *streams) printPlan(client *fetch.Client, req *fetch.Request) {
-	if !s.verbose {
-		return
+// printText prints the lines of text for -v, each after a prefix.
+func (s *streams) printText(prefix, text string) {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, prefix+strings.TrimRight(line, "\r\n"))
 	}
-	steps, err := client.Plan(req)
-	if err != nil {
-		return // Client.Do returns the error
-	}
-	direct := len(steps) > 0 && steps[0].Verb != "GET" // a proxy would receive GET
-	if client.Scheme(req.URL.Scheme()).Traits.ControlConn && direct {
-		return // transcribe prints the requests
-	}
-	for _, step := range steps {
-		fmt.Fprintf(s.stderr, "> %s\n", terminal.Plain(step.String()))
-	}
+	s.printVerbose(lines...)
 }
 
-// printResponse prints the redirects, the server and the header of resp, if -v
-// is set.
-func (s *streams) printResponse(client *fetch.Client, resp *fetch.Response) {
-	if !s.verbose {
-		return
-	}
-	for _, u := range resp.Chain {
-		fmt.Fprintf(s.stderr, "* redirected from %s\n", terminal.Plain(u.String()))
-	}
-	if resp.Peer.IsValid() {
-		fmt.Fprintf(s.stderr, "* %s\n", terminal.Plain(resp.URL.String()+" at "+resp.Peer.String()))
-	}
-	if len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.ControlConn {
-		return
-	}
+// printHead prints the lines of a message head for -v, each after a prefix. It
+// masks the values of secret header fields.
+func (s *streams) printHead(prefix, head string) {
+	var lines []string
 	secret := false
-	for line := range strings.Lines(string(responseHeader(resp))) {
+	for line := range strings.Lines(head) {
 		line, secret = maskedField(strings.TrimRight(line, "\r\n"), secret)
-		fmt.Fprintf(s.stderr, "< %s\n", terminal.Plain(line))
+		lines = append(lines, prefix+line)
+	}
+	s.printVerbose(lines...)
+}
+
+// printExchanges is a middleware that prints the connections and the messages
+// of each request, including redirects.
+func (c *openClient) printExchanges(next fetch.Driver) fetch.Driver {
+	s := c.streams
+	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+		s.printPlan(c.Client, req)
+		var t trace.Trace
+		if req.Trace != nil {
+			t = *req.Trace
+		}
+		var seen atomic.Bool
+		t.Connection = func(text string) { s.printVerbose("* " + text) }
+		t.RequestHead = func(head string) { s.printHead("> ", head) }
+		t.ResponseHead = func(head string) { seen.Store(true); s.printHead("< ", head) }
+		req = req.Clone()
+		req.Trace = &t
+		resp, err := next.Do(ctx, req)
+		if err == nil {
+			s.printResponse(c.Client, resp, seen.Load())
+		}
+		return resp, err
+	})
+}
+
+// printPlan prints the commands that the driver will send for req. The head of
+// an HTTP request is printed when the request is sent.
+func (s *streams) printPlan(client *fetch.Client, req *fetch.Request) {
+	steps, err := client.Plan(req)
+	if err != nil || len(steps) == 0 { // Client.Do returns the error
+		return
+	}
+	traits := client.Scheme(req.URL.Scheme()).Traits
+	proxied := steps[0].Verb == "GET" || steps[0].Verb == "HEAD"
+	if traits.Web || proxied || traits.ControlConn { // transcribe prints the commands of ftp
+		return
+	}
+	lines := make([]string, len(steps))
+	for i, step := range steps {
+		lines[i] = "> " + step.String()
+	}
+	s.printVerbose(lines...)
+}
+
+// printResponse prints the header of resp, unless it was already printed, and
+// the target of a redirect.
+func (s *streams) printResponse(client *fetch.Client, resp *fetch.Response, printed bool) {
+	conversation := len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.ControlConn
+	if !printed && !conversation {
+		s.printHead("< ", string(responseHeader(resp)))
+	}
+	if !resp.Location.IsZero() {
+		s.printVerbose("* redirect to " + resp.Location.String())
 	}
 }
 

@@ -31,6 +31,19 @@ type Trace struct {
 	// each connection that the request needs. The connection c may be nil. The
 	// function may read only the addresses of c.
 	Phase func(p Phase, c net.Conn)
+
+	// Connection receives the steps of a connection, such as an address that is
+	// tried and the parameters of TLS. Each step is one line of text. Several
+	// goroutines may call Connection at the same time.
+	Connection func(text string)
+
+	// RequestHead and ResponseHead receive the heads of HTTP messages, also of
+	// interim responses, challenges and CONNECT. In heads of requests, the
+	// password of a gateway is masked. Other values may be secret. HTTP/2 heads
+	// are formatted like HTTP/1 heads, with lower-case field names. Unlike Sent
+	// and Received, these functions do not disable HTTP/2.
+	RequestHead  func(head string)
+	ResponseHead func(head string)
 }
 
 // A Phase is a step of an exchange, such as the TLS handshake.
@@ -73,6 +86,30 @@ func (t *Trace) Notef(format string, args ...any) {
 func (t *Trace) Detailf(format string, args ...any) {
 	if t != nil && t.Detail != nil {
 		t.Detail(fmt.Sprintf(format, args...))
+	}
+}
+
+// Connectionf formats a step of a connection and passes it to the function
+// Connection of the Trace.
+func (t *Trace) Connectionf(format string, args ...any) {
+	if t != nil && t.Connection != nil {
+		t.Connection(fmt.Sprintf(format, args...))
+	}
+}
+
+// SentHead passes the head of an HTTP request to the function RequestHead of
+// the Trace.
+func (t *Trace) SentHead(head string) {
+	if t != nil && t.RequestHead != nil {
+		t.RequestHead(head)
+	}
+}
+
+// ReceivedHead passes the head of an HTTP response to the function ResponseHead
+// of the Trace.
+func (t *Trace) ReceivedHead(head string) {
+	if t != nil && t.ResponseHead != nil {
+		t.ResponseHead(head)
 	}
 }
 

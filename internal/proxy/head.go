@@ -22,13 +22,17 @@ type head struct {
 
 // readHead reads the status line and the header of a response from the proxy.
 // It skips interim (1xx) responses. It reads one byte at a time, because the
-// bytes after the header belong to the tunnel.
-func readHead(r io.Reader) (*head, error) {
+// bytes after the header belong to the tunnel. If received is not nil, readHead
+// passes each head to it.
+func readHead(r io.Reader, received func(string)) (*head, error) {
 	rules := &http1.Rules{Mode: http1.Strict}
 	lines := http1.Lines{Rules: rules}
 	for range http1.MaxInterim + 1 {
 		if err := readLines(r, &lines); err != nil {
 			return nil, err
+		}
+		if received != nil {
+			received(lines.Head())
 		}
 		status, fields, err := http1.ParseHead[Field](rules, lines.Head())
 		switch {

@@ -57,10 +57,13 @@ func sendConnect(conn net.Conn, target string, c httpauth.Challenge, opts Option
 	if err != nil {
 		return nil, err
 	}
+	if opts.Sent != nil {
+		opts.Sent(string(request))
+	}
 	if _, err := conn.Write(request); err != nil {
 		return nil, err
 	}
-	return readHead(conn)
+	return readHead(conn, opts.Received)
 }
 
 // initialChallenge selects the challenge for which the first CONNECT request

@@ -96,7 +96,7 @@ func TestCONNECTErrors(t *testing.T) {
 
 func TestReplyInPieces(t *testing.T) {
 	rest := strings.NewReader("HTTP/1.1 100 Go on\n\nHTTP/1.1 407 No\r\nA: b\r\n c\r\nA: d\r\n\r\nrest")
-	h, err := readHead(iotest.OneByteReader(rest))
+	h, err := readHead(iotest.OneByteReader(rest), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,10 @@ type Options struct {
 
 	Agent  string  // User-Agent for an HTTP proxy, or "" to omit the field
 	Header []Field // additional fields for an HTTP proxy
+
+	// Sent and Received are called with the heads of requests to an HTTP proxy
+	// and of its responses. They may be nil.
+	Sent, Received func(head string)
 }
 
 // A Field is a header field of a CONNECT request or its response.

@@ -102,6 +102,9 @@ func (d *driver) sendHTTP1(
 	open := func() (*conn, error) { return d.connect(ctx, wr, via) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		c := l.Session
+		if c.used {
+			reportReused(req.Trace, c)
+		}
 		if c.state != nil && !c.used { // new, or opened for HTTP/2
 			req.Trace.Reached(trace.Secured, c)
 		}
@@ -157,6 +160,9 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		r.got = r.trace.Received
 		if r.trace.Sent != nil {
 			r.trace.Sent(wr.redact(c.out))
+		}
+		if r.trace.RequestHead != nil {
+			r.trace.RequestHead(string(wr.redact(c.out)))
 		}
 	}
 	_, failed := c.Write(c.out)

@@ -63,6 +63,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	x := &exchange{trace: req.Trace}
 	tries, last := 0, trace.Secured
 	var mu sync.Mutex // net/http calls the trace from several goroutines, in any order
+	head := headTrace{trace: req.Trace}
 	reached := func(p trace.Phase) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -79,9 +80,22 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 				req.Trace.Restarted()
 			}
 			x.conn, last = info.Conn, trace.Secured
+			head.fields = nil
 			if !info.Reused {
 				req.Trace.Reached(trace.Secured, info.Conn)
+			} else {
+				reportReused(req.Trace, info.Conn)
 			}
+		},
+		WroteHeaderField: func(name string, values []string) {
+			mu.Lock()
+			defer mu.Unlock()
+			head.add(name, values)
+		},
+		WroteHeaders: func() {
+			mu.Lock()
+			defer mu.Unlock()
+			head.report()
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			reached(trace.RequestSent)
@@ -106,6 +120,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	x.header = fromNetHTTP(resp.Header)
 	x.lengthOverflow = x.length < 0 && http1.OverflowsLength(x.header.Get("Content-Length"))
 	x.head = http1Head(x)
+	reportHTTP2Response(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}
 	return x, nil

@@ -186,7 +186,9 @@ func (r *reader) readHead(lines *http1.Lines) error {
 			return err
 		}
 	}
-	start, text := http1.SplitHead(lines.Head())
+	head := lines.Head()
+	r.trace.ReceivedHead(head)
+	start, text := http1.SplitHead(head)
 	fields, folded := http1.Unfold(text)
 	if folded {
 		r.trace.Notef("header field folded over several lines")

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// A messageRecord is the JSON object that --error-json prints for a note and
+// for a line of -v.
+type messageRecord struct {
+	Type    string `json:"type"` // "note" or "verbose"
+	Message string `json:"message"`
+}
+
+// A retryRecord is the JSON object that --error-json prints before a request is
+// sent again.
+type retryRecord struct {
+	Type     string  `json:"type"` // always "retry"
+	Kind     string  `json:"kind"` // class of the error
+	URL      string  `json:"url"`
+	Code     int     `json:"code,omitempty"`
+	Attempt  int     `json:"attempt"`            // number of the next attempt
+	Attempts int     `json:"attempts,omitempty"` // maximum number of attempts, if known
+	Wait     float64 `json:"wait"`               // seconds until the next attempt
+	Message  string  `json:"message"`
+}
+
+// note prints a message for the user on standard error, unless -s is set.
+func (s *streams) note(format string, args ...any) {
+	if s.silent {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if s.errorJSON {
+		encode(s.stderr, messageRecord{"note", uri.Redact(text)})
+		return
+	}
+	fmt.Fprintf(s.stderr, "fetch: %s\n", terminal.Plain(text))
+}
+
+// printVerbose prints lines for -v on standard error.
+func (s *streams) printVerbose(lines ...string) {
+	var all bytes.Buffer // a single write keeps concurrent messages apart
+	for _, line := range lines {
+		if s.errorJSON {
+			encode(&all, messageRecord{"verbose", uri.Redact(line)})
+		} else {
+			all.WriteString(terminal.Plain(line) + "\n")
+		}
+	}
+	s.stderr.Write(all.Bytes())
+}
+
+// trace returns a Trace that prints the notes of requests. If -v is set, it also
+// prints the details.
+func (s *streams) trace() *trace.Trace {
+	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
+	if s.verbose {
+		t.Detail = t.Note
+	}
+	return t
+}
+
+// noteRetry prints a note that a request will be sent again. The number next is
+// the number of the next attempt, and limit is the maximum number of attempts.
+// The limit is 0 if it is unknown, because the transfer of the body failed.
+func (s *streams) noteRetry(t wrap.Attempt, err error, next, limit int) {
+	if s.silent {
+		return
+	}
+	if s.errorJSON {
+		encode(s.stderr, retryRecord{
+			Type: "retry", Kind: fetch.FaultOf(t.Err).String(), URL: uri.Redact(t.Request.URL.String()),
+			Code: codeOf(t.Err), Attempt: next, Attempts: limit, Wait: t.Wait.Seconds(), Message: uri.Redact(err.Error()),
+		})
+		return
+	}
+	wait := t.Wait.Round(100 * time.Millisecond)
+	if limit == 0 {
+		s.note("%v; attempt %d in %v", err, next, wait)
+		return
+	}
+	s.note("%v; attempt %d of %d in %v", err, next, limit, wait)
+}
