@@ -5,6 +5,9 @@
 # make fuzz     run each fuzz target for FUZZTIME
 # make bench    run Go benchmarks, then compare fetch with curl and wget
 # make soak     run the long tests, which have the build tag soak
+# make release  build the archives and packages of a release in dist/
+# make release-test  build a release for this machine twice, and install it
+# make vuln     report known vulnerabilities of the dependencies (needs the Internet)
 
 FUZZTIME ?= 10s
 SOAKTIME ?= 12h
@@ -19,7 +22,7 @@ NORACE := modernc.org/...=-race=false
 # servers and timeouts, so more packages than processors run at a time.
 JOBS ?= 4
 
-.PHONY: build test peers lint fuzz bench soak clean
+.PHONY: build test peers lint fuzz bench soak release release-test vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
@@ -35,6 +38,7 @@ peers:
 lint:
 	go vet ./...
 	go vet -tags soak ./...
+	go vet -modfile=tools.mod -tags release ./internal/release
 	go tool staticcheck -tags soak ./...
 
 fuzz:
@@ -50,5 +54,14 @@ bench: build peers
 soak: peers
 	go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
 
+release:
+	go run -modfile=tools.mod -tags release ./internal/release -o dist
+
+release-test: peers
+	go test -modfile=tools.mod -tags release -run Release -count 1 -timeout 30m -v ./internal/release
+
+vuln:
+	go run golang.org/x/vuln/cmd/govulncheck@v1.3.0 ./...
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

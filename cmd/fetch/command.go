@@ -112,13 +112,16 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	return cmd
 }
 
-// registerHelp registers the flags --help and --version in a section of the
-// help text. Otherwise cobra would add the flags without a section.
+// helpTitle is the title of the section with the flags --help and --version of
+// the main command.
+const helpTitle = "Help"
+
+// registerHelp registers the flag --help in a section of the help text.
+// Otherwise cobra would add the flag without a section.
 func registerHelp(s *options.Set, cmd *cobra.Command) {
 	title := "Flags"
-	if cmd.Version != "" {
-		title = "Help"
-		s.Own(title).BoolP("version", "V", false, "print the version")
+	if !cmd.HasParent() {
+		title = helpTitle
 	}
 	s.Own(title).BoolP("help", "h", false, "print the help")
 }
@@ -212,10 +215,11 @@ func (r *commandTree) habit(cmd *cobra.Command) error {
 	return nil
 }
 
-// configure sets the flags of cmd that the configuration files contain.
+// configure sets the flags of cmd that the configuration files contain. It does
+// nothing for --version, which works even if a file is malformed.
 func (r *commandTree) configure(cmd *cobra.Command) error {
 	set := r.set(cmd)
-	if set == nil || !usesConfig(cmd) {
+	if set == nil || !usesConfig(cmd) || cmd.Flags().Changed("version") {
 		return nil
 	}
 	return r.config.apply(r.stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.set(r.main).Shared))

@@ -42,8 +42,9 @@ const files = `$XDG_CONFIG_HOME/fetch/config.toml	default values of flags, by th
 // A getCommand implements the main command, which retrieves objects.
 type getCommand struct {
 	*streams
-	config *configFlags
-	flags  objectFlags
+	config  *configFlags
+	flags   objectFlags
+	version bool
 
 	similar func(word string) []string // returns the commands whose names are similar to a word
 }
@@ -71,17 +72,22 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 			manual.Environment: environment,
 			manual.Files:       files,
 		},
-		Version: version,
-		Args:    cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 
 		SuggestionsMinimumDistance: 2,
 	}
 	return r.define(cmd, &getCommand{streams: r.streams, config: &r.config, similar: cmd.SuggestionsFor})
 }
 
-func (c *getCommand) register(s *options.Set) { c.flags.register(s) }
+func (c *getCommand) register(s *options.Set) {
+	c.flags.register(s)
+	s.Own(helpTitle).BoolVarP(&c.version, "version", "V", false, "print the version, the schemes and the features")
+}
 
 func (c *getCommand) run(ctx context.Context, args []string) error {
+	if c.version {
+		return writeLine(c.stdout, versionText(currentVersion()))
+	}
 	if err := checkCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (f *httpFlags) register(s *options.Set) {
 // contains the cookies from the files of --cookie.
 func (f *httpFlags) options() (o http.Options, err error) {
 	o = http.Options{
-		UserAgent: "fetch/" + version, PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
+		UserAgent: product(), PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
 		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
 	}
 	switch {
@@ -79,7 +79,7 @@ func (f *httpFlags) agent() (string, error) {
 	if values := fields.Values("User-Agent"); len(values) > 0 {
 		return values[len(values)-1], err
 	}
-	return "fetch/" + version, err
+	return product(), err
 }
 
 // fields returns the header fields that -H, -A and -b add to each request.

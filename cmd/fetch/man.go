@@ -29,6 +29,6 @@ func (c *manCommand) run(_ context.Context, args []string) error {
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return fetch.Local.With(err)
 	}
-	pages := manual.Pages{Version: version, Set: c.set}
+	pages := manual.Pages{Version: currentVersion().number, Set: c.set}
 	return fetch.Local.With(pages.Write(c.main, args[0]))
 }

@@ -94,7 +94,7 @@ func (f *archiveFlags) options(o *mirror.Options) error {
 // warcinfo returns the fields of the warcinfo record of each WARC file that the
 // user determines.
 func (f *archiveFlags) warcinfo() fetch.Header {
-	info := fetch.Header{{Name: "software", Value: "fetch/" + version}}
+	info := fetch.Header{{Name: "software", Value: product()}}
 	for _, field := range []fetch.Field{
 		{Name: "operator", Value: f.operator}, {Name: "description", Value: f.description}, {Name: "isPartOf", Value: f.isPartOf},
 	} {

@@ -54,7 +54,7 @@ func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
 		return nil, localError(err)
 	}
 	o := warc.Options{Name: w.name, Uncompressed: !strings.HasSuffix(name, ".gz")}
-	o.Info = fetch.Header{{Name: "software", Value: "fetch/" + version}}
+	o.Info = fetch.Header{{Name: "software", Value: product()}}
 	host, _ := os.Hostname()
 	agent, err := f.client.http.agent()
 	for _, field := range []fetch.Field{{Name: "hostname", Value: host}, {Name: "http-header-user-agent", Value: agent}} {
