@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -18,35 +19,76 @@ type argument struct {
 	text  string
 	url   uri.URI // URL that is derived from text, or zero if text must be parsed
 	line  int     // line number in the input file, or 0
-	index int     // position of the URL among all URLs, for -o
+	index int     // position among all arguments and lines, for -o
 	typed bool    // the user typed the URL
+
+	pattern *glob.Pattern // globs in text, or nil
+	values  []string      // values of the globs, for names such as #1
+	quiet   bool          // print no notes, because an earlier URL of the glob has them
+	number  int           // number of URLs before this one
 }
 
-// newArguments converts the URLs on the command line and the configured URLs,
-// which -K read from files, to arguments. It returns an error for a word that is
-// neither a URL nor a file. Such a word is looked up in DNS only if there is no
-// other URL and no input file.
-func (s *streams) newArguments(typed, configured []string, inputFile, defaultScheme string) (all []argument, _ error) {
-	alone := len(typed)+len(configured) == 1 && inputFile == ""
+// argumentOptions select how arguments are read.
+type argumentOptions struct {
+	configured    []string // further URLs, which -K read from files
+	inputFile     string   // name of a file with further URLs, or ""
+	defaultScheme string   // scheme of URLs without a scheme, or ""
+	globOff       bool     // if true, globs are literal
+}
+
+// newArguments converts the URLs on the command line and the configured URLs to
+// arguments. It returns an error for a word that is neither a URL nor a file.
+// Such a word is looked up in DNS only if there is no other URL and no input
+// file.
+func (s *streams) newArguments(typed []string, o argumentOptions) (all []argument, _ error) {
+	alone := len(typed)+len(o.configured) == 1 && o.inputFile == ""
 	for i, text := range typed {
 		a := argument{text: text, index: i, typed: true}
-		switch {
-		case isLocal(text):
-			var err error
-			if a.url, err = fileURL(text); err != nil {
-				return nil, err
-			}
+		if err := a.resolve(alone, o); err != nil {
+			return nil, err
+		}
+		if !a.url.IsZero() {
 			s.note("the URL is taken for %s", a.url)
-		case hasFileExtension(text), isWord(text) && !alone:
-			return nil, fetch.Usage.Errorf("%q is neither a URL nor a file; if it is a host: %s", text,
-				hostURL(text, defaultScheme))
 		}
 		all = append(all, a)
 	}
-	for _, text := range configured {
+	for _, text := range o.configured {
 		all = append(all, argument{text: text, index: len(all)})
 	}
 	return all, nil
+}
+
+// resolve sets the URL of a local file and the pattern of a glob. The parameter
+// alone reports whether a is the only argument.
+func (a *argument) resolve(alone bool, o argumentOptions) (err error) {
+	if isLocal(a.text) {
+		a.url, err = fileURL(a.text)
+		return err
+	}
+	text := a.text
+	if !o.globOff {
+		p, err := glob.Parse(text)
+		if err != nil {
+			return fetch.Usage.Errorf("%w (-g turns globs off)", err)
+		}
+		if text, _ = p.Expansion(0); p.Globs() > 0 {
+			a.pattern = p
+		} else {
+			a.text = text // without backslashes
+		}
+	}
+	if hasFileExtension(text) || isWord(text) && !alone {
+		return fetch.Usage.Errorf("%q is neither a URL nor a file; if it is a host: %s", text,
+			hostURL(text, o.defaultScheme))
+	}
+	return nil
+}
+
+// expansion returns the expansion of a glob with the given index.
+func (a argument) expansion(i int64) argument {
+	a.text, a.values = a.pattern.Expansion(i)
+	a.quiet = i > 0
+	return a
 }
 
 // isLocal reports whether text names a local file. An absolute path is a file,

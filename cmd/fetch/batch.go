@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime/debug"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -64,7 +66,33 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 // arguments converts the URLs on the command line and those in the files of -K
 // to arguments.
 func (f *objectFlags) arguments(s *streams, typed []string) ([]argument, error) {
-	return s.newArguments(typed, f.input.configured, f.input.file, f.client.policy.protoDefault)
+	all, err := s.newArguments(typed, argumentOptions{
+		f.input.configured, f.input.file, f.client.policy.protoDefault, f.input.globOff,
+	})
+	for _, a := range all {
+		if err == nil && a.pattern != nil {
+			err = f.checkGlobOutput(a)
+		}
+	}
+	return all, err
+}
+
+// checkGlobOutput returns an error if all URLs of a glob would replace the same
+// output file.
+func (f *objectFlags) checkGlobOutput(a argument) error {
+	if a.index >= len(f.body.output) || a.pattern.Count() == 1 || f.file.noClobber {
+		return nil
+	}
+	name := f.body.output[a.index]
+	_, first := a.pattern.Expansion(0)
+	_, last := a.pattern.Expansion(a.pattern.Count() - 1)
+	if name == "-" || glob.Substitute(name, first) != glob.Substitute(name, last) {
+		return nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil // a device or a pipe
+	}
+	return fetch.Usage.Errorf("-o %q is one file, but the glob has %d URLs: use #1 in the name", name, a.pattern.Count())
 }
 
 // run distributes the URLs to workers.

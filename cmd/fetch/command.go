@@ -159,10 +159,11 @@ func registerWriting(s *options.Set) {
 func registerIgnored(s *options.Set) {
 	var ignored options.Set
 	var dir, file string
+	var globOff bool
 	new(clientFlags).register(&ignored)
 	new(progressFlags).register(&ignored)
 	registerOutputDir(ignored.Section("Output"), &dir, "")
-	registerInputFile(ignored.Section("URLs"), &file)
+	registerInput(ignored.Section("URLs"), &file, &globOff)
 	ignored.Hide()
 	s.Sections = append(s.Sections, ignored.Sections...)
 }

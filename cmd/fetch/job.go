@@ -115,7 +115,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	resp, err := j.request(ctx, req)
 	// Only the first request of the command truncates the file of -D. Later
 	// requests append to the file.
-	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.index > 0 || j.attempts.calls.Load() > 1); failed != nil {
+	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.number > 0 || j.attempts.calls.Load() > 1); failed != nil {
 		if err == nil {
 			resp.Body.Close()
 		}

@@ -50,6 +50,7 @@ type mirrorCommand struct {
 	config    *configFlags
 	outputDir string
 	inputFile string
+	globOff   bool
 	mirror    mirrorFlags
 	progress  progressFlags
 	client    clientFlags
@@ -105,7 +106,7 @@ func (c *mirrorCommand) register(s *options.Set) {
 	c.flags = s
 	c.mirror.register(s)
 	registerOutputDir(s.Section("Archive"), &c.outputDir, "write the archive to `DIR`")
-	registerInputFile(s.Section("URLs"), &c.inputFile)
+	registerInput(s.Section("URLs"), &c.inputFile, &c.globOff)
 	c.client.retry.retries = 1 // a URL that fails is visited again: --tries
 	c.client.register(s)
 	c.progress.register(s)
@@ -276,13 +277,25 @@ func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 	}
 }
 
+// maxSeeds limits the number of URLs of a glob, because a mirror keeps all seeds
+// in memory.
+const maxSeeds = 100_000
+
 // seeds returns the URLs on the command line and in the input file. A malformed
 // URL is an error, because the archive would be incomplete without the URL. If
 // there are no URLs, seeds returns those of the last run in --output-dir.
 func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
-	given, err := c.newArguments(args, c.config.urls, c.inputFile, c.client.policy.protoDefault)
+	given, err := c.newArguments(args, argumentOptions{
+		c.config.urls, c.inputFile, c.client.policy.protoDefault, c.globOff,
+	})
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range given {
+		if a.pattern != nil && a.pattern.Count() > maxSeeds {
+			return nil, fetch.Usage.Errorf("a glob with %d URLs is too large for a mirror: the limit is %d",
+				a.pattern.Count(), maxSeeds)
+		}
 	}
 	list := urlReader{args: given, name: c.inputFile, stdin: c.stdin}
 	defer list.close()

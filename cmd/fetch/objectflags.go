@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
@@ -153,13 +154,14 @@ func (f *bodyFlags) anyToStdout() bool {
 
 // fileName returns the name of the output file for a URL, or "" for standard
 // output. The name depends on the flags, on the path of the URL, and on the
-// position of the URL on the command line.
-func (f *bodyFlags) fileName(path string, index int) (name string, err error) {
+// position of the URL on the command line. In a name of -o, #1 stands for the
+// first of the values of the globs in the URL.
+func (f *bodyFlags) fileName(path string, index int, values []string) (name string, err error) {
 	switch {
 	case f.toStdout(index):
 		return "", nil
 	case index < len(f.output):
-		if name = f.output[index]; name == "" {
+		if name = glob.Substitute(f.output[index], values); name == "" {
 			return "", fetch.Usage.Errorf("-o requires a file name")
 		}
 	default:
@@ -248,19 +250,21 @@ func (f *fileFlags) register(s *options.Set) {
 type inputFlags struct {
 	file        string
 	configured  []string // URLs in the files of -K
+	globOff     bool
 	parallel    bool
 	parallelMax int
 }
 
 func (f *inputFlags) register(s *options.Set) {
 	p := s.Section("URLs")
-	registerInputFile(p, &f.file)
+	registerInput(p, &f.file, &f.globOff)
 	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch URLs in parallel (standard output stays in order)")
 	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs in parallel")
 }
 
-// registerInputFile registers --input-file.
-func registerInputFile(p *pflag.FlagSet, name *string) {
+// registerInput registers --input-file and --globoff.
+func registerInput(p *pflag.FlagSet, name *string, globOff *bool) {
+	p.BoolVarP(globOff, "globoff", "g", false, "do not expand globs such as {a,b} and [1-9] in URLs")
 	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (- for standard input)")
 }
 

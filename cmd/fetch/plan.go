@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -44,7 +45,24 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer r.client.close()
-	req, err := r.newRequest(all[0])
+	list := urlReader{args: all}
+	for {
+		a, err := list.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = c.printPlan(r, a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// printPlan prints the requests for one URL.
+func (c *planCommand) printPlan(r *retrieval, a argument) error {
+	req, err := r.newRequest(a)
 	if err != nil {
 		return err
 	}

@@ -18,21 +18,43 @@ type urlReader struct {
 	name  string // name of the input file, or ""
 	stdin io.Reader
 
-	file  *os.File // input file, or nil for standard input
-	lines *bufio.Reader
-	line  int
-	index int   // number of URLs so far
-	err   error // io.EOF after the last line
+	file     *os.File // input file, or nil for standard input
+	lines    *bufio.Reader
+	line     int
+	index    int   // index of the next line
+	number   int   // number of URLs so far
+	expanded int64 // number of URLs from the globs of args[0]
+	err      error // io.EOF after the last line
 }
 
-// next returns the next URL, or io.EOF after the last URL.
-func (u *urlReader) next() (argument, error) {
+// next returns the next URL, or io.EOF after the last URL. It expands globs one
+// URL at a time, so that a glob with many URLs needs little memory.
+func (u *urlReader) next() (a argument, err error) {
 	if len(u.args) > 0 {
-		a := u.args[0]
-		u.args = u.args[1:]
-		u.index = a.index + 1
-		return a, nil
+		a = u.nextArgument()
+	} else if a, err = u.nextLine(); err != nil {
+		return a, err
 	}
+	a.number = u.number
+	u.number++
+	return a, nil
+}
+
+// nextArgument returns the next URL of args, which must not be empty.
+func (u *urlReader) nextArgument() argument {
+	a := u.args[0]
+	count := int64(1)
+	if a.pattern != nil {
+		count, a = a.pattern.Count(), a.expansion(u.expanded)
+	}
+	if u.expanded++; u.expanded >= count {
+		u.args, u.index, u.expanded = u.args[1:], a.index+1, 0
+	}
+	return a
+}
+
+// nextLine returns the URL in the next line of the input file.
+func (u *urlReader) nextLine() (argument, error) {
 	if u.lines == nil && u.err == nil {
 		u.err = u.open()
 	}
@@ -105,10 +127,10 @@ func (s *streams) parseURL(a argument, defaultScheme string) (uri.URI, error) {
 	if err != nil {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
 	}
-	if changed {
+	if changed && !a.quiet {
 		s.note("the URL is taken for %s", u)
 	}
-	if iri.Notes(u) != "" {
+	if iri.Notes(u) != "" && !a.quiet {
 		s.note("check the URL: %s", iri.Display(u))
 	}
 	return u, nil
