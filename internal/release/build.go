@@ -14,13 +14,16 @@ import (
 // buildAll builds the command for all platforms, one after the other. It reads
 // the version and the date of the release from the build information.
 func (r *release) buildAll() error {
-	for _, p := range r.platforms {
+	for i, p := range r.platforms {
 		if err := r.build(p); err != nil {
 			return err
 		}
 		info, err := buildinfo.ReadFile(r.binary(p))
 		if err == nil {
 			err = r.readVersion(info)
+		}
+		if err == nil && i == 0 {
+			err = r.writeNotes() // before the other platforms, because the section may be missing
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)

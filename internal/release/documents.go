@@ -161,30 +161,35 @@ func (r *release) writeNotes() error {
 	return os.WriteFile(filepath.Join(r.out, "RELEASE-NOTES.md"), []byte(section), 0o644)
 }
 
-// pseudo matches the end of the version of a commit without a tag.
-var pseudo = regexp.MustCompile(`[-.][0-9]{14}-[0-9a-f]{12}(\+dirty)?$`)
-
-// changes returns the section of a changelog that describes the version. The
-// version of a commit without a tag has the section "Unreleased".
+// changes returns the section of a changelog that describes the version. A
+// prerelease, or a commit without a tag, may have the section "Unreleased".
 func changes(changelog, version string) (string, error) {
-	title := version
-	if pseudo.MatchString(version) || strings.HasSuffix(version, "+dirty") {
-		title = "Unreleased"
+	section := findSection(changelog, version)
+	if section == "" && strings.ContainsAny(version, "-+") {
+		section = findSection(changelog, "Unreleased")
 	}
+	if section == "" {
+		return "", fmt.Errorf("CHANGELOG.md has no section %q", version)
+	}
+	return section, nil
+}
+
+// findSection returns the section of a changelog with the given title, or "".
+func findSection(changelog, title string) string {
 	var section strings.Builder
 	for line := range strings.Lines(changelog) {
 		heading, ok := strings.CutPrefix(line, "## ")
 		switch {
 		case ok && section.Len() > 0:
-			return strings.TrimSpace(section.String()) + "\n", nil
+			return strings.TrimSpace(section.String()) + "\n"
 		case ok && slices.Contains([]string{title, "v" + title}, firstWord(heading)), section.Len() > 0:
 			section.WriteString(line)
 		}
 	}
 	if section.Len() == 0 {
-		return "", fmt.Errorf("CHANGELOG.md has no section %q", title)
+		return ""
 	}
-	return strings.TrimSpace(section.String()) + "\n", nil
+	return strings.TrimSpace(section.String()) + "\n"
 }
 
 // firstWord returns the first word of a heading, without brackets: the version

@@ -75,6 +75,7 @@ func TestChanges(t *testing.T) {
 		{"local changes", "0.2.0+dirty", "## Unreleased\n* new\n"},
 		{"prefix of a version", "0.2", ""},
 		{"missing version", "0.3.0", ""},
+		{"prerelease without a section", "0.3.0-rc.1", "## Unreleased\n* new\n"},
 	} {
 		got, err := changes(changelog, c.version)
 		if got != c.want || (err == nil) != (c.want != "") {
