@@ -54,8 +54,8 @@ func (r *commandTree) set(cmd *cobra.Command) *options.Set {
 func (r *commandTree) prepare(args []string) {
 	r.args = args
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		for _, set := range r.sets {
-			set().OmitValueNames()
+		for cmd, set := range r.sets {
+			registerCompletions(cmd, set())
 		}
 		return
 	}
@@ -109,6 +109,9 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	cmd.Args = validateFirst(func() error { return r.habit(cmd) }, cmd.Args)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
 	cmd.SetUsageFunc(r.usage)
+	if strings.Contains(cmd.Use, "URL") {
+		cmd.ValidArgsFunction = completeURL
+	}
 	return cmd
 }
 

@@ -96,6 +96,7 @@ result of the last visit. With --state, dump prints only some of the URLs.`,
 func (c *frontierDumpCommand) register(s *options.Set) {
 	s.Own("Flags").StringSliceVar(&c.states, "state", nil,
 		"print only URLs in these `STATES`, such as pending,dead")
+	setStates(s)
 	registerIgnored(s)
 }
 
@@ -137,6 +138,7 @@ from an intact WARC record, and moves damaged files of tree/ to attic/.`,
 func (c *frontierRequeueCommand) register(s *options.Set) {
 	s.Own("Flags").StringSliceVar(&c.states, "state", []string{"dead"},
 		"retry URLs in these `STATES`, such as dead,gone")
+	setStates(s)
 	s.Own("Flags").BoolVar(&c.damaged, "damaged", false, "retrieve objects again that are damaged or missing")
 	registerIgnored(s)
 }
@@ -162,4 +164,9 @@ func parseStates(names []string) (all []mirror.State) {
 		all = append(all, mirror.State(name))
 	}
 	return all
+}
+
+// setStates records the values of --state for the completion.
+func setStates(s *options.Set) {
+	options.SetValues(s.Own("Flags").Lookup("state"), "pending", "done", "kept", "gone", "dead", "excluded")
 }

@@ -27,6 +27,7 @@ type ftpFlags struct {
 func (f *ftpFlags) register(s *options.Set) {
 	p := s.Section("FTP")
 	p.StringVar(&f.method, "ftp-method", "multicwd", "change directories by `METHOD`: multicwd (default), singlecwd, nocwd")
+	options.SetValues(p.Lookup("ftp-method"), "multicwd", "singlecwd", "nocwd")
 	p.StringVarP(&f.port, "ftp-port", "P", "", "use active mode with the local `ADDRESS` (- for the default address)")
 	p.BoolVar(&f.passive, "ftp-pasv", false, "use passive mode (default)")
 	p.BoolVar(&f.skipPASVIP, "ftp-skip-pasv-ip", true, "ignore the address in the reply to PASV (default)")

@@ -57,7 +57,8 @@ func (r *commandTree) get() *cobra.Command {
 or to a file with -o, -O or --output-dir. A file appears only when it is
 complete. Transient errors are retried.
 
-fetch help SCHEME describes the URLs of a scheme. Flags can also be set in
+fetch help SCHEME describes the URLs of a scheme. fetch help TOPIC prints a page
+of the documentation. Flags can also be set in
 $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
   retry = 5
   user-agent = "example/1.0"`,

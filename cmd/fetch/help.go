@@ -5,44 +5,108 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
 )
 
-// A helpCommand prints the help for a command or for a URL scheme.
+// A helpCommand prints the help for a command or for a URL scheme, or a page of
+// the documentation.
 type helpCommand struct{ *commandTree }
 
 func (r *commandTree) help() *cobra.Command {
+	c := &helpCommand{r}
 	return r.define(&cobra.Command{
-		Use:   "help [COMMAND | SCHEME]",
-		Short: "Describe a command, or the URLs of a scheme",
-		Long: `help prints the help of a command, or a description of the URLs of a scheme.
-Without an argument, help prints the help of fetch.`,
-		Example: examples("fetch help mirror", "fetch help gopher"),
-	}, &helpCommand{r})
+		Use:   "help [COMMAND | TOPIC | SCHEME]",
+		Short: "Describe a command, a topic, or the URLs of a scheme",
+		Long: `help prints the help of a command, a page of the documentation, or a description of
+the URLs of a scheme. Without an argument, help prints the help of fetch and the
+names of all topics and schemes.`,
+		Example:           examples("fetch help mirror", "fetch help mirroring", "fetch help gopher"),
+		ValidArgsFunction: c.complete,
+	}, c)
 }
 
 func (c *helpCommand) register(s *options.Set) { registerIgnored(s) }
 
 func (c *helpCommand) run(_ context.Context, args []string) error {
+	pages, err := doc.Pages()
+	if err != nil {
+		return fetch.Internal.With(err)
+	}
 	if len(args) == 0 {
-		return c.main.Help()
-	}
-	name := strings.TrimRight(strings.ToLower(args[0]), ":/")
-	for _, s := range schemes.All(schemes.Options{}) {
-		if s.Name == name {
-			return c.print(s.Help)
+		if err := c.main.Help(); err != nil {
+			return localError(err)
 		}
+		return c.print("\n" + manual.Index(pages, schemeNames()))
 	}
-	if description, ok := fetch.ReservedScheme(name); ok {
-		return c.print(fmt.Sprintf("%s: %s.\nfetch does not support it; --gateway %s=URL uses a server that does.",
-			name, description, name))
+	name := strings.TrimSuffix(strings.TrimRight(strings.ToLower(args[0]), ":/"), ".md")
+	if text, ok := schemeHelp(name); ok {
+		return c.print(text)
+	}
+	for _, page := range pages {
+		if page.Name == name {
+			return c.print(strings.TrimRight(manual.Topic(page.Text), "\n"))
+		}
 	}
 	cmd, _, err := c.main.Find(args)
 	if err != nil || cmd == c.main {
-		return fetch.Usage.Errorf("no command or scheme is called %q", maskLogin(args[0]))
+		return c.unknown(args[0], name, pages)
 	}
 	return cmd.Help()
+}
+
+// schemeHelp returns the help text of a scheme.
+func schemeHelp(name string) (text string, ok bool) {
+	for _, s := range schemes.All(schemes.Options{}) {
+		if s.Name == name {
+			return s.Help, true
+		}
+	}
+	if description, ok := fetch.ReservedScheme(name); ok {
+		return fmt.Sprintf("%s: %s.\nfetch does not support it; --gateway %s=URL uses a server that does.",
+			name, description, name), true
+	}
+	return "", false
+}
+
+// unknown returns the error for a name without help. The error suggests similar
+// names.
+func (c *helpCommand) unknown(typed, name string, pages []doc.Page) error {
+	others := &cobra.Command{SuggestionsMinimumDistance: 2}
+	add := func(name string) {
+		others.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	for _, page := range pages {
+		add(page.Name)
+	}
+	for _, scheme := range schemeNames() {
+		add(scheme)
+	}
+	similar := append(c.main.SuggestionsFor(name), others.SuggestionsFor(name)...)
+	if len(similar) == 0 {
+		return fetch.Usage.Errorf("no command, topic or scheme is called %q; fetch help lists them", maskLogin(typed))
+	}
+	return fetch.Usage.Errorf("no command, topic or scheme is called %q: did you mean %s?", maskLogin(typed),
+		strings.Join(similar, " or "))
+}
+
+// complete returns the names of topics and schemes, and of the commands.
+func (c *helpCommand) complete(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, cmd := range c.main.Commands() {
+		if cmd.IsAvailableCommand() {
+			names = append(names, cobra.CompletionWithDesc(cmd.Name(), cmd.Short))
+		}
+	}
+	pages, _ := doc.Pages()
+	for _, page := range pages {
+		names = append(names, cobra.CompletionWithDesc(page.Name, page.Title))
+	}
+	return append(names, schemeNames()...), cobra.ShellCompDirectiveNoFileComp
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -68,6 +69,52 @@ func TestHelpWidth(t *testing.T) {
 			if flag = ""; strings.HasPrefix(line, "  ") && strings.Contains(line, " --") {
 				flag = line
 			}
+		}
+	}
+}
+
+// TestHelpTopics checks that "fetch help" prints each page of the documentation,
+// lists the names of the pages, and suggests a name for a misspelled one.
+func TestHelpTopics(t *testing.T) {
+	help := func(wantCode int, args ...string) string {
+		t.Helper()
+		var out, stderr bytes.Buffer
+		if code := run(append([]string{"help"}, args...), strings.NewReader(""), &out, &stderr); code != wantCode {
+			t.Fatalf("help %q: exit code %d, want %d: %s", args, code, wantCode, &stderr)
+		}
+		return out.String() + stderr.String()
+	}
+	pages, err := doc.Pages()
+	if err != nil || len(pages) < 8 {
+		t.Fatal(len(pages), err)
+	}
+	index := help(0)
+	for _, page := range pages {
+		if !strings.Contains(index, "\n  "+page.Name+" ") {
+			t.Errorf("fetch help does not list %s", page.Name)
+		}
+		if text := help(0, page.Name); !strings.HasPrefix(text, "# "+page.Title+"\n") || strings.Contains(text, ".md)") {
+			t.Errorf("help %s: %.60q", page.Name, text)
+		}
+		if cmd, _, err := newCommandTree(&streams{}).main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
+			t.Errorf("%s is the name of a page and of a command", page.Name)
+		}
+		if _, ok := schemeHelp(page.Name); ok {
+			t.Errorf("%s is the name of a page and of a scheme", page.Name)
+		}
+	}
+	if text := help(0, "Mirroring.md"); !strings.HasPrefix(text, "# Mirroring and archives\n") {
+		t.Errorf("help Mirroring.md: %.60q", text)
+	}
+	for _, c := range []struct{ typed, want string }{
+		{"mirorring", "did you mean mirroring?"},
+		{"mirrr", "did you mean mirror?"},
+		{"gophr", "did you mean gopher or gophers?"},
+		{"polcy", "did you mean policy?"},
+		{"unlike-all", "fetch help lists them"},
+	} {
+		if text := help(2, c.typed); !strings.Contains(text, c.want) {
+			t.Errorf("help %s: %q, want %q", c.typed, text, c.want)
 		}
 	}
 }

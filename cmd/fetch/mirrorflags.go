@@ -61,6 +61,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.StringVar(&f.description, "description", "", "record `TEXT` as the description in each WARC file")
 	p.StringVar(&f.isPartOf, "is-part-of", "", "record `NAME` as the collection (isPartOf) in each WARC file")
 	p.StringVar(&f.mailboxes, "mailboxes", "", "also store messages in mail/ as `FORM` (mbox or maildir)")
+	options.SetValues(p.Lookup("mailboxes"), "mbox", "maildir")
 	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
 }
 
@@ -129,6 +130,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	f.set = p
 	p.BoolVar(&f.page, "page", false, "retrieve only the page at each URL, with its images, styles and scripts")
 	p.StringVar(&f.reach, "scope", "prefix", "follow links within `REACH` (prefix, host, domain or any)")
+	options.SetValues(p.Lookup("scope"), "prefix", "host", "domain", "any")
 	p.StringArrayVar(&f.include, "include", nil, "also follow links that match `REGEXP`")
 	p.StringArrayVar(&f.exclude, "exclude", nil, "do not follow links that match `REGEXP`")
 	p.Var(&f.depth, "depth", "follow links up to a depth of `N` (0 for no links)")
@@ -139,6 +141,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.StringSliceVar(&f.ignored, "ignore-params", nil, "do not distinguish URLs by the parameters `NAMES`")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
 	p.StringVar(&f.noFollow, "nofollow", "pages", "obey nofollow directives of `KIND` (pages, links or none)")
+	options.SetValues(p.Lookup("nofollow"), "pages", "links", "none")
 	p.BoolVar(&f.speculate, "speculate", false, "follow strings in scripts that look like URLs")
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow directives (recorded in the WARC files)")
 }

@@ -23,14 +23,15 @@ type policyFlags struct {
 
 func (f *policyFlags) register(s *options.Set) {
 	p := s.Section("Redirects and policy")
-	p.Func("proto", "allow only the schemes in `LIST` (-ftp for all except ftp)", nonEmptyList(&f.proto))
+	p.Func("proto", "allow only these `SCHEMES` (-ftp for all except ftp)", nonEmptyList(&f.proto))
 	p.StringVar(&f.protoDefault, "proto-default", "", "use `SCHEME` for URLs without a scheme")
-	p.Func("proto-redir", "allow redirects only to the schemes in `LIST`", nonEmptyList(&f.protoRedir))
+	p.Func("proto-redir", "allow redirects only to these `SCHEMES`", nonEmptyList(&f.protoRedir))
 	p.BoolVar(&f.downgrade, "allow-downgrade", false, "allow redirects from https to http")
 	p.StringSliceVar(&f.ports, "allow-port", nil, "`SCHEME:PORT`: allow a blocked port (append :any for redirects)")
 	p.StringSliceVar(&f.addresses, "allow-address", nil, "allow a blocked IP `ADDRESS` or prefix, even a metadata service")
 	p.StringVar(&f.portPolicy, "port-policy", "default",
 		"`POLICY`: set the ports for redirects (default, or web as in browsers)")
+	options.SetValues(p.Lookup("port-policy"), "default", "web")
 }
 
 // nonEmptyList returns a flag function that stores a list of schemes. An empty

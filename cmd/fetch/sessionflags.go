@@ -21,6 +21,7 @@ func (f *sessionFlags) register(s *options.Set) {
 	p.Var(&f.idle, "idle", "end a session if the server is silent for `SECONDS`")
 	p.StringVar(&f.terminal, "terminal", "", "send `TYPE` as the terminal type (telnet, rlogin, tn3270)")
 	p.StringVar(&f.screen, "screen", "text", "write tn3270 screens as `FORM` (text or json)")
+	options.SetValues(p.Lookup("screen"), "text", "json")
 	p.IntVar(&f.codePage, "code-page", 37, "decode tn3270 screens with EBCDIC code page `N`")
 }
 

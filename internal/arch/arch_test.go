@@ -61,8 +61,9 @@ var layers = map[string][]string{
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},
 	"internal/exchange": {"uri", "fetch", "internal/", "warc"},
 
+	"doc":     {},
 	"schemes": {"uri", "fetch", "schemes/"},
-	"cmd/":    {"uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
+	"cmd/":    {"doc", "uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
 
 	// The packages below are for tests and benchmarks only.
 	"fetch/fetchtest":      {"uri", "fetch", "internal/"},

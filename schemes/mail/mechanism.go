@@ -34,6 +34,15 @@ var mechanisms = []mechanism{
 	{name: "+ANONYMOUS", anonymous: true, loginCommand: true},
 }
 
+// Mechanisms returns the names of the SASL mechanisms that Options.Mechanism
+// accepts, with the preferred mechanisms first.
+func Mechanisms() (names []string) {
+	for _, m := range mechanisms {
+		names = append(names, m.name)
+	}
+	return names
+}
+
 // tryMechanisms tries the mechanisms that the server offers in order of
 // preference. It returns the server's answer to the last attempt.
 //
