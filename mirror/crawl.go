@@ -27,6 +27,7 @@ type crawl struct {
 	outages   outages
 	metaCache metaCache
 	robots    *robotsCache
+	sameText  sameTextGuard
 	sites     sync.Map // set of origins whose robots.txt was added to the frontier
 }
 

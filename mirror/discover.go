@@ -90,7 +90,8 @@ func (d *discovery) readLinks(body io.Reader) {
 	if from.OutOfReach > 0 && media.TrimParameters(d.media) != "text/css" {
 		return // links in a requisite outside Scope.Reach are not followed
 	}
-	for l, err := range links.Extract(d.v.url, d.media, d.header, body) {
+	d.text = newTextDigest(d.v.url)
+	for l, err := range links.ExtractCopy(d.v.url, d.media, d.header, body, d.text) {
 		if err != nil || d.err != nil {
 			return // the links before the error are added
 		}

@@ -33,6 +33,7 @@ type discovery struct {
 	seen     map[frontier.Key]struct{} // URLs of the page so far
 	flushes  int                       // number of calls of flush to determine which items are new
 	lastMeta encodedMeta               // encoding of the newest meta
+	text     *textDigest               // digest of the text of the page, or nil
 }
 
 // newDiscovery returns a discovery without URLs for the visit v.
@@ -53,7 +54,7 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)
-	mt.Chain = d.c.chainOf(d.v.item.URL, from.Chain, text)
+	mt.Chain = d.c.chainOf(d.v.item.URL, from.Chain, u, text)
 	reason, off := d.c.scope.checkLink(u, text, d.v.item.Depth+1, from.OutOfReach, mt)
 	_, reported := guardOf(reason)
 	if reason == reasonURLBytes {
@@ -172,6 +173,7 @@ func (d *discovery) noteOmitted() {
 // finish stores the collected items in the visit. If the memory limit is
 // reached, finish adds the items to the frontier instead.
 func (d *discovery) finish() error {
+	d.limitSameText()
 	d.noteOmitted()
 	if isGroup(d.v.scheme, d.v.url) {
 		return d.finishGroup()

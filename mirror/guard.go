@@ -15,11 +15,12 @@ const (
 	OverChained
 	OverDeepPaths
 	OverSitemaps
+	OverSameText
 	guardCount
 )
 
 var guardNames = [guardCount]string{
-	"links", "entries", "queue", "url-bytes", "repeats", "queries", "chained", "deep-paths", "sitemaps",
+	"links", "entries", "queue", "url-bytes", "repeats", "queries", "chained", "deep-paths", "sitemaps", "same-text",
 }
 
 // String returns the name of the guard as in crawl.jsonl, such as "queries".
@@ -52,7 +53,7 @@ const (
 	reasonURLBytes  = "the URL is too long"
 	reasonRepeats   = "a segment repeats too often in the path"
 	reasonQueries   = "too many queries for one path"
-	reasonChained   = "too many queries for one path in a long chain of links"
+	reasonChained   = "too many similar URLs in a long chain of links"
 	reasonDeepPaths = "too many deep paths on one host"
 )
 
@@ -75,7 +76,7 @@ func guardOf(reason string) (g Guard, ok bool) {
 }
 
 const (
-	chainStart = 50      // number of links between queries of one path before Limits.Chained applies
+	chainStart = 50      // number of links between similar URLs before Limits.Chained applies
 	deepPath   = 20      // number of segments in a path before Limits.DeepPaths applies
 	maxCounted = 1 << 20 // maximum number of hashes in a valueCounter
 )

@@ -248,15 +248,12 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 		!b.counter.admit("deep "+hostOf(u), b.hash(plain), limitOr(l.DeepPaths, DefaultDeepPaths)) {
 		return reasonDeepPaths
 	}
-	path, query, ok := strings.Cut(plain, "?")
-	if !ok {
-		return ""
-	}
-	hash := b.hash(query)
-	if mt.Chain > chainStart && !b.counter.admit("chain "+path, hash, limitOr(l.Chained, DefaultChained)) {
+	if mt.Chain > chainStart &&
+		!b.counter.admit("chain "+pathPattern(plain), b.hash(plain), limitOr(l.Chained, DefaultChained)) {
 		return reasonChained
 	}
-	if !b.counter.admit(path, hash, limitOr(l.Queries, DefaultQueries)) {
+	path, query, ok := strings.Cut(plain, "?")
+	if ok && !b.counter.admit(path, b.hash(query), limitOr(l.Queries, DefaultQueries)) {
 		return reasonQueries
 	}
 	return ""
@@ -288,17 +285,36 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 	return segments, repeats
 }
 
-// chainOf returns the number of consecutive links between queries of one path,
+// chainOf returns the number of consecutive links between similar web URLs,
 // such as the pages of a calendar. The last of these links leads from one URL
 // to another. The parameter chain is the number for the page that contains this
 // link.
-func (c *crawl) chainOf(from string, chain int, to string) int {
-	path, _, ok := strings.Cut(c.identity.Identity(to), "?")
-	if fromPath, _, _ := strings.Cut(c.identity.Identity(from), "?"); !ok || fromPath != path {
+func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
+	text = c.identity.Identity(text)
+	if !c.schemeOf(to).Traits.Web || !strings.ContainsAny(text, "?0123456789") ||
+		pathPattern(c.identity.Identity(from)) != pathPattern(text) {
 		return 0
 	}
 	return chain + 1
 }
+
+// pathPattern removes the query from a URL and replaces each part of its path
+// that contains a digit by "0". URLs with the same pattern are similar.
+func pathPattern(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	start := 0 // of the path
+	if i := strings.Index(text, "://"); i >= 0 {
+		start = i + 3
+		if start += strings.IndexByte(text[start:]+"/", '/'); start == len(text) {
+			return text
+		}
+	}
+	return text[:start] + partWithDigit.ReplaceAllLiteralString(text[start:], "0")
+}
+
+// partWithDigit matches parts of a path that contain a digit, such as
+// "2026-11-22" or "-1".
+var partWithDigit = regexp.MustCompile(`[A-Za-z._-]*[0-9][A-Za-z0-9._-]*`)
 
 // checkMedia returns the reason for which an object with a media type is not
 // kept, or "" if the object is kept.

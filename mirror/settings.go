@@ -84,6 +84,7 @@ type limitSettings struct {
 	Chained   int64   `json:"chained,omitempty"`
 	DeepPaths int64   `json:"deep_paths,omitempty"`
 	Sitemaps  int64   `json:"sitemaps,omitempty"`
+	SameText  int64   `json:"same_text,omitempty"`
 }
 
 // settingsOf returns the settings of a run without its seeds.
@@ -125,7 +126,7 @@ func limitSettingsOf(l *Limits) limitSettings {
 	s := limitSettings{
 		Files: l.Files, Bytes: l.Bytes, Seconds: l.Time.Seconds(), PerHost: l.PerHost, FileSize: l.FileSize, MinFree: l.MinFree,
 		Links: l.Links, Entries: l.Entries, Queue: l.Queue, URLBytes: l.URLBytes, Repeats: l.Repeats, Queries: l.Queries,
-		Chained: l.Chained, DeepPaths: l.DeepPaths, Sitemaps: l.Sitemaps,
+		Chained: l.Chained, DeepPaths: l.DeepPaths, Sitemaps: l.Sitemaps, SameText: l.SameText,
 	}
 	for _, n := range s.guards() {
 		if *n < 0 || *n == math.MaxInt64 {
@@ -139,6 +140,7 @@ func limitSettingsOf(l *Limits) limitSettings {
 func (s *limitSettings) guards() []*int64 {
 	return []*int64{
 		&s.Links, &s.Entries, &s.Queue, &s.URLBytes, &s.Repeats, &s.Queries, &s.Chained, &s.DeepPaths, &s.Sitemaps,
+		&s.SameText,
 	}
 }
 

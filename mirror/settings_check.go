@@ -79,5 +79,6 @@ func (s *limitSettings) limits() Limits {
 		Files: s.Files, Bytes: s.Bytes, Time: time.Duration(s.Seconds * float64(time.Second)), PerHost: s.PerHost,
 		FileSize: s.FileSize, MinFree: s.MinFree, Links: s.Links, Entries: s.Entries, Queue: s.Queue, URLBytes: s.URLBytes,
 		Repeats: s.Repeats, Queries: s.Queries, Chained: s.Chained, DeepPaths: s.DeepPaths, Sitemaps: s.Sitemaps,
+		SameText: s.SameText,
 	}
 }

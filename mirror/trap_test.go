@@ -62,6 +62,21 @@ var traps = []trap{
 	{"new queries on each page", func(n int, r *http.Request) string {
 		return fmt.Sprintf(`<a href="/?token=%d"><a href="/?token=%d">`, 2*n, 2*n+1)
 	}, 500, mirror.OverQueries},
+	{"random tokens for a few pages", func(n int, r *http.Request) string {
+		return fmt.Sprintf(`%s<a href="/%d?ticket=%08x"><a href="/%d?ticket=%08x">`, r.URL.Path, n%5, 2*n, n%3, 2*n+1)
+	}, 500, mirror.OverSameText},
+	{"random folders", func(n int, r *http.Request) string {
+		return fmt.Sprintf(`text<a href="/%08x/page"><a href="/%08x/page"><a href="/%08x/page">`, 3*n, 3*n+1, 3*n+2)
+	}, 500, mirror.OverSameText},
+	{"path that grows in two ways", func(n int, r *http.Request) string {
+		at := strings.TrimSuffix(r.URL.Path, "/")
+		return fmt.Sprintf(`<a href="%s/%d">down</a><a href="%s/%d">up</a>`, at, 2*n, at, 2*n+1)
+	}, 2000, mirror.OverSameText},
+	{"calendar with a path for each month", func(_ int, r *http.Request) string {
+		year, month := 0, 0
+		fmt.Sscanf(r.URL.Path, "/%d/%d", &year, &month)
+		return fmt.Sprintf(`month %d of %d<a href="/%d/%d/"><a href="/%d/%d/">`, month, year, year+1, month, year, month+1)
+	}, 2000, mirror.OverChained},
 	{"path that grows", func(n int, r *http.Request) string {
 		return fmt.Sprintf(`<a href="%s/%d">`, strings.TrimSuffix(r.URL.Path, "/"), n)
 	}, 500, mirror.OverDeepPaths},
@@ -177,7 +192,7 @@ func TestTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range traps {
 		t.Run(c.name, func(t *testing.T) {
-			c.test(t, mirror.Limits{Queries: 400, Chained: 300, DeepPaths: 100, Sitemaps: 100})
+			c.test(t, mirror.Limits{Queries: 400, Chained: 300, DeepPaths: 100, Sitemaps: 100, SameText: 900})
 		})
 	}
 }

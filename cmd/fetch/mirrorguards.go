@@ -40,13 +40,16 @@ func (f *guardFlags) all() []guardFlag {
 		{mirror.OverQueries, &l.Queries, mirror.DefaultQueries, "follow at most `N` URLs that differ only in the query",
 			"queries left out: %d; one path has at most %d queries"},
 		{mirror.OverChained, &l.Chained, mirror.DefaultChained,
-			"follow at most `N` queries in long chains of each path",
-			"queries in long chains left out: %d; one path has at most %d of them"},
+			"follow at most `N` similar URLs in long chains of links",
+			"similar URLs in long chains left out: %d; at most %d of each kind are followed"},
 		{mirror.OverDeepPaths, &l.DeepPaths, mirror.DefaultDeepPaths,
 			"follow at most `N` paths with over 20 segments on each host",
 			"deep paths left out: %d; one host has at most %d of them"},
 		{mirror.OverSitemaps, &l.Sitemaps, mirror.DefaultSitemaps, "read at most `N` sitemaps of each host",
 			"sitemaps left out: %d; one host has at most %d of them"},
+		{mirror.OverSameText, &l.SameText, mirror.DefaultSameText,
+			"follow the links of at most `N` pages with the same text",
+			"links of pages with the same text left out: %d; at most %d such pages add URLs, fewer if the URLs look random"},
 	}
 }
 

@@ -87,6 +87,9 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		}
 		in = readHead(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
 	}
+	if w.markup != nil && f == formMarkup {
+		in = readHead(io.TeeReader(in, w.markup))
+	}
 	head := in.buf
 	w.setBase(retrieved, media, header, head)
 	switch f {

@@ -55,8 +55,16 @@ type Link struct {
 // fetch.TooLarge. Extract does not read the body if [CanExtract] returns false
 // for media.
 func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reader) iter.Seq2[Link, error] {
+	return ExtractCopy(retrieved, media, header, body, nil)
+}
+
+// ExtractCopy is like [Extract]. If the document has markup, such as HTML, it
+// also writes the decoded document to markup, which may be nil. After an error
+// of markup, the iterator ends with this error.
+func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.Reader,
+	markup io.Writer) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
-		w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return "", yield(l, nil) }}
+		w := &walk{base: retrieved, markup: markup, visit: func(l Link) (string, bool) { return "", yield(l, nil) }}
 		w.visitHeader(header)
 		if err := w.visitDocument(retrieved, media, header, body); err != nil && !w.stopped {
 			yield(Link{}, err)

@@ -23,6 +23,7 @@ type walk struct {
 	visit        func(Link) (to string, more bool)
 	stopped      bool          // visit has returned false
 	out          io.Writer     // the output, or nil
+	markup       io.Writer     // receives a copy of the decoded markup, or nil
 	element      element       // current start tag
 	piece        *bufio.Reader // buffer for CSS inside the document
 	tokenLimit   int           // maximum size of a token in bytes, or 0 for maxToken
