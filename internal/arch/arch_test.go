@@ -42,6 +42,7 @@ var layers = map[string][]string{
 	"internal/crawlreport": {"internal/media", "internal/tty"},
 	"internal/autoindex":   {"fetch", "uri", "internal/baseuri"},
 	"internal/baseuri":     {"uri", "uri/iri"},
+	"internal/htmltext":    {"internal/tty"},
 	"internal/dirlist":     {"fetch", "uri", "internal/line"},
 	"internal/entries":     {"fetch", "uri", "internal/line"},
 	"internal/mailstore":   {"fetch", "internal/rfc822"},
