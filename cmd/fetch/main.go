@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -19,9 +20,9 @@ func main() {
 
 // run executes the command line in args and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := interruptible()
-	defer stop()
 	std := &streams{stdin: stdin, stdout: stdout, stderr: stderr}
+	ctx, stop := interruptible(&std.interrupts)
+	defer stop()
 	tree := newCommandTree(std)
 	tree.prepare(args)
 	std.errorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
@@ -46,22 +47,54 @@ const shutdownTime = time.Second
 const repeatTime = shutdownTime / 10
 
 // interruptible returns a context that is canceled by SIGINT and SIGTERM. A
-// second signal ends the process.
-func interruptible() (context.Context, func()) {
+// second signal ends the process. If own has a function, SIGINT calls the
+// function instead.
+func interruptible(own *interrupts) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		select {
-		case s := <-signals:
-			cancel(signalError{s.(syscall.Signal)})
-			time.AfterFunc(repeatTime, func() { signal.Stop(signals) })
-			time.AfterFunc(shutdownTime, func() { os.Exit(128 + int(s.(syscall.Signal))) })
-		case <-ctx.Done():
+		for {
+			select {
+			case s := <-signals:
+				if s == os.Interrupt && own.handle() {
+					continue
+				}
+				cancel(signalError{s.(syscall.Signal)})
+				time.AfterFunc(repeatTime, func() { signal.Stop(signals) })
+				time.AfterFunc(shutdownTime, func() { os.Exit(128 + int(s.(syscall.Signal))) })
+			case <-ctx.Done():
+			}
+			return
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
 		cancel(context.Canceled)
 	}
+}
+
+// interrupts contains the function that SIGINT calls. The zero value has no
+// function, so that SIGINT ends the command. It is safe for concurrent use.
+type interrupts struct {
+	mu sync.Mutex
+	do func()
+}
+
+// set sets the function that SIGINT calls, or removes it if do is nil.
+func (i *interrupts) set(do func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.do = do
+}
+
+// handle calls the function. It reports whether there is one.
+func (i *interrupts) handle() bool {
+	i.mu.Lock()
+	do := i.do
+	i.mu.Unlock()
+	if do != nil {
+		do()
+	}
+	return do != nil
 }

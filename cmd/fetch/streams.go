@@ -21,6 +21,8 @@ type streams struct {
 	stdout io.Writer
 	stderr io.Writer // standard error, or the progress bars while they are shown
 	messageFlags
+
+	interrupts interrupts
 }
 
 // messageFlags are the flags that select the messages on standard error.

@@ -285,7 +285,12 @@ func (p *renderer) endLink() {
 	ref, text := p.ref, p.linkText.String()
 	p.ref = ""
 	p.linkText.Reset()
-	if n := p.number(ref, text); n > 0 {
+	n := p.number(ref, text)
+	switch {
+	case n == 0:
+	case text == "": // an image without a description
+		p.lines.add("[" + strconv.Itoa(n) + "]")
+	default:
 		p.lines.mark("[" + strconv.Itoa(n) + "]")
 	}
 }

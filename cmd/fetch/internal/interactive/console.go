@@ -2,6 +2,7 @@
 package interactive
 
 import (
+	"io"
 	"os"
 	"sync"
 
@@ -15,6 +16,10 @@ import (
 // concurrent use.
 type Console struct {
 	in *os.File
+
+	// Input has the characters that the user types. If it is nil, Run reads from
+	// the terminal. It must not be changed while a session is open.
+	Input io.Reader
 
 	mu    sync.Mutex
 	mode  telnet.Mode

@@ -42,8 +42,12 @@ func (c *Console) Run(ctx context.Context, w io.Writer, resp *fetch.Response) er
 	c.sendSize(resp.Resize)
 	go c.handleSignals(signals, resp.Resize)
 	var escaped atomic.Bool
+	input := c.Input
+	if input == nil {
+		input = c.in
+	}
 	go func() {
-		if _, err := io.Copy(resp.Input, escapeReader{c.in}); err == errEscaped {
+		if _, err := io.Copy(resp.Input, escapeReader{input}); err == errEscaped {
 			escaped.Store(true)
 			resp.Body.Close()
 		}

@@ -1,0 +1,192 @@
+// Package browse implements a line-mode browser: it prints pages with numbered
+// entries and reads commands, such as the number of an entry.
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/page"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// A Browser reads commands and prints pages. All fields must be set, except
+// those that say otherwise. A Browser is not safe for concurrent use.
+type Browser struct {
+	// Do sends a request.
+	Do func(ctx context.Context, req *fetch.Request) (*fetch.Response, error)
+	// Typed returns a request for a URL that the user typed.
+	Typed func(text string) (*fetch.Request, error)
+	// Query returns the URL of a search at an index.
+	Query func(index uri.URI, words string) (uri.URI, error)
+	// Session connects a session to the reader. It returns at the end of the
+	// session.
+	Session func(ctx context.Context, in io.Reader, resp *fetch.Response) error
+	// Save saves an object to a file, and returns a description of the result.
+	// If name is "", the name of the file comes from the URL.
+	Save func(ctx context.Context, req *fetch.Request, name string) (string, error)
+	// Report prints an error.
+	Report func(ctx context.Context, err error)
+	// Pager displays lines with another program. It is nil if there is none.
+	Pager func(ctx context.Context, lines func(io.Writer) error) error
+	// OnInterrupt sets the function that Control-C calls; nil removes it.
+	OnInterrupt func(func())
+
+	In    *Input
+	Out   io.Writer
+	Size  func() (width, height int) // size of the terminal
+	Color bool                       // if true, listings have colors
+	Now   func() time.Time
+
+	// If Interactive is true, input and output are a terminal. The Browser then
+	// prints prompts, and pauses after each screen.
+	Interactive bool
+
+	history history
+	view    *view
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // of the operation in progress, or nil
+	prompt string
+}
+
+// errStopped is the cause of a transfer that the user stopped.
+var errStopped = errors.New("stopped")
+
+// errQuit is returned by a command that ends the Browser.
+var errQuit = errors.New("quit")
+
+// Run opens a URL and then carries out commands until the user quits or the input
+// ends. If first is not nil, it is displayed instead of the URL. Run returns an
+// error only if reading or writing fails, or if ctx is canceled. The errors of
+// requests are reported.
+func (b *Browser) Run(ctx context.Context, url string, first *page.Page) error {
+	b.OnInterrupt(b.interrupt)
+	defer b.OnInterrupt(nil)
+	defer b.closeView()
+	var err error
+	if first != nil {
+		err = b.display(ctx, visit{page: first})
+	} else {
+		err = b.execute(ctx, command{name: "go", text: url})
+	}
+	for err == nil {
+		b.printPrompt()
+		var line string
+		if line, err = b.In.readLine(ctx); err != nil {
+			break
+		}
+		c, failed := parseCommand(line)
+		if failed != nil {
+			b.Report(ctx, failed)
+			continue
+		}
+		err = b.execute(ctx, c)
+	}
+	if err == io.EOF && b.Interactive {
+		fmt.Fprintln(b.Out)
+	}
+	if err == io.EOF || err == errQuit {
+		return nil
+	}
+	return err
+}
+
+// interrupt stops the operation in progress. At the prompt, it prints the prompt
+// again.
+func (b *Browser) interrupt() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cancel != nil {
+		b.cancel(errStopped)
+		return
+	}
+	if b.Interactive {
+		fmt.Fprint(b.Out, "\nType q to quit.\n", b.prompt)
+	}
+}
+
+// printPrompt prints the commands that are possible now.
+func (b *Browser) printPrompt() {
+	if !b.Interactive {
+		return
+	}
+	var parts []string
+	add := func(text string, ok bool) {
+		if ok {
+			parts = append(parts, text)
+		}
+	}
+	v := b.history.current()
+	add("Return for more", b.view != nil && b.view.more)
+	if v != nil && v.page != nil {
+		n := v.page.Len()
+		add("1", n == 1)
+		add(fmt.Sprintf("1-%d", n), n > 1)
+		add("/WORDS", b.searchable(v.page))
+		add("Up", len(page.Crumbs(v.page.URL)) > 0)
+	}
+	_, back := b.history.neighbor(-1)
+	_, forward := b.history.neighbor(1)
+	add("Back", back)
+	add("Forward", forward)
+	prompt := strings.Join(append(parts, "Quit"), ", ") + " or Help: "
+	b.mu.Lock()
+	b.prompt = prompt
+	b.mu.Unlock()
+	fmt.Fprint(b.Out, prompt)
+}
+
+func (b *Browser) searchable(p *page.Page) bool {
+	_, err := b.Query(p.URL, "x")
+	return err == nil
+}
+
+// execute carries out a command. It reports the errors of requests.
+func (b *Browser) execute(ctx context.Context, c command) error {
+	err := b.transfer(ctx, func(ctx context.Context) error { return b.command(ctx, c) })
+	switch {
+	case err == nil || err == errQuit || isOutputError(err) || ctx.Err() != nil:
+		return err
+	case errors.Is(err, errStopped):
+		err = errors.New("stopped")
+	}
+	b.Report(ctx, err)
+	if fetch.FaultOf(err) == fetch.BadReferral && c.name == "open" {
+		fmt.Fprintf(b.Out, "Type g %d to open the URL as if you typed it.\n", c.item)
+	}
+	return nil
+}
+
+// transfer calls do with a context that Control-C cancels.
+func (b *Browser) transfer(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	b.mu.Lock()
+	b.cancel = cancel
+	b.mu.Unlock()
+	err := do(ctx)
+	b.mu.Lock()
+	b.cancel = nil
+	b.mu.Unlock()
+	if err != nil && context.Cause(ctx) == errStopped {
+		return errStopped
+	}
+	return err
+}
+
+// An outputError is an error of writing to the terminal.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+func isOutputError(err error) bool {
+	var failed outputError
+	return errors.As(err, &failed)
+}
