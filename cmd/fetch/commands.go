@@ -11,7 +11,7 @@ func newCommandTree(s *streams) *commandTree {
 	r := &commandTree{streams: s, sets: map[*cobra.Command]func() *options.Set{}}
 	r.main = r.get()
 	r.main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return r.configure(cmd) }
-	r.main.AddCommand(r.ls(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.recover(), r.index(), r.pack(),
+	r.main.AddCommand(r.ls(), r.browse(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.recover(), r.index(), r.pack(),
 		r.frontier(), r.uri(), r.man(), r.completion())
 	r.main.SetHelpCommand(r.help())
 	r.main.InitDefaultHelpCmd() // adds the help command

@@ -86,8 +86,10 @@ func (v *visit) derived(u uri.URI) *fetch.Request {
 // the user typed its URL.
 func (b *Browser) openItem(ctx context.Context, v *visit, c command) error {
 	item, ok := v.page.Item(c.item)
-	if !ok {
-		return fetch.Usage.Errorf("there is no entry %d; the last one is %d", c.item, v.page.Len())
+	if n := v.page.Len(); !ok && n == 0 {
+		return fetch.Usage.Errorf("there is no entry %d; the page has no entries", c.item)
+	} else if !ok {
+		return fetch.Usage.Errorf("there is no entry %d; the last one is %d", c.item, n)
 	}
 	if c.name == "open" && v.req != nil {
 		return b.open(ctx, v.page.Request(item.URL))
@@ -190,6 +192,12 @@ func (b *Browser) show(ctx context.Context, p *page.Page) error {
 			return v.print(w, width, 0)
 		})
 	}
+	if b.shown {
+		if err := b.write("\n"); err != nil {
+			return err
+		}
+	}
+	b.shown = true
 	b.view = newView(b.lines(p))
 	return b.printMore()
 }

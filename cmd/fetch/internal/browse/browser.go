@@ -50,6 +50,7 @@ type Browser struct {
 
 	history history
 	view    *view
+	shown   bool // a page has been printed
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // of the operation in progress, or nil
@@ -63,7 +64,8 @@ var errStopped = errors.New("stopped")
 var errQuit = errors.New("quit")
 
 // Run opens a URL and then carries out commands until the user quits or the input
-// ends. If first is not nil, it is displayed instead of the URL. Run returns an
+// ends. If first is not nil, it is displayed instead of the URL. If url is "", Run
+// starts without a page. Run returns an
 // error only if reading or writing fails, or if ctx is canceled. The errors of
 // requests are reported.
 func (b *Browser) Run(ctx context.Context, url string, first *page.Page) error {
@@ -71,9 +73,10 @@ func (b *Browser) Run(ctx context.Context, url string, first *page.Page) error {
 	defer b.OnInterrupt(nil)
 	defer b.closeView()
 	var err error
-	if first != nil {
+	switch {
+	case first != nil:
 		err = b.display(ctx, visit{page: first})
-	} else {
+	case url != "":
 		err = b.execute(ctx, command{name: "go", text: url})
 	}
 	for err == nil {

@@ -51,7 +51,7 @@ func rowsOf(line string, width int) int {
 func (b *Browser) lines(p *page.Page) iter.Seq[string] {
 	width, _ := b.Size()
 	return func(yield func(string) bool) {
-		for _, line := range heading(p) {
+		for _, line := range b.heading(p) {
 			if !yield(line) {
 				return
 			}
@@ -74,8 +74,11 @@ func (b *Browser) lines(p *page.Page) iter.Seq[string] {
 }
 
 // heading returns the first lines of a page.
-func heading(p *page.Page) []string {
+func (b *Browser) heading(p *page.Page) []string {
 	lines := []string{tty.Escape(p.Title)}
+	if b.Color {
+		lines[0] = "\x1b[1m" + lines[0] + "\x1b[0m" // bold
+	}
 	if url := p.URL.String(); url != "" && url != p.Title {
 		lines = append(lines, tty.Escape(url))
 	}

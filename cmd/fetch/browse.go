@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/browse"
+	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/page"
+	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/wrap"
+	"github.com/spf13/cobra"
+)
+
+// A browseCommand implements a line-mode browser for all schemes.
+type browseCommand struct {
+	*streams
+	flags objectFlags
+	bars  *progress.Bars // progress of the file that is being saved, or nil
+}
+
+func (r *commandTree) browse() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "browse [flags] [URL|FILE.warc.gz|FILE.wacz]",
+		Short: "Browse listings and pages by number",
+		Long: `browse prints a listing or page with numbered entries and reads commands. A number
+opens an entry. The command h prints the other commands: back, forward, up, search,
+save, go, reload and quit.
+
+HTML pages are printed as text with numbered links. On a terminal, a long text is
+displayed by the program in $PAGER, or else one screen at a time. Binary objects can be
+saved. For a WARC or WACZ file, browse opens the captures in the file.
+
+An entry is a link from a server, so the policy for links applies. The command g
+opens any URL that you type. Commands can also come from a file or a pipe.`,
+		Example: examples("fetch browse gopher://gopher.example.org/", "fetch browse ftp://ftp.example.org/pub/",
+			"fetch browse --archive example.wacz https://example.org/"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fetch.Usage.Errorf("%s accepts one URL", cmd.CommandPath())
+			}
+			return nil
+		},
+	}, &browseCommand{streams: r.streams})
+}
+
+func (c *browseCommand) register(s *options.Set) { c.flags.register(s) }
+
+func (c *browseCommand) validate() error { return c.flags.body.reject("fetch browse") }
+
+func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
+	url, file := "", ""
+	if len(args) > 0 {
+		url = args[0]
+	}
+	archives := &c.flags.client.replay.archives
+	switch {
+	case isArchive(url):
+		file, *archives = url, append(*archives, url)
+	case url == "" && len(*archives) == 1 && isArchive((*archives)[0]):
+		file = (*archives)[0]
+	}
+	r, err := c.flags.open(ctx, c.streams, retrievalOptions{listing: true, progress: c.updateBars})
+	if err != nil {
+		return err
+	}
+	defer r.client.close()
+	var first *page.Page
+	if file != "" {
+		first, err = archivePage(file)
+	}
+	if err == nil {
+		err = c.browser(r).Run(ctx, url, first)
+	}
+	err = errors.Join(err, r.client.saveCookies(), r.warc.close())
+	if err != nil || terminal.Is(c.stdin) {
+		return err
+	}
+	return r.tally.err()
+}
+
+// archivePage returns a listing of the captures in a WARC or WACZ file.
+func archivePage(file string) (*page.Page, error) {
+	p := page.New(file)
+	for e, err := range warc.FileEntries(file) {
+		if err != nil {
+			return nil, err
+		}
+		if !p.Add(e, page.Options{}) {
+			break
+		}
+	}
+	return p, nil
+}
+
+// browser returns a Browser that sends requests with r.
+func (c *browseCommand) browser(r *retrieval) *browse.Browser {
+	b := &browse.Browser{
+		Do: r.client.Do,
+		Typed: func(text string) (*fetch.Request, error) {
+			args, err := c.newArguments([]string{text}, nil, "", c.flags.client.policy.protoDefault)
+			if err != nil {
+				return nil, err
+			}
+			return r.newRequest(args[0])
+		},
+		Query: func(u uri.URI, words string) (uri.URI, error) {
+			return r.client.Query(u, fetch.Search{Words: words})
+		},
+		Session: r.browserSession,
+		Save: func(ctx context.Context, req *fetch.Request, name string) (string, error) {
+			return c.save(ctx, r, req, name)
+		},
+		Report: func(ctx context.Context, err error) {
+			r.tally.add(r.report(ctx, err, errorSource{}))
+		},
+		OnInterrupt: c.interrupts.set,
+		In:          browse.NewInput(c.stdin), Out: c.stdout,
+		Size:  func() (int, int) { return terminal.Width(c.stdout), terminal.Height(c.stdout) },
+		Color: terminal.Colors(c.stdout), Now: time.Now,
+		Interactive: terminal.Is(c.stdin) && terminal.Is(c.stdout),
+	}
+	if words := strings.Fields(os.Getenv("PAGER")); len(words) > 0 {
+		b.Pager = func(_ context.Context, lines func(io.Writer) error) error { return c.runPager(words, lines) }
+	}
+	return b
+}
+
+// browserSession connects a session to the input of the browser, as fetch
+// telnet://HOST does.
+func (r *retrieval) browserSession(ctx context.Context, in io.Reader, resp *fetch.Response) error {
+	if r.console == nil {
+		out, flush := terminal.NewWriter(r.stdout)
+		return localError(errors.Join(interactive.Copy(out, in, resp), flush()))
+	}
+	r.note("Control-] leaves the session")
+	r.console.Input = in
+	return localError(r.console.Run(ctx, r.stdout, resp))
+}
+
+// save saves an object to a file and returns a message. An existing file is not
+// replaced.
+func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Request, name string) (_ string, err error) {
+	if name == "" {
+		if name, err = save.Name(req.URL.Path()); err != nil {
+			return "", fetch.Usage.Errorf("the URL has no file name: type s FILE")
+		}
+	}
+	if screen := c.stderr; terminal.Is(screen) && !c.silent && !c.errorJSON && !c.flags.progress.off {
+		c.bars = progress.NewBars(screen)
+		c.stderr = c.bars
+		defer func() { c.bars.Close(); c.stderr, c.bars = screen, nil }()
+	}
+	o := save.Options{Existing: save.Refuse, Time: c.flags.file.remoteTime, Strict: c.flags.file.strict, Retry: r.restart}
+	if c.flags.file.noClobber {
+		o.Existing = save.Number
+	}
+	saved, err := save.Fetch(ctx, r.client.Client, req, name, o)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Saved %d bytes in %s.", saved.Bytes, tty.Escape(saved.Path)), nil
+}
+
+// updateBars shows the progress of the file that is being saved.
+func (c *browseCommand) updateBars(e wrap.Event) {
+	if c.bars != nil {
+		c.bars.Update(e)
+	}
+}
+
+// runPager runs the pager and writes lines to it. The user can quit the pager
+// before it has read all lines.
+func (c *browseCommand) runPager(words []string, lines func(io.Writer) error) error {
+	pager := exec.Command(words[0], words[1:]...)
+	pager.Stdout, pager.Stderr = c.stdout, c.stderr
+	in, err := pager.StdinPipe()
+	if err == nil {
+		err = pager.Start()
+	}
+	if err != nil {
+		return fetch.Local.Errorf("$PAGER: %w", err)
+	}
+	lines(in) // fails when the user quits the pager
+	in.Close()
+	if err := pager.Wait(); err != nil {
+		return fetch.Local.Errorf("$PAGER: %w", err)
+	}
+	return nil
+}
