@@ -111,7 +111,8 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	b := &browse.Browser{
 		Do: r.client.Do,
 		Typed: func(text string) (*fetch.Request, error) {
-			args, err := c.newArguments([]string{text}, nil, "", c.flags.client.policy.protoDefault)
+			args, err := c.newArguments([]string{text}, argumentOptions{globOff: true,
+				defaultScheme: c.flags.client.policy.protoDefault})
 			if err != nil {
 				return nil, err
 			}
