@@ -23,12 +23,15 @@ type dialer struct {
 	route    func(Target) Target
 	tls      *tls.Config // for connections to proxies
 	dial     func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
+	local    []netip.Addr // local addresses of connections, or nil
+	socket   string       // path of a Unix domain socket, or ""
 
 	noted sync.Map // ports that notePort has reported; the keys have the form "scheme port N"
 }
 
 func newDialer(p *Policy, o Options) *dialer {
-	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, route: o.Route, tls: o.TLS, dial: o.Dial}
+	d := &dialer{policy: p, resolver: o.Resolver, proxy: o.Proxy, route: o.Route, tls: o.TLS, dial: o.Dial,
+		local: o.LocalAddrs, socket: o.Socket}
 	if d.resolver == nil {
 		d.resolver = SystemResolver()
 	}
@@ -36,11 +39,20 @@ func newDialer(p *Policy, o Options) *dialer {
 }
 
 func (d *dialer) Key(ctx context.Context) string {
-	if g := grantOf(ctx); g != nil {
-		return g.key()
+	g := grantOf(ctx)
+	switch {
+	case g == nil:
+		return "no grant"
+	case d.usesSocket(g):
+		return g.key() + ", socket"
 	}
-	return "no grant"
+	return g.key()
 }
+
+// usesSocket reports whether the target of the grant is reached by the Unix
+// domain socket. A redirect to another origin and back does not use it, because
+// another server would then choose the URL.
+func (d *dialer) usesSocket(g *grant) bool { return d.socket != "" && (g.typed || g.firstParty) }
 
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	g := grantOf(ctx)
@@ -57,6 +69,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	d.notePort(g, t)
 	if network == "udp" && slices.Contains(amplifiers, t.Port) {
 		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
+	}
+	if d.usesSocket(g) && t == g.target && network == "tcp" {
+		return d.connectSocket(ctx, g)
 	}
 	if d.route != nil {
 		if place := d.route(t); place != t {

@@ -44,6 +44,19 @@ type Options struct {
 	// use Dial to replace the network.
 	Dial func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
+	// LocalAddrs are the local addresses of connections, like the curl option
+	// --interface. Each connection uses the first address of its family. If
+	// there is none, the connection fails. If LocalAddrs is nil, the system
+	// selects the addresses. If Dial is set, LocalAddrs has no effect.
+	LocalAddrs []netip.Addr
+
+	// Socket is the path of a Unix domain socket, like the curl option
+	// --unix-socket. The Client connects to the socket for the URLs that the
+	// user entered, and for redirects that stay within their origin. The Policy
+	// treats all other targets as if a public server had supplied them. If
+	// Socket is "", the Client uses only the network.
+	Socket string
+
 	Now func() time.Time // nil means time.Now
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/reservedport"
 )
 
@@ -118,8 +120,36 @@ func (d *dialer) dialAddr(
 		}
 		return judge(at.Addr())
 	}}
+	if d.local != nil {
+		i := slices.IndexFunc(d.local, func(a netip.Addr) bool { return a.Is4() == to.Addr().Unmap().Is4() })
+		if i < 0 {
+			return nil, Connect.Errorf("no local address of the same family as %v", to.Addr())
+		}
+		dialer.LocalAddr = localAddr(network, d.local[i])
+	}
 	if wrap, ok := reservedport.From(ctx); ok {
 		return dialReserved(ctx, dialer, network, to.String(), wrap)
 	}
 	return dialer.DialContext(ctx, network, to.String())
+}
+
+// localAddr returns the local address of a connection from any port of a.
+func localAddr(network string, a netip.Addr) net.Addr {
+	if network == "udp" {
+		return net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
+	}
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
+}
+
+// connectSocket connects to the Unix domain socket of the dialer.
+func (d *dialer) connectSocket(ctx context.Context, g *grant) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
+	defer cancel()
+	raw, err := new(net.Dialer).DialContext(ctx, "unix", d.socket)
+	if err != nil {
+		return nil, Connect.With(err)
+	}
+	c := d.newConn(raw, g, netip.AddrPort{}, g.target.Host)
+	g.trace.Reached(trace.Connected, c)
+	return c, nil
 }

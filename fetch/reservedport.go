@@ -15,7 +15,11 @@ func dialReserved(
 	ctx context.Context, d net.Dialer, network, to string, wrap reservedport.Wrapper,
 ) (net.Conn, error) {
 	for port := reservedport.Last; port >= reservedport.First; port-- {
-		d.LocalAddr = &net.TCPAddr{Port: port}
+		local := &net.TCPAddr{Port: port}
+		if a, ok := d.LocalAddr.(*net.TCPAddr); ok {
+			local.IP, local.Zone = a.IP, a.Zone
+		}
+		d.LocalAddr = local
 		c, err := d.DialContext(ctx, network, to)
 		switch {
 		case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EADDRNOTAVAIL):

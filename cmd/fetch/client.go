@@ -137,6 +137,10 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if o.Route, err = f.route.route(); err != nil {
 		return nil, err
 	}
+	if o.LocalAddrs, err = f.route.localAddrs(ctx); err != nil {
+		return nil, err
+	}
+	o.Socket = f.route.socket
 	if o.TLS, err = f.tls.config(); err != nil {
 		return nil, err
 	}

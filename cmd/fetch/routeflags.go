@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,14 +17,67 @@ type routeFlags struct {
 	resolve   []string
 	connectTo []string
 	v4, v6    bool
+	local     string
+	socket    string
 }
 
 func (f *routeFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
 	p.StringArrayVar(&f.resolve, "resolve", nil, "`HOST:PORT:ADDR`: use the address ADDR for HOST and PORT")
 	p.StringArrayVar(&f.connectTo, "connect-to", nil, "`HOST1:PORT1:HOST2:PORT2`: connect to HOST2 instead of HOST1")
+	p.StringVar(&f.local, "interface", "", "connect from the `NAME` or address of a network interface")
+	p.StringVar(&f.socket, "unix-socket", "", "connect to the Unix domain socket at `PATH` (not for redirects to other hosts)")
 	p.BoolVarP(&f.v4, "ipv4", "4", false, "use only IPv4 addresses")
 	p.BoolVarP(&f.v6, "ipv6", "6", false, "use only IPv6 addresses")
+}
+
+// localAddrs returns the local addresses that --interface selects, or nil. As
+// in curl, the value is the name of an interface, an address, or a host name
+// with the addresses. The prefixes if! and host! select one meaning.
+func (f *routeFlags) localAddrs(ctx context.Context) (all []netip.Addr, err error) {
+	if f.local == "" {
+		return nil, nil
+	}
+	name, onlyInterface := strings.CutPrefix(f.local, "if!")
+	name, onlyHost := strings.CutPrefix(name, "host!")
+	if a, err := netip.ParseAddr(name); err == nil && !onlyInterface {
+		return []netip.Addr{a.Unmap()}, nil
+	}
+	if !onlyHost {
+		if all = interfaceAddrs(name); all != nil || onlyInterface || !strings.Contains(name, ".") {
+			if all == nil {
+				err = fetch.Usage.Errorf("--interface %s: no network interface with an address", name)
+			}
+			return all, err
+		}
+	}
+	return fetch.SystemResolver().LookupNetIP(ctx, "ip", name)
+}
+
+// interfaceAddrs returns the addresses of the network interface with the given
+// name. Link-local addresses come last. It returns nil if there are none.
+func interfaceAddrs(name string) (all []netip.Addr) {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return nil
+	}
+	list, err := i.Addrs()
+	if err != nil {
+		return nil
+	}
+	for _, a := range list {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil {
+			continue
+		}
+		addr := p.Addr().Unmap()
+		if addr.Is6() && addr.IsLinkLocalUnicast() {
+			addr = addr.WithZone(name)
+		}
+		all = append(all, addr)
+	}
+	slices.SortStableFunc(all, func(a, b netip.Addr) int { return len(a.Zone()) - len(b.Zone()) })
+	return all
 }
 
 // A detour is a rule that replaces the host or the port of a connection. An

@@ -10,7 +10,7 @@ import (
 // a decision. First look for an identifier that the new one replaces, and for a
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
-	"fetch": {declarations: 140, fields: 137},
+	"fetch": {declarations: 140, fields: 139},
 	"warc":  {declarations: 100, fields: 74},
 }
 
