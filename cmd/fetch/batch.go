@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
@@ -16,7 +17,7 @@ import (
 // download downloads each URL to a file or to standard output, as selected by
 // flags such as -o. It shows progress bars on a terminal.
 func (f *objectFlags) download(ctx context.Context, s *streams, args []string, native bool) error {
-	if len(f.body.output) > len(args)+len(f.input.configured) && f.input.file == "" {
+	if len(f.body.output) > len(args)+f.input.count() && f.input.file == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
 	}
 	if f.body.checksum != nil && (f.body.include || f.request.head) {
@@ -38,7 +39,7 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 // exit code.
 func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
 	do func(*job) error) error {
-	if len(args)+len(f.input.configured) == 0 && f.input.file == "" {
+	if len(args)+f.input.count() == 0 && f.input.file == "" {
 		return fetch.Usage.Errorf("no URL; see fetch --help")
 	}
 	all, err := f.arguments(s, args)
@@ -66,7 +67,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 // arguments converts the URLs on the command line and those in the files of -K
 // to arguments.
 func (f *objectFlags) arguments(s *streams, typed []string) ([]argument, error) {
-	all, err := s.newArguments(typed, argumentOptions{
+	all, err := s.newArguments(slices.Concat(typed, f.input.urls), argumentOptions{
 		f.input.configured, f.input.file, f.client.policy.protoDefault, f.input.globOff,
 	})
 	for _, a := range all {

@@ -93,7 +93,7 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	r.sets[cmd] = sync.OnceValue(func() *options.Set {
 		var set options.Set
 		c.register(&set)
-		registerWriting(&set)
+		writingFlags{}.register(&set)
 		r.messageFlags.register(&set)
 		r.config.register(&set)
 		registerHelp(&set, cmd)
@@ -138,22 +138,6 @@ func validateFirst(validate func() error, args cobra.PositionalArgs) cobra.Posit
 		}
 		return args(cmd, given)
 	}
-}
-
-// registerWriting registers curl's upload flags, such as -d and -T, as hidden
-// flags. Each of them returns an error, because fetch only reads.
-func registerWriting(s *options.Set) {
-	var writing options.Set
-	p := writing.Section("Writing")
-	names := [][2]string{{"data", "d"}, {"request", "X"}, {"upload-file", "T"}, {"form", "F"}, {"data-raw"},
-		{"data-binary"}, {"data-urlencode"}, {"post-data"}, {"post-file"}, {"body-data"}, {"body-file"}}
-	for _, name := range names {
-		p.FuncP(name[0], name[1], "not supported", func(string) error {
-			return fetch.Unsupported.Errorf("--%s: fetch only reads", name[0])
-		})
-	}
-	writing.Hide()
-	s.Sections = append(s.Sections, writing.Sections...)
 }
 
 // registerIgnored registers the connection flags as hidden flags for a command

@@ -28,7 +28,7 @@ func TestDocumentedFlags(t *testing.T) {
 		t.Fatal(pages, err)
 	}
 	flag := regexp.MustCompile("[` ]--([a-z][a-z0-9.-]*[a-z0-9])")
-	otherProgram := regexp.MustCompile("`(wget|aria2c|lftp|lynx) [^`]*`")
+	otherProgram := regexp.MustCompile("`(wget|aria2c|lftp|lynx|sha256sum) [^`]*`")
 	example := regexp.MustCompile(`(?m)^    (?:\$ )?fetch ([a-z]+) `)
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)

@@ -37,9 +37,9 @@ func TestHabits(t *testing.T) {
 		{"-c U/a", "fetch -O -C - U/a"},
 		{"U/a -c", "fetch -O -C - U/a"},
 		{"-nc U/a", "fetch -O --skip-existing U/a"},
-		{"-c -P files.d U/a", "fetch -C - --output-dir files.d U/a"},
-		{"-P files.d U/a", "fetch --output-dir files.d U/a"},
-		{"-P /x/y U/a", "fetch --output-dir /x/y U/a"},
+		{"-c -P files.d U/a", "fetch -C - --create-dirs --output-dir files.d U/a"},
+		{"-P files.d U/a", "fetch --create-dirs --output-dir files.d U/a"},
+		{"-P /x/y U/a", "fetch --create-dirs --output-dir /x/y U/a"},
 		{"-i list.txt", "fetch --input-file list.txt"},
 		{"-qO- U/a", "fetch -s U/a"},
 		{"-qO - U/a", "fetch -s U/a"},
@@ -52,6 +52,7 @@ func TestHabits(t *testing.T) {
 		{"-e robots=off -r U/", "fetch mirror --scope host --depth 5 --ignore-robots U/"},
 		{"-U Mozilla/5.0 U/a", "fetch -A Mozilla/5.0 U/a"},
 		{"-T 5 U/a", "fetch --connect-timeout 5 U/a"},
+		{"-r -Q 5m U/", "fetch mirror --scope host --depth 5 --max-bytes 5m U/"},
 		{"-E U/a", "fetch mirror --scope host U/a"},
 		{"-K U/a", "fetch mirror --scope host U/a"},
 		{"-b U/a", "fetch U/a (fetch has no equivalent of -b)"},
@@ -85,7 +86,7 @@ func TestHabits(t *testing.T) {
 		// Other programs
 		{"-dump U/", "fetch U/"},
 		{"-x4 U/a", "fetch -O --segments 4 U/a"},
-		{"-x 4 -d out U/a", "fetch -O --segments 4 --output-dir out U/a"},
+		{"-x 4 -d out U/a", "fetch -O --segments 4 --create-dirs --output-dir out U/a"},
 	} {
 		url := strings.NewReplacer("U/", "http://127.0.0.1:1/")
 		args := strings.Fields(url.Replace(test.args))

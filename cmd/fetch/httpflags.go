@@ -31,6 +31,7 @@ type httpFlags struct {
 	ignoreLength bool
 
 	basic, digest, anyauth bool
+	bearer                 string
 
 	cookies cookieFlags
 }
@@ -53,6 +54,7 @@ func (f *httpFlags) register(s *options.Set) {
 	p = s.Section("Authentication")
 	p.BoolVar(&f.basic, "basic", false, "use Basic authentication (default)")
 	p.BoolVar(&f.digest, "digest", false, "use Digest authentication")
+	p.StringVar(&f.bearer, "oauth2-bearer", "", "authenticate with the OAuth 2.0 `TOKEN` (http)")
 	p.BoolVar(&f.anyauth, "anyauth", false, "use the strongest authentication method that the server offers")
 }
 
@@ -82,11 +84,15 @@ func (f *httpFlags) agent() (string, error) {
 	return product(), err
 }
 
-// fields returns the header fields that -H, -A and -b add to each request.
+// fields returns the header fields that -H, -A, -b and --oauth2-bearer
+// add to each request.
 func (f *httpFlags) fields() (fetch.Header, error) {
 	var h fetch.Header
 	if f.set.Changed("user-agent") {
 		h = append(h, fetch.Field{Name: "User-Agent", Value: f.userAgent})
+	}
+	if f.bearer != "" {
+		h = append(h, fetch.Field{Name: "Authorization", Value: "Bearer " + f.bearer})
 	}
 	if value := f.cookies.field(); value != "" {
 		h = append(h, fetch.Field{Name: "Cookie", Value: value})

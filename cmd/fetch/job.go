@@ -100,9 +100,15 @@ func (j *job) retrieve() (err error) {
 }
 
 // proposedName returns the file name in the Content-Disposition header field of
-// the response, or "".
+// the response. If there is none and the request was redirected, proposedName
+// returns the last part of the final URL. It returns "" if the server proposes
+// no name.
 func (j *job) proposedName() string {
-	return http.Filename(j.resp.Header.Get("Content-Disposition"))
+	name := http.Filename(j.resp.Header.Get("Content-Disposition"))
+	if name == "" && len(j.resp.Chain) > 0 {
+		name, _ = save.Name(j.resp.URL.Path()) // without a name, the one of the first URL is used
+	}
+	return name
 }
 
 // Do sends req and returns the response. It also writes the response header for

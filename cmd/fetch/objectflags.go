@@ -22,6 +22,7 @@ type objectFlags struct {
 	file      fileFlags
 	input     inputFlags
 	request   requestFlags
+	query     queryFlags
 	redirects redirectFlags
 	progress  progressFlags
 	http      httpObjectFlags
@@ -37,6 +38,7 @@ func (f *objectFlags) register(s *options.Set) {
 	f.file.register(s)
 	f.input.register(s)
 	f.request.register(s)
+	f.query.register(s)
 	f.redirects.register(s)
 	f.client.register(s)
 	f.http.register(s)
@@ -45,6 +47,12 @@ func (f *objectFlags) register(s *options.Set) {
 	f.mail.register(s)
 	f.session.register(s)
 	f.progress.register(s)
+	p := s.Section("Output")
+	p.Func("directory-prefix", "like --output-dir and --create-dirs, as in wget", func(dir string) error {
+		f.body.outputDir, f.file.createDirs = dir, true
+		return nil
+	})
+	p.Lookup("directory-prefix").Hidden = true
 }
 
 // schemes returns the options of all URL schemes. If listing is true, a
@@ -249,6 +257,7 @@ func (f *fileFlags) register(s *options.Set) {
 // inputFlags are the flags for the list of URLs and for parallel downloads.
 type inputFlags struct {
 	file        string
+	urls        []string // URLs of --url
 	configured  []string // URLs in the files of -K
 	globOff     bool
 	parallel    bool
@@ -257,10 +266,15 @@ type inputFlags struct {
 
 func (f *inputFlags) register(s *options.Set) {
 	p := s.Section("URLs")
+	p.StringArrayVar(&f.urls, "url", nil, "retrieve `URL`, as an argument without a flag")
 	registerInput(p, &f.file, &f.globOff)
 	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch URLs in parallel (standard output stays in order)")
 	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs in parallel")
 }
+
+// count returns the number of URLs that are not arguments of the command line
+// or lines of the input file.
+func (f *inputFlags) count() int { return len(f.urls) + len(f.configured) }
 
 // registerInput registers --input-file and --globoff.
 func registerInput(p *pflag.FlagSet, name *string, globOff *bool) {

@@ -17,6 +17,9 @@ func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
 		return nil, err
 	}
 	f := r.flags
+	if u, err = f.query.apply(u); err != nil {
+		return nil, err
+	}
 	req := &fetch.Request{
 		URL: u, NoFollow: f.redirects.noFollow && !f.redirects.trusted,
 		ErrorBody: f.request.noFail || f.request.failWithBody, Trace: r.notes,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -49,6 +50,10 @@ type retrievalOptions struct {
 func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
 	r := &retrieval{streams: s, flags: f, native: o.native, notes: s.trace()}
 	r.restart = f.client.retry.options(r.noteRestart)
+	err := errors.Join(f.query.validate(), f.query.read(s.stdin))
+	if err != nil {
+		return nil, err
+	}
 	all, err := f.schemes(s, o.listing, o.native)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -79,4 +80,22 @@ func (f *limitFlags) register(s *options.Set) {
 	p.Var(&f.rate, "limit-rate", "limit the total download speed to `BYTES` per second")
 	p.IntVar(&f.perHost, "per-host", 6, "open at most `N` connections to each host")
 	p.Var(&f.delay, "delay", "wait `SECONDS` between requests to the same host")
+	p.Func("rate", "send at most `N/UNIT` requests to each host (s, m, h or d)", f.setRate)
+}
+
+// setRate sets --delay from a number of requests per unit of time.
+func (f *limitFlags) setRate(text string) error {
+	number, unit, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseUint(number, 10, 31)
+	every := strings.TrimLeft(unit, "0123456789")
+	units := uint64(1)
+	var err2 error
+	if count := strings.TrimSuffix(unit, every); count != "" {
+		units, err2 = strconv.ParseUint(count, 10, 31)
+	}
+	seconds, ok := map[string]float64{"": 3600, "s": 1, "m": 60, "h": 3600, "d": 86400}[every]
+	if err != nil || err2 != nil || n == 0 || units == 0 || !ok {
+		return fetch.Usage.Errorf("not a number of requests such as 10/s, 10/m or 10/h: %q", text)
+	}
+	return f.set.Set("delay", strconv.FormatFloat(seconds*float64(units)/float64(n), 'f', -1, 64))
 }

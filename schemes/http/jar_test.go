@@ -152,6 +152,26 @@ func TestNetscape(t *testing.T) {
 	}
 }
 
+// TestCookieFields checks that a cookie file may contain Set-Cookie header
+// fields. A cookie without a Domain attribute has no server.
+func TestCookieFields(t *testing.T) {
+	const file = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Domain=example.com; Path=/x\r\nset-cookie:b=2;domain=.h.example.com;secure\r\n" +
+		"Set-Cookie: c=3\r\nSet-Cookie: d=4; domain=\r\nSet-Cookie: e=5; domain=com\r\nSet-Cookie: f=6; domain=example.com; max-age=0\r\n" +
+		"Set-Cookie: g=\x01; domain=example.com\r\n\r\n.example.com\tTRUE\t/\tFALSE\t0\th\t7\n"
+	var j Jar
+	if err := j.Read(strings.NewReader(file), day); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"https://example.com/x/y": "a=1; h=7", "https://h.example.com/": "b=2; h=7", "http://h.example.com/": "h=7",
+		"https://com/": "e=5", "https://other.com/": "",
+	} {
+		if got := j.cookieField(contextOf(url), day); got != want {
+			t.Errorf("%s: sent %q, want %q", url, got, want)
+		}
+	}
+}
+
 func FuzzCookie(f *testing.F) {
 	f.Add("a=b; Domain=example.com; Path=/; Secure; Expires=Sun, 06 Nov 1994 08:49:37 GMT; Max-Age=5", "a.example.com")
 	f.Add("__Host-a=b\r\nX: y", "[::1]")

@@ -30,15 +30,20 @@ const (
 const httpOnlyMark = "#HttpOnly_"
 
 // Read adds the cookies from a Netscape cookie file, the format used by curl
-// and browsers. Each line has seven fields that are separated by tabs. Read
-// skips malformed lines. It returns an error only if reading r fails.
+// and browsers. Each line has seven fields that are separated by tabs. A line
+// can also be a Set-Cookie header field with a Domain attribute. Read skips
+// other lines. It returns an error only if reading r fails.
 func (j *Jar) Read(r io.Reader, now time.Time) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxCookieLine)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for lines.Scan() {
-		if c, ok := parseCookieLine(lines.Text()); ok {
+		c, ok := parseCookieField(lines.Text(), now)
+		if c == nil {
+			c, ok = parseCookieLine(lines.Text())
+		}
+		if ok {
 			j.put(c, now)
 		}
 	}
@@ -46,6 +51,24 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 		return fetch.Local.Errorf("cookie file: %w", err)
 	}
 	return nil
+}
+
+// parseCookieField parses a line with a Set-Cookie header field. As in curl, a
+// cookie without a Domain attribute is not sent to any server, so it is ignored.
+func parseCookieField(line string, now time.Time) (*cookie, bool) {
+	name, field, ok := strings.Cut(line, ":")
+	if !ok || !strings.EqualFold(name, "Set-Cookie") {
+		return nil, false
+	}
+	p := cookieContext{path: "/", secure: true}
+	for item := range strings.SplitSeq(field, ";") {
+		key, value, _ := strings.Cut(item, "=")
+		if strings.EqualFold(strings.Trim(key, " \t"), "domain") {
+			p.host = strings.Trim(strings.ToLower(value), ". \t\r")
+		}
+	}
+	c, ok := parseCookie(strings.TrimRight(field, "\r"), p, now)
+	return c, ok && p.host != ""
 }
 
 func parseCookieLine(line string) (*cookie, bool) {

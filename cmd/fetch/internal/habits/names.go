@@ -2,7 +2,7 @@ package habits
 
 import "github.com/spf13/pflag"
 
-// otherNames maps long options of wget to flags of fetch with the same meaning.
+// otherNames maps long options, most of them of wget, to flags of fetch with the same meaning.
 var otherNames = map[string]string{
 	"bind-address":         "interface",
 	"ca-certificate":       "cacert",
@@ -17,6 +17,7 @@ var otherNames = map[string]string{
 	"private-key":          "key",
 	"quiet":                "silent",
 	"quota":                "max-bytes",
+	"remote-name-all":      "remote-name", // of curl
 	"save-cookies":         "cookie-jar",
 	"start-pos":            "continue-at",
 	"wait":                 "delay",

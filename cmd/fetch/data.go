@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// writingFlags are the flags of curl and wget that upload data. Each of them
+// returns an error, because fetch only reads.
+type writingFlags struct{}
+
+func (writingFlags) register(s *options.Set) {
+	var writing options.Set
+	p := writing.Section("Writing")
+	names := [][2]string{{"upload-file", "T"}, {"form", "F"}, {"form-string"}, {"data", "d"}, {"data-ascii"}, {"data-raw"},
+		{"data-binary"}, {"data-urlencode"}, {"json"}, {"post-data"}, {"post-file"}, {"body-data"}, {"body-file"},
+		{"append", "a"}, {"quote", "Q"}, {"prequote"}, {"postquote"}, {"mail-from"}, {"mail-rcpt"}}
+	for _, name := range names {
+		p.FuncP(name[0], name[1], "not supported", func(string) error { return errOnlyReads(name[0]) })
+	}
+	p.Lookup("append").NoOptDefVal = "true"
+	p.FuncP("request", "X", "not supported", func(method string) error {
+		switch strings.ToUpper(method) {
+		case "GET":
+			return nil
+		case "HEAD":
+			return fetch.Usage.Errorf("use -I to request only the header")
+		}
+		return errOnlyReads("request")
+	})
+	writing.Hide()
+	s.Sections = append(s.Sections, writing.Sections...)
+}
+
+func errOnlyReads(flag string) error { return fetch.Unsupported.Errorf("--%s: fetch only reads", flag) }
+
+// queryFlags are the flags that add data to the query of each URL.
+type queryFlags struct {
+	get  bool
+	data []queryData
+}
+
+// queryData is the value of a flag such as --data.
+type queryData struct {
+	flag, value string
+}
+
+// register registers the flags. Without --get, curl would post the data, so
+// that validate returns an error.
+func (f *queryFlags) register(s *options.Set) {
+	p := s.Section("Requests")
+	p.BoolVarP(&f.get, "get", "G", false, "add the data of -d to the query of the URL")
+	for _, o := range []struct{ name, short, usage string }{
+		{"data", "d", "with -G, add `DATA` to the query (@FILE reads a file)"},
+		{"data-urlencode", "", "like -d, but percent-encode the `DATA` (NAME=TEXT, NAME@FILE)"},
+		{"url-query", "", "like --data-urlencode, but without -G (+DATA adds DATA unchanged)"},
+		{"data-raw", "", "with -G, like -d, but without @FILE"},
+		{"data-ascii", "", "with -G, like -d"},
+		{"data-binary", "", "with -G, like -d, but keep line breaks"},
+	} {
+		p.FuncP(o.name, o.short, o.usage, func(value string) error {
+			f.data = append(f.data, queryData{o.name, value})
+			return nil
+		})
+	}
+	for _, name := range []string{"data-raw", "data-ascii", "data-binary"} {
+		p.Lookup(name).Hidden = true
+	}
+}
+
+// validate returns an error if the flags would send data in the body of a
+// request.
+func (f *queryFlags) validate() error {
+	for _, d := range f.data {
+		if !f.get && d.flag != "url-query" {
+			return errOnlyReads(d.flag)
+		}
+	}
+	return nil
+}
+
+// maxQueryFile limits the size of a file of -d. A longer query would exceed the
+// limits of servers.
+const maxQueryFile = 64 << 10
+
+// read replaces data that names a file by the contents of the file. Standard
+// input can be read only once, so it is read before the first request.
+func (f *queryFlags) read(stdin io.Reader) (err error) {
+	for i := range f.data {
+		if err := f.data[i].read(stdin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read sets the value to the text that is added to the query.
+func (d *queryData) read(stdin io.Reader) error {
+	value := d.value
+	switch d.flag {
+	case "data-raw":
+	case "data", "data-ascii", "data-binary":
+		name, ok := strings.CutPrefix(value, "@")
+		if !ok {
+			break
+		}
+		text, err := readQueryFile(name, stdin)
+		if err != nil {
+			return err
+		}
+		if d.flag != "data-binary" { // as in curl
+			text = strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(text)
+		}
+		value = text
+	case "url-query", "data-urlencode":
+		if plain, ok := strings.CutPrefix(value, "+"); ok && d.flag == "url-query" {
+			value = plain
+			break
+		}
+		i := strings.IndexAny(value, "=@")
+		name, text := "", value
+		if i >= 0 {
+			name, text = value[:i], value[i+1:]
+		}
+		if i >= 0 && value[i] == '@' {
+			var err error
+			if text, err = readQueryFile(text, stdin); err != nil {
+				return err
+			}
+		}
+		if value = uri.Escape(text, uri.Unreserved); name != "" {
+			value = name + "=" + value
+		}
+	}
+	d.value = repairQuery(value)
+	return nil
+}
+
+func readQueryFile(name string, stdin io.Reader) (string, error) {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", fetch.Local.With(err)
+		}
+		defer f.Close()
+		r = f
+	}
+	var text bytes.Buffer
+	n, err := io.Copy(&text, io.LimitReader(r, maxQueryFile+1))
+	if err != nil {
+		return "", fetch.Local.With(err)
+	}
+	if n > maxQueryFile {
+		return "", fetch.TooLarge.Errorf("%s: more than %d bytes for the query of a URL", name, maxQueryFile)
+	}
+	return text.String(), nil
+}
+
+// repairQuery percent-encodes the characters that a query cannot contain.
+// Existing percent-encodings are kept.
+func repairQuery(text string) string {
+	var b []byte
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]) {
+			b = append(b, '%')
+			continue
+		}
+		b = uri.AppendEscape(b, text[i:i+1], uri.QueryChars)
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
+
+// apply returns u with the data added to its query.
+func (f *queryFlags) apply(u uri.URI) (uri.URI, error) {
+	if len(f.data) == 0 {
+		return u, nil
+	}
+	var parts []string
+	if query, _ := u.Query(); query != "" {
+		parts = append(parts, query)
+	}
+	for _, d := range f.data {
+		parts = append(parts, d.value)
+	}
+	u, err := u.WithQuery(strings.Join(parts, "&"))
+	return u, fetch.BadURL.With(err)
+}
