@@ -175,7 +175,7 @@ func checkRevisits(t *testing.T, dir string) {
 			if err != nil {
 				continue // the damage of the test
 			}
-			h, intact := warc.VerifyRecord(f, l.Offset)
+			h, intact := (&warc.RecordVerifier{}).Verify(f, l.Offset)
 			if !intact {
 				continue
 			}

@@ -167,10 +167,25 @@ func (s *salvage) writeMember(head []byte, block io.Reader) error {
 	return s.gzip.Close()
 }
 
-// VerifyRecord reads the record at the given offset of a WARC file. It returns
-// the header, and reports whether the record is complete and matches its
-// digests. The header is nil if it cannot be read.
-func VerifyRecord(r io.ReaderAt, offset int64) (h *Header, intact bool) {
-	h, length, err := (&recordCheck{}).checkNext(NewReaderAt(r, offset), make([]byte, bufferSize))
+// A RecordVerifier verifies single records of WARC files. It reuses its buffers.
+// The zero value is ready to use. A RecordVerifier is not safe for concurrent
+// use.
+type RecordVerifier struct {
+	reader *Reader
+	buffer []byte
+}
+
+// Verify reads the record at the given offset of a WARC file. It returns the
+// header, and reports whether the record is complete and matches its digests.
+// The header is nil if it cannot be read.
+func (v *RecordVerifier) Verify(r io.ReaderAt, offset int64) (h *Header, intact bool) {
+	raw := io.NewSectionReader(r, offset, 1<<62-offset)
+	if v.reader == nil {
+		v.reader, v.buffer = &Reader{src: allocateSource()}, make([]byte, 8<<10)
+	}
+	v.reader.src.reset(raw, offset, minReadSize)
+	*v.reader = Reader{src: v.reader.src, end: offset}
+	h, length, err := (&recordCheck{}).checkNext(v.reader, v.buffer)
+	v.reader.src.raw = nil
 	return h, err == nil && length > 0
 }

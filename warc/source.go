@@ -52,12 +52,28 @@ const (
 // newSource returns a source that reads from raw. The current position of raw
 // is the offset base in the file.
 func newSource(raw io.Reader, base int64) *source {
-	s := &source{raw: raw, base: base, readSize: bufferSize}
+	s := allocateSource()
+	s.reset(raw, base, bufferSize)
+	return s
+}
+
+// allocateSource returns a source with buffers.
+func allocateSource() *source {
+	s := &source{}
 	s.in = bufio.NewReaderSize(countingReader{s}, bufferSize)
 	s.text = bufio.NewReaderSize(s, bufferSize)
+	return s
+}
+
+// reset discards the state of s except its buffers. The source then reads from
+// raw, whose current position is the offset base in the file. The first read
+// from raw has at most readSize bytes.
+func (s *source) reset(raw io.Reader, base int64, readSize int) {
+	*s = source{raw: raw, base: base, in: s.in, gzip: s.gzip, text: s.text, readSize: readSize}
+	s.in.Reset(countingReader{s})
+	s.text.Reset(s)
 	magic, _ := s.in.Peek(len(gzipMagic))
 	s.compressed = bytes.Equal(magic, gzipMagic)
-	return s
 }
 
 var gzipMagic = []byte{0x1f, 0x8b}

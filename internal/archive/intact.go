@@ -20,11 +20,16 @@ type intactSet struct {
 	set map[recordPlace]struct{}
 }
 
-// A recordPlace identifies a WARC record and its place.
+// A recordPlace identifies a WARC record, its place, and the payload that its
+// header describes.
 type recordPlace struct {
-	file   string
-	offset int64
-	id     string
+	file             string
+	offset           int64
+	id, url, payload string
+}
+
+func placeOf(c *frontier.Capture) recordPlace {
+	return recordPlace{c.File, c.Offset, c.ID, c.URL, c.Proof}
 }
 
 // add adds the record of c to the set. If the set is full, add first removes all
@@ -35,17 +40,18 @@ func (s *intactSet) add(c *frontier.Capture) {
 	if s.set == nil || len(s.set) >= maxProofs {
 		s.set = map[recordPlace]struct{}{}
 	}
-	s.set[recordPlace{c.File, c.Offset, c.ID}] = struct{}{}
+	s.set[placeOf(c)] = struct{}{}
 }
 
 func (s *intactSet) contains(c *frontier.Capture) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.set[recordPlace{c.File, c.Offset, c.ID}]
+	_, ok := s.set[placeOf(c)]
 	return ok
 }
 
-// hasRecord reports whether the WARC record of c is intact. If the record is a
+// hasRecord reports whether the WARC record of c is intact, and whether its
+// header has the record ID, the URL and the payload digest of c. If the record is a
 // revisit record, the first record of the same content must be intact too.
 func (a *Archive) hasRecord(c *frontier.Capture) bool {
 	if a.intact.contains(c) {
@@ -90,7 +96,12 @@ func (a *Archive) readRecord(c *frontier.Capture) (h *warc.Header, intact bool) 
 		return nil, false
 	}
 	defer f.Close()
-	h, intact = warc.VerifyRecord(f, c.Offset)
+	v, _ := a.verifiers.Get().(*warc.RecordVerifier)
+	if v == nil {
+		v = &warc.RecordVerifier{}
+	}
+	defer a.verifiers.Put(v)
+	h, intact = v.Verify(f, c.Offset)
 	return h, intact && describes(c, h)
 }
 

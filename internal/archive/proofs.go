@@ -17,8 +17,7 @@ const maxProofs = 1 << 15
 // object and be lost.
 type proofs map[proof]struct{}
 
-// A proof identifies a verified WARC record and the digest of its object. If
-// only the header of the record was verified, the digest is zero.
+// A proof identifies a verified WARC record and the digest of its object.
 type proof struct {
 	id, url, payload string
 	digest           [sha256.Size]byte
@@ -67,26 +66,6 @@ func (a *Archive) hasObject(c *frontier.Capture, open func(*warc.Reader, *warc.H
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.LimitReader(body, c.Size+1))
 	return n == c.Size && err == nil && [sha256.Size]byte(sum.Sum(nil)) == c.Digest
-}
-
-// proveRecord reads the header of the WARC record of c. It reports whether the
-// header contains the record ID, the URL and the payload digest of c.
-func (a *Archive) proveRecord(c *frontier.Capture) bool {
-	p := proof{id: c.ID, url: c.URL, payload: c.Proof}
-	if _, ok := a.proofs[p]; ok {
-		return true
-	}
-	f, err := a.openWARC(c.File)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	h, err := warc.NewReaderAt(f, c.Offset).Next()
-	if err != nil || !describes(c, h) {
-		return false
-	}
-	a.proofs.add(p)
-	return true
 }
 
 // describes reports whether h is the header of the WARC record of c.
