@@ -26,6 +26,9 @@ type argument struct {
 	values  []string      // values of the globs, for names such as #1
 	quiet   bool          // print no notes, because an earlier URL of the glob has them
 	number  int           // number of URLs before this one
+
+	request func() *fetch.Request // returns the request for url, or nil if the user typed url
+	err     error                 // if not nil, the URL cannot be retrieved
 }
 
 // argumentOptions select how arguments are read.

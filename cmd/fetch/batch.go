@@ -81,19 +81,29 @@ func (f *objectFlags) arguments(s *streams, typed []string) ([]argument, error) 
 // checkGlobOutput returns an error if all URLs of a glob would replace the same
 // output file.
 func (f *objectFlags) checkGlobOutput(a argument) error {
-	if a.index >= len(f.body.output) || a.pattern.Count() == 1 || f.file.noClobber {
+	if a.index >= len(f.body.output) {
 		return nil
 	}
 	name := f.body.output[a.index]
 	_, first := a.pattern.Expansion(0)
 	_, last := a.pattern.Expansion(a.pattern.Count() - 1)
-	if name == "-" || glob.Substitute(name, first) != glob.Substitute(name, last) {
+	if glob.Substitute(name, first) != glob.Substitute(name, last) {
 		return nil
 	}
+	return f.checkSharedOutput(a.index, a.pattern.Count(), "use #1 in the name")
+}
+
+// checkSharedOutput returns an error if count URLs would replace the same output
+// file, which belongs to the argument with the given index.
+func (f *objectFlags) checkSharedOutput(index int, count int64, advice string) error {
+	if count == 1 || index >= len(f.body.output) || f.body.output[index] == "-" || f.file.noClobber {
+		return nil
+	}
+	name := f.body.output[index]
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil // a device or a pipe
 	}
-	return fetch.Usage.Errorf("-o %q is one file, but the glob has %d URLs: use #1 in the name", name, a.pattern.Count())
+	return fetch.Usage.Errorf("-o %q is one file for %d URLs: %s", name, count, advice)
 }
 
 // run distributes the URLs to workers.

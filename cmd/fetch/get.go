@@ -57,6 +57,10 @@ func (r *commandTree) get() *cobra.Command {
 or to a file with -o, -O or --output-dir. A file appears only when it is
 complete. Transient errors are retried.
 
+A URL on the command line may have globs, such as {a,b} and [1-9]. In ftp and
+file URLs, * selects the files of a directory. A path of a local file is a file
+URL. Invalid characters behind the host are percent-encoded.
+
 fetch help SCHEME describes the URLs of a scheme. fetch help TOPIC prints a page
 of the documentation. Flags can also be set in
 $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
@@ -67,6 +71,7 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 			"fetch -O https://example.org/file.tar.gz",
 			"fetch -C - -O ftp://ftp.example.org/pub/file.iso    # resume",
 			"fetch -Z --input-file list.txt --output-dir files",
+			"fetch -O 'https://example.org/log-[001-100].txt' 'ftp://ftp.example.org/pub/*.gz'",
 		),
 		Annotations: map[string]string{
 			manual.ExitStatus:  exitStatus,

@@ -262,7 +262,16 @@ func (j *job) list(write entryWriter) error {
 	if isArchive(j.text) {
 		return write.writeAll(j.output, warc.FileEntries(j.text))
 	}
-	req, err := j.newRequest(j.argument)
+	w, err := j.wildcard(j.argument)
+	if err != nil {
+		return err
+	}
+	var req *fetch.Request
+	if w != nil {
+		req, err = j.listRequest(w)
+	} else {
+		req, err = j.newRequest(j.argument)
+	}
 	if err != nil {
 		return err
 	}
@@ -272,7 +281,7 @@ func (j *job) list(write entryWriter) error {
 		return err
 	}
 	defer resp.Body.Close()
-	return write.writeAll(j.output, resp.Entries())
+	return write.writeAll(j.output, w.entries(resp.Entries()))
 }
 
 // listCaptures writes the captures of the URL in the archive. It is an error if

@@ -16,9 +16,11 @@ type jobQueue struct {
 	run    *retrieval
 	stream *ordered.Stream // standard output, or nil if one job runs at a time
 
-	mu   sync.Mutex
-	urls urlReader
-	err  error // io.EOF after the last URL
+	mu      sync.Mutex
+	urls    urlReader
+	matches []argument // files that the last wildcard has selected
+	number  int        // number of jobs so far
+	err     error      // io.EOF after the last URL
 }
 
 func newJobQueue(ctx context.Context, r *retrieval, args []argument, parallel bool) *jobQueue {
@@ -42,7 +44,7 @@ func (q *jobQueue) next() *job {
 	j := &job{retrieval: q.run, output: q.run.stdout}
 	j.defaultScheme = q.run.flags.client.policy.protoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
-	if j.argument, q.err = q.urls.next(); q.err != nil {
+	if j.argument, q.err = q.nextArgument(); q.err != nil {
 		return nil
 	}
 	if q.stream != nil && q.run.flags.body.toStdout(j.index) {
@@ -50,6 +52,22 @@ func (q *jobQueue) next() *job {
 		j.output = j.slot
 	}
 	return j
+}
+
+// nextArgument returns the next URL. It replaces a URL with a wildcard by the
+// files that match. If the directory cannot be listed, the result contains the
+// error.
+func (q *jobQueue) nextArgument() (a argument, err error) {
+	if len(q.matches) == 0 {
+		if a, err = q.urls.next(); err != nil {
+			return a, err
+		}
+		q.matches = q.run.expandWildcard(q.ctx, a)
+	}
+	a, q.matches = q.matches[0], q.matches[1:]
+	a.number = q.number
+	q.number++
+	return a, nil
 }
 
 // close closes the input file. It returns the error that ended the list of URLs

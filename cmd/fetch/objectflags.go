@@ -278,7 +278,7 @@ func (f *inputFlags) count() int { return len(f.urls) + len(f.configured) }
 
 // registerInput registers --input-file and --globoff.
 func registerInput(p *pflag.FlagSet, name *string, globOff *bool) {
-	p.BoolVarP(globOff, "globoff", "g", false, "do not expand globs such as {a,b} and [1-9] in URLs")
+	p.BoolVarP(globOff, "globoff", "g", false, "do not expand globs such as {a,b}, [1-9] and * in URLs")
 	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (- for standard input)")
 }
 

@@ -62,6 +62,13 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 
 // printPlan prints the requests for one URL.
 func (c *planCommand) printPlan(r *retrieval, a argument) error {
+	w, err := r.wildcard(a)
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		a = w.dir // the files are unknown before the directory is listed
+	}
 	req, err := r.newRequest(a)
 	if err != nil {
 		return err

@@ -12,6 +12,9 @@ import (
 // newRequest returns a Request for the URL of a, with the options that the
 // flags select.
 func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
 	u, err := r.parseURL(a, r.flags.client.policy.protoDefault)
 	if err != nil {
 		return nil, err
@@ -20,14 +23,18 @@ func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
 	if u, err = f.query.apply(u); err != nil {
 		return nil, err
 	}
-	req := &fetch.Request{
-		URL: u, NoFollow: f.redirects.noFollow && !f.redirects.trusted,
-		ErrorBody: f.request.noFail || f.request.failWithBody, Trace: r.notes,
+	req := &fetch.Request{URL: u}
+	if a.request != nil {
+		req = a.request()
+		req.URL = u
+	} else {
+		req.Auth = r.client.logins.credential(req)
 	}
+	req.NoFollow, req.Trace = f.redirects.noFollow && !f.redirects.trusted, r.notes
+	req.ErrorBody = f.request.noFail || f.request.failWithBody
 	if f.request.head {
 		req.Op = fetch.Stat
 	}
-	req.Auth = r.client.logins.credential(req)
 	if req.Header, err = f.client.http.fields(); err != nil {
 		return nil, err
 	}

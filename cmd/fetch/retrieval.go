@@ -22,6 +22,7 @@ type retrieval struct {
 	*streams
 	flags   *objectFlags
 	native  bool // if true, listings keep the form of the server
+	listing bool // if true, the command lists directories
 	client  *openClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
@@ -48,7 +49,7 @@ type retrievalOptions struct {
 
 // open returns a new retrieval. The caller must close its client.
 func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
-	r := &retrieval{streams: s, flags: f, native: o.native, notes: s.trace()}
+	r := &retrieval{streams: s, flags: f, native: o.native, listing: o.listing, notes: s.trace()}
 	r.restart = f.client.retry.options(r.noteRestart)
 	err := errors.Join(f.query.validate(), f.query.read(s.stdin))
 	if err != nil {

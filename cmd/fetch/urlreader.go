@@ -22,22 +22,17 @@ type urlReader struct {
 	lines    *bufio.Reader
 	line     int
 	index    int   // index of the next line
-	number   int   // number of URLs so far
 	expanded int64 // number of URLs from the globs of args[0]
 	err      error // io.EOF after the last line
 }
 
 // next returns the next URL, or io.EOF after the last URL. It expands globs one
 // URL at a time, so that a glob with many URLs needs little memory.
-func (u *urlReader) next() (a argument, err error) {
+func (u *urlReader) next() (argument, error) {
 	if len(u.args) > 0 {
-		a = u.nextArgument()
-	} else if a, err = u.nextLine(); err != nil {
-		return a, err
+		return u.nextArgument(), nil
 	}
-	a.number = u.number
-	u.number++
-	return a, nil
+	return u.nextLine()
 }
 
 // nextArgument returns the next URL of args, which must not be empty.

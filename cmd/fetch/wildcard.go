@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxMatches limits the number of files that one wildcard selects, because they
+// are kept in memory. maxMatchBytes limits the length of their URLs.
+const (
+	maxMatches    = 50_000
+	maxMatchBytes = 16 << 20
+)
+
+// A wildcard selects the entries of a directory, such as *.tar.gz in
+// ftp://h/pub/*.tar.gz. A "*" stands for any characters.
+type wildcard struct {
+	dir   argument // the directory
+	text  string   // last segment of the URL, as written
+	parts []string // decoded text between the "*"
+}
+
+// wildcard returns the wildcard in the URL of a, or nil if the URL has none. Only
+// typed URLs of schemes with directories have wildcards: ftp, ftps and file.
+func (r *retrieval) wildcard(a argument) (*wildcard, error) {
+	if !a.typed || r.flags.input.globOff || !a.url.IsZero() || !strings.Contains(a.text, "*") {
+		return nil, nil
+	}
+	u, changed, err := a.parse(r.flags.client.policy.protoDefault)
+	if err != nil {
+		return nil, nil // the job reports the error
+	}
+	traits := r.client.Scheme(u.Scheme()).Traits
+	if !traits.ControlConn && !traits.Files {
+		return nil, nil
+	}
+	n := strings.LastIndexByte(u.Path(), '/') + 1
+	w := &wildcard{dir: a, text: u.Path()[n:]}
+	switch {
+	case strings.Contains(u.Path()[:n], "*"):
+		return nil, fetch.Usage.Errorf("%s: only the last part of a path can have the wildcard * (write %%2A for the "+
+			"character, or use -g)", u)
+	case !strings.Contains(w.text, "*"):
+		return nil, nil
+	case traits.ControlConn && strings.Contains(w.text, ";"):
+		return nil, fetch.Usage.Errorf("%s: a wildcard excludes a parameter such as ;type=a", u)
+	}
+	if w.dir.url, err = u.WithoutQuery().WithoutFragment().WithPath(u.Path()[:n]); err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	for part := range strings.SplitSeq(w.text, "*") {
+		part, err := uri.Unescape(part)
+		if err != nil {
+			return nil, fetch.BadURL.With(err)
+		}
+		w.parts = append(w.parts, part)
+	}
+	if changed && !a.quiet {
+		r.note("the URL is taken for %s", u)
+	}
+	return w, nil
+}
+
+// matches reports whether e is a direct entry of the directory and its name
+// matches. As in a shell, a name that begins with a dot matches only a dot in
+// the wildcard.
+func (w *wildcard) matches(e fetch.Entry) bool {
+	if e.URL.IsZero() || e.Kind == fetch.Info {
+		return false
+	}
+	segment, ok := strings.CutPrefix(e.URL.Path(), w.dir.url.Path())
+	segment = strings.TrimSuffix(segment, "/")
+	name, err := uri.Unescape(segment)
+	if !ok || err != nil || strings.Contains(name, "/") || strings.HasPrefix(name, ".") && w.parts[0] == "" {
+		return false
+	}
+	return w.matchesName(name)
+}
+
+func (w *wildcard) matchesName(name string) bool {
+	last := len(w.parts) - 1
+	name, ok := strings.CutPrefix(name, w.parts[0])
+	if !ok {
+		return false
+	}
+	if name, ok = strings.CutSuffix(name, w.parts[last]); !ok {
+		return false
+	}
+	for _, part := range w.parts[1:last] {
+		if _, name, ok = strings.Cut(name, part); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// listRequest returns a request for the directory of w.
+func (r *retrieval) listRequest(w *wildcard) (*fetch.Request, error) {
+	req, err := r.newRequest(w.dir)
+	if err != nil {
+		return nil, err
+	}
+	return &fetch.Request{URL: req.URL, Auth: req.Auth, Header: req.Header, Trace: req.Trace}, nil
+}
+
+// noMatch returns the error for a wildcard that matches no entry.
+func (w *wildcard) noMatch() error {
+	return fetch.NotFound.Errorf("no entry of %s matches %s", w.dir.url, w.text)
+}
+
+// expandWildcard returns an argument for each file that the wildcard in the URL
+// of a selects. It returns a itself if the URL has no wildcard, if the command
+// lists the directory, or if there is an error.
+func (r *retrieval) expandWildcard(ctx context.Context, a argument) []argument {
+	if r.listing {
+		return []argument{a}
+	}
+	w, err := r.wildcard(a)
+	if w != nil && err == nil {
+		var all []argument
+		if all, err = r.expand(ctx, w); err == nil {
+			return all
+		}
+	}
+	a.err = err
+	return []argument{a}
+}
+
+// entries returns the entries of all that match w. It is an error if there are
+// none. If w is nil, entries returns all.
+func (w *wildcard) entries(all iter.Seq2[fetch.Entry, error]) iter.Seq2[fetch.Entry, error] {
+	if w == nil {
+		return all
+	}
+	return func(yield func(fetch.Entry, error) bool) {
+		found := false
+		for e, err := range all {
+			if err == nil && !w.matches(e) {
+				continue
+			}
+			if found = true; !yield(e, err) {
+				return
+			}
+		}
+		if !found {
+			yield(fetch.Entry{}, w.noMatch())
+		}
+	}
+}
+
+// expand returns an argument for each file that matches w. As in lftp's mget,
+// directories are skipped.
+func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []argument, err error) {
+	if limit := time.Duration(r.flags.client.limits.maxTime); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit,
+			fetch.Timeout.Errorf("the listing took longer than %v (--max-time)", limit))
+		defer cancel()
+	}
+	req, err := r.listRequest(w)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.client.Do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	size, dirs := 0, 0
+	for e, err := range resp.Entries() {
+		if err != nil {
+			return nil, err
+		}
+		if !w.matches(e) {
+			continue
+		}
+		if e.Kind == fetch.Menu {
+			dirs++
+			continue
+		}
+		e.Raw, e.Extra = "", nil // to use less memory
+		a := w.dir
+		a.url, a.request = e.URL, e.Request
+		all = append(all, a)
+		if size += len(e.URL.Unredacted()); len(all) > maxMatches || size > maxMatchBytes {
+			return nil, fetch.TooLarge.Errorf("%s: more than %d files match %s", w.dir.url, len(all)-1, w.text)
+		}
+	}
+	switch {
+	case len(all) == 0 && dirs > 0:
+		return nil, fetch.NotFound.Errorf("only directories in %s match %s", w.dir.url, w.text)
+	case len(all) == 0:
+		return nil, w.noMatch()
+	}
+	return all, r.flags.checkSharedOutput(w.dir.index, int64(len(all)), "use -O or --output-dir")
+}
