@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
 )
 
 // TestRelease builds a release in two clones of this repository, in which the
 // commit has the tag v0.1.0. It checks that the files are equal. It installs the
-// .deb file into an empty root, uses the program, and removes the package.
+// packages into empty roots, uses the program, and removes the packages.
 func TestRelease(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	sums := buildTagged(t, filepath.Join(first, "clone"))
@@ -30,8 +32,9 @@ func TestRelease(t *testing.T) {
 	}
 	deb := filepath.Join(dist, "fetch_0.1.0-1_amd64.deb")
 	t.Run("Install", func(t *testing.T) { install(t, deb) })
+	t.Run("InstallRPM", func(t *testing.T) { installRPM(t, filepath.Join(dist, "fetch-0.1.0-1.x86_64.rpm")) })
 	t.Run("Lintian", func(t *testing.T) {
-		if out := sh(t, dist, "lintian", "--fail-on", "error,warning", "--allow-root", deb); strings.TrimSpace(out) != "" {
+		if out := sh(t, dist, peer.Need(t, "lintian", "lintian"), "--fail-on", "error,warning", "--allow-root", deb); strings.TrimSpace(out) != "" {
 			t.Error(out)
 		}
 	})
@@ -64,9 +67,7 @@ func buildTagged(t *testing.T, dir string) string {
 // install installs a package into an empty root, runs the program there, and
 // removes the package.
 func install(t *testing.T, deb string) {
-	if os.Getuid() != 0 {
-		t.Skip("dpkg --root needs root")
-	}
+	peer.NeedRoot(t, "dpkg --root")
 	root := t.TempDir()
 	database := filepath.Join(root, "var/lib/dpkg")
 	for _, dir := range []string{"info", "updates", "triggers"} {
@@ -77,7 +78,46 @@ func install(t *testing.T, deb string) {
 	if err := os.WriteFile(filepath.Join(database, "status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	sh(t, root, "dpkg", "--root="+root, "--force-script-chrootless", "--install", deb)
+	dpkg := peer.Need(t, "dpkg", "dpkg")
+	sh(t, root, dpkg, "--root="+root, "--force-script-chrootless", "--install", deb)
+	use(t, root)
+	for _, name := range []string{"bash-completion/completions/fetch", "doc/fetch/copyright", "doc/fetch/changelog.gz",
+		"doc/fetch/examples/fetch-mirror@.timer", "doc/fetch/THIRD-PARTY-NOTICES.gz"} {
+		if _, err := os.Stat(filepath.Join(root, "usr/share", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	sh(t, root, dpkg, "--root="+root, "--purge", "fetch")
+	filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && name == database {
+			return fs.SkipDir
+		}
+		if err != nil || !d.IsDir() && !strings.HasPrefix(name, filepath.Join(root, "var/log")) {
+			t.Errorf("after the removal: %s %v", name, err)
+		}
+		return nil
+	})
+}
+
+// installRPM is like install, for a package of Red Hat.
+func installRPM(t *testing.T, file string) {
+	peer.NeedRoot(t, "rpm --root")
+	rpm, root := peer.Need(t, "rpm", "rpm"), t.TempDir()
+	sh(t, root, rpm, "--root="+root, "--initdb")
+	sh(t, root, rpm, "--root="+root, "--install", file)
+	use(t, root)
+	if got := sh(t, root, rpm, "--root="+root, "-q", "fetch"); got != "fetch-0.1.0-1.x86_64\n" {
+		t.Errorf("rpm -q: %q", got)
+	}
+	sh(t, root, rpm, "--root="+root, "--erase", "fetch")
+	if _, err := os.Lstat(filepath.Join(root, "usr/bin/fetch")); err == nil {
+		t.Error("the program is not removed")
+	}
+}
+
+// use runs the program that is installed in root.
+func use(t *testing.T, root string) {
+	t.Helper()
 	if got := sh(t, root, "chroot", root, "/usr/bin/fetch", "--version"); !strings.HasPrefix(got, "fetch 0.1.0 (linux/amd64) ") {
 		t.Errorf("the version is %q", got)
 	}
@@ -93,22 +133,6 @@ func install(t *testing.T, deb string) {
 	if err != nil || len(pages) < 10 {
 		t.Errorf("%d manual pages, %v", len(pages), err)
 	}
-	for _, name := range []string{"bash-completion/completions/fetch", "doc/fetch/copyright", "doc/fetch/changelog.gz",
-		"doc/fetch/examples/fetch-mirror@.timer", "doc/fetch/THIRD-PARTY-NOTICES.gz"} {
-		if _, err := os.Stat(filepath.Join(root, "usr/share", name)); err != nil {
-			t.Error(err)
-		}
-	}
-	sh(t, root, "dpkg", "--root="+root, "--purge", "fetch")
-	filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && name == database {
-			return fs.SkipDir
-		}
-		if err != nil || !d.IsDir() && !strings.HasPrefix(name, filepath.Join(root, "var/log")) {
-			t.Errorf("after the removal: %s %v", name, err)
-		}
-		return nil
-	})
 }
 
 // sh runs a program in a folder and returns its output. The test fails if the

@@ -34,6 +34,7 @@ type packageConfig struct {
 	Homepage    string           `json:"homepage"`
 	License     string           `json:"license"`
 	Recommends  []string         `json:"recommends"`
+	Suggests    []string         `json:"suggests"`
 	NoGlobs     bool             `json:"disable_globbing"`
 	Umask       os.FileMode      `json:"umask"`
 	Contents    []packageContent `json:"contents"`
@@ -71,8 +72,9 @@ func (r *release) packageAll() error {
 		config, err := json.MarshalIndent(packageConfig{
 			Name: "fetch", Arch: p.processor, Version: r.version, Release: "1", Section: "net", Maintainer: maintainer,
 			Vendor: "anyurl", Description: description, Homepage: homepage, License: "MIT", NoGlobs: true, Umask: 0o022,
-			Recommends: []string{"ca-certificates"}, Contents: append([]packageContent{program}, contents...),
-			RPM: packageRPM{BuildHost: "localhost", Group: "Applications/Internet"},
+			Recommends: []string{"ca-certificates"}, Suggests: []string{"bash-completion"},
+			Contents: append([]packageContent{program}, contents...),
+			RPM:      packageRPM{BuildHost: "localhost", Group: "Applications/Internet"},
 		}, "", "\t")
 		if err != nil {
 			return err
