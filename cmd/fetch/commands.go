@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
 )
@@ -10,7 +12,9 @@ import (
 func newCommandTree(s *streams) *commandTree {
 	r := &commandTree{streams: s, sets: map[*cobra.Command]func() *options.Set{}}
 	r.main = r.get()
-	r.main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return r.configure(cmd) }
+	r.main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		return errors.Join(r.configure(cmd), r.openTrace())
+	}
 	r.main.AddCommand(r.ls(), r.browse(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.recover(), r.index(), r.pack(),
 		r.frontier(), r.uri(), r.man(), r.completion())
 	r.main.SetHelpCommand(r.help())

@@ -84,7 +84,7 @@ func TestHabits(t *testing.T) {
 			"fetch --connect-timeout 5 -H *** -b *** U/a"},
 
 		// Other programs
-		{"-dump U/", "fetch U/"},
+		{"-dump U/", "fetch browse U/"},
 		{"-x4 U/a", "fetch -O --segments 4 U/a"},
 		{"-x 4 -d out U/a", "fetch -O --segments 4 --create-dirs --output-dir out U/a"},
 	} {

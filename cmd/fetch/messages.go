@@ -45,15 +45,23 @@ func (s *streams) note(format string, args ...any) {
 	fmt.Fprintf(s.stderr, "fetch: %s\n", terminal.Plain(text))
 }
 
-// printVerbose prints lines for -v on standard error.
+// printVerbose prints lines for -v on standard error, or in the file of
+// --trace-ascii.
 func (s *streams) printVerbose(lines ...string) {
 	var all bytes.Buffer // a single write keeps concurrent messages apart
 	for _, line := range lines {
-		if s.errorJSON {
+		if s.traceTime {
+			line = time.Now().Format("15:04:05.000000 ") + line
+		}
+		if s.errorJSON && s.traceTo == nil {
 			encode(&all, messageRecord{"verbose", uri.Redact(line)})
 		} else {
 			all.WriteString(terminal.Plain(line) + "\n")
 		}
+	}
+	if s.traceTo != nil {
+		s.traceTo.Write(all.Bytes())
+		return
 	}
 	s.stderr.Write(all.Bytes())
 }
@@ -62,7 +70,10 @@ func (s *streams) printVerbose(lines ...string) {
 // prints the details.
 func (s *streams) trace() *trace.Trace {
 	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
-	if s.verbose {
+	switch {
+	case s.traceTo != nil:
+		t.Detail = func(text string) { s.printVerbose("* " + text) }
+	case s.verbose:
 		t.Detail = t.Note
 	}
 	return t

@@ -47,6 +47,7 @@ func (f *objectFlags) register(s *options.Set) {
 	f.mail.register(s)
 	f.session.register(s)
 	f.progress.register(s)
+	curlFlags{}.register(s)
 	p := s.Section("Output")
 	p.Func("directory-prefix", "like --output-dir and --create-dirs, as in wget", func(dir string) error {
 		f.body.outputDir, f.file.createDirs = dir, true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 
@@ -31,6 +32,9 @@ type messageFlags struct {
 	showError bool
 	verbose   bool
 	errorJSON bool
+	traceName string    // file of --trace-ascii, or ""
+	traceTime bool      // print the time before each line of -v
+	traceTo   io.Writer // destination of --trace-ascii, or nil for standard error
 }
 
 func (f *messageFlags) register(s *options.Set) {
@@ -38,7 +42,33 @@ func (f *messageFlags) register(s *options.Set) {
 	p.BoolVarP(&f.silent, "silent", "s", false, "print no progress, notes or errors")
 	p.BoolVarP(&f.showError, "show-error", "S", false, "with -s, print errors")
 	p.BoolVarP(&f.verbose, "verbose", "v", false, "print requests, responses and connections")
+	for _, name := range []string{"trace-ascii", "trace"} {
+		p.Func(name, "like -v, but write to `FILE` (- for standard output)", func(file string) error {
+			f.traceName, f.verbose = file, true
+			return nil
+		})
+	}
+	p.Lookup("trace").Hidden = true
+	p.BoolVar(&f.traceTime, "trace-time", false, "with -v, print the time before each line")
 	p.BoolVar(&f.errorJSON, "error-json", false, "print all messages as lines of JSON")
+}
+
+// openTrace creates the file of --trace-ascii. The file is never closed, because
+// lines are written until the process ends.
+func (s *streams) openTrace() error {
+	switch s.traceName {
+	case "", "%": // as in curl, standard error
+		return nil
+	case "-":
+		s.traceTo = s.stdout
+		return nil
+	}
+	file, err := os.OpenFile(s.traceName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fetch.Local.With(err)
+	}
+	s.traceTo = file
+	return nil
 }
 
 // print writes a line of text to standard output.

@@ -43,7 +43,7 @@ func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
 	}
 	switch {
 	case !warc.IsFileName(name) || strings.HasSuffix(name, warc.OpenSuffix):
-		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc or .warc.gz, not %q", name)
+		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc or .warc.gz, such as %q", name+".warc.gz")
 	case len(f.client.replay.archives) > 0:
 		return nil, fetch.Usage.Errorf("--warc-file and --archive exclude each other, because nothing is requested")
 	case f.request.head, f.request.byteRange != "", f.body.continueAt != "", f.request.segments > 1:

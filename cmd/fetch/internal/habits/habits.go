@@ -93,8 +93,12 @@ type translation struct {
 func (p *program) translate(command string, words []word) *Hint {
 	t := &translation{command: command, Hint: Hint{Program: p.name}}
 	for _, w := range words {
-		if w.option != nil && w.flag == nil && w.option.crawl {
+		switch {
+		case w.option == nil || w.flag != nil:
+		case w.option.crawl:
 			t.command = "fetch mirror"
+		case w.option.browse:
+			t.command = "fetch browse"
 		}
 	}
 	for _, w := range words {

@@ -17,6 +17,7 @@ var otherNames = map[string]string{
 	"private-key":          "key",
 	"quiet":                "silent",
 	"quota":                "max-bytes",
+	"disable":              "no-config",   // of curl
 	"remote-name-all":      "remote-name", // of curl
 	"save-cookies":         "cookie-jar",
 	"start-pos":            "continue-at",

@@ -30,6 +30,7 @@ func signs() []sign {
 		{"wget", "proxy-user", func(v string, _ []word) bool { return strings.ContainsAny(v, "/ ") && !strings.Contains(v, ":") }},
 		{"wget", "user-agent", func(v string, _ []word) bool { return strings.HasPrefix(v, "*.") }},
 		{"wget", "ftp-port", func(v string, _ []word) bool { return !isLocalAddress(v) }},
+		{"wget", "telnet-option", func(v string, _ []word) bool { return isNumber(v) }},
 		{"wget", "quote", func(v string, _ []word) bool { return v != "" && v[0] >= '0' && v[0] <= '9' }},
 		{"wget", "upload-file", func(v string, _ []word) bool { return isNumber(v) }},
 		{"wget", "list-only", func(_ string, words []word) bool { return hasArgument(words, isNumber) }},

@@ -7,7 +7,8 @@ type option struct {
 	value  bool   // if true, the option has a value
 	fetch  string // flags of fetch, "" if the option needs none, or missing
 	mirror string // flags of fetch mirror
-	crawl  bool   // if true, the option has a meaning only for several pages
+	crawl  bool   // if true, the option has a meaning only for fetch mirror
+	browse bool   // if true, the option has the effect of fetch browse
 
 	convert func(value string) string // returns VALUE, or "" if the option has no equivalent; may be nil
 }
@@ -149,7 +150,7 @@ func aria2Options() []option {
 // lynxOptions returns the options of lynx that the shells of users know.
 func lynxOptions() []option {
 	return []option{
-		{names: "-dump"}, {names: "-source"}, {names: "-nolist"}, {names: "-head", fetch: "-I"},
+		{names: "-dump", browse: true}, {names: "-source"}, {names: "-nolist"}, {names: "-head", fetch: "-I"},
 		{names: "-width", value: true}, {names: "-accept_all_cookies"},
 	}
 }

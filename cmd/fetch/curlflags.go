@@ -1,0 +1,80 @@
+package main
+
+import (
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+)
+
+// curlFlags are flags of curl that have no effect or are not supported.
+type curlFlags struct{}
+
+// ignoredFlags only tune the transport, describe a default of fetch, or permit
+// an old version that fetch does not use. The value is true if the flag has an
+// argument.
+var ignoredFlags = map[string]bool{
+	"compressed-ssh": false, "expect100-timeout": true, "false-start": false, "happy-eyeballs-timeout-ms": true,
+	"keepalive-time": true, "no-alpn": false, "no-keepalive": false, "no-npn": false, "no-sessionid": false,
+	"parallel-immediate": false, "post301": false, "post302": false, "post303": false, "retry-connrefused": false,
+	"sasl-ir": false, "ssl-allow-beast": false, "ssl-no-revoke": false, "ssl-revoke-best-effort": false,
+	"styled-output": false, "suppress-connect-headers": false, "tcp-fastopen": false, "tcp-nodelay": false,
+	"tlsv1": false, "tlsv1.0": false, "tlsv1.1": false, "tr-encoding": false, "ssl-auto-client-cert": false,
+}
+
+// unsupportedFlags maps flags without an argument to the reason or to an
+// alternative.
+var unsupportedFlags = map[string]string{
+	"cert-status": "OCSP is not supported", "fail-early": "run one command for each URL",
+	"disallow-username-in-url": "a URL can contain a user name", "http2-prior-knowledge": "HTTP/2 requires TLS",
+	"http3": "HTTP/3 is not supported", "http3-only": "HTTP/3 is not supported",
+	"negotiate": "Negotiate authentication is not supported", "next": "run one command for each group of flags",
+	"ntlm": "NTLM authentication is not supported", "proxy-negotiate": "Negotiate authentication is not supported",
+	"proxy-ntlm": "NTLM authentication is not supported", "remove-on-error": "incomplete files have another name",
+	"sslv2": "SSL is not supported", "sslv3": "SSL is not supported", "xattr": "use --meta FILE",
+	"haproxy-protocol": "the PROXY protocol is not supported", "manual": "use fetch --help and fetch help TOPIC",
+	"crlf": "fetch only reads", "ftp-create-dirs": "fetch only reads",
+}
+
+// unsupportedValues is like unsupportedFlags for flags with an argument.
+var unsupportedValues = map[string]string{
+	"aws-sigv4": "AWS signatures are not supported", "alt-svc": "alternative services are not supported",
+	"capath": "use --cacert FILE", "cert-type": "certificates must be in PEM format",
+	"ciphers": "the ciphers are those of Go", "create-file-mode": "use umask", "crlfile": "CRLs are not supported",
+	"dns-servers": "the DNS servers are those of the system", "doh-url": "the DNS servers are those of the system",
+	"hsts": "HSTS is not supported", "key-type": "keys must be in PEM format",
+	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
+	"pass": "encrypted private keys are not supported", "preproxy": "only one proxy is supported",
+	"request-target": "the request target is the URL", "speed-limit": "use --max-time SECONDS",
+	"speed-time": "use --max-time SECONDS", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",
+	"tls-max": "TLS 1.2 and 1.3 are supported", "tls13-ciphers": "the ciphers are those of Go",
+	"curves": "the curves are those of Go",
+}
+
+// shortNames maps flags to their short names.
+var shortNames = map[string]string{"tlsv1": "1", "sslv2": "2", "sslv3": "3", "next": ":", "manual": "M", "speed-limit": "Y",
+	"speed-time": "y", "telnet-option": "t"}
+
+// register registers the flags as hidden flags.
+func (curlFlags) register(s *options.Set) {
+	var hidden options.Set
+	p := hidden.Section("curl")
+	for name, value := range ignoredFlags {
+		p.FuncP(name, shortNames[name], "ignored", func(string) error { return nil })
+		if !value {
+			p.Lookup(name).NoOptDefVal = "true"
+		}
+	}
+	reject := func(flags map[string]string, value bool) {
+		for name, reason := range flags {
+			p.FuncP(name, shortNames[name], "not supported", func(string) error {
+				return fetch.Unsupported.Errorf("--%s: %s", name, reason)
+			})
+			if !value {
+				p.Lookup(name).NoOptDefVal = "true"
+			}
+		}
+	}
+	reject(unsupportedFlags, false)
+	reject(unsupportedValues, true)
+	hidden.Hide()
+	s.Sections = append(s.Sections, hidden.Sections...)
+}
