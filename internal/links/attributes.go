@@ -30,7 +30,7 @@ func isRelevant(element, key string) bool {
 	case "value":
 		return element == "param"
 	case "rel", "type":
-		return element == "link" || element == "a" || element == "area" || element == "script" && key == "type"
+		return localName(element) == "link" || element == "a" || element == "area" || element == "script" && key == "type"
 	case "action", "method":
 		return element == "form"
 	case "name":
@@ -193,6 +193,12 @@ func relationKind(rel, mediaType string) (Kind, bool) {
 		}
 	}
 	return kind, true
+}
+
+// isConnectionHint reports whether a browser opens a connection to the target of
+// a link element without requesting it.
+func isConnectionHint(e *element) bool {
+	return localName(e.name) == "link" && (hasWord(e.get("rel"), "preconnect") || hasWord(e.get("rel"), "dns-prefetch"))
 }
 
 // typeKind returns the kind of a link to a document with the given media type.

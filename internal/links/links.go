@@ -77,9 +77,10 @@ func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.R
 // which may be relative, or "" to keep the reference unchanged. Rewrite appends
 // the fragment of the original reference.
 //
-// All other bytes are copied unchanged, except for base elements. Rewrite
+// All other bytes are copied unchanged, except for base and link elements. Rewrite
 // empties the href attribute of a base element and makes relative references
-// absolute. If [CanRewrite] returns false for media, the document is copied
+// absolute. It also empties the href attribute of connection hints, such as
+// preconnect. If [CanRewrite] returns false for media, the document is copied
 // unchanged.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
 	replace func(Link) string) error {

@@ -149,6 +149,10 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 			changes = append(changes, attribute{a.key, ""})
 			continue
 		}
+		if w.out != nil && a.key == "href" && isConnectionHint(e) {
+			changes = append(changes, attribute{a.key, ""}) // a copy must not cause connections
+			continue
+		}
 		kind, syntax := classifyAttribute(e, a.key)
 		from := e.name + " " + a.key
 		to := ""

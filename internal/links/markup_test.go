@@ -147,6 +147,9 @@ func TestRewrite(t *testing.T) {
 		{"refresh with quotes", "text/html", `<meta http-equiv=refresh content="0; url='a">`, `<meta http-equiv=refresh content="0; url='L/d/a">`},
 		{"base without a value", "text/html", `<base href><a href=x>`, `<base href><a href="L/d/x">`},
 		{"integrity", "text/html", `<link rel=stylesheet integrity="sha256-x" href=a CrossOrigin><script src=//o/ integrity=y>`, `<link rel=stylesheet data-integrity="sha256-x" href="L/d/a" data-CrossOrigin><script src=//o/ integrity=y>`},
+		{"connection hints", "text/html", `<link rel=preconnect href=//o><link href="//o" rel="x DNS-Prefetch"><link rel=help href=a>`,
+			`<link rel=preconnect href=""><link href="" rel="x DNS-Prefetch"><link rel=help href="L/d/a">`},
+		{"connection hint with a prefix", "application/xhtml+xml", `<h:link rel="preconnect" href="//o"/>`, `<h:link rel="preconnect" href=""/>`},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
