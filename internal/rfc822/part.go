@@ -3,6 +3,7 @@ package rfc822
 import (
 	"bytes"
 	"io"
+	"iter"
 	"mime"
 	"strings"
 
@@ -21,6 +22,19 @@ type Part struct {
 
 // id returns the Content-ID of the part without angle brackets, or "".
 func (p *Part) id() string { return strings.Trim(p.Header.Get("Content-ID"), " <>") }
+
+// Parts returns the leaf parts of a message in order. The Body of a part must be
+// read before the next iteration. The first error ends the sequence.
+func Parts(message io.Reader) iter.Seq2[*Part, error] {
+	return func(yield func(*Part, error) bool) {
+		for r := newReader(message); ; {
+			p, err := r.next()
+			if err == io.EOF || !yield(p, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 // FindNumber returns the part of a message with the given part number, such as
 // "2.1". If the message has no such part, FindNumber returns a [fetch.NotFound]
