@@ -137,6 +137,22 @@ func (l Line) labeledDigest() string {
 	return name + ":" + value
 }
 
+// Lookup returns the index lines of u and of equivalent URLs. The lines of each
+// spelling of the URL are sorted by date. Lookup reads a few blocks of the index
+// and no records, so some lines may refer to records that cannot be replayed.
+func (a *Archive) Lookup(u uri.URI) iter.Seq2[Line, error] { return a.linesOf(u) }
+
+// Search returns the index lines of the URLs that begin with prefix, in the
+// order of the index. Prefixes are compared by [Key], so that a prefix of an
+// http URL has at least a complete host name. An empty prefix selects all lines.
+// Search reads the index from the first result on.
+func (a *Archive) Search(prefix string) iter.Seq2[Line, error] {
+	if prefix == "" {
+		return a.lines()
+	}
+	return a.lookupPrefix(escape(Key(prefix), " "))
+}
+
 func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for text, err := range in {
@@ -162,7 +178,11 @@ type sortedLines struct {
 
 // lookup returns the index lines with the given key.
 func (a *sortedLines) lookup(key string) iter.Seq2[Line, error] {
-	key = escape(key, " ") + " "
+	return a.lookupPrefix(escape(key, " ") + " ")
+}
+
+// lookupPrefix returns the index lines that begin with key.
+func (a *sortedLines) lookupPrefix(key string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		start, err := searchLines(a.index, a.size, key)
 		if err != nil {

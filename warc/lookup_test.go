@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
 )
 
 func writeIndex(t testing.TB, lines ...string) *IndexFile {
@@ -125,4 +126,42 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(time.Since(start).Microseconds())/float64(b.N), "µs/lookup")
+}
+
+// TestSearch searches an index for a URL and for the starts of URLs.
+func TestSearch(t *testing.T) {
+	x := writeIndex(t,
+		`com,example)/ 20200101000000 {"url":"http://example.com/"}`,
+		`com,example)/ 20210101000000 {"url":"https://www.example.com/"}`,
+		`com,example)/a/b 20200101000000 {"url":"http://example.com/a/B"}`,
+		`com,example)/ab 20200101000000 {"url":"http://example.com/ab"}`,
+		`com,examples)/ 20200101000000 {"url":"http://examples.com/"}`,
+		`gopher://h/1/x 20200101000000 {"url":"gopher://h/1/x"}`)
+	a := &Archive{sortedLines: x.sortedLines}
+	for prefix, want := range map[string]string{
+		"":                     "http://example.com/ https://www.example.com/ http://example.com/a/B http://example.com/ab http://examples.com/ gopher://h/1/x",
+		"http://example.com":   "http://example.com/ https://www.example.com/ http://example.com/a/B http://example.com/ab",
+		"http://example.com/a": "http://example.com/a/B http://example.com/ab", "http://EXAMPLE.com/a/": "http://example.com/a/B",
+		"gopher://h": "gopher://h/1/x", "gopher://H": "", "\n": "", "zzz": "", "http://": "",
+	} {
+		var got []string
+		for l, err := range a.Search(prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, l.URL)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %q", prefix, got, want)
+		}
+	}
+	n := 0
+	for l, err := range a.Lookup(uri.MustParse("HTTP://example.com:80")) {
+		if n++; err != nil || l.URL != "http://example.com/" {
+			t.Errorf("Lookup: %v, %v", l, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("Lookup returned %d lines", n)
+	}
 }
