@@ -16,7 +16,7 @@ func newCommandTree(s *streams) *commandTree {
 		return errors.Join(r.configure(cmd), r.openTrace())
 	}
 	r.main.AddCommand(r.ls(), r.browse(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.recover(), r.index(), r.pack(),
-		r.frontier(), r.uri(), r.man(), r.completion())
+		r.serve(), r.frontier(), r.uri(), r.man(), r.completion())
 	r.main.SetHelpCommand(r.help())
 	r.main.InitDefaultHelpCmd() // adds the help command
 	r.main.CompletionOptions.DisableDefaultCmd = true

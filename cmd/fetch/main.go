@@ -62,7 +62,7 @@ func interruptible(own *interrupts) (context.Context, func()) {
 				}
 				cancel(signalError{s.(syscall.Signal)})
 				time.AfterFunc(repeatTime, func() { signal.Stop(signals) })
-				time.AfterFunc(shutdownTime, func() { os.Exit(128 + int(s.(syscall.Signal))) })
+				time.AfterFunc(own.shutdownTime(), func() { os.Exit(128 + int(s.(syscall.Signal))) })
 			case <-ctx.Done():
 			}
 			return
@@ -77,8 +77,24 @@ func interruptible(own *interrupts) (context.Context, func()) {
 // interrupts contains the function that SIGINT calls. The zero value has no
 // function, so that SIGINT ends the command. It is safe for concurrent use.
 type interrupts struct {
-	mu sync.Mutex
-	do func()
+	mu    sync.Mutex
+	do    func()
+	grace time.Duration // time that the command needs to finish after a signal
+}
+
+// setGrace delays the forced exit after a signal by the duration grace.
+func (i *interrupts) setGrace(grace time.Duration) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.grace = grace
+}
+
+// shutdownTime returns the time after a signal until the process is forced to
+// exit.
+func (i *interrupts) shutdownTime() time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.grace + shutdownTime
 }
 
 // set sets the function that SIGINT calls, or removes it if do is nil.

@@ -55,6 +55,7 @@ var layers = map[string][]string{
 	"save":     {"uri", "fetch", "internal/", "wrap"},
 	"warc":     {"uri", "fetch", "internal/"},
 	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
+	"gateway":  {"uri", "fetch", "internal/", "warc"},
 
 	"internal/frontier": {"internal/sqlite", "internal/regularfile"},
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/media"},
@@ -64,7 +65,7 @@ var layers = map[string][]string{
 
 	"doc":     {},
 	"schemes": {"uri", "fetch", "schemes/"},
-	"cmd/":    {"doc", "uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "cmd/"},
+	"cmd/":    {"doc", "uri", "uri/iri", "fetch", "internal/", "schemes", "schemes/", "wrap", "netrc", "save", "warc", "mirror", "gateway", "cmd/"},
 
 	// The packages below are for tests and benchmarks only.
 	"fetch/fetchtest":      {"uri", "fetch", "internal/"},
@@ -99,9 +100,9 @@ var users = map[string][]string{
 	"internal/archive":  {"mirror"},
 	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
 	"internal/tree":     {"internal/archive", "cmd/"},
-	"internal/links":    {"mirror", "internal/archive", "cmd/"},
+	"internal/links":    {"mirror", "internal/archive", "gateway", "cmd/"},
 
-	"internal/crawlreport": {"mirror"},
+	"internal/crawlreport": {"mirror", "gateway"},
 
 	"internal/z3950":            {"schemes/wais", "internal/waistest"},
 	"internal/prospero/ardp":    {"schemes/prospero", "internal/prospero/"},
@@ -109,7 +110,7 @@ var users = map[string][]string{
 }
 
 // networkFiles lists the files that may connect, listen and resolve names.
-var networkFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go"}
+var networkFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go", "gateway/listen.go"}
 
 // networkNames lists, by package path, the functions and types that open
 // connections, listen or resolve names. A "*" at the end matches any suffix.

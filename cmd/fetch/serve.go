@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway"
+	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/warc"
+	"github.com/spf13/cobra"
+)
+
+// A serveCommand shows archives in a web browser.
+type serveCommand struct {
+	*streams
+	listen, base string
+	hosts        []string
+	scripts      bool
+}
+
+func (r *commandTree) serve() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "serve [flags] DIR|FILE...",
+		Short: "Show archives in a web browser",
+		Long: `serve is a web server for archives of fetch mirror, and for WARC and WACZ files.
+It renders pages, gopher menus, directories, newsgroups and articles. Links lead
+to captures in the same archive. The server never retrieves a URL from a network.
+It listens on a loopback address only. SIGINT and SIGTERM end the server after
+the running requests.`,
+		Example: examples("fetch serve gopher.example.org",
+			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
+		Args: minArgs("directories of archives, or WARC or WACZ files"),
+	}, &serveCommand{streams: r.streams})
+}
+
+func (c *serveCommand) register(s *options.Set) {
+	p := s.Own("Flags")
+	p.StringVar(&c.listen, "listen", "127.0.0.1:8700", "listen on the loopback address and port `ADDRESS`")
+	p.StringArrayVar(&c.hosts, "host", nil, "also answer requests for the host `NAME`, for a reverse proxy")
+	p.StringVar(&c.base, "base", "", "prefix the path of every page with `PATH`, for a reverse proxy")
+	p.BoolVar(&c.scripts, "scripts", false, "let archived pages run scripts")
+	registerIgnored(s)
+}
+
+// serveGrace is the time after a signal in which running requests can finish.
+const serveGrace = 10 * time.Second
+
+func (c *serveCommand) run(ctx context.Context, args []string) error {
+	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
+	defer func() {
+		for _, a := range opts.Archives {
+			a.Source.Close()
+		}
+	}()
+	for _, name := range args {
+		a, err := c.open(ctx, name)
+		if err != nil {
+			return err
+		}
+		opts.Archives = append(opts.Archives, a)
+	}
+	l, err := gateway.Listen(c.listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	opts.Address = l.Addr()
+	h, err := gateway.New(opts)
+	if err != nil {
+		return err
+	}
+	c.note("the archives are at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
+	c.interrupts.setGrace(serveGrace)
+	return h.Serve(ctx, l, serveGrace)
+}
+
+// open opens an archive. The archive has seeds and a report only if a mirror
+// wrote them.
+func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive, err error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return a, fetch.Local.With(err)
+	}
+	if a.Source, err = warc.Open(name); err != nil {
+		return a, err
+	}
+	for _, damage := range a.Source.Damaged {
+		c.note("%v", damage)
+	}
+	a.Name = filepath.Base(path)
+	if _, err := os.Stat(filepath.Join(name, "fetch.db")); err != nil {
+		return a, nil
+	}
+	if a.Seeds, err = mirror.Seeds(ctx, name); err != nil {
+		c.note("%s: the start URLs cannot be read: %v", name, err)
+	}
+	a.Report = c.readReport(filepath.Join(name, "report.json"))
+	return a, nil
+}
+
+// maxReport is the maximum size of a report in bytes.
+const maxReport = 16 << 20
+
+// readReport reads the report of the last run, or returns nil.
+func (c *serveCommand) readReport(name string) []byte {
+	f, err := regularfile.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxReport))
+	if err != nil {
+		c.note("%s: %v", name, err)
+	}
+	return text
+}

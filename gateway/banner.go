@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+
+	"golang.org/x/net/html"
+)
+
+// banner returns the banner that is inserted into an archived page. It is ASCII,
+// so that it suits most charsets.
+func (x *exchange) banner(t target, s selection) []byte {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, "inserted", newCaptureLinks(t, s)); err != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// maxStart is the number of bytes at the start of a page in which an inserter
+// searches for the body.
+const maxStart = 64 << 10
+
+// An inserter is a writer that inserts text after the start of the body of an
+// HTML page. It inserts nothing into a set of frames.
+type inserter struct {
+	out  io.Writer
+	text []byte
+	head []byte // start of the page, until the text is inserted
+	done bool   // the text is inserted
+}
+
+func (i *inserter) Write(p []byte) (int, error) {
+	if i.done {
+		return i.out.Write(p)
+	}
+	i.head = append(i.head, p...)
+	if len(i.head) < maxStart {
+		return len(p), nil
+	}
+	return len(p), i.flush()
+}
+
+// flush writes the start of the page with the text.
+func (i *inserter) flush() error {
+	if i.done {
+		return nil
+	}
+	i.done = true
+	at := bodyStart(i.head)
+	if at < 0 {
+		_, err := i.out.Write(i.head)
+		return err
+	}
+	_, err := i.out.Write(bytes.Join([][]byte{i.head[:at], i.text, i.head[at:]}, nil))
+	i.head = nil
+	return err
+}
+
+// bodyStart returns the offset after the start tag of the body. If there is no
+// such tag, it returns the offset after the head, or after the document type.
+// It returns -1 if page is a set of frames.
+func bodyStart(page []byte) int {
+	z := html.NewTokenizer(bytes.NewReader(page))
+	offset, after := 0, 0
+	for {
+		kind := z.Next()
+		offset += len(z.Raw())
+		switch kind {
+		case html.ErrorToken:
+			return after
+		case html.DoctypeToken:
+			after = offset
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := z.TagName()
+			switch tag := string(name); {
+			case tag == "frameset":
+				return -1
+			case tag == "body" && kind == html.StartTagToken:
+				return offset
+			case tag == "html" && kind == html.StartTagToken, tag == "head" && kind == html.EndTagToken:
+				after = offset
+			}
+		}
+	}
+}

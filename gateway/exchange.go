@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// An exchange is a request and its response.
+type exchange struct {
+	*Handler
+	w http.ResponseWriter
+	r *http.Request
+}
+
+// A target is the part of a request target after the name of the archive.
+type target struct {
+	archive *collection
+	period  period // period of the capture; zero for the routes that need none
+	form    form
+	part    string  // number of the part of a message, or ""
+	url     uri.URI // the archived URL
+}
+
+// A form is the form in which a capture is served.
+type form string
+
+const (
+	formPage  form = ""    // a page for readers, with a banner
+	formBytes form = "id_" // the archived object, unchanged
+	formPlain form = "mp_" // the object with rewritten links and without a banner, for use inside a page
+)
+
+// route calls the function for the request target. It parses the target itself,
+// because http.ServeMux would merge the slashes of the archived URL.
+func (x *exchange) route() {
+	path, ok := strings.CutPrefix(x.r.RequestURI, x.base+"/")
+	if !ok {
+		if x.r.RequestURI == x.base { // only with a prefix
+			x.redirect(x.base + "/")
+			return
+		}
+		x.notFound()
+		return
+	}
+	rest, ok := strings.CutPrefix(path, "archive/")
+	switch {
+	case path == "":
+		x.home()
+		return
+	case path == "style.css":
+		x.styleSheet()
+		return
+	case path == "favicon.ico": // browsers request it for every page
+		x.w.WriteHeader(http.StatusNoContent)
+		return
+	case !ok:
+		x.notFound()
+		return
+	}
+	name, rest, slash := strings.Cut(rest, "/")
+	bare, _, _ := strings.Cut(name, "?")
+	archive := x.archiveNamed(bare)
+	switch {
+	case archive == nil:
+		x.fail(http.StatusNotFound, "There is no such archive", "The first page lists the archives of this server.")
+	case !slash:
+		x.redirect(archive.path)
+	case rest == "" || rest[0] == '?':
+		x.overview(archive)
+	default:
+		x.routeURL(archive, rest)
+	}
+}
+
+// archiveNamed returns the archive with a percent-encoded name, or nil.
+func (h *Handler) archiveNamed(text string) *collection {
+	name, err := url.PathUnescape(text)
+	for _, a := range h.archives {
+		if err == nil && a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// selector matches the path segment of a capture: the timestamp, the form and
+// parameters.
+var selector = regexp.MustCompile(`^([0-9]{4,14})(id_|mp_)?(?:;part=([0-9]+(?:\.[0-9]+)*))?$`)
+
+// routeURL calls the function for a route that contains an archived URL.
+func (x *exchange) routeURL(archive *collection, rest string) {
+	t := target{archive: archive}
+	segment, text, _ := strings.Cut(rest, "/")
+	if segment == "timemap" {
+		var list string
+		list, text, _ = strings.Cut(text, "/")
+		segment += "/" + list
+	}
+	handle := x.capture
+	m := selector.FindStringSubmatch(segment)
+	switch {
+	case segment == "*":
+		handle = x.captures
+	case segment == "timegate":
+		handle = x.timeGate
+	case segment == "timemap/link":
+		handle = x.timeMap
+	case m != nil && len(m[3]) <= maxPartNumber:
+		var ok bool
+		if t.period, ok = parsePeriod(m[1]); !ok {
+			x.fail(http.StatusBadRequest, "The date is invalid", "A date has 4 to 14 digits: YYYYMMDDhhmmss.")
+			return
+		}
+		t.form, t.part = form(m[2]), m[3]
+	default:
+		x.notFound()
+		return
+	}
+	u, err := uri.Parse(uri.EscapeNonASCII(text))
+	if err != nil {
+		x.fail(http.StatusBadRequest, "The URL is invalid", err.Error())
+		return
+	}
+	t.url = u.WithoutFragment()
+	handle(t)
+}
+
+// maxPartNumber is the maximum length of the number of a message part.
+const maxPartNumber = 40
+
+// A period is the time that a timestamp selects. A shorter timestamp selects a
+// longer period.
+type period struct{ first, last time.Time }
+
+// parsePeriod parses 4 to 14 digits. It ignores the last digit of an odd number
+// of digits.
+func parsePeriod(digits string) (p period, ok bool) {
+	digits = digits[:len(digits)&^1]
+	first, err := time.Parse("20060102150405"[:len(digits)], digits)
+	if err != nil {
+		return p, false
+	}
+	next := first
+	switch len(digits) {
+	case 4:
+		next = first.AddDate(1, 0, 0)
+	case 6:
+		next = first.AddDate(0, 1, 0)
+	case 8:
+		next = first.AddDate(0, 0, 1)
+	case 10:
+		next = first.Add(time.Hour)
+	case 12:
+		next = first.Add(time.Minute)
+	default:
+		next = first.Add(time.Second)
+	}
+	return period{first, next.Add(-time.Second)}, true
+}
+
+// distance returns the time between t and the period, or 0 if the period
+// contains t.
+func (p period) distance(t time.Time) time.Duration {
+	switch {
+	case t.Before(p.first):
+		return p.first.Sub(t)
+	case t.After(p.last):
+		return t.Sub(p.last)
+	}
+	return 0
+}
+
+// pathOf returns the path of a capture of u.
+func (c *collection) pathOf(timestamp string, f form, u uri.URI) string {
+	return c.path + timestamp + string(f) + "/" + u.Unredacted()
+}
+
+// redirect sends the client to another path of this server.
+func (x *exchange) redirect(path string) {
+	x.w.Header().Set("Location", path)
+	x.w.WriteHeader(http.StatusFound)
+}

@@ -1,0 +1,169 @@
+// Package gateway serves web archives to browsers over HTTP.
+//
+// A [Handler] shows the captures of archives as web pages. It renders documents
+// of every scheme of package fetch, such as gopher menus and news articles, and
+// never connects to a network. It implements the Memento protocol (RFC 7089).
+//
+// The content of an archive is untrusted. The Handler serves it with a sandbox
+// policy, so that it cannot run scripts or read other pages of the server. The
+// file doc/serving.md describes the routes and the protection.
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/crawlreport"
+	"github.com/anyurl/fetch/warc"
+)
+
+// Options configures a Handler. The fields Address and Schemes are required.
+type Options struct {
+	// Address is the address of the listener. The header field Host of a
+	// request must have its port, and its address, localhost, 127.0.0.1 or
+	// [::1] as the host.
+	Address net.Addr
+
+	Hosts    []string       // further host names, accepted without a port and with the port of Address
+	Base     string         // path prefix of all routes, such as "/archives", or ""
+	Scripts  bool           // if true, archived pages may run scripts, in an origin of their own
+	Schemes  []fetch.Scheme // schemes of the archived URLs
+	Archives []Archive
+
+	MaxRequests int // maximum number of requests that run at the same time; 0 means 128
+}
+
+// An Archive is an archive that a Handler serves.
+type Archive struct {
+	// Name identifies the archive in URLs, for example the base name of its
+	// file. If several archives have the same name, New adds a suffix such as
+	// "-2".
+	Name   string
+	Source *warc.Archive // the caller closes it after the last request
+	Seeds  []string      // URLs from which the crawl started, or nil
+	Report []byte        // content of the file report.json of a mirror, or nil
+}
+
+// A Handler serves archives over HTTP. It is safe for concurrent use.
+type Handler struct {
+	base     string
+	hosts    map[string]bool
+	scripts  bool
+	schemes  map[string]fetch.Scheme
+	archives []*collection
+	slots    chan struct{} // limits the number of running requests
+}
+
+// A collection is an archive with its unique name and its statistics.
+type collection struct {
+	Archive
+	path string // path of the overview page, which ends in "/"
+
+	mu         sync.Mutex
+	statistics *crawlreport.Report // statistics of the index, or nil if they are not computed yet
+	partial    bool                // the statistics do not contain all captures
+}
+
+// validBase matches a path prefix without special characters.
+var validBase = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
+
+// New returns a Handler. If the options are invalid, the error wraps
+// fetch.Usage.
+func New(opts Options) (*Handler, error) {
+	h := &Handler{
+		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts,
+		schemes: map[string]fetch.Scheme{},
+	}
+	if !validBase.MatchString(h.base) {
+		return nil, fetch.Usage.Errorf("the path prefix %q is invalid: it must look like /name", opts.Base)
+	}
+	if opts.Address == nil {
+		return nil, fetch.Usage.Errorf("the address of the listener is missing")
+	}
+	host, port, err := net.SplitHostPort(opts.Address.String())
+	if err != nil {
+		return nil, fetch.Usage.With(err)
+	}
+	for _, name := range append([]string{"localhost", "127.0.0.1", "::1", host}, opts.Hosts...) {
+		h.hosts[net.JoinHostPort(strings.ToLower(strings.Trim(name, "[]")), port)] = true
+	}
+	for _, name := range opts.Hosts {
+		h.hosts[strings.ToLower(name)] = true
+	}
+	for _, s := range opts.Schemes {
+		h.schemes[s.Name] = s
+	}
+	slots := opts.MaxRequests
+	if slots <= 0 {
+		slots = 128
+	}
+	h.slots = make(chan struct{}, slots)
+	names := map[string]bool{}
+	for _, a := range opts.Archives {
+		a.Name = uniqueName(names, a.Name)
+		h.archives = append(h.archives, &collection{Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/"})
+	}
+	return h, nil
+}
+
+// uniqueName returns name, or name with a number if names contains it. It adds
+// the result to names. The names "." and ".." would change the path of a URL.
+func uniqueName(names map[string]bool, name string) string {
+	if strings.Trim(name, ".") == "" {
+		name = "archive"
+	}
+	unique := name
+	for n := 2; names[unique]; n++ {
+		unique = name + "-" + strconv.Itoa(n)
+	}
+	names[unique] = true
+	return unique
+}
+
+const (
+	maxTarget   = 16 << 10         // bytes of a request target
+	slotTimeout = 30 * time.Second // time that a request waits until other requests finish
+)
+
+// ServeHTTP answers a request. It rejects a request whose Host is not permitted,
+// because a foreign web page could otherwise read the archives by DNS rebinding.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{Handler: h, w: w, r: r}
+	x.setPageHeader()
+	switch {
+	case !h.hosts[strings.ToLower(r.Host)]:
+		x.fail(http.StatusForbidden, "This host name is not permitted", "The server answers only requests for its own address.")
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		x.fail(http.StatusMethodNotAllowed, "This method is not permitted", "The server answers only GET and HEAD.")
+		return
+	case len(r.RequestURI) > maxTarget:
+		x.fail(http.StatusRequestURITooLong, "The URL is too long", "The server accepts at most 16 KiB.")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	x.r = r.WithContext(ctx)
+	wait := time.NewTimer(slotTimeout)
+	defer wait.Stop()
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-wait.C:
+		w.Header().Set("Retry-After", "10")
+		x.fail(http.StatusServiceUnavailable, "The server is busy", "Try again later.")
+		return
+	case <-ctx.Done():
+		return
+	}
+	x.route()
+}

@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+)
+
+const root = "/archive/sample.warc.gz/"
+
+// TestPages requests pages and checks the status, and texts that the header and
+// body contain. A text that begins with "!" must be missing.
+func TestPages(t *testing.T) {
+	h := newHandler(t, nil)
+	for name, c := range map[string]struct {
+		target string
+		status int
+		want   []string
+	}{
+		"home":                  {"/", 200, []string{`href="/archive/sample.warc.gz/">sample.warc.gz</a>`}},
+		"style sheet":           {"/style.css", 200, []string{"Content-Type: text/css", "prefers-color-scheme"}},
+		"overview":              {root, 200, []string{">gopher<", ">a.example<", ">text/html<", ">404<", `*/gopher://g.example/1/"`}},
+		"archive without slash": {"/archive/sample.warc.gz", 302, []string{"Location: " + root}},
+		"search": {root + "?prefix=http://a.example/t", 200, []string{
+			`href="/archive/sample.warc.gz/20240101000000/http://a.example/two?q=1"`, "!pixel"}},
+		"search without a scheme": {root + "?prefix=A.example/two", 200, []string{"http://a.example/two?q=1</a>", "!pixel"}},
+		"search of gopher":        {root + "?prefix=gopher%3A%2F%2Fg.example%2F0", 200, []string{"about.txt", "!/1/"}},
+		"search without hits":     {root + "?prefix=ftp://nowhere", 200, []string{"No captured URL begins with this text"}},
+		"page with images and links": {root + "20240101000000/http://a.example/", 200, []string{
+			`src="/archive/sample.warc.gz/20240101000000mp_/http://a.example/pixel.gif"`,
+			`href="/archive/sample.warc.gz/20240101000000/http://a.example/two?q=1#part"`,
+			"/20240101000000mp_/http://a.example/style.css", "mailto:x@example.org", `<body class=x><div style=`,
+			"Archived 2024-01-01 00:00:00 UTC", `/20250101000000/http://a.example/">next`, "!previous",
+			"Memento-Datetime: Mon, 01 Jan 2024 00:00:00 GMT"}},
+		"year selects its capture": {root + "2025/http://a.example/", 200, []string{"second", "previous", "next"}},
+		"nearest capture":          {root + "20250401/http://a.example/", 200, []string{"second"}},
+		"frameset has no banner":   {root + "2026/http://a.example/", 200, []string{"!Archived", "20260101000000mp_/http://a.example/a.html"}},
+		"frame has no banner":      {root + "2025mp_/http://a.example/", 200, []string{"!Archived", "second"}},
+		"style sheet of a page":    {root + "2024mp_/http://a.example/style.css", 200, []string{"Content-Type: text/css", "mp_/http://a.example/more.css", "mp_/http://a.example/pixel.gif"}},
+		"bytes":                    {root + "2024id_/http://a.example/", 200, []string{`<img src="/pixel.gif">`, "!Archived", "Content-Disposition: attachment"}},
+		"bytes of an image":        {root + "2024id_/http://a.example/pixel.gif", 200, []string{"GIF89a", "!Content-Disposition"}},
+		"page in UTF-16":           {root + "2024/http://a.example/utf16", 200, []string{"Content-Type: text/html; charset=utf-8", `mp_/http://a.example/pixel.gif"`, "Archived"}},
+		"connection hints":         {root + "2024/http://a.example/hints", 200, []string{`!evil.example"`, `rel=preconnect href=""`}},
+		"only capture":             {root + "2024/http://a.example/two?q=1", 200, []string{`rel="first last memento"; datetime="Mon, 01 Jan`}},
+		"query":                    {root + "2024/http://a.example/two?q=1", 200, []string{"<h1>query</h1>"}},
+		"double slashes":           {root + "2024/http://a.example//double//slash", 200, []string{"double"}},
+		"host in capitals":         {root + "2024/HTTP://A.example:80/two?q=1", 200, []string{"<h1>query</h1>"}},
+		"redirect":                 {root + "2024/http://a.example/moved", 301, []string{"Location: /archive/sample.warc.gz/20240101000000/http://a.example/two?q=1"}},
+		"redirect of bytes":        {root + "2024id_/http://a.example/moved", 301, []string{"Location: /archive/sample.warc.gz/20240101000000id_/http://a.example/two?q=1"}},
+		"redirect to another host": {root + "2024/http://a.example/away", 302, []string{"Location: /archive/sample.warc.gz/20240101000000/http://evil.example/x"}},
+		"archived error page":      {root + "2024/http://a.example/missing", 404, []string{"gone", "Archived"}},
+		"revisit":                  {root + "20250601id_/http://a.example/pixel.gif", 200, []string{"GIF89a", "Content-Type: image/gif", "Memento-Datetime: Sun, 01 Jun 2025"}},
+		"content coding":           {root + "2024id_/http://a.example/zipped", 200, []string{"unzipped", "!Content-Encoding"}},
+		"script as text":           {root + "2024/http://a.example/app.js", 200, []string{"var a = &#39;&lt;p&gt;&#39;"}},
+		"script of a page":         {root + "2024mp_/http://a.example/app.js", 200, []string{"Content-Type: text/javascript", "var a = '<p>'"}},
+		"image":                    {root + "2024/gopher://g.example/I/pixel.gif", 200, []string{`<img src="/archive/sample.warc.gz/20240101000000id_/gopher://g.example/I/pixel.gif"`}},
+		"gopher menu": {root + "2024/gopher://g.example/1/", 200, []string{
+			`href="/archive/sample.warc.gz/20240101000000/gopher://g.example/0/about.txt">About`, "Welcome &lt;b&gt;",
+			"/20240101000000/http://a.example/"}},
+		"text in another charset": {root + "2024/gopher://g.example/0/about.txt", 200, []string{"café &lt;script&gt;\ufffd"}},
+		"ftp directory":           {root + "2024/ftp://f.example/pub/", 200, []string{"ftp://f.example/pub/README", "531 B", "2023-01-29"}},
+		"download": {root + "2024/ftp://f.example/pub/file.zip", 200, []string{
+			"Content-Disposition: attachment; filename=file.zip", "Content-Length: 4", "PK"}},
+		"article": {root + "2024/news://n.example/2@example.org", 200, []string{
+			"Jörg", "café &lt;b&gt;", "/20240101000000/news://n.example/1@example.org", "20240101000000id_;part=2/news://n.example/2@example.org"}},
+		"attachment":        {root + "2024id_;part=2/news://n.example/2@example.org", 200, []string{"PK\x05", "Content-Type: application/zip", "Content-Disposition: attachment"}},
+		"missing part":      {root + "2024id_;part=9/news://n.example/2@example.org", 404, nil},
+		"without a type":    {root + "2024/gopher://g.example/9/untyped", 200, []string{"<pre>plain words"}},
+		"all captures":      {root + "*/http://a.example/", 200, []string{"2024-01-01", "2025-01-01", "2026-01-01", "sha1:"}},
+		"no capture":        {root + "2024/http://b.example/", 404, []string{"no capture of this URL", "does not retrieve it"}},
+		"no captures":       {root + "*/http://b.example/", 404, nil},
+		"unknown archive":   {"/archive/other/", 404, nil},
+		"unknown route":     {"/live/http://a.example/", 404, nil},
+		"proxy request":     {"http://a.example/", 404, nil},
+		"relative URL":      {root + "2024/x", 400, nil},
+		"three digits":      {root + "202/http://a.example/", 404, nil},
+		"fifteen digits":    {root + "202401010000000/http://a.example/", 404, nil},
+		"month 13":          {root + "202413/http://a.example/", 400, nil},
+		"timestamp as text": {root + "latest/http://a.example/", 404, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := get(h, "GET", c.target)
+			var all strings.Builder
+			w.Result().Header.Write(&all)
+			all.WriteString("\n" + w.Body.String())
+			if w.Code != c.status {
+				t.Errorf("status %d, want %d", w.Code, c.status)
+			}
+			for _, want := range c.want {
+				absent, negated := strings.CutPrefix(want, "!")
+				if strings.Contains(all.String(), absent) == negated {
+					t.Errorf("%q: found = %v in\n%s", absent, negated, all.String())
+				}
+			}
+		})
+	}
+}
+
+// TestMemento checks the negotiation by date (RFC 7089).
+func TestMemento(t *testing.T) {
+	h := newHandler(t, nil)
+	for name, c := range map[string]struct{ accept, location string }{
+		"latest":       {"", "20260101000000"},
+		"exact":        {"Wed, 01 Jan 2025 00:00:00 GMT", "20250101000000"},
+		"before first": {"Thu, 01 Jan 1998 00:00:00 GMT", "20240101000000"},
+		"after last":   {"Fri, 01 Jan 2044 00:00:00 GMT", "20260101000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var fields []string
+			if c.accept != "" {
+				fields = []string{"Accept-Datetime: " + c.accept}
+			}
+			w := get(h, "GET", root+"timegate/http://a.example/", fields...)
+			if got := w.Header().Get("Location"); w.Code != 302 || got != root+c.location+"/http://a.example/" || w.Header().Get("Vary") != "accept-datetime" {
+				t.Errorf("%d %s %s", w.Code, got, w.Header())
+			}
+			if got := w.Header().Get("Link"); !strings.Contains(got, `<http://a.example/>; rel="original"`) {
+				t.Errorf("Link: %s", got)
+			}
+		})
+	}
+	if w := get(h, "GET", root+"timegate/http://a.example/", "Accept-Datetime: yesterday"); w.Code != 400 {
+		t.Errorf("invalid date: %d", w.Code)
+	}
+	if w := get(h, "GET", root+"timegate/http://b.example/"); w.Code != 404 {
+		t.Errorf("no capture: %d", w.Code)
+	}
+	at := func(ts string) string { return "<http://localhost:8700" + root + ts + "/http://a.example/>; " }
+	w := get(h, "GET", root+"2025/http://a.example/")
+	want := `<http://a.example/>; rel="original", <http://localhost:8700` + root + `timegate/http://a.example/>; rel="timegate", ` +
+		`<http://localhost:8700` + root + `timemap/link/http://a.example/>; rel="timemap"; type="application/link-format", ` +
+		at("20240101000000") + `rel="first prev memento"; datetime="Mon, 01 Jan 2024 00:00:00 GMT", ` +
+		at("20260101000000") + `rel="next last memento"; datetime="Thu, 01 Jan 2026 00:00:00 GMT", ` +
+		at("20250101000000") + `rel="memento"; datetime="Wed, 01 Jan 2025 00:00:00 GMT"`
+	if got := w.Header().Get("Link"); got != want {
+		t.Errorf("Link:\n%s\nwant\n%s", got, want)
+	}
+	w = get(h, "GET", root+"timemap/link/http://a.example/")
+	want = `<http://a.example/>; rel="original",
+<http://localhost:8700` + root + `timemap/link/http://a.example/>; rel="self"; type="application/link-format"; ` +
+		`from="Mon, 01 Jan 2024 00:00:00 GMT"; until="Thu, 01 Jan 2026 00:00:00 GMT",
+<http://localhost:8700` + root + `timegate/http://a.example/>; rel="timegate",
+` + at("20240101000000") + `rel="first memento"; datetime="Mon, 01 Jan 2024 00:00:00 GMT",
+` + at("20250101000000") + `rel="memento"; datetime="Wed, 01 Jan 2025 00:00:00 GMT",
+` + at("20260101000000") + `rel="last memento"; datetime="Thu, 01 Jan 2026 00:00:00 GMT"
+`
+	if got := w.Body.String(); got != want || w.Header().Get("Content-Type") != "application/link-format" {
+		t.Errorf("time map:\n%s\nwant\n%s", got, want)
+	}
+}

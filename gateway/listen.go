@@ -1,0 +1,66 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Listen opens a TCP listener for [Handler.Serve]. The address has the form
+// host:port. The host must be localhost or a loopback address. Otherwise the
+// error wraps fetch.Usage.
+func Listen(address string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fetch.Usage.With(err)
+	}
+	if host == "localhost" {
+		host = "127.0.0.1" // the result of a name resolution may be another address
+	}
+	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
+		return nil, fetch.Usage.Errorf("cannot listen on %q: only loopback addresses such as 127.0.0.1 are supported", address)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	return l, nil
+}
+
+// Limits of the server for each connection and request.
+const (
+	maxHeader      = 64 << 10         // bytes of a request header
+	headerTimeout  = 10 * time.Second // time to receive the header
+	idleTimeout    = time.Minute      // time between two requests of a connection
+	requestTimeout = 10 * time.Minute // time for a request, including the transfer of the response
+)
+
+// Serve answers the requests of l until ctx ends. It then closes l and waits at
+// most for the duration grace until the running requests have finished. The
+// remaining connections are closed. The error is nil if all requests finished.
+func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+	server := &http.Server{
+		Handler: h, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
+		WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		err := server.Shutdown(limited)
+		if err != nil {
+			err = fetch.Timeout.Errorf("some requests did not finish within %v: %w", grace, errors.Join(err, server.Close()))
+		}
+		stopped <- err
+	})
+	err := server.Serve(l)
+	if stop() { // Serve failed by itself
+		return fetch.Local.With(err)
+	}
+	return <-stopped
+}

@@ -1,0 +1,313 @@
+package gateway
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/links"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/uri"
+)
+
+// capture serves the capture that is nearest to the period of t.
+func (x *exchange) capture(t target) {
+	s, err := t.archive.choose(x.r.Context(), t.url, t.period)
+	if err != nil || s.chosen == "" {
+		x.missing(t, err)
+		return
+	}
+	resp, err := x.open(t, s)
+	if err != nil {
+		x.missing(t, err)
+		return
+	}
+	defer resp.Body.Close()
+	x.setMementoHeader(t, s)
+	x.w.Header().Set("Cache-Control", "no-cache")
+	switch {
+	case !resp.Location.IsZero():
+		x.w.Header().Set("Location", t.archive.pathOf(s.chosen, t.form, resp.Location))
+		x.w.WriteHeader(redirectStatus(resp.Code))
+	case t.part != "":
+		x.part(t, resp)
+	case t.form == formBytes:
+		x.attach(resp.Media, nameOf(t.url))
+		x.raw(resp, resp.Body)
+	default:
+		x.show(t, s, resp)
+	}
+}
+
+// open returns the response of a capture. The driver of an archive has no access
+// to a network.
+func (x *exchange) open(t target, s selection) (*fetch.Response, error) {
+	at, _ := parseTimestamp(s.chosen)
+	source := *t.archive.Source // the copy shares the files
+	source.Time, source.Until = at, at
+	source.Decode, source.Raw = true, false
+	driver := source.Schemes(fetch.Scheme{Name: t.url.Scheme()})[0].Open(fetch.Env{})
+	resp, err := driver.Do(x.r.Context(), &fetch.Request{URL: t.url})
+	if err != nil || resp.Media != "" {
+		return resp, err
+	}
+	prefix := bufio.NewReaderSize(resp.Body, 4<<10)
+	start, _ := prefix.Peek(media.SniffLen) // the next Read returns the same error
+	resp.Media = media.TypeOf(t.url.Path(), start)
+	resp.Body = readCloser{prefix, resp.Body}
+	return resp, nil
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// redirectStatus returns the status code for an archived redirect.
+func redirectStatus(code int) int {
+	switch code {
+	case 301, 302, 303, 307, 308:
+		return code
+	}
+	return http.StatusFound
+}
+
+// missing sends the page for a URL that has no capture, or for a capture that
+// cannot be read.
+func (x *exchange) missing(t target, err error) {
+	status, title := http.StatusNotFound, "The archive has no capture of this URL"
+	text := t.url.String() + " is not in the archive. The server does not retrieve it from the network."
+	if err != nil && fetch.FaultOf(err) != fetch.NotFound {
+		status, title, text = http.StatusInternalServerError, "The capture cannot be read", problemText(err)
+	} else if err != nil {
+		text = err.Error()
+	}
+	list := []archiveLink{{"All captures of " + t.url.String(), t.archive.path + "*/" + t.url.Unredacted()}}
+	x.failWith(status, title, text, t.archive, list)
+}
+
+// problemText describes an error of an archive without the paths of files.
+func problemText(err error) string {
+	return "The archive is damaged or incomplete (" + fetch.FaultOf(err).Error() + ")."
+}
+
+// contentPolicy returns the Content-Security-Policy for archived content. The
+// sandbox gives each document an origin of its own.
+func (h *Handler) contentPolicy() string {
+	sandbox, scripts := "sandbox allow-downloads allow-forms allow-popups", "script-src 'none'"
+	if h.scripts {
+		sandbox, scripts = sandbox+" allow-scripts", "script-src 'self' 'unsafe-inline' 'unsafe-eval'"
+	}
+	return sandbox + "; default-src 'self' 'unsafe-inline' data: blob:; " + scripts +
+		"; worker-src 'none'; form-action 'self'; base-uri 'self'"
+}
+
+// setContentHeader sets the header fields of a response with archived content.
+// Of the archived header it passes only the media type, a content coding that
+// could not be removed, and the date of the last modification.
+func (x *exchange) setContentHeader(resp *fetch.Response) {
+	h := x.w.Header()
+	h.Set("Content-Security-Policy", x.contentPolicy())
+	h.Del("X-Frame-Options")
+	h.Del("Cross-Origin-Opener-Policy")
+	h.Set("Content-Type", cmp.Or(resp.Media, "application/octet-stream"))
+	if !resp.Time.IsZero() {
+		h.Set("Last-Modified", resp.Time.UTC().Format(http.TimeFormat))
+	}
+}
+
+// status returns the status code for a document. The archived status is kept if
+// it has a meaning without further header fields.
+func status(resp *fetch.Response) int {
+	if resp.Code == http.StatusNoContent || resp.Code >= 400 && resp.Code <= 599 {
+		return resp.Code
+	}
+	return http.StatusOK
+}
+
+// raw sends the bytes of a body with its archived media type.
+func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
+	x.setContentHeader(resp)
+	if resp.Size >= 0 && body == resp.Body {
+		x.w.Header().Set("Content-Length", strconv.FormatInt(resp.Size, 10))
+	}
+	x.w.WriteHeader(status(resp))
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	if _, err := io.Copy(x.w, body); err != nil {
+		abort()
+	}
+}
+
+// show sends a capture in the form that t selects.
+func (x *exchange) show(t target, s selection, resp *fetch.Response) {
+	kind := media.TrimParameters(resp.Media)
+	scheme := x.schemes[t.url.Scheme()]
+	switch {
+	case resp.Kind == fetch.Menu && !scheme.Traits.Web && scheme.Menu != nil:
+		x.listing(t, s, resp, scheme)
+	case isHTML(kind) || t.form == formPlain && links.CanRewrite(resp.Media):
+		x.rewrite(t, s, resp)
+	case t.form == formPlain:
+		x.attach(resp.Media, nameOf(t.url))
+		x.raw(resp, resp.Body)
+	case kind == "message/rfc822":
+		x.article(t, s, resp)
+	case strings.HasPrefix(kind, "image/"):
+		x.w.WriteHeader(status(resp))
+		x.render("image", struct{ page }{x.newCapturePage(titleOf(t.url), t, s)})
+	case isText(kind):
+		x.text(t, s, resp)
+	default:
+		x.w.Header().Set("Content-Disposition", attachment(nameOf(t.url)))
+		x.raw(resp, resp.Body)
+	}
+}
+
+func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
+
+// isText reports whether documents of a media type are shown as text.
+func isText(kind string) bool {
+	switch kind {
+	case "application/json", "application/javascript", "application/xml", "application/x-sh", "application/ld+json":
+		return true
+	}
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+json") ||
+		strings.HasPrefix(kind, "application/x-ndjson")
+}
+
+// attach makes browsers download a document whose links are not rewritten, unless
+// its media type is known to cause no connections. In Chromium, the policy of
+// the response does not block connections that a page requests by preconnect.
+func (x *exchange) attach(mediaType, name string) {
+	kind := media.TrimParameters(mediaType)
+	switch top, _, _ := strings.Cut(kind, "/"); {
+	case top == "image" && kind != "image/svg+xml", top == "audio", top == "video", top == "font",
+		kind == "text/plain", kind == "text/css", kind == "text/javascript", kind == "application/javascript":
+		return
+	}
+	x.w.Header().Set("Content-Disposition", attachment(name))
+}
+
+// nameOf returns the file name of a URL, or "file".
+func nameOf(u uri.URI) string {
+	name, err := uri.Unescape(path.Base(u.Path()))
+	name = strings.Trim(strings.ReplaceAll(path.Base(name), `\`, "_"), ".")
+	if err != nil || name == "" || name == "/" {
+		return "file"
+	}
+	return name
+}
+
+// attachment returns a value of the header field Content-Disposition.
+func attachment(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '_'
+		}
+		return r
+	}, name)
+	return cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment")
+}
+
+// titleOf returns the title of a page that shows a capture of u.
+func titleOf(u uri.URI) string {
+	if p := strings.TrimSuffix(u.Path(), "/"); p != "" {
+		if name, err := uri.Unescape(path.Base(p)); err == nil {
+			return name
+		}
+	}
+	return cmp.Or(u.Host(), u.String())
+}
+
+// rewrite sends an HTML page or a style sheet. Its links lead to captures of the
+// same archive.
+func (x *exchange) rewrite(t target, s selection, resp *fetch.Response) {
+	resp.Body = decodeHTML(resp)
+	x.setContentHeader(resp)
+	x.w.WriteHeader(status(resp))
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	out := io.Writer(x.w)
+	var banner *inserter
+	if t.form == formPage {
+		banner = &inserter{out: x.w, text: x.banner(t, s)}
+		out = banner
+	}
+	err := links.Rewrite(out, t.url, resp.Media, resp.Header, resp.Body, func(l links.Link) string {
+		return x.replacement(t, s, l)
+	})
+	if banner != nil {
+		err = errors.Join(err, banner.flush())
+	}
+	if err != nil {
+		abort()
+	}
+}
+
+// decodeHTML returns the body of an HTML page. It converts charsets to UTF-8 in
+// which the bytes of markup can be other characters, so that a browser finds the
+// same markup as links.Rewrite.
+func decodeHTML(resp *fetch.Response) io.ReadCloser {
+	in := bufio.NewReaderSize(resp.Body, 4<<10)
+	start, _ := in.Peek(1024) // the next Read returns the same error
+	encoding, name, _ := charset.DetermineEncoding(start, resp.Media)
+	if !strings.HasPrefix(name, "utf-16") && name != "iso-2022-jp" {
+		return readCloser{in, resp.Body}
+	}
+	resp.Media = media.TrimParameters(resp.Media) + "; charset=utf-8"
+	return readCloser{encoding.NewDecoder().Reader(in), resp.Body}
+}
+
+// replacement returns the path that replaces a link, or "" for a link that no
+// capture can answer.
+func (x *exchange) replacement(t target, s selection, l links.Link) string {
+	scheme, ok := x.schemes[l.URL.Scheme()]
+	if !ok || scheme.Traits.Session || l.URL.Scheme() == "mailto" {
+		return ""
+	}
+	f := t.form
+	if l.Kind == links.Requisite || l.Kind == links.Frame {
+		f = formPlain
+	}
+	return t.archive.pathOf(s.chosen, f, l.URL)
+}
+
+// part sends the decoded content of a part of a message.
+func (x *exchange) part(t target, resp *fetch.Response) {
+	p, err := rfc822.FindNumber(resp.Body, t.part)
+	var body io.Reader
+	if err == nil {
+		body, err = p.Body(func(string, ...any) {})
+	}
+	if err != nil {
+		x.missing(t, err)
+		return
+	}
+	x.attach(p.Media, partName(p))
+	x.raw(&fetch.Response{Media: p.Media, Size: -1}, body)
+}
+
+// partName returns the file name that the sender chose for a part.
+func partName(p *rfc822.Part) string {
+	_, params, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	name := params["filename"]
+	if name == "" {
+		_, params, _ = mime.ParseMediaType(p.Media)
+		name = params["name"]
+	}
+	name = path.Base(strings.ReplaceAll(rfc822.DecodeWords(name), `\`, "/"))
+	return cmp.Or(strings.Trim(name, "./"), "part-"+p.Number)
+}
