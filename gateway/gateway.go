@@ -140,7 +140,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.setPageHeader()
 	switch {
 	case !h.hosts[strings.ToLower(r.Host)]:
-		x.fail(http.StatusForbidden, "This host name is not permitted", "The server answers only requests for its own address.")
+		x.fail(http.StatusForbidden, "This host name is not permitted",
+			"The server answers only requests for its own address.")
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")

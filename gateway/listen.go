@@ -23,7 +23,7 @@ func Listen(address string) (net.Listener, error) {
 		host = "127.0.0.1" // the result of a name resolution may be another address
 	}
 	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
-		return nil, fetch.Usage.Errorf("cannot listen on %q: only loopback addresses such as 127.0.0.1 are supported", address)
+		return nil, fetch.Usage.Errorf("cannot listen on %q: only loopback addresses are supported", address)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {

@@ -36,7 +36,9 @@ func (x *exchange) links(t target, s selection) string {
 	}
 	relations := map[string]string{}
 	var order []string
-	for _, c := range [][2]string{{"first", s.first}, {"prev", s.previous}, {"next", s.next}, {"last", s.last}, {"", s.chosen}} {
+	for _, c := range [][2]string{
+		{"first", s.first}, {"prev", s.previous}, {"next", s.next}, {"last", s.last}, {"", s.chosen},
+	} {
 		if c[1] == "" {
 			continue
 		}

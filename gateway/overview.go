@@ -89,7 +89,7 @@ func (c *collection) search(ctx context.Context, prefix string) (found []capture
 func (c *collection) row(l warc.Line) captureRow {
 	at, _ := parseTimestamp(l.Timestamp)
 	r := captureRow{
-		Date: formatDate(at), URL: tty.Escape(l.URL), Media: tty.Escape(l.Media), Status: tty.Escape(l.Status), Digest: tty.Escape(l.Digest),
+		Date: formatDate(at), URL: tty.Escape(l.URL), Media: tty.Escape(l.Media), Status: tty.Escape(l.Status),
 	}
 	if u, err := uri.Parse(l.URL); err == nil && !at.IsZero() {
 		r.Path = c.pathOf(l.Timestamp, formPage, u)
@@ -191,6 +191,7 @@ func (x *exchange) captures(t target) {
 func entryCapture(t target, e fetch.Entry) captureRow {
 	return captureRow{
 		Date: formatDate(e.Time), Path: t.archive.pathOf(e.Time.UTC().Format(timeForm), formPage, t.url),
-		Media: tty.Escape(e.Media), Status: tty.Escape(e.Extra["status"]), Size: formatSize(e.Size), Digest: tty.Escape(e.Extra["digest"]),
+		Media: tty.Escape(e.Media), Status: tty.Escape(e.Extra["status"]), Size: formatSize(e.Size),
+		Digest: tty.Escape(e.Extra["digest"]),
 	}
 }

@@ -16,8 +16,9 @@ import (
 var files embed.FS
 
 // pages contains the templates of all pages.
-var pages = template.Must(template.New("").Funcs(template.FuncMap{"date": formatDate, "size": formatSize, "text": tty.Escape}).
-	ParseFS(files, "page/page.html"))
+var pages = template.Must(template.New("").Funcs(functions).ParseFS(files, "page/page.html"))
+
+var functions = template.FuncMap{"date": formatDate, "size": formatSize, "text": tty.Escape}
 
 // A page contains the data that all templates use.
 type page struct {
@@ -68,7 +69,8 @@ func newCaptureLinks(t target, s selection) *captureLinks {
 
 // pagePolicy is the Content-Security-Policy of the pages of the interface. They
 // contain no script and cannot be framed.
-const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+	"frame-ancestors 'none'"
 
 // setPageHeader sets the header fields of a page of the interface.
 func (x *exchange) setPageHeader() {

@@ -155,7 +155,8 @@ const (
 
 // shownFields lists the header fields that a page shows.
 var shownFields = []string{
-	"From", "To", "Cc", "Newsgroups", "Subject", "Date", "Organization", "Followup-To", "Message-ID", "In-Reply-To", "References",
+	"From", "To", "Cc", "Newsgroups", "Subject", "Date", "Organization", "Followup-To", "Message-ID", "In-Reply-To",
+	"References",
 }
 
 // article sends a message with its header fields and its parts.
