@@ -145,11 +145,14 @@ func localAddr(network string, a netip.Addr) net.Addr {
 func (d *dialer) connectSocket(ctx context.Context, g *grant) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
 	defer cancel()
+	g.trace.Connectionf("  Trying %s...", d.socket)
 	raw, err := new(net.Dialer).DialContext(ctx, "unix", d.socket)
 	if err != nil {
+		g.trace.Connectionf("connect to %s failed: %v", d.socket, err)
 		return nil, Connect.With(err)
 	}
 	c := d.newConn(raw, g, netip.AddrPort{}, g.target.Host)
+	g.trace.Connectionf("Connected to %s (%s)", g.target.Host, d.socket)
 	g.trace.Reached(trace.Connected, c)
 	return c, nil
 }

@@ -36,9 +36,10 @@ type Event struct {
 const interval = 100 * time.Millisecond
 
 // Progress returns a middleware that calls f when a body starts, when it ends,
-// and up to ten times per second in between. The goroutine that reads the body
-// calls f, so f must return quickly and be safe for concurrent use. If f is
-// nil, no progress is reported.
+// and up to ten times per second in between. If the body stalls, the bytes that
+// were read before are reported within a tenth of a second. The goroutine that
+// reads the body or a timer calls f, so f must return quickly and be safe for
+// concurrent use. If f is nil, no progress is reported.
 func Progress(f func(Event)) fetch.Middleware {
 	if f == nil {
 		return noMiddleware
@@ -63,21 +64,38 @@ func Progress(f func(Event)) fetch.Middleware {
 func reportProgress(resp *fetch.Response, f func(Event), e Event, began time.Time) *observedBody {
 	f(e)
 	var mu sync.Mutex
-	told := time.Now()
+	told, read := time.Now(), int64(0)
+	moving := func(now time.Time) {
+		told = now
+		e.State, e.Bytes, e.Time = Moving, read, now.Sub(began)
+		f(e)
+	}
+	stalled := time.AfterFunc(interval, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.State != Ended && e.Bytes != read {
+			moving(time.Now())
+		}
+	})
 	return &observedBody{
 		ReadCloser: resp.Body,
 		onRead: func(total int64) {
 			mu.Lock()
 			defer mu.Unlock()
-			if now := time.Now(); e.State != Ended && now.Sub(told) >= interval {
-				told = now
-				e.State, e.Bytes, e.Time = Moving, total, now.Sub(began)
-				f(e)
+			read = total
+			now := time.Now()
+			switch {
+			case e.State == Ended:
+			case now.Sub(told) >= interval:
+				moving(now)
+			default:
+				stalled.Reset(interval)
 			}
 		},
 		onEnd: func(total int64, err error) {
 			mu.Lock()
 			defer mu.Unlock()
+			stalled.Stop()
 			e.State, e.Bytes, e.Time, e.Err = Ended, total, time.Since(began), err
 			f(e)
 		},

@@ -139,3 +139,30 @@ func TestProgressID(t *testing.T) {
 		t.Errorf("got %v, want two events of each of three", seen)
 	}
 }
+
+// TestProgressStall checks that the bytes before a stall are reported.
+func TestProgressStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var last Event
+		r, w := io.Pipe()
+		d := Progress(func(e Event) { last = e })(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
+			return &fetch.Response{Size: -1, Body: r}, nil
+		}))
+		resp, err := d.Do(t.Context(), aRequest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go io.Copy(io.Discard, resp.Body)
+		io.WriteString(w, "hello")
+		time.Sleep(interval)
+		synctest.Wait()
+		if last.State != Moving || last.Bytes != 5 {
+			t.Errorf("got %+v, want five bytes", last)
+		}
+		w.Close()
+		synctest.Wait()
+		if last.State != Ended || last.Bytes != 5 || last.Err != nil {
+			t.Errorf("got %+v, want the end", last)
+		}
+	})
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // download downloads each URL to a file or to standard output, as selected by
-// flags such as -o. It shows progress bars on a terminal.
+// flags such as -o. It shows the progress.
 func (f *objectFlags) download(ctx context.Context, s *streams, args []string, native bool) error {
 	if len(f.body.output) > len(args)+f.input.count() && f.input.file == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
@@ -25,13 +25,21 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 	}
 	o := retrievalOptions{native: native}
 	bodyOnTerminal := terminal.Is(s.stdout) && f.body.toStdout(0)
-	if !s.silent && !s.errorJSON && !f.progress.off && terminal.Is(s.stderr) && !bodyOnTerminal {
-		bars := progress.NewBars(s.stderr)
-		screen := s.stderr
-		s.stderr, o.progress = bars, bars.Update // messages appear above the bars
-		defer func() { bars.Close(); s.stderr = screen }()
+	if bodyOnTerminal && terminal.Is(s.stderr) {
+		return f.forEach(ctx, s, args, o, (*job).download)
 	}
-	return f.forEach(ctx, s, args, o, (*job).download)
+	all := progress.NewDownloads()
+	o.progress, o.retried = all.Update, all.Retry
+	defer s.showProgress(&f.progress, all, (*progress.Snapshot).Text)()
+	if terminal.Is(s.stderr) { // the last line of each download remains on the screen
+		all.Ended = func(line func(int) string) { s.printLastLine(line) }
+	}
+	return f.forEach(ctx, s, args, o, func(j *job) error {
+		end := all.Begin(j.text)
+		err := j.download()
+		end(err)
+		return err
+	})
 }
 
 // forEach runs a job for each URL on the command line and in the input file. If
@@ -125,7 +133,11 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 		})
 	}
 	group.Wait()
-	return queue.close()
+	err := queue.close()
+	if r.interrupted && err != nil && err == context.Cause(ctx) {
+		return exitError{exitCode(ctx, err)} // the job has already reported the interrupt
+	}
+	return err
 }
 
 // Each job uses up to jobFiles open files: two connections, the output file,
@@ -165,4 +177,5 @@ func (r *retrieval) runJob(j *job, do func(*job) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tally.add(code)
+	r.interrupted = r.interrupted || err != nil && j.ctx.Err() != nil
 }

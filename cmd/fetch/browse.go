@@ -29,7 +29,7 @@ import (
 type browseCommand struct {
 	*streams
 	flags objectFlags
-	bars  *progress.Bars // progress of the file that is being saved, or nil
+	saved *progress.Downloads // progress of the file that is being saved, or nil
 }
 
 func (r *commandTree) browse() *cobra.Command {
@@ -73,7 +73,7 @@ func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 	case url == "" && len(*archives) == 1 && isArchive((*archives)[0]):
 		file = (*archives)[0]
 	}
-	r, err := c.flags.open(ctx, c.streams, retrievalOptions{listing: true, progress: c.updateBars})
+	r, err := c.flags.open(ctx, c.streams, retrievalOptions{listing: true, progress: c.updateProgress})
 	if err != nil {
 		return err
 	}
@@ -160,11 +160,10 @@ func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Reque
 			return "", fetch.Usage.Errorf("the URL has no file name: type s FILE")
 		}
 	}
-	if screen := c.stderr; terminal.Is(screen) && !c.silent && !c.errorJSON && !c.flags.progress.off {
-		c.bars = progress.NewBars(screen)
-		c.stderr = c.bars
-		defer func() { c.bars.Close(); c.stderr, c.bars = screen, nil }()
-	}
+	c.saved = progress.NewDownloads()
+	end := c.saved.Begin(req.URL.WithoutUserinfo().String())
+	stop := c.showProgress(&c.flags.progress, c.saved, (*progress.Snapshot).Text)
+	defer func() { end(err); stop(); c.saved = nil }()
 	o := save.Options{Existing: save.Refuse, Time: c.flags.file.remoteTime, Strict: c.flags.file.strict, Retry: r.restart}
 	if c.flags.file.noClobber {
 		o.Existing = save.Number
@@ -176,10 +175,10 @@ func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Reque
 	return fmt.Sprintf("Saved %d bytes in %s.", saved.Bytes, tty.Escape(saved.Path)), nil
 }
 
-// updateBars shows the progress of the file that is being saved.
-func (c *browseCommand) updateBars(e wrap.Event) {
-	if c.bars != nil {
-		c.bars.Update(e)
+// updateProgress records the progress of the file that is being saved.
+func (c *browseCommand) updateProgress(e wrap.Event) {
+	if c.saved != nil {
+		c.saved.Update(e)
 	}
 }
 

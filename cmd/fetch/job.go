@@ -85,11 +85,7 @@ func (j *job) retrieve() (err error) {
 	}
 	defer out.Close()
 	j.sink = out
-	defer func() {
-		if kept := out.State(); err != nil && j.flags.body.continueAt == "-" && kept.Offset > 0 && kept.Validator != "" {
-			j.note("%d bytes are saved; run the same command again to resume", kept.Offset)
-		}
-	}()
+	defer func() { j.notePartialFile(err) }()
 	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // applies to all attempts together
 		var cancel context.CancelFunc
 		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit,
@@ -97,6 +93,26 @@ func (j *job) retrieve() (err error) {
 		defer cancel()
 	}
 	return save.Transfer(j.ctx, j, req, (*receiver)(j), j.restart)
+}
+
+// notePartialFile prints a note about the partial file of a transfer that failed
+// with err: that the same command resumes the transfer, or that an interrupt has
+// removed the file.
+func (j *job) notePartialFile(err error) {
+	kept := j.sink.State()
+	if err == nil || kept.Offset == 0 || j.sink.Name() == standardOutput {
+		return
+	}
+	resumable, resumes := kept.Validator != "", j.flags.body.continueAt == "-"
+	switch {
+	case resumable && resumes:
+		j.note("%d bytes are saved; run the same command again to resume", kept.Offset)
+	case !errors.Is(err, fetch.Canceled):
+	case resumable:
+		j.note("the partial file is removed (%s); -C - keeps it and resumes", sizeText(kept.Offset))
+	default:
+		j.note("the partial file is removed (%s): the server does not support resuming", sizeText(kept.Offset))
+	}
 }
 
 // proposedName returns the file name in the Content-Disposition header field of

@@ -174,7 +174,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if c.mirror.dryRun {
 		return c.printDryRun(ctx, &o)
 	}
-	report := newMirrorReport(c.streams, c.mirror.json, c.progress.off)
+	report := newMirrorReport(c.streams, c.mirror.json, &c.progress)
 	report.stored = c.stored
 	report.guards, report.maxFailed = &c.mirror.guards, c.mirror.limits.maxFailed
 	defer report.closeProgress()
@@ -193,7 +193,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		o.WARC.Dedup = index.IndexFile
 	}
 	o.Marks = groupMarks{marks, c.client.mail.newsServer}
-	o.Event, o.Progress = report.event, report.progress
+	o.Event, o.Progress = report.event, report.crawl.Update
 	// A mirror of many small objects allocates many short-lived objects. Less
 	// frequent garbage collection makes a run 10 % faster and costs 8 MiB of
 	// memory.
@@ -234,7 +234,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 		schemes:     all,
 		middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
 		standard: wrap.Options{
-			Retry: c.client.retry.options(c.noteRetry), Rate: int64(c.client.limits.rate), Progress: report.bodyProgress(),
+			Retry: c.client.retry.options(c.noteRetry(report)), Rate: int64(c.client.limits.rate), Progress: report.crawl.UpdateBody,
 		},
 	})
 	if err != nil {
@@ -254,11 +254,15 @@ func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
 	return err
 }
 
-// noteRetry prints a note about a retry if -v or --error-json is set.
-// Otherwise, only the final result of a URL is printed.
-func (c *mirrorCommand) noteRetry(_ context.Context, t wrap.Attempt) {
-	if c.verbose || c.errorJSON {
-		c.streams.noteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
+// noteRetry returns a function that counts a retry. If -v or --error-json is
+// set, it also prints a note. Otherwise, only the final result of a URL is
+// printed.
+func (c *mirrorCommand) noteRetry(report *mirrorReport) func(context.Context, wrap.Attempt) {
+	return func(_ context.Context, t wrap.Attempt) {
+		report.crawl.Retry()
+		if c.verbose || c.errorJSON {
+			c.streams.noteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
@@ -14,16 +15,16 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/wrap"
-	"github.com/vbauerster/mpb/v8/decor"
 )
 
 // A mirrorReport prints the events and the summary of a mirror.
 type mirrorReport struct {
 	*streams
-	json    bool            // if true, print each event as JSON
-	crawl   *progress.Crawl // progress line, or nil
+	json    bool // if true, print each event as JSON
+	crawl   *progress.Crawl
 	started time.Time
+
+	closeProgress func() // ends the display of the progress; further calls have no effect
 
 	stored        bool             // if true, the seeds come from options.json
 	rejectedSeeds int64            // seeds that were never requested
@@ -32,13 +33,13 @@ type mirrorReport struct {
 	maxFailed     int64 // value of --max-failed, or -1 if not set
 }
 
-// newMirrorReport returns a new mirrorReport. If standard error is a terminal,
-// the report shows a progress line, unless events are printed to a terminal as
-// JSON.
-func newMirrorReport(s *streams, json, noProgress bool) *mirrorReport {
-	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{}}
-	if !s.silent && !s.errorJSON && !noProgress && terminal.Is(s.stderr) && !(json && terminal.Is(s.stdout)) {
-		r.crawl = progress.NewCrawl(s.stderr)
+// newMirrorReport returns a new mirrorReport. It shows the progress, unless
+// events are printed to the same terminal as JSON.
+func newMirrorReport(s *streams, json bool, f *progressFlags) *mirrorReport {
+	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{},
+		crawl: progress.NewCrawl(), closeProgress: func() {}}
+	if !(json && terminal.Is(s.stdout) && terminal.Is(s.stderr)) {
+		r.closeProgress = sync.OnceFunc(s.showProgress(f, r.crawl, (*progress.Snapshot).CrawlText))
 	}
 	return r
 }
@@ -62,7 +63,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	// never requested.
 	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL))
 	if r.verbose || rejected || unreached || e.State == "dead" || e.State == "cut" || e.State == "lost" {
-		r.printLine(eventText(e))
+		r.note("%s", eventText(e))
 	}
 }
 
@@ -84,39 +85,6 @@ func eventText(e mirror.Event) string {
 		return state + ": " + e.Note
 	}
 	return e.URL + ": " + state + ": " + e.Note
-}
-
-// printLine prints a note above the progress line.
-func (r *mirrorReport) printLine(text string) {
-	if r.crawl == nil {
-		r.note("%s", text)
-		return
-	}
-	fmt.Fprintf(r.crawl, "fetch: %s\n", terminal.Plain(text))
-}
-
-// progress shows the progress of the mirror.
-func (r *mirrorReport) progress(p mirror.Progress) {
-	if r.crawl != nil {
-		r.crawl.Update(p)
-	}
-}
-
-// bodyProgress returns the callback for the Progress middleware, or nil if
-// there is no progress line.
-func (r *mirrorReport) bodyProgress() func(wrap.Event) {
-	if r.crawl == nil {
-		return nil
-	}
-	return r.crawl.UpdateBody
-}
-
-// closeProgress removes the progress line. Further calls have no effect.
-func (r *mirrorReport) closeProgress() {
-	if r.crawl != nil {
-		r.crawl.Close()
-		r.crawl = nil
-	}
 }
 
 // printSummary prints the numbers of retrieved, unchanged and failed objects,
@@ -178,7 +146,7 @@ func sizeText(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprint(n, " bytes")
 	}
-	return fmt.Sprintf("% .1f", decor.SizeB1024(n))
+	return progress.Size(n)
 }
 
 // failure returns an error if URLs were left out because of a limit, or if URLs

@@ -308,18 +308,5 @@ func (f *requestFlags) register(s *options.Set) {
 	p.Lookup("fail").Hidden = true
 }
 
-// progressFlags are the flags for progress bars.
-type progressFlags struct {
-	off bool
-	on  bool // ignored, because terminals have progress bars by default
-}
-
-func (f *progressFlags) register(s *options.Set) {
-	p := s.Section("Messages")
-	p.BoolVar(&f.off, "no-progress-meter", false, "show no progress bars")
-	p.BoolVarP(&f.on, "progress-bar", "#", false, "show progress bars (default on a terminal)")
-	p.Lookup("progress-bar").Hidden = true
-}
-
 // maxSegments limits the number of parallel requests for one file.
 const maxSegments = 16

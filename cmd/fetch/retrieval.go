@@ -30,13 +30,15 @@ type retrieval struct {
 	warc    *warcFile            // file of --warc-file, or nil
 	buffers sync.Pool            // buffers of type *[]byte
 	notes   *trace.Trace         // prints the notes of all requests
+	retried func()               // counts a repeated request in the status line, or nil
 	restart wrap.RetryOptions    // for transfers that start again from the beginning
 
 	openFolder sync.Once
 	folder     *save.Folder // folder of files named after URLs, or nil
 
-	mu    sync.Mutex
-	tally tally
+	mu          sync.Mutex
+	tally       tally
+	interrupted bool // a job was interrupted by a signal and has reported it
 }
 
 // retrievalOptions are the settings of a retrieval that depend on the command.
@@ -44,12 +46,13 @@ type retrievalOptions struct {
 	listing  bool // if true, retrieve listings and articles as entries, and cache listings
 	native   bool // if true, listings keep the form of the server
 	prospero prospero.Options
-	progress func(wrap.Event) // hook for progress bars, or nil
+	progress func(wrap.Event) // hook for status lines, or nil
+	retried  func()           // called before a request is sent again, or nil
 }
 
 // open returns a new retrieval. The caller must close its client.
 func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
-	r := &retrieval{streams: s, flags: f, native: o.native, listing: o.listing, notes: s.trace()}
+	r := &retrieval{streams: s, flags: f, native: o.native, listing: o.listing, notes: s.trace(), retried: o.retried}
 	r.restart = f.client.retry.options(r.noteRestart)
 	err := errors.Join(f.query.validate(), f.query.read(s.stdin))
 	if err != nil {
@@ -109,11 +112,20 @@ func (r *retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
 	if n, ok := ctx.Value(attemptsKey{}).(*attemptCounter); ok {
 		next = n.requests() + 1
 	}
+	r.countProgress()
 	r.streams.noteRetry(t, t.Err, next, 0)
 }
 
 // noteRetry prints a note that a request will be sent again.
 func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 	next := countRetry(ctx, t.Count)
+	r.countProgress()
 	r.streams.noteRetry(t, t.Err, next, next-1+t.Remaining)
+}
+
+// countProgress counts a repeated request in the status line.
+func (r *retrieval) countProgress() {
+	if r.retried != nil {
+		r.retried()
+	}
 }

@@ -28,6 +28,33 @@ func (s *Seconds) Set(text string) error {
 // Type returns the type name that pflag shows in help texts.
 func (*Seconds) Type() string { return "seconds" }
 
+// Interval is the value of a flag for the time between two events, such as 30s,
+// 5m or a number of seconds.
+type Interval time.Duration
+
+func (i *Interval) String() string {
+	if *i == 0 {
+		return ""
+	}
+	return time.Duration(*i).String()
+}
+
+// Set parses an interval of at least one second.
+func (i *Interval) Set(text string) error {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		text += "s"
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		return fetch.Usage.Errorf("not an interval of at least one second, such as 30s: %q", text)
+	}
+	*i = Interval(d)
+	return nil
+}
+
+// Type returns the type name that pflag shows in help texts.
+func (*Interval) Type() string { return "interval" }
+
 // Bytes is the value of a flag for a number of bytes, such as 500, 100k, 2M or
 // 1G.
 type Bytes int64

@@ -2,80 +2,101 @@ package progress
 
 import (
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/wrap"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// A Crawl displays the progress of a mirror in one line.
+// A Crawl collects the progress of a mirror. Its methods are safe for concurrent
+// use.
 type Crawl struct {
-	output  *mpb.Progress
-	bar     *mpb.Bar
 	started time.Time
 
 	mu       sync.Mutex
+	url      string // URL of the last body that was received
+	retries  int64
 	progress mirror.Progress
 	bytes    int64            // size of all complete bodies
 	bodies   map[uint64]int64 // bytes received of each body in transfer
 }
 
-// NewCrawl returns a Crawl that displays its line on the terminal w.
-func NewCrawl(w io.Writer) *Crawl {
-	b := &Crawl{output: newOutput(w), started: time.Now(), bodies: map[uint64]int64{}}
-	b.bar = b.output.AddBar(0, mpb.PrependDecorators(decor.Any(b.line)))
-	return b
+// NewCrawl returns a new Crawl.
+func NewCrawl() *Crawl { return &Crawl{started: time.Now(), bodies: map[uint64]int64{}} }
+
+// Update records the current progress of the mirror.
+func (c *Crawl) Update(p mirror.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = p
 }
 
-func (b *Crawl) line(decor.Statistics) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p, bytes := b.progress, b.bytes
-	for _, n := range b.bodies {
-		bytes += n
-	}
-	text := fmt.Sprintf("%d new", p.New)
-	if p.Unchanged > 0 {
-		text += fmt.Sprintf(", %d unchanged", p.Unchanged)
-	}
-	if failed := p.Failed + p.Unreached; failed > 0 {
-		text += fmt.Sprintf(", %d failed", failed)
-	}
-	rate := float64(bytes) / max(time.Since(b.started).Seconds(), 1)
-	return fmt.Sprintf("%s; %d left, hosts: %d; % .1f, % .1f/s ", text, p.Pending, p.Hosts,
-		decor.SizeB1024(bytes), decor.SizeB1024(rate))
-}
-
-// Update displays the current progress of the mirror.
-func (b *Crawl) Update(p mirror.Progress) {
-	b.mu.Lock()
-	b.progress = p
-	b.mu.Unlock()
-	done := p.New + p.Unchanged + p.Listed + p.Repaired + p.Failed + p.Unreached + p.Excluded + p.Gone
-	b.bar.SetTotal(done+p.Pending, false)
-	b.bar.SetCurrent(done)
+// Retry records that a request is sent again.
+func (c *Crawl) Retry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retries++
 }
 
 // UpdateBody adds the bytes of unfinished downloads, which are reported by the
 // Progress middleware. A [mirror.Progress] counts only complete bodies.
-func (b *Crawl) UpdateBody(e wrap.Event) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.bodies[e.ID] = e.Bytes; e.State == wrap.Ended {
-		b.bytes += e.Bytes
-		delete(b.bodies, e.ID)
+func (c *Crawl) UpdateBody(e wrap.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.State == wrap.Started {
+		c.url = plainURL(e.URL)
+	}
+	if c.bodies[e.ID] = e.Bytes; e.State == wrap.Ended {
+		c.bytes += e.Bytes
+		delete(c.bodies, e.ID)
 	}
 }
 
-// Write writes text above the line.
-func (b *Crawl) Write(p []byte) (int, error) { return b.output.Write(p) }
-
-// Close removes the progress line from the terminal.
-func (b *Crawl) Close() {
-	b.bar.Abort(true)
-	b.output.Wait()
+// Snapshot returns the current state. The time until the end is estimated for
+// the URLs that are known so far.
+func (c *Crawl) Snapshot() Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := &c.progress
+	s := Snapshot{
+		URL: c.url, Bytes: c.bytes, Elapsed: since(c.started), Active: int64(len(c.bodies)), Retries: c.retries,
+		Done: p.New + p.Repaired, Unchanged: p.Unchanged + p.Listed, Failed: p.Failed + p.Unreached,
+		Left: p.Pending, Hosts: p.Hosts, started: true,
+	}
+	for _, n := range c.bodies {
+		s.Bytes += n
+	}
+	s.Rate = rate(s.Bytes, max(s.Elapsed, 1))
+	visited := s.Done + p.Unchanged + s.Failed + p.Excluded + p.Gone // not p.Listed: listed objects take no time
+	if visited > 0 && s.Left > 0 {
+		s.ETA = s.Elapsed / float64(visited) * float64(s.Left)
+	}
+	return s
 }
+
+// Lines returns the status line for a terminal of the given width.
+func (c *Crawl) Lines(width int) []string {
+	s := c.Snapshot()
+	return []string{s.line(s.crawlParts(), width, false)}
+}
+
+// CrawlText returns the snapshot of a mirror as one line of any length.
+func (s *Snapshot) CrawlText() string { return s.line(s.crawlParts(), 0, false) }
+
+// crawlParts returns the parts of the line for a mirror, in their order.
+func (s *Snapshot) crawlParts() []part {
+	all := []part{{count(s.Done, "new"), 10}}
+	if s.Unchanged > 0 {
+		all = append(all, part{", " + count(s.Unchanged, "unchanged"), 3})
+	}
+	all = s.appendErrors(all)
+	all = append(all, part{", " + count(s.Left, "left"), 9}, part{", hosts: " + fmt.Sprint(s.Hosts), 5}, part{Size(s.Bytes), 2},
+		part{Size(int64(s.Rate)) + "/s", 6}, part{clock(s.Elapsed), 8})
+	if s.ETA > 0 {
+		all = append(all, part{"eta " + clock(s.ETA), 4})
+	}
+	return all
+}
+
+func count(n int64, name string) string { return fmt.Sprintf("%d %s", n, name) }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+)
+
+// progressFlags are the flags for the progress of downloads and mirrors.
+type progressFlags struct {
+	off      bool
+	on       bool // ignored, because terminals show the progress by default
+	interval options.Interval
+}
+
+func (f *progressFlags) register(s *options.Set) {
+	p := s.Section("Messages")
+	p.BoolVar(&f.off, "no-progress-meter", false, "show no progress on a terminal")
+	p.Var(&f.interval, "status", "without a terminal, print the progress after each `INTERVAL` (such as 30s)")
+	p.BoolVarP(&f.on, "progress-bar", "#", false, "show progress bars (default on a terminal)")
+	p.Lookup("progress-bar").Hidden = true
+}
+
+// A tracker collects the progress of a command.
+type tracker interface {
+	Lines(width int) []string
+	Snapshot() progress.Snapshot
+}
+
+// A statusRecord is the JSON object that --error-json and --status print.
+type statusRecord struct {
+	Type string `json:"type"` // always "status"
+	progress.Snapshot
+}
+
+// showProgress shows the progress of t until the caller calls stop. On a
+// terminal, the progress is shown in status lines below the messages. Otherwise
+// it is printed in the interval of --status, in the form of text.
+func (s *streams) showProgress(f *progressFlags, t tracker, text func(*progress.Snapshot) string) (stop func()) {
+	interval := time.Duration(f.interval)
+	switch {
+	case s.silent:
+	case !terminal.Is(s.stderr) && interval > 0:
+		return progress.Every(interval, func() { s.printStatus(t.Snapshot(), text) })
+	case terminal.Is(s.stderr) && !f.off && !s.errorJSON:
+		stdout, stderr := s.stdout, s.stderr
+		screen := progress.NewScreen(stderr, t.Lines)
+		s.stderr = screen
+		if terminal.Is(stdout) { // the header of -D - and the text of -w
+			s.stdout = screen
+		}
+		return func() { screen.Close(); s.stdout, s.stderr = stdout, stderr }
+	}
+	return func() {}
+}
+
+// printStatus prints the state of a command as one line.
+func (s *streams) printStatus(state progress.Snapshot, text func(*progress.Snapshot) string) {
+	if s.errorJSON {
+		encode(s.stderr, statusRecord{"status", state})
+		return
+	}
+	fmt.Fprintf(s.stderr, "fetch: %s\n", text(&state)) // the URL is already escaped
+}
+
+// printLastLine prints the last line of a download, if status lines are shown.
+func (s *streams) printLastLine(line func(width int) string) {
+	if screen, ok := s.stderr.(*progress.Screen); ok {
+		fmt.Fprintln(screen, line(screen.Width()))
+	}
+}
