@@ -94,10 +94,12 @@ func (a argument) expansion(i int64) argument {
 	return a
 }
 
-// isLocal reports whether text names a local file. An absolute path is a file,
-// and so is text that begins with "./" or "../". Other names are files if they
-// exist. A name with a slash is not a file if its first part contains a dot,
-// because the directory may be an archive that is named after a host.
+// isLocal reports whether text names a local file or directory. An absolute path
+// does, and so does text that begins with "./" or "../". Other names must exist.
+//
+// Directories are often named after hosts. Therefore the first part of another
+// name must not be the directory of a mirror or localhost. A part with a dot
+// must be the name of a regular file.
 func isLocal(text string) bool {
 	first, _, slash := strings.Cut(filepath.ToSlash(text), "/")
 	switch {
@@ -107,11 +109,15 @@ func isLocal(text string) bool {
 		return !strings.HasPrefix(text, "//")
 	case first == "" || strings.Contains(first, ":"):
 		return false
-	case slash && strings.Contains(first, "."):
+	case strings.EqualFold(first, "localhost") || slash && strings.Contains(first, "."):
 		return false
 	}
 	info, err := os.Stat(text)
-	return err == nil && (slash || info.Mode().IsRegular())
+	if err != nil || info.IsDir() && strings.Contains(first, ".") {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(first, "fetch.db"))
+	return err != nil
 }
 
 // hasArchiveSuffix reports whether name ends like the name of a WARC or WACZ
