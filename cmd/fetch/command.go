@@ -191,6 +191,9 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 // habit returns a usage error with the correct command line if the command line
 // has options of another program, such as wget. Otherwise it returns nil.
 func (r *commandTree) habit(cmd *cobra.Command) error {
+	if retry := cmd.Flags().Lookup("retry"); retry == nil || retry.Hidden {
+		return nil // the command does not use the network
+	}
 	args := slices.Clone(r.args)
 	for _, name := range strings.Fields(cmd.CommandPath())[1:] {
 		if i := slices.Index(args, name); i >= 0 {

@@ -83,13 +83,18 @@ func TestHabits(t *testing.T) {
 		{"--timeout=5 -H Authorization:secret -bsession=secret U/a",
 			"fetch --connect-timeout 5 -H *** -b *** U/a"},
 
-		// Other programs
+		// Other programs. The character ~ stands for a space in an argument.
+		{"-e mirror~/pub;~quit U/", "fetch mirror U/"},
+		{"-u me:secret -c open~U/;~mirror", "fetch mirror -u USER:PASSWORD U/"},
 		{"-dump U/", "fetch browse U/"},
 		{"-x4 U/a", "fetch -O --segments 4 U/a"},
 		{"-x 4 -d out U/a", "fetch -O --segments 4 --create-dirs --output-dir out U/a"},
 	} {
 		url := strings.NewReplacer("U/", "http://127.0.0.1:1/")
 		args := strings.Fields(url.Replace(test.args))
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "~", " ")
+		}
 		var stdout, stderr bytes.Buffer
 		code := run(args, strings.NewReader(""), &stdout, &stderr)
 		_, hint, _ := strings.Cut(strings.TrimSpace(stderr.String()), "; use: ")
@@ -146,4 +151,19 @@ func TestNoHabits(t *testing.T) {
 			t.Errorf("fetch %s: %v", strings.Join(args, " "), err)
 		}
 	}
+}
+
+// FuzzHabits checks that every command line can be examined.
+func FuzzHabits(f *testing.F) {
+	for _, args := range []string{"-r -np http://h/", "-nc\x00-u\x00s3cret http://h/", "-qO- http://u:s3cret@h/", "--user a --level"} {
+		f.Add(args)
+	}
+	tree := newCommandTree(&streams{})
+	tree.prepare(nil)
+	f.Fuzz(func(t *testing.T, line string) {
+		tree.args = strings.Fields(strings.ReplaceAll(line, "\x00", " "))
+		if err := tree.habit(tree.main); err != nil && !strings.Contains(err.Error(), "; use: fetch ") {
+			t.Error(err)
+		}
+	})
 }

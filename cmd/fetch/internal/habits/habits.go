@@ -1,4 +1,4 @@
-// Package habits recognizes options of wget, aria2 and lynx on the command line
+// Package habits recognizes options of wget, aria2, lftp and lynx on the command line
 // of fetch, and translates them to flags of fetch.
 package habits
 

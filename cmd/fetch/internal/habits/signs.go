@@ -40,6 +40,8 @@ func signs() []sign {
 		{"wget", "data", func(v string, words []word) bool {
 			return isOptionOrURL(v, words) && !hasArgument(words, isURL)
 		}},
+		{"lftp", "cookie-jar", func(v string, _ []word) bool { return hasMirror(v) }},
+		{"lftp", "referer", func(v string, _ []word) bool { return hasMirror(v) }},
 		{"lynx", "data", func(v string, words []word) bool { return v == "ump" }},
 	}
 }

@@ -49,6 +49,7 @@ func programs() []*program {
 	return []*program{
 		{name: "wget", options: wgetOptions(), finish: finishWget, clusters: wgetStyle},
 		{name: "aria2", options: aria2Options()},
+		{name: "lftp", options: lftpOptions()},
 		{name: "lynx", options: lynxOptions(), clusters: oneWord},
 	}
 }
@@ -144,6 +145,15 @@ func aria2Options() []option {
 		{names: "-t", value: true, fetch: "--connect-timeout VALUE"},
 		{names: "--max-download-limit --max-overall-download-limit", value: true, fetch: "--limit-rate VALUE"},
 		{names: "--all-proxy", value: true, fetch: "-x VALUE"},
+	}
+}
+
+// lftpOptions returns the options of lftp. The commands of lftp are the values
+// of its options.
+func lftpOptions() []option {
+	return []option{
+		{names: "-c", value: true, mirror: "VALUE", crawl: true, convert: lftpURL}, {names: "-e", value: true, crawl: true},
+		{names: "-u --user", value: true, mirror: "-u USER:PASSWORD"},
 	}
 }
 

@@ -84,3 +84,20 @@ func directoryPattern(list string) string {
 	}
 	return `^[a-z]+://[^/]*/(` + strings.Join(all, "|") + `)/`
 }
+
+// lftpURL returns the URL in a list of commands of lftp, such as "open URL;
+// mirror".
+func lftpURL(commands string) string {
+	for _, word := range strings.Fields(commands) {
+		if word = strings.Trim(word, `;"'`); isURL(word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// hasMirror reports whether text is a list of commands of lftp that contains
+// mirror.
+func hasMirror(text string) bool {
+	return strings.Contains(text, " ") && slices.Contains(strings.Fields(text), "mirror")
+}
