@@ -75,6 +75,7 @@ func (a *Archive) writeManifest(ctx context.Context, keep func(name string) bool
 // listTree writes the digests of the files in the tree, as stored in the
 // database, in the format of sha256sum.
 func (a *Archive) listTree(ctx context.Context, w io.Writer) error {
+	var line []byte
 	for f, err := range a.frontier.Files(ctx) {
 		if err == nil && f.State == frontier.Gone {
 			if _, lost := a.store.Stat(f.Path); lost != nil {
@@ -82,7 +83,8 @@ func (a *Archive) listTree(ctx context.Context, w io.Writer) error {
 			}
 		}
 		if err == nil {
-			_, err = w.Write(appendDigest(nil, f.Digest, tree.Dir+"/"+f.Path))
+			line = appendDigest(line[:0], f.Digest, tree.Dir+"/"+f.Path)
+			_, err = w.Write(line)
 		}
 		if err != nil {
 			return err

@@ -45,6 +45,8 @@ type Store struct {
 	folders map[string]*folder // open directories by path
 	order   []string           // paths of the open directories, oldest first
 	held    *folder            // directory that evict must not close, or nil
+
+	last lastFolder // directory of the last call of Stat
 }
 
 // Open opens the archive in the directory dir. If the directory is missing,
@@ -78,7 +80,7 @@ func Open(dir string, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := errors.Join(s.tmp.close(), s.parts.Close())
+	err := errors.Join(s.tmp.close(), s.parts.Close(), s.last.close())
 	for _, f := range s.folders {
 		err = errors.Join(err, f.close())
 	}
@@ -202,7 +204,7 @@ func (s *Store) Stat(path string) (fs.FileInfo, error) {
 	if err := validatePath(path); err != nil {
 		return nil, err
 	}
-	info, err := s.root.Lstat(Dir + "/" + path)
+	info, err := s.last.lstat(s.root, Dir+"/"+path)
 	return info, classify(err)
 }
 
