@@ -299,22 +299,35 @@ func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 }
 
 // pathPattern removes the query from a URL and replaces each part of its path
-// that contains a digit by "0". URLs with the same pattern are similar.
+// that contains a digit by "0". A part consists of letters, digits, ".", "_" and
+// "-", such as "2026-11-22". URLs with the same pattern are similar.
 func pathPattern(text string) string {
 	text, _, _ = strings.Cut(text, "?")
 	start := 0 // of the path
 	if i := strings.Index(text, "://"); i >= 0 {
 		start = i + 3
-		if start += strings.IndexByte(text[start:]+"/", '/'); start == len(text) {
-			return text
+		start += strings.IndexByte(text[start:]+"/", '/')
+	}
+	if !strings.ContainsAny(text[start:], "0123456789") {
+		return text
+	}
+	pattern := append(make([]byte, 0, len(text)), text[:start]...)
+	part, hasDigit := start, false // start of the current part in pattern
+	for _, b := range []byte(text[start:]) {
+		switch {
+		case '0' <= b && b <= '9':
+			pattern, hasDigit = append(pattern[:part], '0'), true
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', b == '.', b == '_', b == '-':
+			if !hasDigit {
+				pattern = append(pattern, b)
+			}
+		default:
+			pattern = append(pattern, b)
+			part, hasDigit = len(pattern), false
 		}
 	}
-	return text[:start] + partWithDigit.ReplaceAllLiteralString(text[start:], "0")
+	return string(pattern)
 }
-
-// partWithDigit matches parts of a path that contain a digit, such as
-// "2026-11-22" or "-1".
-var partWithDigit = regexp.MustCompile(`[A-Za-z._-]*[0-9][A-Za-z0-9._-]*`)
 
 // checkMedia returns the reason for which an object with a media type is not
 // kept, or "" if the object is kept.

@@ -3,8 +3,9 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"iter"
@@ -24,12 +25,15 @@ const (
 // with a line break. The object must not be empty.
 func appendChecksum(line []byte) []byte {
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("}"))
-	return append(append(line, checksumOf(line)...), '\n')
+	return append(appendChecksumOf(line, line), '\n')
 }
 
-// checksumOf returns the end of a line that begins with the given bytes.
-func checksumOf(line []byte) string {
-	return fmt.Sprintf("%s%08x\"}", checksumKey, crc32.ChecksumIEEE(line))
+// appendChecksumOf appends the end of a line that begins with the given bytes
+// to b.
+func appendChecksumOf(b, line []byte) []byte {
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.ChecksumIEEE(line))
+	return append(hex.AppendEncode(append(b, checksumKey...), sum[:]), `"}`...)
 }
 
 // journalLines returns the lines of a journal without their checksums. For a
@@ -74,7 +78,7 @@ func journalLines(r io.Reader) iter.Seq2[[]byte, error] {
 func cutChecksum(line []byte) (object, rest []byte) {
 	at := bytes.Index(line, []byte(checksumKey))
 	end := at + checksumSize
-	if at < 0 || end > len(line) || string(line[at:end]) != checksumOf(line[:at]) {
+	if at < 0 || end > len(line) || !bytes.Equal(line[at:end], appendChecksumOf(nil, line[:at])) {
 		return nil, nil
 	}
 	return append(line[:at:at], '}'), line[min(end+1, len(line)):]

@@ -38,7 +38,8 @@ type Key [16]byte
 
 // KeyOf returns the Key of a URL, which must be in canonical form.
 func KeyOf(url string) Key {
-	sum := sha256.Sum256([]byte(url))
+	var buffer [256]byte // keeps most URLs off the heap
+	sum := sha256.Sum256(append(buffer[:0], url...))
 	return Key(sum[:16])
 }
 
