@@ -60,7 +60,8 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	if err = checkFiles(path); err != nil {
 		return nil, err
 	}
-	w, err := e.connect(path, "cache_size(-65536)",
+	// The caches and the temporary files on disk bound the memory.
+	w, err := e.connect(path, "cache_size(-16384)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 	}
 	s := &session{conn}
 	e.sessions = append(e.sessions, s)
-	for _, p := range append([]string{"busy_timeout(20000)", "temp_store(memory)"}, pragmas...) {
+	for _, p := range append([]string{"busy_timeout(20000)", "temp_store(file)"}, pragmas...) {
 		if err := s.Script("pragma " + p); err != nil {
 			return nil, err
 		}

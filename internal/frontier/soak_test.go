@@ -14,10 +14,10 @@ import (
 
 func TestSoakSuite(t *testing.T) { frontiertest.Soak(t, disk) }
 
-// TestSoakRestart checks that a million URLs need at most 256 MiB of memory.
+// TestSoakRestart checks that a million URLs need at most 64 MiB of memory.
 func TestSoakRestart(t *testing.T) {
 	restart(t, 1_000_000, 2*time.Second)
-	if peak := peakMemory(t); peak > 256<<20 {
+	if peak := peakMemory(t); peak > 64<<20 {
 		t.Errorf("%d MiB were resident", peak>>20)
 	} else {
 		t.Logf("%d MiB were resident at most", peak>>20)
