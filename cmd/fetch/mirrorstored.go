@@ -24,7 +24,7 @@ import (
 func (c *mirrorCommand) storedSeeds() ([]uri.URI, error) {
 	o, err := mirror.StoredOptions(c.outputDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fetch.Usage.Errorf("no URL, and %s has no options.json of an earlier run",
+		return nil, fetch.Usage.Errorf("no URL, and %s has no options.json of an earlier run: name the URLs",
 			filepath.Clean(c.outputDir))
 	}
 	if err != nil {

@@ -31,9 +31,10 @@ func (r *commandTree) pack() *cobra.Command {
 		Long: `pack combines the WARC files of an archive and their index in one WACZ file,
 which replay software can open. The file lists the HTML pages with their titles
 and the listings. It marks the seeds of the newest run, and the first one is the
-start page. With --manifest, pack prints the SHA-256 digest
-of each file of the archive for sha256sum. It leaves out fetch.db, lock, tmp/
-and manifest-sha256.txt.`,
+start page.
+
+With --manifest, pack prints the SHA-256 digest of each file of the archive for
+sha256sum. It leaves out fetch.db, lock, tmp/ and manifest-sha256.txt.`,
 		Example: examples("fetch pack example.org --wacz example.wacz",
 			"cd example.org && fetch pack . --manifest | sha256sum -c"),
 		Args: exactArgs(1, "the directory of an archive"),

@@ -116,7 +116,7 @@ func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 // adviseLost adds the flag for missing WARC records to an error.
 func adviseLost(err error) error {
 	if errors.Is(err, mirror.ErrLost) {
-		return fmt.Errorf("%w (to give them up: --max-lost 100%%)", err)
+		return fmt.Errorf("%w (to accept the loss: --max-lost 100%%)", err)
 	}
 	return err
 }

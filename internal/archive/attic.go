@@ -41,8 +41,8 @@ func (a *Archive) Sweep(ctx context.Context, maxShare float64) (moved int64, err
 		return 0, fetch.Denied.Errorf("no files were deleted: %d listings could not be read", unread)
 	case float64(len(gone)) > maxShare*float64(total):
 		return 0, fetch.Denied.Errorf(
-			"no files were deleted: %d of %d files are missing on the server, but the maximum share is %g",
-			len(gone), total, maxShare)
+			"no files were deleted: %d of %d files are missing on the server, but the maximum is %g%%",
+			len(gone), total, 100*maxShare)
 	}
 	run := a.atticName("run")
 	for _, path := range gone {

@@ -53,8 +53,8 @@ func (a *Archive) settleLosses(ctx context.Context) error {
 		}
 	}
 	if float64(lost) > a.options.MaxLost*float64(total) {
-		return fmt.Errorf("%w: %d of %d, but the maximum share is %g; a disk may not be mounted",
-			ErrLost, lost, total, a.options.MaxLost)
+		return fmt.Errorf("%w: %d of %d, but the maximum is %g%%; a disk may not be mounted",
+			ErrLost, lost, total, 100*a.options.MaxLost)
 	}
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		size := sizes[name]

@@ -45,7 +45,7 @@ func (v *verifier) checkManifest(ctx context.Context) error {
 	case seal.Rows:
 		f = Finding{Path: manifest, Text: mismatch + "the database", Derived: true}
 	default:
-		f = Finding{Path: database, Note: true, Text: "there is no digest of the rows, because the last run did not end"}
+		f = Finding{Path: database, Note: true, Text: "there is no digest of the rows: the last run did not end, or an older version wrote the database"}
 	}
 	if err := v.addFinding(f); err != nil {
 		return err
