@@ -66,7 +66,7 @@ func TestPages(t *testing.T) {
 		"missing part":      {root + "2024id_;part=9/news://n.example/2@example.org", 404, nil},
 		"without a type":    {root + "2024/gopher://g.example/9/untyped", 200, []string{"<pre>plain words"}},
 		"all captures":      {root + "*/http://a.example/", 200, []string{"2024-01-01", "2025-01-01", "2026-01-01", "sha1:"}},
-		"no capture":        {root + "2024/http://b.example/", 404, []string{"no capture of this URL", "does not retrieve it"}},
+		"no capture":        {root + "2024/http://b.example/", 404, []string{"no capture of this URL", "does not retrieve it", "?prefix=http%3A%2F%2Fb.example%2F"}},
 		"no captures":       {root + "*/http://b.example/", 404, nil},
 		"unknown archive":   {"/archive/other/", 404, nil},
 		"unknown route":     {"/live/http://a.example/", 404, nil},

@@ -65,9 +65,9 @@ func (x *exchange) overview(c *collection) {
 }
 
 // search returns the captures of URLs that begin with prefix. Without a scheme,
-// prefix is the start of an http URL.
+// a prefix with a dot is the start of an http URL.
 func (c *collection) search(ctx context.Context, prefix string) (found []captureRow, more bool, err error) {
-	if !strings.Contains(prefix, ":") {
+	if !strings.Contains(prefix, ":") && strings.Contains(prefix, ".") {
 		prefix = "http://" + prefix
 	}
 	for l, err := range c.Source.Search(uri.EscapeNonASCII(prefix)) {

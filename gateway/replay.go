@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -86,13 +87,17 @@ func redirectStatus(code int) int {
 // cannot be read.
 func (x *exchange) missing(t target, err error) {
 	status, title := http.StatusNotFound, "The archive has no capture of this URL"
+	search := t.archive.path + "?prefix=" + url.QueryEscape(t.url.String())
+	list := []archiveLink{{"Captured URLs that begin with this URL", search}}
 	text := t.url.String() + " is not in the archive. The server does not retrieve it from the network."
 	if err != nil && fetch.FaultOf(err) != fetch.NotFound {
 		status, title, text = http.StatusInternalServerError, "The capture cannot be read", problemText(err)
 	} else if err != nil {
 		text = err.Error()
 	}
-	list := []archiveLink{{"All captures of " + t.url.String(), t.archive.path + "*/" + t.url.Unredacted()}}
+	if err != nil {
+		list = []archiveLink{{"All captures of this URL", t.archive.path + "*/" + t.url.Unredacted()}}
+	}
 	x.failWith(status, title, text, t.archive, list)
 }
 
