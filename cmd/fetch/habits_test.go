@@ -152,18 +152,3 @@ func TestNoHabits(t *testing.T) {
 		}
 	}
 }
-
-// FuzzHabits checks that every command line can be examined.
-func FuzzHabits(f *testing.F) {
-	for _, args := range []string{"-r -np http://h/", "-nc\x00-u\x00s3cret http://h/", "-qO- http://u:s3cret@h/", "--user a --level"} {
-		f.Add(args)
-	}
-	tree := newCommandTree(&streams{})
-	tree.prepare(nil)
-	f.Fuzz(func(t *testing.T, line string) {
-		tree.args = strings.Fields(strings.ReplaceAll(line, "\x00", " "))
-		if err := tree.habit(tree.main); err != nil && !strings.Contains(err.Error(), "; use: fetch ") {
-			t.Error(err)
-		}
-	})
-}
