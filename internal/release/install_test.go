@@ -33,6 +33,7 @@ func TestRelease(t *testing.T) {
 	deb := filepath.Join(dist, "fetch_0.1.0-1_amd64.deb")
 	t.Run("Install", func(t *testing.T) { install(t, deb) })
 	t.Run("InstallRPM", func(t *testing.T) { installRPM(t, filepath.Join(dist, "fetch-0.1.0-1.x86_64.rpm")) })
+	t.Run("GoInstall", func(t *testing.T) { goInstall(t, filepath.Join(first, "clone")) })
 	t.Run("Lintian", func(t *testing.T) {
 		if out := sh(t, dist, peer.Need(t, "lintian", "lintian"), "--fail-on", "error,warning", "--allow-root", deb); strings.TrimSpace(out) != "" {
 			t.Error(out)
@@ -112,6 +113,41 @@ func installRPM(t *testing.T, file string) {
 	sh(t, root, rpm, "--root="+root, "--erase", "fetch")
 	if _, err := os.Lstat(filepath.Join(root, "usr/bin/fetch")); err == nil {
 		t.Error("the program is not removed")
+	}
+}
+
+// goInstall installs the version v0.1.0 with "go install MODULE@VERSION" from a
+// module proxy that is a folder. The module is the clone.
+func goInstall(t *testing.T, clone string) {
+	const module, version = "github.com/anyurl/fetch", "v0.1.0"
+	proxy := filepath.Join(t.TempDir(), module, "@v")
+	if err := os.MkdirAll(proxy, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(clone, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		version + ".mod": string(mod), version + ".info": `{"Version":"` + version + `"}`, "list": version + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(proxy, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sh(t, clone, "git", "archive", "--prefix="+module+"@"+version+"/", "-o", filepath.Join(proxy, version+".zip"), "HEAD")
+	// The modules that the release has downloaded are another proxy. The new
+	// module cache and the proxies are removed after the test.
+	downloaded := filepath.Join(strings.TrimSpace(sh(t, clone, "go", "env", "GOMODCACHE")), "cache", "download")
+	for key, value := range map[string]string{
+		"GOPROXY": "file://" + strings.TrimSuffix(proxy, "/"+module+"/@v") + ",file://" + downloaded, "GOSUMDB": "off",
+		"GOMODCACHE": t.TempDir(), "GOBIN": t.TempDir(), "GOFLAGS": "-modcacherw -trimpath", "CGO_ENABLED": "0",
+	} {
+		t.Setenv(key, value)
+	}
+	sh(t, t.TempDir(), "go", "install", module+"/cmd/fetch@"+version)
+	if got := sh(t, clone, filepath.Join(os.Getenv("GOBIN"), "fetch"), "-V"); !strings.HasPrefix(got, "fetch 0.1.0 (") {
+		t.Errorf("the version is %q", got)
 	}
 }
 
