@@ -4,6 +4,7 @@
 # make lint     run go vet and staticcheck
 # make fuzz     run each fuzz target for FUZZTIME
 # make bench    run Go benchmarks, then compare fetch with curl and wget
+# make recordings  record the terminal sessions in doc/ with tmux
 # make soak     run the long tests, which have the build tag soak
 # make release  build the archives and packages of a release in dist/
 # make release-test  build a release for this machine twice, and install it
@@ -22,7 +23,7 @@ NORACE := modernc.org/...=-race=false
 # servers and timeouts, so more packages than processors run at a time.
 JOBS ?= 4
 
-.PHONY: build test peers lint fuzz bench soak release release-test vuln clean
+.PHONY: build test peers lint fuzz bench soak recordings release release-test vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
@@ -62,6 +63,9 @@ release-test: peers
 
 vuln:
 	go run golang.org/x/vuln/cmd/govulncheck@v1.3.0 ./...
+
+recordings:
+	FETCH_RECORD=1 go test -count=1 -run '^TestRecordings$$' ./cmd/fetch
 
 clean:
 	rm -rf bin dist

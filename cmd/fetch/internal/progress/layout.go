@@ -15,9 +15,10 @@ type part struct {
 }
 
 const (
-	minURL = 12 // columns of a URL below which parts are omitted
-	minBar = 10 // columns of a bar below which it is omitted
-	maxBar = 24
+	minURL  = 12 // columns of a URL below which parts are omitted
+	minBar  = 10 // columns of a bar below which it is omitted
+	maxBar  = 24 // columns of a bar beside a URL that is cut
+	wideBar = 50 // columns of a bar beside a complete URL
 )
 
 // line joins the URL, an optional bar and the parts. The result occupies fewer
@@ -55,9 +56,9 @@ func (s *Snapshot) line(parts []part, width int, withBar bool) string {
 // columns. The URL is shown completely if the bar has enough columns.
 func barColumns(url, columns int) int {
 	if url > columns-minBar {
-		url = max(minURL, columns-maxBar)
+		return min(columns-max(minURL, columns-maxBar), maxBar)
 	}
-	return min(columns-url, maxBar)
+	return min(columns-url, wideBar)
 }
 
 func join(parts []part) string {
