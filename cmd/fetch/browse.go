@@ -73,7 +73,7 @@ func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 	case url == "" && len(*archives) == 1 && isArchive((*archives)[0]):
 		file = (*archives)[0]
 	}
-	r, err := c.flags.open(ctx, c.streams, retrievalOptions{listing: true, progress: c.updateProgress})
+	r, err := c.flags.open(ctx, c.streams, retrievalOptions{progress: c.updateProgress})
 	if err != nil {
 		return err
 	}

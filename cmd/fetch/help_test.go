@@ -50,7 +50,7 @@ func TestSchemeHelp(t *testing.T) {
 // and that the description of each flag fits on one line.
 func TestHelpWidth(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"mirror"}, {"ls"}, {"info"}, {"search"}, {"plan"}, {"verify"}, {"pack"}, {"frontier", "dump"}, {"uri", "extract"}, {"uri", "valid"},
+		{}, {"mirror"}, {"ls"}, {"browse"}, {"info"}, {"search"}, {"plan"}, {"verify"}, {"pack"}, {"frontier", "dump"}, {"uri", "extract"}, {"uri", "valid"},
 	} {
 		var out, stderr bytes.Buffer
 		if code := run(append(args, "--help"), strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {

@@ -105,17 +105,7 @@ func (b *Browser) openItem(ctx context.Context, v *visit, c command) error {
 
 // open sends a request and displays the response as a new page.
 func (b *Browser) open(ctx context.Context, req *fetch.Request) error {
-	resp, err := b.Do(ctx, req)
-	if err != nil {
-		return err
-	}
-	if resp.Input != nil {
-		defer resp.Body.Close()
-		in, end := b.In.session(ctx)
-		defer end()
-		return b.Session(ctx, in, resp)
-	}
-	p, err := b.load(resp)
+	p, err := b.request(ctx, req)
 	if p == nil {
 		return err
 	}
@@ -125,7 +115,23 @@ func (b *Browser) open(ctx context.Context, req *fetch.Request) error {
 	return err
 }
 
-func (b *Browser) load(resp *fetch.Response) (*page.Page, error) {
+// request sends a request and returns the response as a page. If the response is
+// a session, request runs the session and returns nil. If reading the body fails,
+// request returns the error and the start of the page.
+func (b *Browser) request(ctx context.Context, req *fetch.Request) (*page.Page, error) {
+	resp, err := b.Do(ctx, req)
+	if fetch.FaultOf(err) == fetch.NeedQuery {
+		return page.NewSearch(req.URL), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if resp.Input != nil {
+		defer resp.Body.Close()
+		in, end := b.In.session(ctx)
+		defer end()
+		return nil, b.Session(ctx, in, resp)
+	}
 	width, _ := b.Size()
 	return page.Load(resp, page.Options{Width: width})
 }
@@ -145,14 +151,11 @@ func (b *Browser) move(ctx context.Context, step int) error {
 	}
 	v := &b.history.visits[i]
 	if v.page == nil {
-		resp, err := b.Do(ctx, v.req)
-		if err != nil {
+		p, err := b.request(ctx, v.req)
+		if p == nil {
 			return err
 		}
-		if v.page, err = b.load(resp); err != nil {
-			v.page = nil
-			return err
-		}
+		v.page = p
 	}
 	b.history.at = i
 	b.history.trim()
@@ -165,11 +168,7 @@ func (b *Browser) reload(ctx context.Context) error {
 	if v.req == nil {
 		return b.show(ctx, v.page)
 	}
-	resp, err := b.Do(ctx, v.req)
-	if err != nil {
-		return err
-	}
-	p, err := b.load(resp)
+	p, err := b.request(ctx, v.req)
 	if p == nil {
 		return err
 	}

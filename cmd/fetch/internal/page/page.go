@@ -101,6 +101,11 @@ func itemMemory(e fetch.Entry) int {
 // as the contents of an archive.
 func New(title string) *Page { return &Page{Kind: Listing, Title: title, Size: -1} }
 
+// NewSearch returns a Page for a searchable index that needs words.
+func NewSearch(u uri.URI) *Page {
+	return &Page{Kind: Search, URL: u.WithoutUserinfo(), Title: nameOf(u), Size: -1}
+}
+
 // Add adds an entry to a listing. It returns false if the page has reached its
 // limit.
 func (p *Page) Add(e fetch.Entry, o Options) bool {
