@@ -30,8 +30,8 @@ func (r *commandTree) serve() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "serve [flags] DIR|FILE...",
 		Short: "Show archives in a web browser",
-		Long: `serve is a web server for archives of fetch mirror, and for WARC and WACZ files.
-It renders pages, gopher menus, directories, newsgroups and articles. Links lead
+		Long: `serve is a web server for archives of fetch mirror --warc, and for WARC and WACZ
+files. It renders pages, gopher menus, directories, newsgroups and articles. Links lead
 to captures in the same archive. The server never retrieves a URL from a network.
 It listens on a loopback address only. SIGINT and SIGTERM end the server after
 the running requests.`,
