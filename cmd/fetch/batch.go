@@ -25,7 +25,7 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 	}
 	o := retrievalOptions{native: native}
 	bodyOnTerminal := terminal.Is(s.stdout) && f.body.toStdout(0)
-	if bodyOnTerminal && terminal.Is(s.stderr) {
+	if bodyOnTerminal && terminal.Is(s.stderr) || !s.showsProgress(&f.progress) {
 		return f.forEach(ctx, s, args, o, (*job).download)
 	}
 	all := progress.NewDownloads()

@@ -193,7 +193,10 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		o.WARC.Dedup = index.IndexFile
 	}
 	o.Marks = groupMarks{marks, c.client.mail.newsServer}
-	o.Event, o.Progress = report.event, report.crawl.Update
+	o.Event = report.event
+	if report.shows {
+		o.Progress = report.crawl.Update
+	}
 	// A mirror of many small objects allocates many short-lived objects. Less
 	// frequent garbage collection makes a run 10 % faster and costs 8 MiB of
 	// memory.
@@ -230,12 +233,14 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 	if err != nil {
 		return nil, nil, err
 	}
+	standard := wrap.Options{Retry: c.client.retry.options(c.noteRetry(report)), Rate: int64(c.client.limits.rate)}
+	if report.shows {
+		standard.Progress = report.crawl.UpdateBody
+	}
 	client, err := c.client.open(ctx, c.streams, clientSpec{
 		schemes:     all,
 		middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
-		standard: wrap.Options{
-			Retry: c.client.retry.options(c.noteRetry(report)), Rate: int64(c.client.limits.rate), Progress: report.crawl.UpdateBody,
-		},
+		standard:    standard,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -24,6 +24,7 @@ type mirrorReport struct {
 	crawl   *progress.Crawl
 	started time.Time
 
+	shows         bool   // if true, the progress is shown
 	closeProgress func() // ends the display of the progress; further calls have no effect
 
 	stored        bool             // if true, the seeds come from options.json
@@ -38,7 +39,8 @@ type mirrorReport struct {
 func newMirrorReport(s *streams, json bool, f *progressFlags) *mirrorReport {
 	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{},
 		crawl: progress.NewCrawl(), closeProgress: func() {}}
-	if !(json && terminal.Is(s.stdout) && terminal.Is(s.stderr)) {
+	r.shows = s.showsProgress(f) && !(json && terminal.Is(s.stdout) && terminal.Is(s.stderr))
+	if r.shows {
 		r.closeProgress = sync.OnceFunc(s.showProgress(f, r.crawl, (*progress.Snapshot).CrawlText))
 	}
 	return r

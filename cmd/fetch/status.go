@@ -36,25 +36,31 @@ type statusRecord struct {
 	progress.Snapshot
 }
 
+// showsProgress reports whether showProgress shows any progress.
+func (s *streams) showsProgress(f *progressFlags) bool {
+	if terminal.Is(s.stderr) {
+		return !s.silent && !f.off && !s.errorJSON
+	}
+	return !s.silent && f.interval > 0
+}
+
 // showProgress shows the progress of t until the caller calls stop. On a
 // terminal, the progress is shown in status lines below the messages. Otherwise
 // it is printed in the interval of --status, in the form of text.
 func (s *streams) showProgress(f *progressFlags, t tracker, text func(*progress.Snapshot) string) (stop func()) {
-	interval := time.Duration(f.interval)
 	switch {
-	case s.silent:
-	case !terminal.Is(s.stderr) && interval > 0:
-		return progress.Every(interval, func() { s.printStatus(t.Snapshot(), text) })
-	case terminal.Is(s.stderr) && !f.off && !s.errorJSON:
-		stdout, stderr := s.stdout, s.stderr
-		screen := progress.NewScreen(stderr, t.Lines)
-		s.stderr = screen
-		if terminal.Is(stdout) { // the header of -D - and the text of -w
-			s.stdout = screen
-		}
-		return func() { screen.Close(); s.stdout, s.stderr = stdout, stderr }
+	case !s.showsProgress(f):
+		return func() {}
+	case !terminal.Is(s.stderr):
+		return progress.Every(time.Duration(f.interval), func() { s.printStatus(t.Snapshot(), text) })
 	}
-	return func() {}
+	stdout, stderr := s.stdout, s.stderr
+	screen := progress.NewScreen(stderr, t.Lines)
+	s.stderr = screen
+	if terminal.Is(stdout) { // the header of -D - and the text of -w
+		s.stdout = screen
+	}
+	return func() { screen.Close(); s.stdout, s.stderr = stdout, stderr }
 }
 
 // printStatus prints the state of a command as one line.

@@ -72,10 +72,10 @@ func TestStatusFlag(t *testing.T) {
 	fetch := build(t, ".", "fetch")
 	server := stallingServer(t)
 	for _, c := range []struct{ name, args, want string }{
-		{"text", "-o x $U/disk.iso", `^fetch: http://\S+/disk\.iso  1\.0 MiB / 2\.0 MiB  \S+ KiB/s  0:0\d  eta 0:0\d\n`},
+		{"text", "-o x $U/disk.iso", `^fetch: http://\S+/disk\.iso  1\.0 MiB / 2\.0 MiB  \S+ [KM]iB/s  0:0\d  eta 0:0\d\n`},
 		{"JSON", "--error-json -o x $U/disk.iso", `^{"type":"status","url":"http://\S+/disk\.iso","bytes":1048576,"size":2097152,` +
 			`"rate":[0-9.e+]+,"elapsed":[0-9.]+,"eta":[0-9.]+,"active":1,"done":0,"failed":0}\n`},
-		{"mirror", "mirror --output-dir m $U/disk.iso", `^fetch: http://\S+/disk\.iso  0 new, \d left, hosts: \d  1\.0 MiB  \S+ KiB/s  0:0\d\n`},
+		{"mirror", "mirror --output-dir m $U/disk.iso", `^fetch: http://\S+/disk\.iso  0 new, \d left, hosts: \d  1\.0 MiB  \S+ [KM]iB/s  0:0\d\n`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
