@@ -120,6 +120,9 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	x.header = fromNetHTTP(resp.Header)
 	x.lengthOverflow = x.length < 0 && http1.OverflowsLength(x.header.Get("Content-Length"))
 	x.head = http1Head(x)
+	mu.Lock()
+	head.report() // if the response came before net/http called WroteHeaders
+	mu.Unlock()
 	reportHTTP2Response(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}
