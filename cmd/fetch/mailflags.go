@@ -58,7 +58,7 @@ func (f *mailObjectFlags) register(s *options.Set) {
 	p.BoolVar(&f.describe, "describe", false, "list newsgroups with their descriptions")
 	p.BoolVar(&f.mbox, "mbox", false, "write messages in mbox format (mboxrd)")
 	p.StringVar(&f.maildir, "maildir", "", "deliver messages to the Maildir `DIR`")
-	p.StringVar(&f.part, "part", "", "extract MIME part `N` of a message, such as 2.1")
+	p.StringVar(&f.part, "part", "", "extract part `N` (such as 2.1) of a MIME message")
 	p.BoolVar(&f.decode, "decode", false, "decode the yEnc or uuencoded file in news articles")
 	p.Uint64Var(&f.after, "since-article", 0, "skip articles up to article `NUMBER`")
 	p.StringVar(&f.state, "state", "", "retrieve only new articles since the last run (state in `FILE`)")

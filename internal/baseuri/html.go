@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxHead is the maximum number of bytes that Of searches for an HTML base
-// element.
+// MaxHead is the maximum number of bytes in which the function Of searches for
+// an HTML base element.
 const MaxHead = 64 << 10
 
 // baseElement returns the base URI that an HTML document states. It is the href

@@ -74,8 +74,9 @@ func tooLarge(format string, args ...any) error {
 	return &Error{Text: fmt.Sprintf(format, args...), TooLarge: true}
 }
 
-// Deviate reports a deviation that has several possible interpretations. It
-// returns an error unless the mode is [Tolerant] or [Stored].
+// Deviate returns an error for a deviation from the standard that can be
+// interpreted in several ways. In the modes [Tolerant] and [Stored], Deviate
+// returns nil.
 func (r *Rules) Deviate(deviation string) error { return r.requireMode(Tolerant, deviation) }
 
 // tolerate reports a deviation that has only one possible interpretation. It

@@ -157,7 +157,7 @@ func lftpOptions() []option {
 	}
 }
 
-// lynxOptions returns the options of lynx that the shells of users know.
+// lynxOptions returns the options of lynx that have an equivalent in fetch.
 func lynxOptions() []option {
 	return []option{
 		{names: "-dump", browse: true}, {names: "-source"}, {names: "-nolist"}, {names: "-head", fetch: "-I"},
