@@ -56,7 +56,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")
-	p.StringVar(&f.dedup, "dedup", "", "write revisit records for content of another archive with the index `CDXJ` (file or URL)")
+	p.StringVar(&f.dedup, "dedup", "", "write revisit records for content in the archive of the index `CDXJ`")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
 	p.StringVar(&f.description, "description", "", "record `TEXT` as the description in each WARC file")
 	p.StringVar(&f.isPartOf, "is-part-of", "", "record `NAME` as the collection (isPartOf) in each WARC file")
