@@ -80,7 +80,7 @@ func (p Parts) normalizeByScheme() Parts {
 	}
 	if p.HasAuthority && p.Path == "" {
 		switch p.Scheme {
-		case "http", "https", "ws", "wss", "ftp", "gopher":
+		case "http", "https", "ws", "wss", "ftp", "gopher", "gemini", "spartan":
 			p.Path = "/"
 		}
 	}

@@ -35,8 +35,32 @@ func DefaultPort(scheme string) (uint16, bool) {
 		return 1525, true
 	case "ldap":
 		return 389, true
-	case "ssh", "sftp":
+	case "ldaps":
+		return 636, true
+	case "ssh", "sftp", "scp":
 		return 22, true
+	case "gemini":
+		return 1965, true
+	case "spartan":
+		return 300, true
+	case "pop", "pop3":
+		return 110, true
+	case "pops", "pop3s":
+		return 995, true
+	case "finger":
+		return 79, true
+	case "whois":
+		return 43, true
+	case "whois++":
+		return 63, true
+	case "dict":
+		return 2628, true
+	case "tftp":
+		return 69, true
+	case "nfs":
+		return 2049, true
+	case "z39.50r", "z39.50s":
+		return 210, true
 	}
 	return 0, false
 }
