@@ -7,16 +7,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-// banner returns the banner that is inserted into an archived page. It is ASCII,
-// so that it suits most charsets.
-func (x *exchange) banner(t target, s selection) []byte {
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, "inserted", newCaptureLinks(t, s)); err != nil {
-		return nil
-	}
-	return b.Bytes()
-}
-
 // maxStart is the number of bytes at the start of a page in which an inserter
 // searches for the body.
 const maxStart = 64 << 10

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/render"
 	"github.com/anyurl/fetch/internal/crawlreport"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
@@ -89,7 +90,7 @@ func (c *collection) search(ctx context.Context, prefix string) (found []capture
 func (c *collection) row(l warc.Line) captureRow {
 	at, _ := parseTimestamp(l.Timestamp)
 	r := captureRow{
-		Date: formatDate(at), URL: tty.Escape(l.URL), Media: tty.Escape(l.Media), Status: tty.Escape(l.Status),
+		Date: render.FormatDate(at), URL: tty.Escape(l.URL), Media: tty.Escape(l.Media), Status: tty.Escape(l.Status),
 	}
 	if u, err := uri.Parse(l.URL); err == nil && !at.IsZero() {
 		r.Path = c.pathOf(l.Timestamp, formPage, u)
@@ -190,8 +191,8 @@ func (x *exchange) captures(t target) {
 // entryCapture returns the table row of a capture.
 func entryCapture(t target, e fetch.Entry) captureRow {
 	return captureRow{
-		Date: formatDate(e.Time), Path: t.archive.pathOf(e.Time.UTC().Format(timeForm), formPage, t.url),
-		Media: tty.Escape(e.Media), Status: tty.Escape(e.Extra["status"]), Size: formatSize(e.Size),
+		Date: render.FormatDate(e.Time), Path: t.archive.pathOf(e.Time.UTC().Format(timeForm), formPage, t.url),
+		Media: tty.Escape(e.Media), Status: tty.Escape(e.Extra["status"]), Size: render.FormatSize(e.Size),
 		Digest: tty.Escape(e.Extra["digest"]),
 	}
 }

@@ -2,45 +2,37 @@ package gateway
 
 import (
 	"embed"
-	"fmt"
 	"html/template"
 	"net/http"
 	"time"
 
+	"github.com/anyurl/fetch/gateway/internal/render"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// files contains the templates and the style sheet.
+// files contains the templates of the interface.
 //
 //go:embed page
 var files embed.FS
 
 // pages contains the templates of all pages.
-var pages = template.Must(template.New("").Funcs(functions).ParseFS(files, "page/page.html"))
+var pages = template.Must(render.Templates(files, "page/*.html"))
 
-var functions = template.FuncMap{"date": formatDate, "size": formatSize, "text": tty.Escape}
-
-// A page contains the data that all templates use.
+// A page contains the data that the templates of the interface use.
 type page struct {
-	Title   string
-	Base    string
+	render.Page
 	Archive *archiveLink
-	Capture *captureLinks // banner, or nil
 }
 
 type archiveLink struct{ Name, Path string }
 
-// captureLinks contains the data of a banner.
-type captureLinks struct {
-	URL, Date, Machine         string
-	Previous, Next, All, Bytes string
-}
-
 // newPage returns the data of a page about an archive. The archive may be nil.
 func (x *exchange) newPage(title string, c *collection) page {
-	p := page{Title: tty.Escape(title), Base: x.base}
+	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: "Archives", Path: x.base + "/"}}}}
+	p.SetTitle(title)
 	if c != nil {
 		p.Archive = &archiveLink{tty.Escape(c.Name), c.path}
+		p.Trail = append(p.Trail, render.Link{Name: p.Archive.Name, Path: c.path})
 	}
 	return p
 }
@@ -48,23 +40,26 @@ func (x *exchange) newPage(title string, c *collection) page {
 // newCapturePage returns the data of a page that shows a capture.
 func (x *exchange) newCapturePage(title string, t target, s selection) page {
 	p := x.newPage(title, t.archive)
-	p.Capture = newCaptureLinks(t, s)
+	p.Banner = captureBanner(t, s)
 	return p
 }
 
-func newCaptureLinks(t target, s selection) *captureLinks {
+// captureBanner returns the banner of a capture.
+func captureBanner(t target, s selection) *render.Banner {
 	at, _ := parseTimestamp(s.chosen)
-	l := &captureLinks{
-		URL: t.url.String(), Date: formatDate(at), Machine: at.Format(time.RFC3339),
-		All: t.archive.path + "*/" + t.url.Unredacted(), Bytes: t.archive.pathOf(s.chosen, formBytes, t.url),
+	b := &render.Banner{
+		Label: "Capture", URL: t.url.String(),
+		Facts: []render.Fact{{Name: "Archived", Value: render.FormatDate(at), Machine: at.Format(time.RFC3339)}},
 	}
 	if s.previous != "" {
-		l.Previous = t.archive.pathOf(s.previous, formPage, t.url)
+		b.Links = append(b.Links, render.Link{Name: "previous", Path: t.archive.pathOf(s.previous, formPage, t.url), Rel: "prev"})
 	}
 	if s.next != "" {
-		l.Next = t.archive.pathOf(s.next, formPage, t.url)
+		b.Links = append(b.Links, render.Link{Name: "next", Path: t.archive.pathOf(s.next, formPage, t.url), Rel: "next"})
 	}
-	return l
+	b.Links = append(b.Links, render.Link{Name: "all captures", Path: t.archive.path + "*/" + t.url.Unredacted()},
+		render.Link{Name: "bytes", Path: t.archive.pathOf(s.chosen, formBytes, t.url)})
+	return b
 }
 
 // pagePolicy is the Content-Security-Policy of the pages of the interface. They
@@ -120,31 +115,5 @@ func (x *exchange) home() {
 func (x *exchange) styleSheet() {
 	x.w.Header().Set("Content-Type", "text/css; charset=utf-8")
 	x.w.Header().Set("Cache-Control", "max-age=3600")
-	if text, err := files.ReadFile("page/style.css"); err == nil {
-		x.w.Write(text)
-	}
-}
-
-// formatDate formats a date for readers.
-func formatDate(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
-}
-
-// formatSize formats a number of bytes for readers. The result is "" if the
-// number is negative.
-func formatSize(n int64) string {
-	switch {
-	case n < 0:
-		return ""
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	x.w.Write(render.StyleSheet())
 }

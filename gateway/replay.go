@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/render"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/rfc822"
@@ -46,7 +48,7 @@ func (x *exchange) capture(t target) {
 		x.attach(resp.Media, nameOf(t.url))
 		x.raw(resp, resp.Body)
 	default:
-		x.show(t, s, resp)
+		x.show(x.captureView(t, s, resp))
 	}
 }
 
@@ -155,41 +157,31 @@ func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
 	}
 }
 
-// show sends a capture in the form that t selects.
-func (x *exchange) show(t target, s selection, resp *fetch.Response) {
-	kind := media.TrimParameters(resp.Media)
-	scheme := x.schemes[t.url.Scheme()]
-	switch {
-	case resp.Kind == fetch.Menu && !scheme.Traits.Web && scheme.Menu != nil:
-		x.listing(t, s, resp, scheme)
-	case isHTML(kind) || t.form == formPlain && links.CanRewrite(resp.Media):
-		x.rewrite(t, s, resp)
-	case t.form == formPlain:
-		x.attach(resp.Media, nameOf(t.url))
-		x.raw(resp, resp.Body)
-	case kind == "message/rfc822":
-		x.article(t, s, resp)
-	case strings.HasPrefix(kind, "image/"):
-		x.w.WriteHeader(status(resp))
-		x.render("image", struct{ page }{x.newCapturePage(titleOf(t.url), t, s)})
-	case isText(kind):
-		x.text(t, s, resp)
-	default:
-		x.w.Header().Set("Content-Disposition", attachment(nameOf(t.url)))
-		x.raw(resp, resp.Body)
-	}
+// A view is a document with the data that its form in a browser needs.
+type view struct {
+	render.View
+	form        form
+	replacement func(l links.Link) string // the path that replaces a link of an HTML page, or ""
 }
 
-func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
-
-// isText reports whether documents of a media type are shown as text.
-func isText(kind string) bool {
-	switch kind {
-	case "application/json", "application/javascript", "application/xml", "application/x-sh", "application/ld+json":
-		return true
+// show sends a document in the form of v.
+func (x *exchange) show(v view) {
+	resp, kind := v.Response, v.View.Form()
+	switch {
+	case kind == render.Web || v.form == formPlain && kind != render.Listing && links.CanRewrite(resp.Media):
+		x.rewrite(v)
+	case v.form == formPlain && kind != render.Listing:
+		x.attach(resp.Media, nameOf(v.URL))
+		x.raw(resp, resp.Body)
+	case kind == render.Download:
+		x.w.Header().Set("Content-Disposition", attachment(nameOf(v.URL)))
+		x.raw(resp, resp.Body)
+	default:
+		x.w.WriteHeader(status(resp))
+		if x.r.Method != http.MethodHead {
+			v.Write(x.r.Context(), x.w) // an error means that the client closed the connection
+		}
 	}
-	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+json") ||
-		strings.HasPrefix(kind, "application/x-ndjson")
 }
 
 // attach makes browsers download a document whose links are not rewritten, unless
@@ -226,19 +218,9 @@ func attachment(name string) string {
 	return cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment")
 }
 
-// titleOf returns the title of a page that shows a capture of u.
-func titleOf(u uri.URI) string {
-	if p := strings.TrimSuffix(u.Path(), "/"); p != "" {
-		if name, err := uri.Unescape(path.Base(p)); err == nil {
-			return name
-		}
-	}
-	return cmp.Or(u.Host(), u.String())
-}
-
-// rewrite sends an HTML page or a style sheet. Its links lead to captures of the
-// same archive.
-func (x *exchange) rewrite(t target, s selection, resp *fetch.Response) {
+// rewrite sends an HTML page or a style sheet with replaced links.
+func (x *exchange) rewrite(v view) {
+	resp := v.Response
 	resp.Body = decodeHTML(resp)
 	x.setContentHeader(resp)
 	x.w.WriteHeader(status(resp))
@@ -247,13 +229,13 @@ func (x *exchange) rewrite(t target, s selection, resp *fetch.Response) {
 	}
 	out := io.Writer(x.w)
 	var banner *inserter
-	if t.form == formPage {
-		banner = &inserter{out: x.w, text: x.banner(t, s)}
+	if v.form == formPage && v.Page.Banner != nil {
+		var text bytes.Buffer
+		v.Page.Banner.Insert(&text) // a buffer returns no error
+		banner = &inserter{out: x.w, text: text.Bytes()}
 		out = banner
 	}
-	err := links.Rewrite(out, t.url, resp.Media, resp.Header, resp.Body, func(l links.Link) string {
-		return x.replacement(t, s, l)
-	})
+	err := links.Rewrite(out, v.URL, resp.Media, resp.Header, resp.Body, v.replacement)
 	if banner != nil {
 		err = errors.Join(err, banner.flush())
 	}
@@ -274,6 +256,45 @@ func decodeHTML(resp *fetch.Response) io.ReadCloser {
 	}
 	resp.Media = media.TrimParameters(resp.Media) + "; charset=utf-8"
 	return readCloser{encoding.NewDecoder().Reader(in), resp.Body}
+}
+
+// captureView returns the view of a capture.
+func (x *exchange) captureView(t target, s selection, resp *fetch.Response) view {
+	return view{
+		View: render.View{
+			URL: t.url, Response: resp, Scheme: x.schemes[t.url.Scheme()], Links: captureLinks{x.Handler, t.archive, s.chosen},
+			Page: x.newCapturePage("", t, s).Page, Problem: problemText,
+		},
+		form: t.form, replacement: func(l links.Link) string { return x.replacement(t, s, l) },
+	}
+}
+
+// captureLinks makes links to captures of an archive.
+type captureLinks struct {
+	*Handler
+	archive   *collection
+	timestamp string
+}
+
+func (l captureLinks) Page(u uri.URI) string {
+	if _, ok := l.schemes[u.Scheme()]; !ok {
+		return ""
+	}
+	return l.archive.pathOf(l.timestamp, formPage, u)
+}
+
+func (l captureLinks) Bytes(u uri.URI) string  { return l.archive.pathOf(l.timestamp, formBytes, u) }
+func (l captureLinks) Inline(u uri.URI) string { return l.Bytes(u) }
+
+func (l captureLinks) Part(u uri.URI, number string) string {
+	return l.archive.path + l.timestamp + string(formBytes) + ";part=" + number + "/" + u.Unredacted()
+}
+
+func (l captureLinks) Sorted(column string, number int) string { return "" }
+
+// Query returns no form, because an archive cannot answer a new query.
+func (l captureLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {
+	return "", nil, false
 }
 
 // replacement returns the path that replaces a link, or "" for a link that no
@@ -301,18 +322,6 @@ func (x *exchange) part(t target, resp *fetch.Response) {
 		x.missing(t, err)
 		return
 	}
-	x.attach(p.Media, partName(p))
+	x.attach(p.Media, render.PartName(p))
 	x.raw(&fetch.Response{Media: p.Media, Size: -1}, body)
-}
-
-// partName returns the file name that the sender chose for a part.
-func partName(p *rfc822.Part) string {
-	_, params, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
-	name := params["filename"]
-	if name == "" {
-		_, params, _ = mime.ParseMediaType(p.Media)
-		name = params["name"]
-	}
-	name = path.Base(strings.ReplaceAll(rfc822.DecodeWords(name), `\`, "/"))
-	return cmp.Or(strings.Trim(name, "./"), "part-"+p.Number)
 }

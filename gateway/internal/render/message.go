@@ -1,0 +1,149 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"mime"
+	"path"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/uri"
+)
+
+type messagePage struct {
+	Page
+	Fields  []field
+	Parts   []messagePart
+	Problem string
+}
+
+type field struct {
+	Name, Value string
+	Links       []Link
+}
+
+type messagePart struct {
+	Title, Media, Path, Text, Note string
+	Inline, Image                  bool
+}
+
+// Limits of a page that shows a message. The bytes of all parts remain
+// available under their own URLs.
+const (
+	maxShownParts = 100
+	maxShownText  = 1 << 20 // bytes of text of all parts
+)
+
+// shownFields lists the header fields that a page shows.
+var shownFields = []string{
+	"From", "To", "Cc", "Newsgroups", "Subject", "Date", "Organization", "Followup-To", "Message-ID", "In-Reply-To",
+	"References",
+}
+
+// message writes a message with its header fields and its parts.
+func (v *View) message(ctx context.Context, w io.Writer) error {
+	head, rest := rfc822.ReadHeader(v.Response.Body)
+	header := rfc822.ParseHeader(head)
+	data := messagePage{Page: v.Page}
+	data.SetTitle(cmp.Or(rfc822.DecodeWords(header.Get("Subject")), v.Page.Title))
+	for _, name := range shownFields {
+		if value := header.Get(name); value != "" {
+			data.Fields = append(data.Fields, v.field(name, value))
+		}
+	}
+	left := int64(maxShownText)
+	for p, err := range rfc822.Parts(io.MultiReader(bytes.NewReader(head), rest)) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			data.Problem = "The message is incomplete. " + v.Problem(err)
+			break
+		}
+		if len(data.Parts) == maxShownParts {
+			data.Problem = "The page shows only the first parts of the message."
+			break
+		}
+		data.Parts = append(data.Parts, v.messagePart(p, &left))
+	}
+	return execute(w, "article", data)
+}
+
+// field returns a header field. The identifiers of other articles are links.
+func (v *View) field(name, value string) field {
+	f := field{Name: name, Value: tty.Escape(rfc822.DecodeWords(value))}
+	isNews := strings.HasSuffix(v.URL.Scheme(), "news") || strings.HasPrefix(v.URL.Scheme(), "nntp")
+	if !isNews || name != "References" && name != "In-Reply-To" {
+		return f
+	}
+	f.Value = ""
+	for id := range strings.FieldsSeq(value) {
+		u, err := articleURL(v.URL, strings.Trim(id, "<>"))
+		if err == nil && len(f.Links) < maxShownParts {
+			f.Links = append(f.Links, Link{Name: tty.Escape(id), Path: v.Links.Page(u)})
+		}
+	}
+	return f
+}
+
+// articleURL returns the news URL of another article on the server of u.
+func articleURL(u uri.URI, id string) (uri.URI, error) {
+	p := u.Parts()
+	scheme := "news"
+	if u.Scheme() == "snews" || u.Scheme() == "nntps" {
+		scheme = "snews"
+	}
+	path := uri.Escape(id, uri.Segment)
+	if p.HasAuthority {
+		path = "/" + path
+	}
+	return uri.Build(uri.Parts{
+		Scheme: scheme, Host: p.Host, Port: p.Port, HasAuthority: p.HasAuthority, HasPort: p.HasPort, Path: path,
+	})
+}
+
+// messagePart returns a part of a message. It reads at most left bytes of its
+// text and subtracts their number from left.
+func (v *View) messagePart(p *rfc822.Part, left *int64) messagePart {
+	kind := media.TrimParameters(p.Media)
+	shown := messagePart{Media: tty.Escape(kind), Image: strings.HasPrefix(kind, "image/")}
+	shown.Path = v.Links.Part(v.URL, p.Number)
+	disposition, _, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	if name := PartName(p); disposition == "attachment" || !strings.HasPrefix(kind, "text/") {
+		shown.Title = tty.Escape(name)
+	}
+	if kind != "text/plain" || disposition == "attachment" {
+		return shown
+	}
+	body, err := p.Body(func(string, ...any) {})
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(decodeText(body, p.Media), *left))
+	}
+	*left -= int64(len(text))
+	switch {
+	case err != nil:
+		shown.Note = "The text is incomplete. " + v.Problem(err)
+	case *left == 0:
+		shown.Note = "The page shows only the start of the text."
+	}
+	shown.Inline, shown.Text = true, string(cleanText(text))
+	return shown
+}
+
+// PartName returns the file name that the sender chose for a part.
+func PartName(p *rfc822.Part) string {
+	_, params, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+	name := params["filename"]
+	if name == "" {
+		_, params, _ = mime.ParseMediaType(p.Media)
+		name = params["name"]
+	}
+	name = path.Base(strings.ReplaceAll(rfc822.DecodeWords(name), `\`, "/"))
+	return cmp.Or(strings.Trim(name, "./"), "part-"+p.Number)
+}

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// A Page contains the data of the frame of a page: the header, the banner and
+// the title. Its texts are displayed unchanged.
+type Page struct {
+	Title      string
+	StyleSheet string // reference to the style sheet
+	Trail      []Link // the pages above this page, from the first page
+	Banner     *Banner
+}
+
+// A Link is a link of a page.
+type Link struct {
+	Name, Path string
+	Rel        string // relation, such as "next", or ""
+}
+
+// A Banner describes the document of a page.
+type Banner struct {
+	Label string // name of the banner for screen readers, such as "Capture"
+	URL   string
+	Facts []Fact
+	Links []Link
+}
+
+// A Fact is a property of a document, such as the date of a capture.
+type Fact struct {
+	Name, Value string
+	Machine     string // the date in RFC 3339, or "" if Value is no date
+}
+
+// SetTitle sets the title. It escapes control characters.
+func (p *Page) SetTitle(title string) { p.Title = tty.Escape(title) }
+
+//go:embed page
+var files embed.FS
+
+// templates contains the templates of this package.
+var templates = template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
+
+var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "text": tty.Escape}
+
+// Templates returns the templates of this package with those in the files of
+// fsys that match pattern. A page begins with the template "top" and ends with
+// the template "bottom".
+func Templates(fsys fs.FS, pattern string) (*template.Template, error) {
+	t, err := templates.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return t.ParseFS(fsys, pattern)
+}
+
+// StyleSheet returns the style sheet of all pages.
+func StyleSheet() []byte {
+	text, err := files.ReadFile("page/style.css")
+	if err != nil { // not possible, because the file is embedded
+		return nil
+	}
+	return text
+}
+
+// Insert writes a banner that can be inserted into an HTML page of a server.
+func (b *Banner) Insert(w io.Writer) error { return execute(w, "inserted", b) }
+
+func execute(w io.Writer, name string, data any) error {
+	return templates.ExecuteTemplate(w, name, data)
+}
+
+// FormatDate formats a date for readers.
+func FormatDate(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// FormatSize formats a number of bytes for readers. The result is "" if the
+// number is negative.
+func FormatSize(n int64) string {
+	switch {
+	case n < 0:
+		return ""
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

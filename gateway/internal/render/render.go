@@ -1,0 +1,127 @@
+// Package render writes documents of all schemes as HTML pages: listings,
+// articles, texts and images. Live pages, archives and static files share it.
+//
+// The documents are untrusted. The pages contain no script, html/template
+// escapes all text, and a [Links] makes every link.
+package render
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Links makes the links of a page. Its methods return relative or absolute
+// references, which are written to the page without a check. The result "" means
+// that there is no link.
+type Links interface {
+	Page(u uri.URI) string                // a page that shows the object at u
+	Bytes(u uri.URI) string               // the bytes of the object at u
+	Inline(u uri.URI) string              // the bytes of the image at u, for use inside the page
+	Part(u uri.URI, number string) string // a part of the message at u, such as "1.2"
+
+	// Sorted returns the page of the same listing with another order or number.
+	// The column is "", "name", "kind", "size" or "date", with the prefix "-"
+	// for descending order. The number of the first page is 1.
+	Sorted(column string, number int) string
+
+	// Query returns the action and the hidden fields of a form that sends a
+	// query to the object at u. The form uses the method GET, unless the
+	// hidden fields contain a secret.
+	Query(u uri.URI) (action string, hidden []Field, ok bool)
+}
+
+// A Field is a field of a form.
+type Field struct{ Name, Value string }
+
+// A Form is the form in which a document is displayed.
+type Form uint8
+
+const (
+	Download Form = iota // the bytes, as a file
+	Web                  // an HTML page, whose links the caller rewrites
+	Listing
+	Message
+	Image
+	Text
+)
+
+// A View shows a document as a page. The fields URL, Response, Scheme, Links and
+// Problem are required.
+type View struct {
+	URL      uri.URI
+	Response *fetch.Response // with the media type; the caller closes the body
+	Scheme   fetch.Scheme    // the scheme of URL
+	Links    Links
+	Page     Page               // the frame; without a title, the View derives one from URL
+	Problem  func(error) string // describes an error of the body in a sentence
+}
+
+// Form returns the form in which the document is displayed.
+func (v *View) Form() Form {
+	kind := media.TrimParameters(v.Response.Media)
+	switch {
+	case v.Response.Kind == fetch.Menu && !v.Scheme.Traits.Web && v.Scheme.Menu != nil:
+		return Listing
+	case kind == "text/html" || kind == "application/xhtml+xml":
+		return Web
+	case kind == "message/rfc822":
+		return Message
+	case strings.HasPrefix(kind, "image/"):
+		return Image
+	case isText(kind):
+		return Text
+	}
+	return Download
+}
+
+// isText reports whether documents of a media type are shown as text.
+func isText(kind string) bool {
+	switch kind {
+	case "application/json", "application/javascript", "application/xml", "application/x-sh", "application/ld+json":
+		return true
+	}
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+json") ||
+		strings.HasPrefix(kind, "application/x-ndjson")
+}
+
+// Write writes the page. Its form must not be Download or Web. Errors of the body
+// are described in the page. The returned error is an error of w.
+func (v *View) Write(ctx context.Context, w io.Writer) error {
+	if v.Page.Title == "" {
+		v.Page.SetTitle(TitleOf(v.URL))
+	}
+	switch v.Form() {
+	case Listing:
+		return v.listing(ctx, w)
+	case Message:
+		return v.message(ctx, w)
+	case Image:
+		return v.image(w)
+	}
+	return v.text(ctx, w)
+}
+
+// image writes the page of an image.
+func (v *View) image(w io.Writer) error {
+	return execute(w, "image", struct {
+		Page
+		URL, Inline, Bytes string
+	}{v.Page, v.URL.String(), v.Links.Inline(v.URL), v.Links.Bytes(v.URL)})
+}
+
+// TitleOf returns the title of a page that shows the object at u.
+func TitleOf(u uri.URI) string {
+	if p := strings.TrimSuffix(u.Path(), "/"); p != "" {
+		if name, err := uri.Unescape(path.Base(p)); err == nil {
+			return name
+		}
+	}
+	return cmp.Or(u.Host(), u.String())
+}
