@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/gateway/internal/render"
 	"github.com/anyurl/fetch/internal/crawlreport"
+	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/anyurl/fetch/gateway/internal/render"
+	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/tty"
 )
 

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/gateway/internal/render"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/uri"
 )

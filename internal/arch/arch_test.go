@@ -47,6 +47,7 @@ var layers = map[string][]string{
 	"internal/entries":     {"fetch", "uri", "internal/line"},
 	"internal/mailstore":   {"fetch", "internal/rfc822"},
 	"internal/proxy":       {"internal/http1", "internal/httpauth"},
+	"internal/render":      {"uri", "fetch", "internal/"},
 	"internal/rfc822":      {"fetch"},
 
 	"schemes/": {"uri", "fetch", "internal/"},
@@ -103,6 +104,7 @@ var users = map[string][]string{
 	"internal/links":    {"mirror", "internal/archive", "gateway", "cmd/"},
 
 	"internal/crawlreport": {"mirror", "gateway"},
+	"internal/render":      {"gateway", "internal/archive"},
 
 	"internal/z3950":            {"schemes/wais", "internal/waistest"},
 	"internal/prospero/ardp":    {"schemes/prospero", "internal/prospero/"},
