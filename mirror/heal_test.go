@@ -151,6 +151,7 @@ func TestRequeueDamaged(t *testing.T) {
 }
 
 // TestRecoverHealed checks that Recover finds the records that Heal has copied.
+// They are neither lost nor unlogged.
 func TestRecoverHealed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,6 +160,7 @@ func TestRecoverHealed(t *testing.T) {
 			path, at := placeOf(t, o.Dir, "http://a.example/"+page)
 			flipAt(t, path, at-20) // in the warcinfo record
 		}
+		objects := len(s.webSite)
 		if paths, _ := heal(t, o.Dir, mirror.HealOptions{}); kindsOf(paths) != "warc" {
 			t.Errorf("repaired %q", paths)
 		}
@@ -166,8 +168,8 @@ func TestRecoverHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client})
-		if err != nil || r.DamagedRecords != 0 {
-			t.Errorf("%+v, %v", r, err)
+		if err != nil || r.DamagedRecords+r.LostRecords+r.Unlogged != 0 || r.Captures != int64(objects) {
+			t.Errorf("%+v, %v; want %d captures", r, err, objects)
 		}
 		if sum := run(t, o); sum.Repaired != 0 || sum.New != 0 || s.notModified != len(s.webSite) {
 			t.Errorf("%d not modified, %+v", s.notModified, sum)

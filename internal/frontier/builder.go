@@ -64,7 +64,8 @@ func NewBuilder(ctx context.Context, path string, layout int) (*Builder, error) 
 
 // scratchIndexes creates indexes that only a Builder uses. Finish removes them.
 const scratchIndexes = `create index scratch_place on capture (file, at);
-	create index scratch_record on capture (record)`
+	create index scratch_record on capture (record);
+	create index scratch_logged on capture (time) where record=''`
 
 // Frontier returns the database for reading. The caller must not change or
 // close it.
@@ -143,8 +144,8 @@ func (t *tx) claimFree(c *Capture, names []Name) error {
 	return t.claimNames(names)
 }
 
-// AddRecords adds WARC records. A record at the place of a logged capture
-// completes this capture. Any other record becomes a new capture, unless it
+// AddRecords adds WARC records. A record at the place of a logged capture, or
+// with its URL and time, completes this capture. Any other record becomes a new capture, unless it
 // refers to an unknown record.
 func (b *Builder) AddRecords(ctx context.Context, records []Record) (added int, err error) {
 	err = b.write(ctx, func(t *tx) error {
@@ -176,9 +177,7 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var id int64
-	err = t.Scan(`select c.id from capture c join url u on u.id=c.item
-		where c.file=? and c.at=? and coalesce(c.url, u.url)=?`, []any{file, c.Offset, c.URL}, &id)
+	id, err := t.loggedCapture(c, file)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && r.Elsewhere:
 		return 0, nil
@@ -187,12 +186,25 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 	case err != nil:
 		return 0, err
 	}
-	err = t.Exec("update capture set bytes=?, record=?, proof=? where id=?", c.Length, c.ID, c.Proof, id)
+	err = t.Exec("update capture set file=?, at=?, bytes=?, record=?, proof=? where id=?",
+		file, c.Offset, c.Length, c.ID, c.Proof, id)
 	if r.Elsewhere || err != nil {
 		return 0, err
 	}
 	return 0, t.Exec(`update capture set digest=?, sum=?, size=?, validator=iif(validator='', ?, validator),
 		modified=coalesce(modified, ?) where id=?`, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
+}
+
+// loggedCapture returns the row of the logged capture whose record is c. A
+// repair may have moved the record to another file after the visit was logged.
+// Then the capture with the same URL and time has the record.
+func (t *tx) loggedCapture(c *Capture, file int64) (id int64, err error) {
+	const query = "select c.id from capture c join url u on u.id=c.item where coalesce(c.url, u.url)=? and "
+	err = t.Scan(query+"c.file=? and c.at=?", []any{c.URL, file, c.Offset}, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = t.Scan(query+"c.time=? and c.record='' and c.file is not null", []any{c.URL, nullTime(c.Time)}, &id)
+	}
+	return id, err
 }
 
 // addUnloggedRecord adds a record that belongs to no logged capture, and returns
@@ -336,6 +348,7 @@ func (b *Builder) Finish(ctx context.Context, r RunRecord) error {
 // countRows computes the totals that a Frontier updates in each transaction.
 const countRows = `drop index scratch_place;
 	drop index scratch_record;
+	drop index scratch_logged;
 	update host set due=0, pending=(select count(*) from url u where u.host=host.id and u.state=0 and u.wait is null);
 	update book set live=0, urls=(select count(*) from url), captures=(select count(*) from capture),
 		bytes=(select coalesce(sum(size), 0) from capture)`
