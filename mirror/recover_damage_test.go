@@ -88,21 +88,12 @@ func TestRecoverDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newNetwork(t)
-				s := newValidatingSite()
-				w.web("a.example", s)
-				o := w.options("http://a.example/")
-				if o.Tree = c.tree; !c.warc {
-					o.WARC = nil
-				}
-				run(t, o)
+				s, o := newValidatingArchive(t, c.tree, c.warc)
 				s.counts()
 				want := digests(tree(t, o.Dir, ""))
 				remove(t, o.Dir, "fetch.db*")
 				c.damage(t, o.Dir)
-				if _, err := mirror.Run(t.Context(), o); !mirror.NeedsRecovery(err) {
-					t.Errorf("run without a database: %v", err)
-				}
+				checkNeedsRecovery(t, o)
 				if r := recoverArchive(t, o); r.DamagedLines != c.lines {
 					t.Errorf("%+v", r)
 				}

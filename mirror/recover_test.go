@@ -99,6 +99,29 @@ func recoverArchive(t testing.TB, o mirror.Options) mirror.Recovered {
 	return r
 }
 
+// newValidatingArchive runs a mirror of a validatingSite, and returns the site
+// and the options of the run.
+func newValidatingArchive(t *testing.T, tree, warc bool) (*validatingSite, mirror.Options) {
+	t.Helper()
+	w := newNetwork(t)
+	s := newValidatingSite()
+	w.web("a.example", s)
+	o := w.options("http://a.example/")
+	if o.Tree = tree; !warc {
+		o.WARC = nil
+	}
+	run(t, o)
+	return s, o
+}
+
+// checkNeedsRecovery checks that a run of an archive without a database fails.
+func checkNeedsRecovery(t *testing.T, o mirror.Options) {
+	t.Helper()
+	if _, err := mirror.Run(t.Context(), o); !mirror.NeedsRecovery(err) || fetch.FaultOf(err) != fetch.Local {
+		t.Errorf("run without a database: %v", err)
+	}
+}
+
 // TestRecover checks that a run after Recover retrieves no unchanged object
 // that has a validator.
 func TestRecover(t *testing.T) {
@@ -119,22 +142,13 @@ func TestRecover(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newNetwork(t)
-				s := newValidatingSite()
-				w.web("a.example", s)
-				o := w.options("http://a.example/")
-				if o.Tree = c.tree; !c.warc {
-					o.WARC = nil
-				}
-				run(t, o)
+				s, o := newValidatingArchive(t, c.tree, c.warc)
 				time.Sleep(time.Hour)
 				run(t, o)
 				s.counts()
 				want := digests(tree(t, o.Dir, ""))
 				remove(t, o.Dir, append(c.lost, "fetch.db*")...)
-				if _, err := mirror.Run(t.Context(), o); !mirror.NeedsRecovery(err) || fetch.FaultOf(err) != fetch.Local {
-					t.Errorf("run without a database: %v", err)
-				}
+				checkNeedsRecovery(t, o)
 				r := recoverArchive(t, o)
 				t.Logf("%+v", r)
 				sum := run(t, o)
