@@ -12,7 +12,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -58,6 +57,15 @@ const (
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+// A recoverableError means that fetch recover can create the database of the
+// archive in the directory dir again.
+type recoverableError struct {
+	error
+	dir string
+}
+
+func (e recoverableError) Unwrap() error { return e.error }
 
 // A signalError is the cause of a context that was canceled by a signal such as
 // SIGINT.
@@ -110,8 +118,8 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 		if flag := remedy(err); flag != "" {
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
 		}
-		if mirror.NeedsRecovery(err) {
-			text += "fetch: to create the database again: fetch recover DIR\n"
+		if recoverable := (recoverableError{}); errors.As(err, &recoverable) {
+			text += fmt.Sprintf("fetch: to create the database again: fetch recover %s\n", tty.Escape(recoverable.dir))
 		}
 		io.WriteString(s.stderr, text) // a single write keeps concurrent messages apart
 	}

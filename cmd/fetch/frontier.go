@@ -69,7 +69,7 @@ func (c *frontierStatusCommand) register(s *options.Set) { registerIgnored(s) }
 func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
 	s, err := mirror.Status(ctx, args[0])
 	if err != nil {
-		return err
+		return adviseArchive(args[0], err)
 	}
 	e := json.NewEncoder(c.stdout)
 	e.SetIndent("", "  ")
@@ -106,7 +106,7 @@ func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
 			err = encode(c.stdout, l)
 		}
 		if err != nil {
-			return err
+			return adviseArchive(args[0], err)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
 		n, err = mirror.Requeue(ctx, args[0], parseStates(c.states)...)
 	}
 	if err != nil {
-		return err
+		return adviseArchive(args[0], err)
 	}
 	return c.print(fmt.Sprint(n))
 }

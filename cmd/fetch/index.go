@@ -38,7 +38,7 @@ func (c *indexCommand) advice(flag string) string {
 
 func (c *indexCommand) run(ctx context.Context, args []string) error {
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
-		return mirror.Reindex(ctx, args[0])
+		return adviseArchive(args[0], mirror.Reindex(ctx, args[0]))
 	}
 	w, flush := terminal.NewWriter(c.stdout)
 	return errors.Join(warc.Index(w, args...), localError(flush()))

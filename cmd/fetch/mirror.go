@@ -211,7 +211,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	case err == nil:
 		err = report.failure(ctx, o.Dir, sum)
 	default:
-		err = adviseLost(err)
+		err = adviseArchive(o.Dir, err)
 	}
 	return errors.Join(err, client.saveCookies())
 }

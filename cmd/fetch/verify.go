@@ -110,13 +110,17 @@ func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 	if requeued > 0 {
 		c.note("%s: the next fetch mirror retrieves %d objects again", dir, requeued)
 	}
-	return adviseLost(err)
+	return adviseArchive(dir, err)
 }
 
-// adviseLost adds the flag for missing WARC records to an error.
-func adviseLost(err error) error {
-	if errors.Is(err, mirror.ErrLost) {
+// adviseArchive adds the remedy to an error about missing WARC records or about
+// a database in the directory dir that fetch recover can create again.
+func adviseArchive(dir string, err error) error {
+	switch {
+	case errors.Is(err, mirror.ErrLost):
 		return fmt.Errorf("%w (to accept the loss: --max-lost 100%%)", err)
+	case mirror.NeedsRecovery(err):
+		return recoverableError{err, dir}
 	}
 	return err
 }
@@ -132,9 +136,6 @@ func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
 		case f.Derived:
 			text += " (to write it again: fetch index " + dir + ")"
 		case f.Path == "fetch.db" && !f.Note:
-			text += " (to create it again: fetch recover " + dir + ")"
-		}
-		if f.Path == "fetch.db" && !f.Note {
 			text += " (to create it again: fetch recover " + dir + ")"
 		}
 		if err == nil {
