@@ -33,7 +33,7 @@ func (c *mirrorCommand) printDryRun(ctx context.Context, o *mirror.Options) erro
 		fmt.Fprintf(&text, "pending: %s\n", u)
 	}
 	for _, f := range storedFlags(o) {
-		if value := strings.Join(f.values, ","); value != "" && value != "false" && (value != "0" || f.name == "depth") {
+		if value := strings.Join(f.values, ","); value != "" && value != "false" && (value != "0" || f.explicit || f.name == "depth") {
 			fmt.Fprintf(&text, "--%s=%s\n", f.name, quoteSpaces(value))
 		}
 	}
@@ -52,7 +52,7 @@ func pendingURLs(ctx context.Context, dir string) ([]string, error) {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, adviseArchive(dir, err)
 		}
 		if urls = append(urls, line.URL); len(urls) == maxPending {
 			break

@@ -81,6 +81,10 @@ func seedsText(seeds []uri.URI) string {
 type storedFlag struct {
 	name   string
 	values []string
+
+	// If explicit is true, the flag has a meaning even if its value is the
+	// default, because the default depends on the server.
+	explicit bool
 }
 
 // applyStored sets a flag, unless the command line or a configuration file
@@ -100,7 +104,7 @@ func (c *mirrorCommand) applyStored(stored storedFlag) (changed bool, err error)
 		} else {
 			err = f.Value.Set(stored.values[0])
 		}
-		f.Changed = f.Value.String() != before
+		f.Changed = stored.explicit || f.Value.String() != before
 		return f.Changed, err
 	}
 	return false, nil
@@ -111,24 +115,26 @@ func storedFlags(o *mirror.Options) []storedFlag {
 	s, l := &o.Scope, &o.Limits
 	d := depth(s.Depth)
 	all := []storedFlag{
-		{"scope", []string{s.Reach.String()}}, {"include", patternTexts(s.Include)}, {"exclude", patternTexts(s.Exclude)},
-		{"depth", []string{d.String()}}, boolFlag("page-requisites", s.Requisites), {"accept", s.Accept}, {"reject", s.Reject},
-		boolFlag("keep-session-ids", s.KeepSessionIDs), {"ignore-params", s.IgnoreParameters},
+		newStoredFlag("scope", s.Reach.String()),
+		newStoredFlag("include", patternTexts(s.Include)...), newStoredFlag("exclude", patternTexts(s.Exclude)...),
+		newStoredFlag("depth", d.String()), boolFlag("page-requisites", s.Requisites),
+		newStoredFlag("accept", s.Accept...), newStoredFlag("reject", s.Reject...),
+		boolFlag("keep-session-ids", s.KeepSessionIDs), newStoredFlag("ignore-params", s.IgnoreParameters...),
 		boolFlag("follow-links", o.FollowLinks), boolFlag("ignore-robots", o.IgnoreRobots),
-		{"nofollow", []string{o.NoFollow.String()}}, boolFlag("speculate", o.Speculate), boolFlag("delete", o.Delete),
-		{"max-delete", []string{strconv.FormatFloat(o.MaxDelete, 'f', -1, 64)}},
+		newStoredFlag("nofollow", o.NoFollow.String()), boolFlag("speculate", o.Speculate), boolFlag("delete", o.Delete),
+		newStoredFlag("max-delete", strconv.FormatFloat(o.MaxDelete, 'f', -1, 64)),
 		intFlag("hosts", int64(o.Hosts)), intFlag("tries", int64(o.Tries)), intFlag("max-files", l.Files),
 		intFlag("max-bytes", l.Bytes), secondsFlag("run-time", l.Time), intFlag("max-per-host", l.PerHost),
 		intFlag("max-filesize", l.FileSize), intFlag("min-free", l.MinFree), boolFlag("no-tree", !o.Tree),
 	}
 	if o.PerHost > 0 {
-		all = append(all, intFlag("per-host", int64(o.PerHost)))
+		all = append(all, intFlag("per-host", int64(o.PerHost)).asExplicit())
 	}
 	if o.Delay != 0 {
-		all = append(all, secondsFlag("delay", max(o.Delay, 0)))
+		all = append(all, secondsFlag("delay", max(o.Delay, 0)).asExplicit())
 	}
 	if o.Mail != mirror.NoMailboxes {
-		all = append(all, storedFlag{"mailboxes", []string{o.Mail.String()}})
+		all = append(all, newStoredFlag("mailboxes", o.Mail.String()))
 	}
 	stored := guardFlags{*l}
 	for _, g := range stored.all() {
@@ -140,26 +146,34 @@ func storedFlags(o *mirror.Options) []storedFlag {
 		}
 	}
 	if w := o.WARC; w != nil {
-		all = append(all, boolFlag("warc", true), storedFlag{"warc-prefix", []string{w.Prefix}}, intFlag("warc-size", w.Size),
+		all = append(all, boolFlag("warc", true), newStoredFlag("warc-prefix", w.Prefix), intFlag("warc-size", w.Size),
 			boolFlag("record-unchanged", w.Unchanged), boolFlag("warc-wire", w.KeepTransferCoding),
-			storedFlag{"operator", []string{w.Info.Get("operator")}},
-			storedFlag{"description", []string{w.Info.Get("description")}},
-			storedFlag{"is-part-of", []string{w.Info.Get("isPartOf")}})
+			newStoredFlag("operator", w.Info.Get("operator")),
+			newStoredFlag("description", w.Info.Get("description")), newStoredFlag("is-part-of", w.Info.Get("isPartOf")))
 	}
 	return all
 }
 
+func newStoredFlag(name string, values ...string) storedFlag {
+	return storedFlag{name: name, values: values}
+}
+
+func (f storedFlag) asExplicit() storedFlag {
+	f.explicit = true
+	return f
+}
+
 func boolFlag(name string, on bool) storedFlag {
-	return storedFlag{name, []string{strconv.FormatBool(on)}}
+	return newStoredFlag(name, strconv.FormatBool(on))
 }
 
 func intFlag(name string, n int64) storedFlag {
-	return storedFlag{name, []string{strconv.FormatInt(n, 10)}}
+	return newStoredFlag(name, strconv.FormatInt(n, 10))
 }
 
 func secondsFlag(name string, d time.Duration) storedFlag {
 	seconds := options.Seconds(d)
-	return storedFlag{name, []string{seconds.String()}}
+	return newStoredFlag(name, seconds.String())
 }
 
 func patternTexts(patterns []*regexp.Regexp) (texts []string) {
