@@ -40,6 +40,7 @@ var layers = map[string][]string{
 	"internal/regularfile": {},
 	"internal/sessions":    {"fetch", "internal/line"},
 	"internal/crawlreport": {"internal/media", "internal/tty"},
+	"internal/crumbs":      {"uri"},
 	"internal/autoindex":   {"fetch", "uri", "internal/baseuri"},
 	"internal/baseuri":     {"uri", "uri/iri"},
 	"internal/htmltext":    {"internal/tty"},

@@ -6,13 +6,12 @@
 package render
 
 import (
-	"cmp"
 	"context"
 	"io"
-	"path"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/crumbs"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 )
@@ -95,7 +94,7 @@ func isText(kind string) bool {
 // are described in the page. The returned error is an error of w.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
 	if v.Page.Title == "" {
-		v.Page.SetTitle(TitleOf(v.URL))
+		v.Page.SetTitle(crumbs.Name(v.URL))
 	}
 	switch v.Form() {
 	case Listing:
@@ -114,14 +113,4 @@ func (v *View) image(w io.Writer) error {
 		Page
 		URL, Inline, Bytes string
 	}{v.Page, v.URL.String(), v.Links.Inline(v.URL), v.Links.Bytes(v.URL)})
-}
-
-// TitleOf returns the title of a page that shows the object at u.
-func TitleOf(u uri.URI) string {
-	if p := strings.TrimSuffix(u.Path(), "/"); p != "" {
-		if name, err := uri.Unescape(path.Base(p)); err == nil {
-			return name
-		}
-	}
-	return cmp.Or(u.Host(), u.String())
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/crumbs"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
@@ -40,11 +41,11 @@ func (b *Browser) command(ctx context.Context, c command) error {
 	case "open", "go":
 		return b.openItem(ctx, v, c)
 	case "up":
-		crumbs := page.Crumbs(v.page.URL)
-		if len(crumbs) == 0 {
+		above := crumbs.Of(v.page.URL)
+		if len(above) == 0 {
 			return fetch.Usage.Errorf("there is no listing above %s", v.page.URL)
 		}
-		return b.open(ctx, v.derived(crumbs[len(crumbs)-1].URL))
+		return b.open(ctx, v.derived(above[len(above)-1].URL))
 	case "search":
 		found, err := b.Query(v.page.URL, c.text)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -133,7 +134,7 @@ func (b *Browser) printPrompt() {
 		add("1", n == 1)
 		add(fmt.Sprintf("1-%d", n), n > 1)
 		add("/WORDS", b.searchable(v.page))
-		add("Up", len(page.Crumbs(v.page.URL)) > 0)
+		add("Up", len(crumbs.Of(v.page.URL)) > 0)
 	}
 	_, back := b.history.neighbor(-1)
 	_, forward := b.history.neighbor(1)

@@ -12,10 +12,10 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/baseuri"
+	"github.com/anyurl/fetch/internal/crumbs"
 	"github.com/anyurl/fetch/internal/htmltext"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/uri"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
@@ -40,7 +40,7 @@ const (
 func Load(resp *fetch.Response, o Options) (*Page, error) {
 	defer resp.Body.Close()
 	p := &Page{URL: resp.URL.WithoutUserinfo(), Media: media.TrimParameters(resp.Media), Size: resp.Size, Time: resp.Time,
-		Title: nameOf(resp.URL), link: resp.Request}
+		Title: crumbs.Name(resp.URL), link: resp.Request}
 	switch resp.Kind {
 	case fetch.Menu:
 		return p.listing(resp, o)
@@ -129,7 +129,7 @@ func (p *Page) html(resp *fetch.Response, source []byte, o Options) error {
 		if n := numbers[u.Unredacted()]; n > 0 {
 			return n
 		}
-		e := fetch.Entry{Name: cmp.Or(text, nameOf(u)), URL: u, Kind: fetch.Unknown, Size: -1}
+		e := fetch.Entry{Name: cmp.Or(text, crumbs.Name(u)), URL: u, Kind: fetch.Unknown, Size: -1}
 		if !p.Add(e, o) {
 			return 0
 		}
@@ -167,11 +167,4 @@ func decode(text []byte, mediaType string) string {
 		return string(text)
 	}
 	return string(out)
-}
-
-// nameOf returns the last part of the path of a URL, or its host.
-func nameOf(u uri.URI) string {
-	path := strings.TrimRight(u.Path(), "/")
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	return cmp.Or(unescape(name), u.Host(), u.String())
 }

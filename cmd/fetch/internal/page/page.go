@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -103,7 +104,7 @@ func New(title string) *Page { return &Page{Kind: Listing, Title: title, Size: -
 
 // NewSearch returns a Page for a searchable index that needs words.
 func NewSearch(u uri.URI) *Page {
-	return &Page{Kind: Search, URL: u.WithoutUserinfo(), Title: nameOf(u), Size: -1}
+	return &Page{Kind: Search, URL: u.WithoutUserinfo(), Title: crumbs.Name(u), Size: -1}
 }
 
 // Add adds an entry to a listing. It returns false if the page has reached its

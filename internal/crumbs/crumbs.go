@@ -1,13 +1,16 @@
-package page
+// Package crumbs returns the listings above a URL, such as the parent folders of
+// a file.
+package crumbs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Crumb is a listing above a page.
+// A Crumb is a listing above an object.
 type Crumb struct {
 	Name string
 	URL  uri.URI
@@ -16,10 +19,10 @@ type Crumb struct {
 // maxCrumbs limits the number of crumbs.
 const maxCrumbs = 100
 
-// Crumbs returns the listings above a URL, from the root of the server to the
+// Of returns the listings above a URL, from the root of the server to the
 // parent. It returns nil for the root, and for a URL that is not below a
 // listing, such as mid:MESSAGE-ID.
-func Crumbs(u uri.URI) []Crumb {
+func Of(u uri.URI) []Crumb {
 	host := u.Host()
 	prefix, path, suffix := "/", strings.Trim(u.Path(), "/"), "/"
 	switch u.Scheme() {
@@ -54,6 +57,13 @@ func Crumbs(u uri.URI) []Crumb {
 		}
 	}
 	return slices.DeleteFunc(crumbs, func(c Crumb) bool { return c.URL.IsZero() })
+}
+
+// Name returns the last part of the path of a URL, or its host.
+func Name(u uri.URI) string {
+	path := strings.TrimRight(u.Path(), "/")
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return cmp.Or(unescape(name), u.Host(), u.String())
 }
 
 // withPath returns u with another path, and without a query and a fragment. It
