@@ -76,7 +76,7 @@ var layers = map[string][]string{
 	"internal/torture":     {},
 	"internal/transcript":  {"fetch", "internal/"},
 	"internal/schemetest":  {"uri", "fetch", "internal/"},
-	"internal/bench":       {"internal/"},
+	"internal/bench":       {"uri", "fetch", "internal/", "warc"},
 	"internal/browsertest": {"internal/"},
 	"internal/arch":        {},
 	"internal/savetest":    {"save"},

@@ -18,6 +18,10 @@ type Case struct {
 	Rivals  []Rival  // targets compare with the first one
 	Starts  int      // number of processes in a run, one after another; 0 means 1
 	Targets []Target
+
+	// If Measure is not nil, it returns the results, and the other fields except
+	// Name are not used.
+	Measure func(b *block, opts options) []row
 }
 
 // A Rival is another program that performs the same task, such as curl. A rival
@@ -48,12 +52,15 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return slices.Concat(httpCases(), batchCases(), ftpCases(), mirrorCases())
+	return slices.Concat(httpCases(), batchCases(), ftpCases(), mirrorCases(), serveCases())
 }
 
 // compare measures the programs of a case in turn, after it has checked the
 // output of each program once. It returns one row for each measure and rival.
 func (c Case) compare(b *block, opts options) []row {
+	if c.Measure != nil {
+		return c.Measure(b, opts)
+	}
 	programs := c.programs(b, opts)
 	object := c.Serve(b)
 	for i := range programs {
