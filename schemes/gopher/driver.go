@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A driver executes requests for gopher and gophers URLs. It keeps no state
@@ -61,12 +63,12 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch
 
 // readResponse reads the start of a response and prepares a reader for its
 // body.
-func (d *driver) readResponse(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
-	if err := s.awaitResponse(); err != nil {
+func (d *driver) readResponse(req *fetch.Request, l locator, s *sessions.Single) (*fetch.Response, error) {
+	if err := s.AwaitResponse(); err != nil {
 		return nil, err
 	}
 	if l.plus.verb != 0 {
-		h, ok, err := readHeader(s.r)
+		h, ok, err := readHeader(s.R)
 		switch {
 		case err != nil:
 			return nil, err
@@ -81,12 +83,12 @@ func (d *driver) readResponse(req *fetch.Request, l locator, s *session) (*fetch
 
 // readPlain reads a plain Gopher response, which has neither a status nor a
 // length.
-func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Response, error) {
-	prefix, _ := s.r.Peek(s.r.Buffered())
+func (d *driver) readPlain(req *fetch.Request, l locator, s *sessions.Single) (*fetch.Response, error) {
+	prefix, _ := s.R.Peek(s.R.Buffered())
 	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, prefix)}
-	out := &body{s.r, s}
+	out := s.Body(s.R)
 	resp.Body = out
-	fault, err := detectError(s.r)
+	fault, err := detectError(s.R)
 	switch {
 	case err != nil:
 		return nil, err
@@ -97,14 +99,14 @@ func (d *driver) readPlain(req *fetch.Request, l locator, s *session) (*fetch.Re
 	resp.Kind = kindOf(resp.Media)
 	switch typeOf(l.item).framing {
 	case textFraming:
-		resp.Media += charset(s.r)
-		out.Reader = newText(s.r, d.options.Strict, req.Trace.Detailf)
+		resp.Media += media.Charset(s.R)
+		out.Reader = newText(s.R, d.options.Strict, req.Trace.Detailf)
 	case menuFraming:
 		if len(prefix) == 0 {
 			resp.Doubt = "server closed the connection without sending data: empty menu or lost response"
 			req.Trace.Notef("%s", resp.Doubt)
 		}
-		out.Reader = &menuReader{r: s.r, strict: d.options.Strict, note: req.Trace.Detailf}
+		out.Reader = &menuReader{r: s.R, strict: d.options.Strict, note: req.Trace.Detailf}
 	}
 	return resp, nil
 }

@@ -107,7 +107,8 @@ func FuzzGopherPlus(f *testing.F) {
 		}
 		near, far := faultnet.Pipe(netip.MustParseAddrPort("192.0.2.2:1"), netip.MustParseAddrPort("192.0.2.1:70"))
 		defer far.Close()
-		s := &session{r: bufio.NewReaderSize(strings.NewReader(answer), bufferSize), Conn: sessions.NewConn(near, nil, ""), stop: func() bool { return true }}
+		s := sessions.NewSingle(sessions.NewConn(near, nil, ""), func() bool { return true })
+		s.R = bufio.NewReaderSize(strings.NewReader(answer), sessions.SingleBuffer)
 		defer s.Close()
 		resp, err := (&driver{}).readResponse(req, l, s)
 		if err != nil {

@@ -29,15 +29,15 @@ func (d *driver) queryPhoneBook(ctx context.Context, req *fetch.Request, l locat
 		URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph",
 		Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS,
 	}
-	out := &phoneReader{r: s.r}
-	if err = s.awaitResponse(); err == nil {
+	out := &phoneReader{r: s.R}
+	if err = s.AwaitResponse(); err == nil {
 		resp.Code, resp.Fault, err = out.readStatus()
 	}
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
-	resp.Body = &body{out, s}
+	resp.Body = s.Body(out)
 	return resp, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
@@ -91,9 +93,9 @@ func (e *exactReader) Read(p []byte) (int, error) {
 
 // readPlus reads the remaining parts of a Gopher+ response after its first
 // line.
-func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (*fetch.Response, error) {
+func (d *driver) readPlus(req *fetch.Request, l locator, s *sessions.Single, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
-	out := &body{h.dataReader(s.r), s}
+	out := s.Body(h.dataReader(s.R))
 	resp.Body = out
 	if h.isError {
 		return d.readError(req, resp, out)
@@ -107,13 +109,13 @@ func (d *driver) readPlus(req *fetch.Request, l locator, s *session, h header) (
 	default:
 		resp.Media = l.plus.media()
 		if resp.Media == "" {
-			prefix, _ := s.r.Peek(s.r.Buffered())
+			prefix, _ := s.R.Peek(s.R.Buffered())
 			resp.Media = mediaOf(l.item, l.selector, prefix)
 		}
 	}
 	resp.Kind = kindOf(resp.Media)
 	if typeOf(l.item).framing == textFraming && strings.HasPrefix(resp.Media, "text/") {
-		resp.Media += charset(s.r)
+		resp.Media += media.Charset(s.R)
 	}
 	return resp, nil
 }
@@ -130,13 +132,13 @@ const maxError = 16 << 10
 // readError reads a Gopher+ error. The first line contains an error code and
 // the administrator. The next lines contain the error message or, if the item
 // has moved, its new menu line.
-func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *body) (*fetch.Response, error) {
+func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *sessions.SingleBody) (*fetch.Response, error) {
 	page, err := io.ReadAll(io.LimitReader(out, maxError))
 	if err != nil && len(page) == 0 {
 		return nil, err
 	}
 	resp.Kind, resp.Media = fetch.Document, "text/plain"
-	resp.Body = &body{bytes.NewReader(page), out.session}
+	resp.Body = out.Single.Body(bytes.NewReader(page))
 	first, rest, _ := strings.Cut(string(page), "\n")
 	code, _, _ := strings.Cut(strings.TrimSpace(first), " ")
 	resp.Code, _ = strconv.Atoi(code)

@@ -10,10 +10,13 @@ import (
 	"testing/iotest"
 
 	"github.com/anyurl/fetch/fetch"
+
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 func readText(in io.Reader, strict bool) (out string, notes int, err error) {
-	r := newText(bufio.NewReaderSize(in, bufferSize), strict, func(string, ...any) { notes++ })
+	r := newText(bufio.NewReaderSize(in, sessions.SingleBuffer), strict, func(string, ...any) { notes++ })
 	b, err := io.ReadAll(r)
 	return string(b), notes, err
 }
@@ -92,7 +95,7 @@ func TestTextLong(t *testing.T) {
 func TestTextFlows(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()
-	r := newText(bufio.NewReaderSize(in, bufferSize), false, func(string, ...any) {})
+	r := newText(bufio.NewReaderSize(in, sessions.SingleBuffer), false, func(string, ...any) {})
 	go func() {
 		for _, s := range []string{"a\r\n", "b", ".\r\n.x", "\r\n..two"} {
 			io.WriteString(out, s)
@@ -134,7 +137,7 @@ func TestDotBlock(t *testing.T) {
 			if oneByte {
 				in = iotest.OneByteReader(in)
 			}
-			r := bufio.NewReaderSize(in, bufferSize)
+			r := bufio.NewReaderSize(in, sessions.SingleBuffer)
 			b := newDotBlock(r)
 			got, err := io.ReadAll(b)
 			b.dots.next() // discards the last line
@@ -173,17 +176,17 @@ func TestCharset(t *testing.T) {
 		{"Здравствуй", "; charset=utf-8"},
 		{"un caf\xe9 noir", "; charset=iso-8859-1"},
 		{"caf\xe9", "; charset=iso-8859-1"},
-		{strings.Repeat("x", bufferSize-1) + "é", "; charset=utf-8"}, // split at the end of the buffer
-		{strings.Repeat("x", bufferSize-3) + "éé", "; charset=utf-8"},
+		{strings.Repeat("x", sessions.SingleBuffer-1) + "é", "; charset=utf-8"}, // split at the end of the buffer
+		{strings.Repeat("x", sessions.SingleBuffer-3) + "éé", "; charset=utf-8"},
 	} {
-		r := bufio.NewReaderSize(strings.NewReader(c.in), bufferSize)
+		r := bufio.NewReaderSize(strings.NewReader(c.in), sessions.SingleBuffer)
 		r.Peek(1)
-		if got := charset(r); got != c.want {
+		if got := media.Charset(r); got != c.want {
 			t.Errorf("%.20q: got %q, want %q", c.in, got, c.want)
 		}
-		r = bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(c.in)), bufferSize)
+		r = bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(c.in)), sessions.SingleBuffer)
 		r.Peek(1)
-		if got := charset(r); got != "" && got != c.want {
+		if got := media.Charset(r); got != "" && got != c.want {
 			t.Errorf("%.20q byte by byte: got %q", c.in, got)
 		}
 	}
@@ -195,7 +198,7 @@ func BenchmarkText(b *testing.B) {
 			text := strings.Repeat(c.line, 1<<20/len(c.line)) + ".\r\n"
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				r := newText(bufio.NewReaderSize(strings.NewReader(text), bufferSize), true, nil)
+				r := newText(bufio.NewReaderSize(strings.NewReader(text), sessions.SingleBuffer), true, nil)
 				if _, err := io.Copy(io.Discard, struct{ io.Reader }{r}); err != nil {
 					b.Fatal(err)
 				}

@@ -1,0 +1,118 @@
+package sessions
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
+)
+
+// A Single is a connection for one request, for protocols such as Gopher and
+// Finger. The server sends its response and closes the connection.
+type Single struct {
+	*Conn
+	R      *bufio.Reader // the response
+	stop   func() bool
+	closed atomic.Bool
+}
+
+// SingleBuffer is the number of response bytes of a [Single] that can be
+// examined before the body is returned. Larger reads bypass the buffer.
+const SingleBuffer = 32 << 10
+
+// NewSingle returns a Single that reads from c. The function stop is called
+// when the Single is closed.
+func NewSingle(c *Conn, stop func() bool) *Single {
+	return &Single{Conn: c, R: bufio.NewReaderSize(c, SingleBuffer), stop: stop}
+}
+
+// OpenSingle connects to the server of req and sends the bytes in sent. The
+// argument port is the default port of the scheme. If the scheme is secure, the
+// connection uses TLS. The trace receives logged, which is the same request
+// with masked passwords. The connection is closed when ctx is done or the
+// Single is closed.
+//
+// Many servers end a TLS connection by closing the TCP connection, without a
+// close_notify alert. crypto/tls accepts this end between two TLS records.
+func OpenSingle(
+	ctx context.Context, env fetch.Env, req *fetch.Request, port uint16, secure bool, sent, logged []byte,
+) (*Single, error) {
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, err
+	}
+	netConn, err := env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil {
+		return nil, err
+	}
+	conn := NewConn(netConn, req.Trace, "")
+	if secure {
+		if err := conn.Encrypt(ctx, env.TLS, t.Host, 0); err != nil {
+			conn.Close()
+			return nil, err
+		}
+	}
+	stop := context.AfterFunc(ctx, conn.Abort)
+	if len(sent) > 0 {
+		if err := conn.Send(sent, logged); err != nil {
+			stop()
+			conn.Close()
+			if fetch.FaultOf(err) == fetch.Internal {
+				err = fetch.Connect.With(err)
+			}
+			return nil, err
+		}
+		req.Trace.Reached(trace.RequestSent, conn.NetConn)
+	}
+	return NewSingle(conn, stop), nil
+}
+
+// AwaitResponse waits until the first byte of the response or the end of the
+// connection has arrived.
+func (s *Single) AwaitResponse() error {
+	_, err := s.R.Peek(1)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	s.Trace().Reached(trace.FirstByte, s.NetConn)
+	return nil
+}
+
+// Close closes the connection. It may be called more than once and concurrently
+// with Read.
+func (s *Single) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.stop()
+	return s.Conn.Close()
+}
+
+// Body returns a response body that reads from r. Closing the body closes the
+// connection.
+func (s *Single) Body(r io.Reader) *SingleBody { return &SingleBody{r, s} }
+
+// A SingleBody is the body of a response on a [Single].
+type SingleBody struct {
+	io.Reader
+	Single *Single
+}
+
+// Read reads from the Reader of b. It returns an error after Close. A failed
+// connection is reported as a truncated body.
+func (b *SingleBody) Read(p []byte) (int, error) {
+	if b.Single.closed.Load() {
+		return 0, fetch.Usage.Errorf("read from a closed response body")
+	}
+	n, err := b.Reader.Read(p)
+	if err != nil && err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
+		err = fetch.Truncated.Errorf("connection failed: %w", err)
+	}
+	return n, err
+}
+
+// Close closes the connection of b.
+func (b *SingleBody) Close() error { return b.Single.Close() }
