@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/file"
+	"github.com/anyurl/fetch/schemes/finger"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
@@ -34,6 +35,7 @@ type Options struct {
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
 		file.Schemes(o.File),
+		finger.Schemes(),
 		ftp.Schemes(o.FTP),
 		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),

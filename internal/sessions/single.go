@@ -116,3 +116,18 @@ func (b *SingleBody) Read(p []byte) (int, error) {
 
 // Close closes the connection of b.
 func (b *SingleBody) Close() error { return b.Single.Close() }
+
+// Document returns a Response with the bytes that the server sends until it
+// closes the connection. Call AwaitResponse first. The arguments are the name of
+// the protocol and the media type.
+func (s *Single) Document(proto, media string) *fetch.Response {
+	resp := &fetch.Response{
+		Kind: fetch.Document, Media: media, Size: -1, Proto: proto,
+		Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS, Body: s.Body(s.R),
+	}
+	if s.R.Buffered() == 0 {
+		resp.Doubt = "server closed the connection without sending data: empty text or lost response"
+		s.Trace().Notef("%s", resp.Doubt)
+	}
+	return resp
+}
