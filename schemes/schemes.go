@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/schemes/file"
 	"github.com/anyurl/fetch/schemes/finger"
 	"github.com/anyurl/fetch/schemes/ftp"
+	"github.com/anyurl/fetch/schemes/gemini"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/mail"
@@ -21,6 +22,7 @@ import (
 type Options struct {
 	File     file.Options
 	FTP      ftp.Options
+	Gemini   gemini.Options
 	Gopher   gopher.Options
 	HTTP     http.Options
 	Mail     mail.Options
@@ -37,6 +39,7 @@ func All(o Options) []fetch.Scheme {
 		file.Schemes(o.File),
 		finger.Schemes(),
 		ftp.Schemes(o.FTP),
+		gemini.Schemes(o.Gemini),
 		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),
 		mail.Schemes(o.Mail),

@@ -55,19 +55,26 @@ func OpenSingle(
 			return nil, err
 		}
 	}
-	stop := context.AfterFunc(ctx, conn.Abort)
-	if len(sent) > 0 {
-		if err := conn.Send(sent, logged); err != nil {
-			stop()
-			conn.Close()
-			if fetch.FaultOf(err) == fetch.Internal {
-				err = fetch.Connect.With(err)
-			}
-			return nil, err
-		}
-		req.Trace.Reached(trace.RequestSent, conn.NetConn)
+	return SendSingle(ctx, conn, sent, logged)
+}
+
+// SendSingle sends the bytes in sent over conn and returns the Single for the
+// response. The trace receives logged in place of sent. The connection is
+// closed when ctx is done, when the Single is closed, or if sending fails.
+func SendSingle(ctx context.Context, conn *Conn, sent, logged []byte) (*Single, error) {
+	s := NewSingle(conn, context.AfterFunc(ctx, conn.Abort))
+	if len(sent) == 0 {
+		return s, nil
 	}
-	return NewSingle(conn, stop), nil
+	if err := conn.Send(sent, logged); err != nil {
+		s.Close()
+		if fetch.FaultOf(err) == fetch.Internal {
+			err = fetch.Connect.With(err)
+		}
+		return nil, err
+	}
+	conn.Trace().Reached(trace.RequestSent, conn.NetConn)
+	return s, nil
 }
 
 // AwaitResponse waits until the first byte of the response or the end of the

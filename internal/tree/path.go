@@ -45,7 +45,7 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 	scheme := u.Scheme()
 	raw := strings.TrimPrefix(u.Path(), "/")
 	switch scheme {
-	case "http", "https":
+	case "http", "https", "gemini", "spartan":
 		menu = false
 	case "gopher", "gophers":
 		menu = menu || strings.HasPrefix(raw, "1")
@@ -100,6 +100,8 @@ func listing(scheme string) string {
 		return "index.html"
 	case "gopher", "gophers":
 		return ".gophermap"
+	case "gemini", "spartan":
+		return "index.gmi"
 	case "news", "nntp", "snews", "nntps":
 		return ".overview"
 	}

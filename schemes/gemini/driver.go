@@ -1,0 +1,152 @@
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
+)
+
+// A driver executes requests for gemini URLs. Each request has a separate
+// connection.
+type driver struct {
+	env   fetch.Env
+	hosts *hosts
+}
+
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	text, err := requestURL(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	if !req.Range.IsZero() {
+		req.Trace.Notef("gemini does not support ranges: fetching the complete object")
+	}
+	conn, raw, err := d.dial(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	sent := []byte(text + "\r\n")
+	s, err := sessions.SendSingle(ctx, conn, sent, sent)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := readResponse(req, s)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	resp.Peer, resp.TLS = fetch.PeerOf(raw.Conn), s.TLS
+	if resp.Body == nil {
+		s.Close()
+		resp.Body = http.NoBody
+	} else {
+		resp.Body = s.Body(&body{s.R, raw})
+	}
+	return resp, nil
+}
+
+// dial connects to the server of req and verifies its key.
+func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, *endConn, error) {
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, nil, err
+	}
+	netConn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil {
+		return nil, nil, err
+	}
+	raw := &endConn{Conn: netConn}
+	conn := sessions.NewConn(raw, req.Trace, "")
+	trust := d.hosts.newTrust(t.Address(), d.env.TLS)
+	if !mayIdentify(req) {
+		trust.config.Certificates, trust.config.GetClientCertificate = nil, nil
+	}
+	if err := conn.Encrypt(ctx, trust.config, t.Host, 0); err != nil {
+		return nil, nil, err
+	}
+	if err := trust.store(req.Trace, d.env.Now()); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, raw, nil
+}
+
+// mayIdentify reports whether the client certificate may be used for req. A
+// link or redirect to another server must not reveal the identity of the user.
+func mayIdentify(req *fetch.Request) bool {
+	if req.Typed() {
+		return true
+	}
+	from, err := fetch.TargetOf(req.From.URL, port)
+	to, err2 := fetch.TargetOf(req.URL, port)
+	return err == nil && err2 == nil && from == to
+}
+
+// readResponse reads the header of a response. The field Body is nil if the
+// body is not needed.
+func readResponse(req *fetch.Request, s *sessions.Single) (*fetch.Response, error) {
+	s.SetReplyTimeout(sessions.ReplyTimeout)
+	if err := s.AwaitResponse(); err != nil {
+		return nil, err
+	}
+	head, err := s.R.ReadSlice('\n')
+	if err != nil && len(head) == 0 {
+		return nil, fetch.Connect.Errorf("connection closed before the response")
+	}
+	h, parseErr := parseHeader(head)
+	switch {
+	case parseErr != nil:
+		return nil, parseErr
+	case err == io.EOF:
+		return nil, fetch.Protocol.Errorf("connection closed in the header of the response")
+	case err != nil:
+		return nil, err
+	}
+	s.SetReplyTimeout(0)
+	resp, err := h.response(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Head = bytes.Clone(head)
+	if h.code/10 == 2 && req.Op == fetch.Get {
+		resp.Body = http.NoBody
+	}
+	return resp, nil
+}
+
+// An endConn is a network connection that records whether its peer closed it.
+type endConn struct {
+	net.Conn
+	ended atomic.Bool
+}
+
+func (c *endConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == io.EOF {
+		c.ended.Store(true)
+	}
+	return n, err
+}
+
+// A body reads a response until the close_notify alert of TLS. Without this
+// alert, the response may be truncated, also by an attacker. Package crypto/tls
+// returns io.EOF for a connection that ends between two records, so the body
+// examines the network connection below TLS.
+type body struct {
+	io.Reader
+	raw *endConn
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF && b.raw.ended.Load() {
+		err = fetch.Truncated.Errorf("connection closed without close_notify: the response may be incomplete")
+	}
+	return n, err
+}

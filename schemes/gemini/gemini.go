@@ -1,0 +1,94 @@
+// Package gemini implements the gemini scheme: the Gemini protocol and the
+// listings in its text format, gemtext (Gemini network protocol specification
+// 0.24.1 and gemtext specification 0.24.1).
+//
+// Pass the result of [Schemes] to fetch.New. A gemtext document is a listing,
+// whose entries are the links and the lines of text. A document that requires
+// input is a search index.
+//
+// Servers have self-signed certificates. The driver stores the public key of a
+// server at the first request (trust on first use). A server with another key
+// is rejected later.
+package gemini
+
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Options configures the scheme gemini. The zero value is valid.
+type Options struct {
+	// KnownHosts is the path of the file with the public keys of servers. If it
+	// is "", the file is gemini_hosts in the folder "fetch" of the user's state
+	// folder, such as ~/.local/state.
+	KnownHosts string
+}
+
+// Schemes returns the scheme gemini.
+func Schemes(o Options) []fetch.Scheme {
+	return []fetch.Scheme{{
+		Name:  "gemini",
+		Port:  port,
+		Help:  help,
+		Ports: scheme.Ports{Class: scheme.TextPorts},
+		Links: scheme.Links{
+			To:        []string{"gemini", "https", "gophers", "ftps"},
+			Downgrade: []string{"http", "gopher", "ftp", "spartan"},
+		},
+		Secure: true,
+		Traits: scheme.Traits{ReportsSize: true},
+		Mirror: scheme.Mirroring{Record: scheme.RecordReplies},
+		Robots: scheme.Robots{File: "/robots.txt"},
+		Plan:   plan,
+		Open:   func(env fetch.Env) fetch.Driver { return &driver{env: env, hosts: &hosts{path: o.KnownHosts}} },
+		Menu:   menu,
+		Query:  query,
+	}}
+}
+
+const port = 1965
+
+// maxURL is the maximum length of a URL in a request, in bytes.
+const maxURL = 1024
+
+// requestURL returns the URL that is sent to the server. It has no userinfo and
+// no fragment.
+func requestURL(u uri.URI) (string, error) {
+	if u.Host() == "" {
+		return "", fetch.BadURL.Errorf("no host")
+	}
+	u = u.WithoutUserinfo().WithoutFragment()
+	if u.Path() == "" {
+		var err error
+		if u, err = u.WithPath("/"); err != nil {
+			return "", fetch.BadURL.With(err)
+		}
+	}
+	text := u.Unredacted()
+	if len(text) > maxURL {
+		return "", fetch.BadURL.Errorf("URL of %d bytes, longer than the maximum of %d", len(text), maxURL)
+	}
+	return text, nil
+}
+
+// plan returns the request of req.
+func plan(req *fetch.Request) ([]scheme.Step, error) {
+	text, err := requestURL(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	return []scheme.Step{{Verb: "send", Arg: text}}, nil
+}
+
+// query returns the URL that sends the words of q to the document at u. The new
+// words replace the query of u.
+func query(u uri.URI, q fetch.Search) (uri.URI, error) {
+	switch {
+	case len(q.Like) > 0:
+		return uri.URI{}, fetch.Unsupported.Errorf("gemini does not support relevance feedback")
+	case q.Words == "":
+		return uri.URI{}, fetch.NeedQuery.Errorf("search index requires search words")
+	}
+	return u.WithoutFragment().WithQuery(uri.Escape(q.Words, uri.Unreserved))
+}
