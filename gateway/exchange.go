@@ -38,6 +38,10 @@ const (
 // route calls the function for the request target. It parses the target itself,
 // because http.ServeMux would merge the slashes of the archived URL.
 func (x *exchange) route() {
+	if x.r.RequestURI == "/robots.txt" {
+		x.robotsTxt()
+		return
+	}
 	path, ok := strings.CutPrefix(x.r.RequestURI, x.base+"/")
 	if !ok {
 		if x.r.RequestURI == x.base { // only with a prefix

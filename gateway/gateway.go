@@ -13,6 +13,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -39,6 +40,15 @@ type Options struct {
 	Archives []Archive
 
 	MaxRequests int // maximum number of requests that run at the same time; 0 means 128
+
+	// Public permits clients on other machines: Address may be any address, and
+	// the limits of Client apply to each client.
+	Public bool
+	Client ClientLimits
+
+	// ReverseProxies lists addresses of reverse proxies, such as 192.0.2.7/32.
+	// Their field X-Forwarded-For names the client.
+	ReverseProxies []netip.Prefix
 }
 
 // An Archive is an archive that a Handler serves.
@@ -60,6 +70,7 @@ type Handler struct {
 	schemes  map[string]fetch.Scheme
 	archives []*collection
 	slots    chan struct{} // limits the number of running requests
+	public   *public       // limits for clients on other machines, or nil
 }
 
 // A collection is an archive with its unique name and its statistics.
@@ -101,6 +112,9 @@ func New(opts Options) (*Handler, error) {
 	for _, s := range opts.Schemes {
 		h.schemes[s.Name] = s
 	}
+	if h.public, err = newPublic(&opts); err != nil {
+		return nil, err
+	}
 	slots := opts.MaxRequests
 	if slots <= 0 {
 		slots = 128
@@ -139,7 +153,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{Handler: h, w: w, r: r}
 	x.setPageHeader()
 	switch {
-	case !h.hosts[strings.ToLower(r.Host)]:
+	case !h.hosts[strings.ToLower(r.Host)] && !h.public.isLocalAddress(r):
 		x.fail(http.StatusForbidden, "This host name is not permitted",
 			"The server answers only requests for its own address.")
 		return
@@ -154,6 +168,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 	defer cancel()
 	x.r = r.WithContext(ctx)
+	if h.public != nil {
+		use := x.admit()
+		if use == nil {
+			return
+		}
+		defer use.End()
+	}
 	wait := time.NewTimer(slotTimeout)
 	defer wait.Stop()
 	select {

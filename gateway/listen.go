@@ -14,7 +14,13 @@ import (
 // Listen opens a TCP listener for [Handler.Serve]. The address has the form
 // host:port. The host must be localhost or a loopback address. Otherwise the
 // error wraps fetch.Usage.
-func Listen(address string) (net.Listener, error) {
+func Listen(address string) (net.Listener, error) { return listen(address, false) }
+
+// ListenPublic opens a TCP listener on any address of this machine, for a
+// Handler with Options.Public. An empty host means all addresses.
+func ListenPublic(address string) (net.Listener, error) { return listen(address, true) }
+
+func listen(address string, public bool) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fetch.Usage.With(err)
@@ -22,8 +28,12 @@ func Listen(address string) (net.Listener, error) {
 	if host == "localhost" {
 		host = "127.0.0.1" // the result of a name resolution may be another address
 	}
-	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
-		return nil, fetch.Usage.Errorf("cannot listen on %q: only loopback addresses are supported", address)
+	addr, err := netip.ParseAddr(host)
+	switch {
+	case err != nil && !(public && host == ""):
+		return nil, fetch.Usage.Errorf("cannot listen on %q: the host is not an IP address", address)
+	case !public && !addr.IsLoopback():
+		return nil, fetch.Usage.Errorf("cannot listen on %q: only a public server listens on other addresses than loopback", address)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
@@ -44,6 +54,9 @@ const (
 // most for the duration grace until the running requests have finished. The
 // remaining connections are closed. The error is nil if all requests finished.
 func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+	if h.public != nil {
+		l = h.public.limit(l)
+	}
 	server := &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
 		WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,

@@ -58,6 +58,7 @@ var layers = map[string][]string{
 	"warc":     {"uri", "fetch", "internal/"},
 	"mirror":   {"uri", "fetch", "internal/", "warc", "save", "wrap"},
 	"gateway":  {"uri", "fetch", "internal/", "warc"},
+	"gateway/": {"uri", "fetch", "internal/"},
 
 	"internal/frontier": {"internal/sqlite", "internal/regularfile"},
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/media"},
