@@ -24,6 +24,7 @@ type serveCommand struct {
 	listen, base string
 	hosts        []string
 	scripts      bool
+	public       servePublicFlags
 }
 
 func (r *commandTree) serve() *cobra.Command {
@@ -33,8 +34,8 @@ func (r *commandTree) serve() *cobra.Command {
 		Long: `serve is a web server for archives of fetch mirror --warc, and for WARC and WACZ
 files. It renders pages, gopher menus, directories, newsgroups and articles. Links lead
 to captures in the same archive. The server never retrieves a URL from a network.
-It listens on a loopback address only. SIGINT and SIGTERM end the server after
-the running requests.`,
+It listens on a loopback address, unless --public permits other machines. SIGINT and
+SIGTERM end the server after the running requests.`,
 		Example: examples("fetch serve gopher.example.org",
 			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
 		Args: minArgs("directories of archives, or WARC or WACZ files"),
@@ -43,10 +44,11 @@ the running requests.`,
 
 func (c *serveCommand) register(s *options.Set) {
 	p := s.Own("Flags")
-	p.StringVar(&c.listen, "listen", "127.0.0.1:8700", "listen on the loopback address and port `ADDRESS`")
+	p.StringVar(&c.listen, "listen", "127.0.0.1:8700", "listen on the address and port `ADDRESS`")
 	p.StringArrayVar(&c.hosts, "host", nil, "also answer requests for the host `NAME`, for a reverse proxy")
 	p.StringVar(&c.base, "base", "", "prefix the path of every page with `PATH`, for a reverse proxy")
 	p.BoolVar(&c.scripts, "scripts", false, "let archived pages run scripts")
+	c.public.register(s)
 	registerIgnored(s)
 }
 
@@ -67,7 +69,10 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 		}
 		opts.Archives = append(opts.Archives, a)
 	}
-	l, err := gateway.Listen(c.listen)
+	if err := c.public.apply(&opts); err != nil {
+		return err
+	}
+	l, err := c.public.open(c.listen)
 	if err != nil {
 		return err
 	}
