@@ -72,7 +72,7 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("downloaded %s: %s", name, content)
 	}
 	p.Go(base + root + "2024/gopher://g.example/1/")
-	p.Wait("document.querySelector('table a').textContent == 'About'")
+	p.Wait("document.querySelector('tbody a').textContent == 'About'")
 	menu := b.Open(base + "/")
 	menu.Wait("document.querySelector('main a').textContent == 'sample.warc.gz'")
 	if got := menu.Eval("getComputedStyle(document.querySelector('.archives')).paddingLeft"); got != "20px" {

@@ -22,8 +22,8 @@ type target struct {
 	archive *collection
 	period  period // period of the capture; zero for the routes that need none
 	form    form
-	part    string  // number of the part of a message, or ""
-	url     uri.URI // the archived URL
+	parameters
+	url uri.URI // the archived URL
 }
 
 // A form is the form in which a capture is served.
@@ -94,7 +94,7 @@ func (h *Handler) archiveNamed(text string) *collection {
 
 // selector matches the path segment of a capture: the timestamp, the form and
 // parameters.
-var selector = regexp.MustCompile(`^([0-9]{4,14})(id_|mp_)?(?:;part=([0-9]+(?:\.[0-9]+)*))?$`)
+var selector = regexp.MustCompile(`^([0-9]{4,14})(id_|mp_)?((?:;[^;]*)*)$`)
 
 // routeURL calls the function for a route that contains an archived URL.
 func (x *exchange) routeURL(archive *collection, rest string) {
@@ -114,13 +114,17 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 		handle = x.timeGate
 	case segment == "timemap/link":
 		handle = x.timeMap
-	case m != nil && len(m[3]) <= maxPartNumber:
+	case m != nil:
 		var ok bool
 		if t.period, ok = parsePeriod(m[1]); !ok {
 			x.fail(http.StatusBadRequest, "The date is invalid", "A date has 4 to 14 digits: YYYYMMDDhhmmss.")
 			return
 		}
-		t.form, t.part = form(m[2]), m[3]
+		if t.parameters, ok = parseParameters(m[3]); !ok {
+			x.notFound()
+			return
+		}
+		t.form = form(m[2])
 	default:
 		x.notFound()
 		return
@@ -133,9 +137,6 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 	t.url = u.WithoutFragment()
 	handle(t)
 }
-
-// maxPartNumber is the maximum length of the number of a message part.
-const maxPartNumber = 40
 
 // A period is the time that a timestamp selects. A shorter timestamp selects a
 // longer period.

@@ -262,8 +262,8 @@ func decodeHTML(resp *fetch.Response) io.ReadCloser {
 func (x *exchange) captureView(t target, s selection, resp *fetch.Response) view {
 	return view{
 		View: render.View{
-			URL: t.url, Response: resp, Scheme: x.schemes[t.url.Scheme()], Links: captureLinks{x.Handler, t.archive, s.chosen},
-			Page: x.newCapturePage("", t, s).Page, Problem: problemText,
+			URL: t.url, Response: resp, Scheme: x.schemes[t.url.Scheme()], Links: captureLinks{x.Handler, t.archive, s.chosen, t.url},
+			Page: x.newCapturePage("", t, s).Page, Problem: problemText, Order: t.order, Number: t.page,
 		},
 		form: t.form, replacement: func(l links.Link) string { return x.replacement(t, s, l) },
 	}
@@ -274,6 +274,7 @@ type captureLinks struct {
 	*Handler
 	archive   *collection
 	timestamp string
+	url       uri.URI // the captured URL
 }
 
 func (l captureLinks) Page(u uri.URI) string {
@@ -290,7 +291,9 @@ func (l captureLinks) Part(u uri.URI, number string) string {
 	return l.archive.path + l.timestamp + string(formBytes) + ";part=" + number + "/" + u.Unredacted()
 }
 
-func (l captureLinks) Sorted(column string, number int) string { return "" }
+func (l captureLinks) Sorted(column string, number int) string {
+	return l.archive.path + l.timestamp + sortParameters(column, number) + "/" + l.url.Unredacted()
+}
 
 // Query returns no form, because an archive cannot answer a new query.
 func (l captureLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {

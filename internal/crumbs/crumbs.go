@@ -59,9 +59,13 @@ func Of(u uri.URI) []Crumb {
 	return slices.DeleteFunc(crumbs, func(c Crumb) bool { return c.URL.IsZero() })
 }
 
-// Name returns the last part of the path of a URL, or its host.
+// Name returns the last part of the path of a URL, or its host. The item type of
+// a gopher URL is not a part of the name.
 func Name(u uri.URI) string {
 	path := strings.TrimRight(u.Path(), "/")
+	if strings.HasPrefix(u.Scheme(), "gopher") && len(path) >= 2 {
+		path = path[2:]
+	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return cmp.Or(unescape(name), u.Host(), u.String())
 }

@@ -1,46 +1,222 @@
 package render
 
 import (
-	"cmp"
 	"context"
 	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/tty"
 )
 
-// listing writes the entries of a menu, a directory or a newsgroup as a table.
-func (v *View) listing(ctx context.Context, w io.Writer) error {
-	if err := execute(w, "listing", v.Page); err != nil {
-		return err
+// Limits of a page that shows a listing.
+const (
+	pageRows      = 1000    // entries of a page
+	maxSorted     = 10_000  // entries of a listing that can be sorted or shown as threads
+	maxSortedSize = 8 << 20 // approximate memory of these entries, in bytes
+	maxPeeked     = 100     // entries that determine the columns
+)
+
+// An Order is an order of the entries of a listing. The zero value is the order
+// of the server.
+type Order struct {
+	Column     string // "name", "from", "kind", "size", "date" or "score"
+	Descending bool
+}
+
+// ParseOrder parses an order as in [Links], such as "-size".
+func ParseOrder(text string) (o Order, ok bool) {
+	o.Column, o.Descending = strings.CutPrefix(text, "-")
+	_, ok = compareBy[o.Column]
+	return o, ok || text == ""
+}
+
+// String returns the order as in [Links].
+func (o Order) String() string {
+	if o.Descending {
+		return "-" + o.Column
 	}
-	problem := ""
-	for e, err := range v.Scheme.Menu(v.URL, v.Response.Media, v.Response.Body) {
-		if err == nil {
-			err = ctx.Err()
+	return o.Column
+}
+
+// A listing is the state of writing a listing.
+type listing struct {
+	*View
+	ctx     context.Context
+	w       io.Writer
+	next    func() (fetch.Entry, error, bool)
+	peeked  []item // entries that are read and not yet written
+	columns []column
+	problem string // description of an error of the body, or ""
+	notice  string // text before the entries, or ""
+	ended   bool   // the listing has no more entries, or a problem
+	count   int    // entries read
+}
+
+// listing writes the entries of a menu, a directory or a newsgroup.
+func (v *View) listing(ctx context.Context, w io.Writer) error {
+	next, stop := iter.Pull2(v.Scheme.Menu(v.URL, v.Response.Media, v.Response.Body))
+	defer stop()
+	l := &listing{View: v, ctx: ctx, w: w, next: next}
+	l.peek(maxPeeked, maxSortedSize)
+	l.columns = columnsOf(l.peeked)
+	switch {
+	case v.Order.Column != "":
+		return l.sorted()
+	case hasReferences(l.peeked):
+		return l.threads()
+	}
+	return l.table()
+}
+
+// peek reads entries until n entries or the given size is in memory.
+func (l *listing) peek(n, size int) (complete bool) {
+	for _, i := range l.peeked {
+		size -= i.memory()
+	}
+	for len(l.peeked) < n && size > 0 {
+		i, ok := l.read()
+		if !ok {
+			return true
 		}
-		if err != nil {
-			problem = "The listing is incomplete. " + v.Problem(err)
+		l.peeked = append(l.peeked, i)
+		size -= i.memory()
+	}
+	return l.ended
+}
+
+// read reads an entry. It returns false at the end of the listing, and after an
+// error.
+func (l *listing) read() (i item, ok bool) {
+	if l.ended {
+		return i, false
+	}
+	e, err, ok := l.next()
+	if ok && err == nil {
+		err = l.ctx.Err()
+	}
+	if err != nil {
+		l.problem = "The listing is incomplete. " + l.Problem(err)
+	}
+	if !ok || err != nil {
+		l.ended = true
+		return i, false
+	}
+	l.count++
+	return l.item(e), true
+}
+
+// take returns the next entry of the listing.
+func (l *listing) take() (i item, ok bool) {
+	if len(l.peeked) == 0 {
+		return l.read()
+	}
+	i = l.peeked[0]
+	l.peeked = l.peeked[1:]
+	return i, true
+}
+
+// page returns the number of the page that is written.
+func (l *listing) page() int { return max(l.Number, 1) }
+
+// table writes a page of the entries in the order of the server.
+func (l *listing) table() error {
+	for range (l.page() - 1) * pageRows {
+		if _, ok := l.take(); !ok {
 			break
 		}
-		if err := execute(w, "entry", v.entryRow(e)); err != nil {
+	}
+	return l.rows(func() (item, bool) { return l.take() }, Order{})
+}
+
+// sorted writes a page of the sorted entries. Lines without an object are left
+// out, because they describe the entries next to them.
+func (l *listing) sorted() error {
+	if !l.peek(maxSorted+1, maxSortedSize) {
+		l.notice = "The listing is too long to be sorted. It has the order of the server."
+		return l.table()
+	}
+	all := slices.DeleteFunc(l.peeked, func(i item) bool { return i.kind == fetch.Info })
+	compare := compareBy[l.Order.Column]
+	slices.SortStableFunc(all, func(a, b item) int {
+		if l.Order.Descending {
+			a, b = b, a
+		}
+		return compare(a, b)
+	})
+	all = all[min((l.page()-1)*pageRows, len(all)):]
+	return l.rows(func() (i item, ok bool) {
+		if len(all) == 0 {
+			return i, false
+		}
+		i, all = all[0], all[1:]
+		return i, true
+	}, l.Order)
+}
+
+type listingPage struct {
+	Page
+	Notice  string
+	Columns []header
+	Unsort  string // path of the listing in the order of the server, or ""
+	Search  *searchForm
+}
+
+type listingEnd struct {
+	About          *about
+	Rows           int
+	Number         int
+	Previous, Next string
+	Problem        string
+}
+
+// rows writes at most pageRows entries as a table.
+func (l *listing) rows(next func() (item, bool), o Order) error {
+	data := listingPage{Page: l.Page, Notice: l.notice, Search: l.searchForm(), Columns: l.headers(o)}
+	if o.Column != "" {
+		data.Unsort = l.Links.Sorted("", 1)
+	}
+	if err := execute(l.w, "listing", data); err != nil {
+		return err
+	}
+	n, more := 0, false
+	for i, ok := next(); ok; i, ok = next() {
+		if n == pageRows && l.Links.Sorted(o.String(), l.page()+1) != "" {
+			more = true
+			break
+		}
+		n++
+		if err := execute(l.w, "row", l.row(i)); err != nil {
 			return err
 		}
 	}
-	return execute(w, "endtable", problem)
+	return l.finish("endlisting", n, more, o)
 }
 
-type entryRow struct{ Name, Path, Kind, Size, Date string }
-
-// entryRow returns the row of an entry.
-func (v *View) entryRow(e fetch.Entry) entryRow {
-	row := entryRow{Name: tty.Escape(cmp.Or(e.Name, e.URL.String())), Size: FormatSize(e.Size), Date: FormatDate(e.Time)}
-	if e.URL.IsZero() {
-		row.Name, row.Size = tty.Escape(e.Name), ""
-		return row
+// finish writes the end of a page with n entries.
+func (l *listing) finish(template string, n int, more bool, o Order) error {
+	end := listingEnd{Rows: n, Number: l.page(), Problem: l.problem}
+	if end.Number > 1 {
+		end.Previous = l.Links.Sorted(o.String(), end.Number-1)
 	}
-	row.Kind = cmp.Or(tty.Escape(media.TrimParameters(e.Media)), e.Kind.String())
-	row.Path = v.Links.Page(e.URL.WithoutUserinfo())
-	return row
+	if more {
+		end.Next = l.Links.Sorted(o.String(), end.Number+1)
+	}
+	end.About = l.about(!more && l.problem == "")
+	return execute(l.w, template, end)
+}
+
+// Count returns the number of entries of the page, for readers.
+func (e listingEnd) Count() string {
+	unit := " entries"
+	if e.Rows == 1 {
+		unit = " entry"
+	}
+	text := strconv.Itoa(e.Rows) + unit
+	if e.Number > 1 || e.Next != "" {
+		text += " on page " + strconv.Itoa(e.Number)
+	}
+	return text
 }

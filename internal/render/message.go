@@ -20,6 +20,7 @@ type messagePage struct {
 	Fields  []field
 	Parts   []messagePart
 	Problem string
+	About   *about
 }
 
 type field struct {
@@ -71,6 +72,7 @@ func (v *View) message(ctx context.Context, w io.Writer) error {
 		}
 		data.Parts = append(data.Parts, v.messagePart(p, &left))
 	}
+	data.About = v.about(data.Problem == "")
 	return execute(w, "article", data)
 }
 

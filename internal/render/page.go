@@ -18,6 +18,7 @@ type Page struct {
 	StyleSheet string // reference to the style sheet
 	Trail      []Link // the pages above this page, from the first page
 	Banner     *Banner
+	Crumbs     []Link // the listings above the object
 }
 
 // A Link is a link of a page.
@@ -86,6 +87,14 @@ func FormatDate(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
+// FormatMinute formats a date without seconds for readers.
+func FormatMinute(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
 // FormatSize formats a number of bytes for readers. The result is "" if the
 // number is negative.
 func FormatSize(n int64) string {
@@ -100,4 +109,9 @@ func FormatSize(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+func write(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
 }

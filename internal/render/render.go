@@ -7,12 +7,14 @@ package render
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/crumbs"
 	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -60,6 +62,9 @@ type View struct {
 	Links    Links
 	Page     Page               // the frame; without a title, the View derives one from URL
 	Problem  func(error) string // describes an error of the body in a sentence
+
+	Order  Order // order of the entries of a listing
+	Number int   // number of the page of a listing, from 1; 0 means 1
 }
 
 // Form returns the form in which the document is displayed.
@@ -93,8 +98,16 @@ func isText(kind string) bool {
 // Write writes the page. Its form must not be Download or Web. Errors of the body
 // are described in the page. The returned error is an error of w.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
+	shown, resp := *v, *v.Response
+	resp.Body = &digester{ReadCloser: resp.Body, hash: sha256.New()}
+	shown.Response, v = &resp, &shown
 	if v.Page.Title == "" {
 		v.Page.SetTitle(crumbs.Name(v.URL))
+	}
+	for _, c := range crumbs.Of(v.URL.WithoutUserinfo()) {
+		if path := v.Links.Page(c.URL); path != "" {
+			v.Page.Crumbs = append(v.Page.Crumbs, Link{Name: tty.Escape(c.Name), Path: path})
+		}
 	}
 	switch v.Form() {
 	case Listing:
@@ -105,12 +118,4 @@ func (v *View) Write(ctx context.Context, w io.Writer) error {
 		return v.image(w)
 	}
 	return v.text(ctx, w)
-}
-
-// image writes the page of an image.
-func (v *View) image(w io.Writer) error {
-	return execute(w, "image", struct {
-		Page
-		URL, Inline, Bytes string
-	}{v.Page, v.URL.String(), v.Links.Inline(v.URL), v.Links.Bytes(v.URL)})
 }

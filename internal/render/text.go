@@ -34,7 +34,7 @@ func (v *View) text(ctx context.Context, w io.Writer) error {
 			break
 		}
 	}
-	return execute(w, "endtext", problem)
+	return execute(w, "endtext", listingEnd{Problem: problem, About: v.about(problem == "")})
 }
 
 // readRunes reads a chunk of UTF-8 text for a page.

@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/render"
+)
+
+// parameters are the parameters of a path segment, such as ";sort=-size;page=2".
+type parameters struct {
+	part  string       // number of the part of a message, or ""
+	order render.Order // order of a listing
+	page  int          // number of the page of a listing, from 1; 0 means 1
+}
+
+// maxPartNumber is the maximum length of the number of a message part.
+const maxPartNumber = 40
+
+var partNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+
+// parseParameters parses the parameters of a path segment. The text is empty or
+// begins with ";".
+func parseParameters(text string) (p parameters, ok bool) {
+	if text == "" {
+		return p, true
+	}
+	for parameter := range strings.SplitSeq(text[1:], ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		switch name {
+		case "part":
+			p.part, ok = value, partNumber.MatchString(value) && len(value) <= maxPartNumber
+		case "sort":
+			p.order, ok = render.ParseOrder(value)
+		case "page":
+			n, err := strconv.ParseUint(value, 10, 24)
+			p.page, ok = int(n), err == nil && n > 0
+		default:
+			ok = false
+		}
+		if !ok {
+			return p, false
+		}
+	}
+	return p, true
+}
+
+// sortParameters returns the parameters of a page of a listing.
+func sortParameters(column string, page int) string {
+	text := ""
+	if column != "" {
+		text += ";sort=" + column
+	}
+	if page > 1 {
+		text += ";page=" + strconv.Itoa(page)
+	}
+	return text
+}

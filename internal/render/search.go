@@ -1,0 +1,32 @@
+package render
+
+import (
+	"github.com/anyurl/fetch/fetch"
+)
+
+// WordsField is the name of the field of a search form that has the words.
+const WordsField = "words"
+
+// A searchForm sends words to a searchable object.
+type searchForm struct {
+	Action string
+	Post   bool
+	Hidden []Field
+	Label  string
+}
+
+// searchForm returns the form that searches the object of v, or nil if the
+// object cannot be searched.
+func (v *View) searchForm() *searchForm {
+	if v.Scheme.Query == nil {
+		return nil
+	}
+	if _, err := v.Scheme.Query(v.URL, fetch.Search{Words: "words"}); err != nil {
+		return nil
+	}
+	action, hidden, ok := v.Links.Query(v.URL)
+	if !ok {
+		return nil
+	}
+	return &searchForm{Action: action, Hidden: hidden, Label: "Search words"}
+}
