@@ -286,8 +286,6 @@ var reservedSchemes = map[string]string{
 	"urn":        "names without a place, RFC 8141",
 	"x500":       "entries of an X.500 directory",
 	"whois++":    "records of a Whois++ server, RFC 1835",
-	"z39.50r":    "records of a Z39.50 database, RFC 2056",
-	"z39.50s":    "sessions with a Z39.50 database, RFC 2056",
 	"mailserver": "documents that a mail server sends on request",
 	"cso":        "entries of a CSO name server",
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/wais"
+	"github.com/anyurl/fetch/schemes/z3950"
 )
 
 // Options contains the options of each scheme package. The zero value is valid.
@@ -30,6 +31,7 @@ type Options struct {
 	Prospero prospero.Options
 	Telnet   telnet.Options
 	WAIS     wais.Options
+	Z3950    z3950.Options
 }
 
 // All returns all schemes of this module. A program that needs only some of
@@ -47,5 +49,6 @@ func All(o Options) []fetch.Scheme {
 		prospero.Schemes(o.Prospero),
 		telnet.Schemes(o.Telnet),
 		wais.Schemes(o.WAIS),
+		z3950.Schemes(o.Z3950),
 	)
 }

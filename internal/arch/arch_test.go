@@ -84,6 +84,7 @@ var layers = map[string][]string{
 	"internal/waistest":    {"internal/faultnet", "internal/transcript", "internal/z3950"},
 
 	"internal/frontier/frontiertest": {"internal/frontier"},
+	"internal/z3950/apdu":            {"internal/ber"},
 	"internal/prospero/prospertest":  {"internal/transcript", "internal/prospero/"},
 }
 
@@ -109,6 +110,7 @@ var users = map[string][]string{
 	"internal/render":      {"gateway", "internal/archive"},
 
 	"internal/z3950":            {"schemes/wais", "internal/waistest"},
+	"internal/z3950/apdu":       {"schemes/z3950"},
 	"internal/prospero/ardp":    {"schemes/prospero", "internal/prospero/"},
 	"internal/prospero/message": {"schemes/prospero", "internal/prospero/"},
 }

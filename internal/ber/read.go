@@ -1,0 +1,86 @@
+package ber
+
+import (
+	"bufio"
+	"io"
+)
+
+// chunk is the number of bytes that Read allocates before they have arrived.
+const chunk = 64 << 10
+
+// Read reads one element and returns its encoding. An element of more than
+// limit bytes is an error, and so is one that is nested too deeply. At the end
+// of r, Read returns io.EOF, and within an element io.ErrUnexpectedEOF. The
+// buffer of r must hold at least 16 bytes.
+func Read(r *bufio.Reader, limit int) ([]byte, error) {
+	if _, err := r.Peek(1); err != nil {
+		return nil, err
+	}
+	in := reader{r: r, limit: limit}
+	_, err := in.element(0)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return in.out, err
+}
+
+type reader struct {
+	r     *bufio.Reader
+	limit int
+	out   []byte
+}
+
+func (in *reader) element(depth int) (h header, err error) {
+	if depth > MaxDepth {
+		return h, malformed("more than %d levels of elements", MaxDepth)
+	}
+	if h, err = in.header(); err != nil {
+		return h, err
+	}
+	if h.length >= 0 {
+		return h, in.copy(h.length)
+	}
+	for {
+		inner, err := in.element(depth + 1)
+		if err != nil || inner.isEnd() {
+			return h, err
+		}
+	}
+}
+
+// maxHeader is the maximum size of a header in bytes: a tag and a length.
+const maxHeader = 16
+
+func (in *reader) header() (h header, err error) {
+	for n := 2; ; n++ {
+		b, err := in.r.Peek(n)
+		if err != nil {
+			return h, err
+		}
+		h, ok, err := parseHeader(b)
+		switch {
+		case err != nil:
+			return h, err
+		case ok:
+			return h, in.copy(h.size)
+		case n == maxHeader:
+			return h, malformed("header of more than %d bytes", maxHeader)
+		}
+	}
+}
+
+// copy appends n bytes of r to out.
+func (in *reader) copy(n int) error {
+	if n > in.limit-len(in.out) {
+		return malformed("element of more than %d bytes", in.limit)
+	}
+	for n > 0 {
+		k, at := min(n, chunk), len(in.out)
+		in.out = append(in.out, make([]byte, k)...)
+		if _, err := io.ReadFull(in.r, in.out[at:]); err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}

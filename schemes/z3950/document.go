@@ -1,0 +1,133 @@
+package z3950
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/z3950/apdu"
+)
+
+const textMedia = "text/plain; charset=utf-8"
+
+// document returns the media type and the content of a record.
+func (l locator) document(r apdu.Record) (media string, body []byte, err error) {
+	switch r.Syntax {
+	case apdu.USMARC, apdu.UNIMARC:
+		if l.syntaxes != nil {
+			return "application/marc", r.Data, nil
+		}
+		m, ok := parseMARC(r.Data)
+		if !ok {
+			return "application/marc", r.Data, nil
+		}
+		return textMedia, m.text(), nil
+	case apdu.GRS1:
+		b, err := genericText(r.Data)
+		if err != nil {
+			return "", nil, fetch.Protocol.With(err)
+		}
+		return textMedia, b, nil
+	case apdu.SUTRS:
+		return textMedia, []byte(decodeText(r.Data)), nil
+	case apdu.XML:
+		return "application/xml", r.Data, nil
+	case apdu.HTML:
+		return "text/html", r.Data, nil
+	}
+	return "application/octet-stream", r.Data, nil
+}
+
+// title returns the title of a record for a listing, or "".
+func title(r apdu.Record) string {
+	var text string
+	switch r.Syntax {
+	case apdu.USMARC, apdu.UNIMARC:
+		if m, ok := parseMARC(r.Data); ok {
+			text = m.title(r.Syntax)
+		}
+	case apdu.XML:
+		text = xmlTitle(r.Data)
+	case apdu.SUTRS:
+		for line := range strings.Lines(decodeText(r.Data[:min(len(r.Data), maxTitle)])) {
+			if text = strings.TrimSpace(line); text != "" {
+				break
+			}
+		}
+	case apdu.GRS1:
+		text, _ = genericTitle(r.Data)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxTitle {
+		text = strings.ToValidUTF8(text[:maxTitle], "")
+	}
+	return text
+}
+
+// maxTitle is the maximum length of a title in bytes.
+const maxTitle = 500
+
+// decodeText converts ISO 8859-1 text to UTF-8. UTF-8 text is unchanged. The
+// protocol does not report the charset of a record.
+func decodeText(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var text strings.Builder
+	text.Grow(len(b) + len(b)/4)
+	for _, c := range b {
+		text.WriteRune(rune(c))
+	}
+	return text.String()
+}
+
+// maxTokens is the maximum number of XML tokens that are searched for a title.
+const maxTokens = 5000
+
+// xmlTitle returns the title in a MARCXML record (field 245 or 200, subfields a
+// and b) or in the first element with the name "title".
+func xmlTitle(data []byte) string {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	var inTitle, inField, inSubfield bool
+	var parts []string
+	for range maxTokens {
+		token, err := d.Token()
+		if err != nil {
+			break
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch {
+			case t.Name.Local == "datafield":
+				tag := attributeOf(t, "tag")
+				inField = tag == "245" || tag == "200"
+			case t.Name.Local == "subfield":
+				code := attributeOf(t, "code")
+				inSubfield = inField && (code == "a" || code == "b")
+			case t.Name.Local == "title":
+				inTitle = true
+			}
+		case xml.CharData:
+			if inTitle || inSubfield {
+				parts = append(parts, string(t))
+			}
+		case xml.EndElement:
+			if (t.Name.Local == "title" || t.Name.Local == "datafield") && len(parts) > 0 {
+				return strings.Join(parts, " ")
+			}
+			inTitle, inSubfield = false, false
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func attributeOf(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

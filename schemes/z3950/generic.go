@@ -1,0 +1,148 @@
+package z3950
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/ber"
+)
+
+// A GRS-1 record is a tree of tagged elements. It is shown as lines with the
+// path of tags and the value, such as "(2,1) Title of a book".
+
+const (
+	maxGeneric       = 10_000 // elements of a record, at all levels
+	maxGenericDepth  = 20
+	titleTag         = "(2,1)" // tag set G: title
+	maxGenericLength = 1000    // bytes of a tag
+)
+
+// generic renders a record.
+type generic struct {
+	count int
+	line  func(depth int, tag, value string)
+}
+
+// genericText returns the text of an encoded GRS-1 record.
+func genericText(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	g := generic{line: func(depth int, tag, value string) {
+		fmt.Fprintf(&b, "%s%s", strings.Repeat("    ", depth), tag)
+		if value != "" {
+			b.WriteString(" " + strings.ReplaceAll(value, "\n", "\n"+strings.Repeat("    ", depth+1)))
+		}
+		b.WriteByte('\n')
+	}}
+	e, _, err := ber.Cut(data)
+	if err == nil {
+		err = g.elements(e, 0)
+	}
+	return b.Bytes(), err
+}
+
+// genericTitle returns the title of an encoded GRS-1 record.
+func genericTitle(data []byte) (title string, err error) {
+	g := generic{line: func(_ int, tag, value string) {
+		if tag == titleTag && title == "" {
+			title = value
+		}
+	}}
+	e, _, err := ber.Cut(data)
+	if err == nil {
+		err = g.elements(e, 0)
+	}
+	return title, err
+}
+
+// elements renders a sequence of tagged elements.
+func (g *generic) elements(e ber.Element, depth int) error {
+	if depth > maxGenericDepth {
+		return fmt.Errorf("%w: record of more than %d levels", ber.ErrMalformed, maxGenericDepth)
+	}
+	all, err := e.Children(maxGeneric)
+	if err != nil {
+		return err
+	}
+	for _, tagged := range all {
+		if g.count++; g.count > maxGeneric {
+			return fmt.Errorf("%w: record of more than %d elements", ber.ErrMalformed, maxGeneric)
+		}
+		if err := g.element(tagged, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *generic) element(e ber.Element, depth int) error {
+	parts, err := e.Children(16)
+	if err != nil {
+		return err
+	}
+	kind, tag := "?", "?"
+	for _, p := range parts {
+		switch {
+		case p.Is(1):
+			n, err := p.Int()
+			if err != nil {
+				return err
+			}
+			kind = fmt.Sprint(n)
+		case p.Is(2):
+			if tag, err = tagText(p); err != nil {
+				return err
+			}
+		case p.Is(4):
+			if err := g.content(p, depth, "("+kind+","+tag+")"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tagText returns the tag of an element, a string or a number.
+func tagText(e ber.Element) (string, error) {
+	inner, err := e.Only()
+	if err != nil {
+		return "", err
+	}
+	if inner.Is(2) || inner.IsUniversal(ber.Integer) {
+		n, err := inner.Int()
+		return fmt.Sprint(n), err
+	}
+	b, err := inner.Bytes()
+	return printable(b[:min(len(b), maxGenericLength)]), err
+}
+
+// content renders the value of an element, or its subtree.
+func (g *generic) content(e ber.Element, depth int, tag string) error {
+	v, err := e.Only()
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.Is(6):
+		g.line(depth, tag, "")
+		return g.elements(v, depth+1)
+	case v.IsUniversal(ber.Integer):
+		n, err := v.Int()
+		g.line(depth, tag, fmt.Sprint(n))
+		return err
+	case v.IsUniversal(ber.Boolean):
+		b, err := v.Bool()
+		g.line(depth, tag, fmt.Sprint(b))
+		return err
+	case v.IsUniversal(ber.OID):
+		text, err := v.OID()
+		g.line(depth, tag, text)
+		return err
+	case v.Class == ber.Universal && !v.IsUniversal(ber.External):
+		b, err := v.Bytes()
+		g.line(depth, tag, strings.TrimRight(decodeText(b), "\n"))
+		return err
+	}
+	g.line(depth, tag, map[uint32]string{2: "(not there)", 3: "(empty)", 4: "(not requested)"}[v.Tag])
+	return nil
+}
