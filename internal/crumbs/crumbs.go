@@ -38,7 +38,7 @@ func Of(u uri.URI) []Crumb {
 		}
 	case "nntp", "nntps", "imap", "imaps", "wais":
 		suffix = ""
-	case "http", "https", "ftp", "ftps", "prospero":
+	case "http", "https", "ftp", "ftps", "prospero", "gemini", "spartan", "sftp", "scp":
 	default:
 		return nil
 	}

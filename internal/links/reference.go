@@ -144,7 +144,8 @@ func backslashIsSlash(scheme string) bool {
 // host.
 func needsHost(scheme string) bool {
 	switch scheme {
-	case "http", "https", "ftp", "ftps", "gopher", "gophers", "nntp", "nntps", "wais", "telnet", "prospero":
+	case "http", "https", "ftp", "ftps", "gopher", "gophers", "nntp", "nntps", "wais", "telnet", "prospero", "gemini", "spartan",
+		"sftp", "scp":
 		return true
 	}
 	return false

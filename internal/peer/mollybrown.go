@@ -9,17 +9,18 @@ import (
 // MollyBrownOptions configures the Gemini server molly-brown.
 type MollyBrownOptions struct {
 	Cert   *Cert    // nil: NewCert with zero options
-	Config []string // further lines, such as `CGIPaths = ["/var/cgi/"]`
+	Config []string // further lines, such as a table of redirects
 }
 
 // MollyBrown starts the Gemini server molly-brown (Debian molly-brown), which
-// serves Root. It lists directories without a file index.gmi, and answers only
+// serves Root. Files below cgi-bin are CGI programs. The server lists directories without a file index.gmi, and answers only
 // requests for the host 127.0.0.1.
 func MollyBrown(t TB, opts MollyBrownOptions) *Server {
 	t.Helper()
 	program := Need(t, "molly-brown", "molly-brown")
 	s := newServer(t)
 	s.certify(opts.Cert)
+	s.mkdir(filepath.Join(s.Root, "cgi-bin"), "") // the server ignores folders that do not exist
 	return s.isolated(func() command {
 		lines := []string{
 			fmt.Sprintf("Port = %d", s.Port),
@@ -29,6 +30,7 @@ func MollyBrown(t TB, opts MollyBrownOptions) *Server {
 			fmt.Sprintf("DocBase = %q", s.Root),
 			fmt.Sprintf("AccessLog = %q", filepath.Join(s.Dir, "access.txt")),
 			fmt.Sprintf("ErrorLog = %q", "-"),
+			fmt.Sprintf("CGIPaths = [%q]", filepath.Join(s.Root, "cgi-bin")),
 		}
 		s.configFor("access.txt", "", unprivileged())
 		text := strings.Join(append(lines, opts.Config...), "\n") + "\n"

@@ -49,6 +49,11 @@ func TestMollyBrown(t *testing.T) {
 		Rejected: []string{root + "/" + strings.Repeat("a", 1100), "gemini:///x"},
 		NoRanges: true,
 	})
+	search := s.Put("cgi-bin/find", []byte("#!/bin/sh\n[ -z \"$QUERY_STRING\" ] && printf '10 Words?\\r\\n' && exit\n"+
+		"printf '20 text/gemini\\r\\n=> /x?%s found\\n' \"$QUERY_STRING\"\n"))
+	if err := os.Chmod(search, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	c := schemetest.NewClient(t, gemini.Schemes(o))
 	for _, test := range []struct{ name, path, want string }{
 		{"gemtext", "/", `info "# Title"
@@ -63,6 +68,8 @@ menu "odd" /?? text/gemini`},
 		{"redirect", "/old", `document text/plain; charset=utf-8 Gemini: "eins\r\nzwei\n"`},
 		{"redirect to itself", "/loop", "loop: redirect /loop: more than 10 redirects"},
 		{"redirect loop", "/ping", "loop: redirect /pong: redirect loop at /ping"},
+		{"input", "/cgi-bin/find", "need-query: get /cgi-bin/find: server asks for input: Words?"},
+		{"search", "/cgi-bin/find?a%20b", `document "found" /x?a%20b`},
 		{"missing", "/nosuch", "not-found: get /nosuch: server replied: 51 Not found!"},
 		{"dots that the server rejects", "/a..b", "server-perm: get /a..b: server replied: 50 Your directory traversal technique has been defeated!"},
 	} {
