@@ -11,8 +11,8 @@ import (
 // A selection contains the timestamps of the capture of a URL that is nearest to
 // a period, and of its neighbors.
 type selection struct {
-	first, previous, chosen, next, last string // "" if there is no such capture
-	status                              string // status code of the chosen capture, or ""
+	first, previous, chosen, next, last string    // "" if there is no such capture
+	line                                warc.Line // index line of the chosen capture
 }
 
 // timeForm is the format of the timestamps in an index.
@@ -26,9 +26,11 @@ func parseTimestamp(text string) (time.Time, bool) {
 
 // choose selects the capture of u that is nearest to the period p. Of two
 // captures with the same distance, it selects the later one. With a zero period
-// it selects the latest capture. It reads only the index.
+// it selects the latest capture. It reads only the index, and once unless the URL
+// has more than maxKept captures.
 func (c *collection) choose(ctx context.Context, u uri.URI, p period) (s selection, err error) {
 	var best time.Duration
+	var kept []string
 	for l, err := range c.lines(ctx, u) {
 		if err != nil {
 			return s, err
@@ -39,25 +41,43 @@ func (c *collection) choose(ctx context.Context, u uri.URI, p period) (s selecti
 			distance = p.distance(at)
 		}
 		if s.chosen == "" || distance < best || distance == best && l.Timestamp > s.chosen {
-			best, s.chosen, s.status = distance, l.Timestamp, l.Status
+			best, s.chosen, s.line = distance, l.Timestamp, l
+		}
+		if len(kept) <= maxKept {
+			kept = append(kept, l.Timestamp)
 		}
 		if s.first == "" || l.Timestamp < s.first {
 			s.first = l.Timestamp
 		}
 		s.last = max(s.last, l.Timestamp)
 	}
+	if len(kept) <= maxKept {
+		for _, timestamp := range kept {
+			s.addNeighbor(timestamp)
+		}
+		return s, nil
+	}
 	for l, err := range c.lines(ctx, u) {
 		if err != nil {
 			return s, err
 		}
-		if l.Timestamp < s.chosen {
-			s.previous = max(s.previous, l.Timestamp)
-		}
-		if l.Timestamp > s.chosen && (s.next == "" || l.Timestamp < s.next) {
-			s.next = l.Timestamp
-		}
+		s.addNeighbor(l.Timestamp)
 	}
 	return s, nil
+}
+
+// maxKept is the maximum number of timestamps that choose keeps in memory.
+const maxKept = 1000
+
+// addNeighbor sets the previous or next capture if the capture at the timestamp
+// is nearer to the chosen capture.
+func (s *selection) addNeighbor(timestamp string) {
+	if timestamp < s.chosen {
+		s.previous = max(s.previous, timestamp)
+	}
+	if timestamp > s.chosen && (s.next == "" || timestamp < s.next) {
+		s.next = timestamp
+	}
 }
 
 // lines calls yield for each index line of u that has a valid timestamp. An

@@ -59,8 +59,12 @@ func (x *exchange) open(t target, s selection) (*fetch.Response, error) {
 	source := *t.archive.Source // the copy shares the files
 	source.Time, source.Until = at, at
 	source.Decode, source.Raw = true, false
-	driver := source.Schemes(fetch.Scheme{Name: t.url.Scheme()})[0].Open(fetch.Env{})
-	resp, err := driver.Do(x.r.Context(), &fetch.Request{URL: t.url})
+	req := &fetch.Request{URL: t.url}
+	resp, err := source.Replay(x.r.Context(), req, s.line)
+	if fetch.FaultOf(err) == fetch.NotFound { // another record of the same second may be a capture
+		driver := source.Schemes(fetch.Scheme{Name: t.url.Scheme()})[0].Open(fetch.Env{})
+		resp, err = driver.Do(x.r.Context(), req)
+	}
 	if err != nil || resp.Media != "" {
 		return resp, err
 	}

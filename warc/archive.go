@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/internal/linesort"
@@ -39,6 +40,7 @@ type Archive struct {
 	file      *os.File           // file with the index, or nil if the index is in memory
 	temporary bool               // if true, Close removes file
 	sections  map[string]section // sections by the base name of the WARC file
+	readers   *sync.Pool         // of type *Reader, for openRecord
 }
 
 // A section is a byte range of a file that contains one WARC file. A WACZ file

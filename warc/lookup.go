@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"iter"
@@ -215,10 +216,11 @@ func whilePrefix(in linesort.Lines, prefix string) linesort.Lines {
 // reads are not sorted, it returns an error.
 func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
 	low, high := int64(0), size
+	in := bufio.NewReaderSize(nil, searchBuffer)
 	var before, after string // a line that ends at or before low, and a line that starts at or after high
 	for low < high {
 		middle := low + (high-low)/2
-		start, line, err := lineAt(index, size, low, middle)
+		start, line, err := lineAt(in, index, size, low, middle)
 		switch {
 		case err != nil:
 			return 0, err
@@ -241,11 +243,13 @@ func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
 const searchBuffer = 2 << 10
 
 // lineAt returns the first line that starts at or after offset, and its
-// position. The line at offset low must be at or before that line.
-func lineAt(index io.ReaderAt, size, low, offset int64) (int64, string, error) {
+// position. The line at offset low must be at or before that line. lineAt reads
+// with the buffer of in.
+func lineAt(in *bufio.Reader, index io.ReaderAt, size, low, offset int64) (int64, string, error) {
 	from := max(offset-1, low) // the line break before offset
 	skip := offset > low
-	for text, err := range linesort.ReadSize(io.NewSectionReader(index, from, size-from), searchBuffer) {
+	in.Reset(io.NewSectionReader(index, from, size-from))
+	for text, err := range linesort.ReadSize(in, searchBuffer) {
 		if err != nil {
 			return 0, "", err
 		}

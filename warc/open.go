@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/linesort"
@@ -25,7 +26,10 @@ import (
 // directory, Open uses the file index/all.cdxj in it, provided that this index
 // is newer than all WARC files.
 func Open(paths ...string) (*Archive, error) {
-	o := opener{archive: &Archive{sections: map[string]section{}}}
+	o := opener{archive: &Archive{
+		sections: map[string]section{},
+		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource()} }},
+	}}
 	defer o.lines.Close()
 	err := o.open(paths)
 	if err != nil {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -45,17 +47,34 @@ func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 		if err := cmp.Or(ctx.Err(), checkOpened(opened)); err != nil {
 			return nil, err
 		}
-		rec, err := a.openRecord(l)
-		if err != nil {
-			return nil, err
+		resp, err := a.Replay(ctx, req, l)
+		if !errors.Is(err, errNoCapture) {
+			if err == nil {
+				near.noteSuccess(req.Trace, l)
+			}
+			return resp, err
 		}
-		if isCapture(rec.head.Type()) {
-			near.noteSuccess(req.Trace, l)
-			return a.followRevisits(ctx, req, rec)
-		}
-		rec.Close() // this record cannot be replayed, for example a metadata record
 	}
 	return nil, fetch.NotFound.Errorf("the archive has no capture of this URL")
+}
+
+// errNoCapture means that a record cannot be replayed.
+var errNoCapture = fetch.NotFound.Errorf("the record is not a capture")
+
+// Replay returns the capture of an index line as the response to req, whose URL
+// must be the URL of the line or equivalent. Reading the Body verifies the
+// payload digest. If the record is not a capture, such as a metadata record, the
+// error wraps fetch.NotFound.
+func (a *Archive) Replay(ctx context.Context, req *fetch.Request, l Line) (*fetch.Response, error) {
+	rec, err := a.openRecord(l)
+	if err != nil {
+		return nil, err
+	}
+	if !isCapture(rec.head.Type()) {
+		rec.Close()
+		return nil, errNoCapture
+	}
+	return a.followRevisits(ctx, req, rec)
 }
 
 // maxOpened is the maximum number of records that one request opens. An index
@@ -70,14 +89,38 @@ func checkOpened(opened int) error {
 	return fetch.Mismatch.Errorf("more than %d records of this URL cannot be replayed", maxOpened)
 }
 
-// A record is a WARC record that is open for reading.
+// A record is a WARC record that is open for reading. Close may be called during
+// a call of Read.
 type record struct {
+	mu sync.Mutex
 	*Reader
-	head *Header
-	file *os.File
+	head   *Header
+	file   *os.File
+	pool   *sync.Pool // receives the Reader
+	closed bool
 }
 
-func (r *record) Close() error { return r.file.Close() }
+func (r *record) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return 0, fetch.Local.With(fs.ErrClosed)
+	}
+	return r.Reader.Read(p)
+}
+
+// Close closes the file. Another record then uses the buffers.
+func (r *record) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	r.Reader.src.raw = nil
+	r.pool.Put(r.Reader)
+	return r.file.Close()
+}
 
 func (a *Archive) openRecord(l Line) (*record, error) {
 	where, ok := a.sections[path.Base(l.File)]
@@ -88,7 +131,10 @@ func (a *Archive) openRecord(l Line) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := NewReaderAt(in, l.Offset)
+	rec := &record{Reader: a.readers.Get().(*Reader), file: f, pool: a.readers}
+	r := rec.Reader
+	r.src.reset(io.NewSectionReader(in, l.Offset, 1<<62-l.Offset), l.Offset, int(min(max(l.Length, minReadSize), bufferSize)))
+	*r = Reader{src: r.src, end: l.Offset}
 	h, err := r.Next()
 	for err == nil && h.Target() != l.URL && h.Offset == l.Offset { // the member contains several records
 		h, err = r.Next()
@@ -97,10 +143,11 @@ func (a *Archive) openRecord(l Line) (*record, error) {
 		err = errNoRecord
 	}
 	if err != nil {
-		f.Close()
+		rec.Close()
 		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, unexpectedEOF(err))
 	}
-	return &record{Reader: r, head: h, file: f}, nil
+	rec.head = h
+	return rec, nil
 }
 
 func unexpectedEOF(err error) error {

@@ -19,7 +19,7 @@ import (
 // respondHTTP parses the HTTP response in body and sets the fields of resp. If
 // head is not nil, it replaces the header in body.
 func (a *Archive) respondHTTP(req *fetch.Request, resp *fetch.Response, body *replayBody, head []byte) error {
-	m := http1.NewReader(body.Reader, 32<<10)
+	m := http1.NewReader(body.Reader, 8<<10)
 	stored, err := m.ReadHead()
 	if err != nil {
 		return err
@@ -90,11 +90,9 @@ func (a *Archive) decode(req *fetch.Request, resp *fetch.Response) error {
 			return err
 		}
 	}
-	buffered := bufio.NewReaderSize(resp.Body, maxPeek)
-	if isIndex(req.URL, resp, buffered) {
+	if recognizeIndex(req.URL, resp) {
 		resp.Kind = fetch.Menu
 	}
-	resp.Body = readCloser{buffered, resp.Body}
 	return nil
 }
 
@@ -103,21 +101,29 @@ type readCloser struct {
 	io.Closer
 }
 
-// maxPeek is the maximum number of bytes that isIndex examines.
-const maxPeek = 64 << 10
+// Maximum numbers of bytes that recognizeIndex examines.
+const (
+	maxPeekXML  = 1 << 10
+	maxPeekHTML = 64 << 10
+)
 
-// isIndex reports whether the body is a listing, which is a directory index of
-// a web server or a sitemap.
-func isIndex(u uri.URI, resp *fetch.Response, r *bufio.Reader) bool {
+// recognizeIndex reports whether the body is a listing, which is a directory
+// index of a web server or a sitemap. It buffers the start of the body.
+func recognizeIndex(u uri.URI, resp *fetch.Response) bool {
 	media, _, _ := mime.ParseMediaType(resp.Media)
+	buffer := func(size int) *bufio.Reader {
+		r := bufio.NewReaderSize(resp.Body, size)
+		resp.Body = readCloser{r, resp.Body}
+		return r
+	}
 	switch {
 	case resp.Fault != nil || !resp.Location.IsZero():
 	case media == "text/xml" || media == "application/xml":
-		start, _ := r.Peek(1 << 10) // Read returns the same error
+		start, _ := buffer(maxPeekXML).Peek(maxPeekXML) // Read returns the same error
 		start = bytes.ToLower(start)
 		return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
 	case media == "text/html" && strings.HasSuffix(u.Path(), "/"):
-		start, err := r.Peek(maxPeek)
+		start, err := buffer(maxPeekHTML).Peek(maxPeekHTML)
 		listing, _ := autoindex.IsListing(u, start, err != nil)
 		return listing
 	}

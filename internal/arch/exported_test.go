@@ -11,7 +11,7 @@ import (
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
 	"fetch": {declarations: 140, fields: 139},
-	"warc":  {declarations: 102, fields: 74},
+	"warc":  {declarations: 103, fields: 74},
 }
 
 // A surface is the number of exported identifiers of a package.

@@ -142,7 +142,8 @@ func Write(w io.Writer, in Lines) error {
 func Read(r io.Reader) Lines { return ReadSize(r, bufferSize) }
 
 // ReadSize is like Read with a buffer of the given size in bytes. A small buffer
-// saves time if only the first lines are needed.
+// saves time if only the first lines are needed. If r is a *bufio.Reader with at
+// least this size, ReadSize uses its buffer.
 func ReadSize(r io.Reader, size int) Lines {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReaderSize(r, size)
