@@ -87,3 +87,6 @@ func (t *Text) Flush() error {
 func (t *Text) Encrypt(ctx context.Context, config *tls.Config, host string) error {
 	return t.Conn.Encrypt(ctx, config, host, t.Lines.Buffered())
 }
+
+// Buffered reports whether the buffer contains commands that have not been sent.
+func (t *Text) Buffered() bool { return len(t.commands) > 0 }

@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
 	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // Media types of articles, headers and batches.
@@ -69,7 +70,7 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 		if err == nil {
 			err = fetch.TooLarge.Errorf("header of the article is longer than %d bytes", rfc822.MaxHeader)
 		}
-		return nil, blockFault(err)
+		return nil, sessions.BlockFault(err)
 	}
 	return resp, nil
 }

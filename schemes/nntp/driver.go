@@ -128,6 +128,6 @@ func (d *driver) attempt(q *task, l *lease) (*fetch.Response, error) {
 	}
 	q.req.Trace.Reached(trace.FirstByte, s.NetConn)
 	resp.Proto, resp.Peer, resp.TLS, resp.Size = "NNTP", fetch.PeerOf(s.NetConn), s.TLS, -1
-	resp.Body = l.Body(resp.Body, blockFault)
+	resp.Body = l.Body(resp.Body, sessions.BlockFault)
 	return resp, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A numberSource returns the article numbers of a range in ascending order. It
@@ -101,7 +102,7 @@ func (n *numberSource) readList(last uint64) error {
 		}
 		if err != nil {
 			n.s.Break()
-			return truncationFault(replyFault(err))
+			return truncationFault(sessions.ReplyFault(err))
 		}
 		number, ok := parseNumber(strings.TrimSpace(string(text)))
 		switch {

@@ -172,7 +172,7 @@ func (s *session) appendBlock(dst []byte, limit int, block io.Reader) ([]byte, e
 			return dst, nil
 		}
 		if err != nil {
-			return dst, blockFault(err)
+			return dst, sessions.BlockFault(err)
 		}
 	}
 }

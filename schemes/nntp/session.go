@@ -56,7 +56,7 @@ func (s *session) readReply() (line.Reply, error) {
 		}
 	}
 	s.Break()
-	return line.Reply{}, replyFault(err)
+	return line.Reply{}, sessions.ReplyFault(err)
 }
 
 // codeUnavailable means that the server ends the session (RFC 3977 3.2.1).
@@ -99,6 +99,6 @@ func (s *session) readLines(each func(text string)) error {
 		if err == line.ErrTooManyLines {
 			return fetch.Protocol.With(err)
 		}
-		return replyFault(err)
+		return sessions.ReplyFault(err)
 	}
 }
