@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/dict"
 	"github.com/anyurl/fetch/schemes/file"
 	"github.com/anyurl/fetch/schemes/finger"
 	"github.com/anyurl/fetch/schemes/ftp"
@@ -38,6 +39,7 @@ type Options struct {
 // them calls the Schemes functions of their packages instead.
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
+		dict.Schemes(),
 		file.Schemes(o.File),
 		finger.Schemes(),
 		ftp.Schemes(o.FTP),

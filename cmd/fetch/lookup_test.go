@@ -53,3 +53,17 @@ func TestFinger(t *testing.T) {
 	runFetch(t, 8, "finger://"+s.Addr+"/nobody-of-this-name")
 	runFetch(t, 12, "ls", url)
 }
+
+// TestDict retrieves definitions of a dictionary server, and searches it.
+func TestDict(t *testing.T) {
+	s := peer.Dictd(t, peer.Dictionary{Name: "animals", Description: "Animals", Definitions: map[string]string{"whale": "A mammal."}})
+	host := "dict://" + s.Addr
+	contains(t, runFetch(t, 0, host+"/d:whale"), "From Animals [animals]:\r\n\r\nwhale\r\nA mammal.\r\n")
+	contains(t, runFetch(t, 0, "ls", host), "animals")
+	contains(t, runFetch(t, 0, "search", "--json", host, "whale"), "d:whale:animals")
+	contains(t, runFetch(t, 0, "ls", host+"/m:wh:animals:prefix"), "whale")
+	contains(t, runFetch(t, 0, "info", host+"/d:whale"), "text/plain; charset=utf-8")
+	contains(t, mirrorOne(t, host+"/m:wh:animals:prefix"), "WARC-Target-URI: "+host+"/d:whale:animals\r\n", "A mammal.\r\n")
+	runFetch(t, 8, host+"/d:squid")
+	runFetch(t, 2, host+"/d::animals")
+}
