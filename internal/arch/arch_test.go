@@ -42,6 +42,7 @@ var layers = map[string][]string{
 	"internal/crawlreport": {"internal/media", "internal/tty"},
 	"internal/crumbs":      {"uri"},
 	"internal/autoindex":   {"fetch", "uri", "internal/baseuri"},
+	"internal/askform":     {"uri", "fetch"},
 	"internal/baseuri":     {"uri", "uri/iri"},
 	"internal/htmltext":    {"internal/tty"},
 	"internal/dirlist":     {"fetch", "uri", "internal/line"},

@@ -4,16 +4,17 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/askform"
 )
 
 // A command is the Gopher+ part of a request, such as "+text/plain" or "!" (RFC
 // 1738 section 3.4.3). The zero command is a plain Gopher request.
 type command struct {
-	verb       byte      // '+' data, '!' attributes, '$' attributes of a menu's items, '?' data after a form
-	arg        string    // name of a view, or names of attributes
-	viewNeeded bool      // the view must be selected from the item's attributes
-	hasForm    bool      // form data follows the request line
-	form       *formData // form data, or nil if the user has not filled in the form yet
+	verb       byte          // '+' data, '!' attributes, '$' attributes of a menu's items, '?' data after a form
+	arg        string        // name of a view, or names of attributes
+	viewNeeded bool          // the view must be selected from the item's attributes
+	hasForm    bool          // form data follows the request line
+	form       *askform.Data // form data, or nil if the user has not filled in the form yet
 }
 
 // allAttributes requests all attributes of an item. It does not list the names
@@ -46,7 +47,7 @@ func parseCommand(s string) (c command, err error) {
 	switch {
 	case c.verb == '+' && hasData:
 		c.arg, c.hasForm = view, true
-		if c.form, err = parseFormData(data); err != nil {
+		if c.form, err = askform.ParseData(data); err != nil {
 			return c, err
 		}
 	case strings.IndexByte("+!$?", c.verb) < 0, hasData, c.verb == '?' && c.arg != "":

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/askform"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/internal/sessions"
@@ -147,7 +148,7 @@ func checkBody(t *testing.T, resp *fetch.Response, body string) {
 		checkEntry(t, e)
 	}
 	for a := range items(strings.NewReader(body)) {
-		for _, field := range parseFields(a.lines("ASK")) {
+		for _, field := range askform.Parse(a.lines("ASK")) {
 			if field.Kind == Choice && len(field.Choices) == 0 {
 				t.Fatalf("choice field without choices: %+v", field)
 			}

@@ -34,7 +34,7 @@ func (o Options) plan(req *fetch.Request) ([]scheme.Step, error) {
 func steps(l locator) []scheme.Step {
 	s := []scheme.Step{{Verb: "send", Arg: l.requestLine()}}
 	if l.plus.hasForm {
-		s = append(s, scheme.Step{Verb: "form", Arg: l.plus.form.stepArg(), Secret: l.plus.form == nil})
+		s = append(s, scheme.Step{Verb: "form", Arg: l.plus.form.StepArg(), Secret: l.plus.form == nil})
 	}
 	return s
 }

@@ -16,8 +16,8 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*
 	logged := sent
 	if f := l.plus.form; f != nil {
 		line := sent
-		sent = append(line[:len(line):len(line)], f.encode(false)...)
-		logged = append(line[:len(line):len(line)], f.encode(true)...)
+		sent = append(line[:len(line):len(line)], f.Encode(false)...)
+		logged = append(line[:len(line):len(line)], f.Encode(true)...)
 	}
 	return d.send(ctx, req, sent, logged)
 }

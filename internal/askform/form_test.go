@@ -1,4 +1,4 @@
-package gopher
+package askform
 
 import (
 	"errors"
@@ -31,13 +31,13 @@ func TestParseFields(t *testing.T) {
 		{"no kind at all", Field{Kind: Note, Prompt: "no kind at all"}},
 		{"", Field{Kind: Note}},
 	} {
-		if got := parseFields([]string{c.line}); len(got) != 1 || !reflect.DeepEqual(got[0], c.want) {
+		if got := Parse([]string{c.line}); len(got) != 1 || !reflect.DeepEqual(got[0], c.want) {
 			t.Errorf("%q: got %+v, want %+v", c.line, got, c.want)
 		}
 	}
 }
 
-var survey = parseFields([]string{
+var survey = Parse([]string{
 	"Note: Hello", "Ask: Your name", "Ask: Your mail?\tnobody@localhost", "AskP: Password:", "AskL: Tale",
 	"Select: Like\t1", "Choose: Colour\tred\tgreen", "ChooseF: File", "AskF: Save",
 })
@@ -83,14 +83,14 @@ func TestFill(t *testing.T) {
 
 func fillAll(f Form, answers map[string]string, prompt func(Field) (string, error)) string {
 	filled, err := f.Fill(answers, prompt)
-	var data *formData
+	var data *Data
 	if err == nil {
-		data, err = f.encode(filled)
+		data, err = f.Encode(filled)
 	}
 	if err != nil {
 		return fetch.FaultOf(err).String()
 	}
-	text := strings.ReplaceAll(string(data.encode(false)), "\r\n", "|")
+	text := strings.ReplaceAll(string(data.Encode(false)), "\r\n", "|")
 	return strings.TrimSuffix(strings.TrimPrefix(text, "+-1|"), "|.|")
 }
 
@@ -115,7 +115,7 @@ func TestPrompt(t *testing.T) {
 	if _, err := survey.Fill(nil, func(Field) (string, error) { return "", canceled }); err != canceled {
 		t.Errorf("got %v", err)
 	}
-	duplicate := parseFields([]string{"Ask: Name", "Ask: name?"})
+	duplicate := Parse([]string{"Ask: Name", "Ask: name?"})
 	if _, err := duplicate.Fill(map[string]string{"name": "x"}, nil); !errors.Is(err, fetch.Usage) {
 		t.Errorf("two fields with the same name: got %v", err)
 	}
@@ -139,7 +139,7 @@ func TestParseFormData(t *testing.T) {
 		{"HELO x\r\n+-1\r\na\r\n.\r\n", "bad"},
 	} {
 		got := "bad"
-		if f, err := parseFormData(c.in); err == nil {
+		if f, err := ParseData(c.in); err == nil {
 			got = strings.Join(f.values, "|")
 		} else if !errors.Is(err, fetch.BadURL) {
 			t.Errorf("%q: got %v", c.in, err)

@@ -1,4 +1,4 @@
-package gopher
+package askform
 
 import (
 	"strings"
@@ -6,27 +6,27 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A formData contains the answers to a form, which are sent after the request
+// Data contains the answers to a form, which are sent after the request
 // line. Each answer has one or more lines, encoded as in RFC 1738 section
 // 3.4.9.
-type formData struct {
+type Data struct {
 	values []string
 	secret []bool
 }
 
-func (f *formData) add(value string, secret bool) {
+func (f *Data) add(value string, secret bool) {
 	f.values, f.secret = append(f.values, value), append(f.secret, secret)
 }
 
-// parseFormData parses the form data after "+" and a TAB in a URL:
+// ParseData parses the form data after "+" and a TAB in a URL:
 //
 //	1 CRLF "+-1" CRLF *( value CRLF ) "." CRLF
 //
 // No other part of a gopher URL may contain CR LF. The parsed values are
 // encoded again before they are sent.
-func parseFormData(s string) (*formData, error) {
+func ParseData(s string) (*Data, error) {
 	body, ok := strings.CutPrefix(s, "1\r\n+-1\r\n")
-	f := &formData{}
+	f := &Data{}
 	for ok {
 		value, rest, found := strings.Cut(body, "\r\n")
 		if value == "." {
@@ -43,9 +43,9 @@ func parseFormData(s string) (*formData, error) {
 	return nil, fetch.BadURL.Errorf("malformed form data after a Gopher+ string")
 }
 
-// encode returns the form data as sent to the server. If masked is true,
+// Encode returns the form data as sent to the server. If masked is true,
 // passwords are replaced, so that the result can be logged.
-func (f *formData) encode(masked bool) []byte {
+func (f *Data) Encode(masked bool) []byte {
 	b := []byte("+-1\r\n")
 	for i, v := range f.values {
 		if masked && f.secret[i] {
@@ -59,7 +59,7 @@ func (f *formData) encode(masked bool) []byte {
 	return append(b, ".\r\n"...)
 }
 
-// unstuff removes the dot that encode and UMN gopherd add to the start of a
+// unstuff removes the dot that Encode and UMN gopherd add to the start of a
 // line. They add a dot only to the line "." and to lines that begin with "..".
 func unstuff(line string) string {
 	if strings.HasPrefix(line, "..") {
@@ -68,11 +68,15 @@ func unstuff(line string) string {
 	return line
 }
 
-// stepArg returns the form data for a [scheme.Step], with masked passwords. It
+// StepArg returns the form data for a step of a plan, with masked passwords. It
 // returns "" if f is nil.
-func (f *formData) stepArg() string {
+func (f *Data) StepArg() string {
 	if f == nil {
 		return ""
 	}
-	return string(f.encode(true))
+	return string(f.Encode(true))
 }
+
+// breaksLine reports whether s contains CR, LF or NUL. Servers treat these
+// bytes as the end of a line.
+func breaksLine(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }

@@ -1,0 +1,46 @@
+package askform
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// Attributes returns the URL of the attributes of the item at u, which contain
+// its form. The result ok is false if u does not end with the command "?",
+// which menus have in the URLs of items with a form.
+func Attributes(u uri.URI) (attributes uri.URI, ok bool) {
+	item, ok := itemPath(u)
+	if !ok {
+		return attributes, false
+	}
+	attributes, err := u.WithoutFragment().WithoutQuery().WithPath(item + "%09%09!")
+	return attributes, err == nil
+}
+
+// itemPath returns the path of u without the command "?".
+func itemPath(u uri.URI) (path string, ok bool) {
+	scheme := u.Scheme()
+	path = u.Path()
+	if question, has := u.Query(); has {
+		path += "?" + question
+	}
+	for _, command := range []string{"%09%09?", "%09%09%3F", "%09%09%3f"} {
+		if item, found := strings.CutSuffix(path, command); found && len(item) > 1 {
+			return item, scheme == "gopher" || scheme == "gophers"
+		}
+	}
+	return "", false
+}
+
+// URL returns the URL that sends form data to the item at u. The URL u ends with
+// the command "?", as in [Attributes].
+func (f *Data) URL(u uri.URI) (filled uri.URI, ok bool) {
+	item, ok := itemPath(u)
+	if !ok {
+		return filled, false
+	}
+	path := uri.AppendEscape([]byte(item), "\t\t+\t1\r\n"+string(f.Encode(false)), uri.Path)
+	filled, err := u.WithoutFragment().WithoutQuery().WithPath(string(path))
+	return filled, err == nil
+}
