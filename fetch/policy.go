@@ -25,6 +25,11 @@ type Policy struct {
 	Downgrade       bool           // allow Links.Downgrade, such as links from https to http
 	LocationTrusted bool           // send credentials to all hosts after a redirect
 
+	// Blocked reports whether no connection to an address may be opened, for
+	// example to the listener of this program. It also applies to proxies and to
+	// data connections. It may be nil.
+	Blocked func(netip.AddrPort) bool
+
 	MaxHops int   // redirects per request; 0 means 10, negative means none
 	MaxBody int64 // maximum size of a body in bytes; 0 means no limit
 

@@ -102,6 +102,9 @@ func (d *dialer) dialOne(
 func (d *dialer) dialAddr(
 	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
 ) (net.Conn, error) {
+	if blocked := d.policy.Blocked; blocked != nil && blocked(netip.AddrPortFrom(to.Addr().Unmap(), to.Port())) {
+		return nil, rejectAddress("blocked address", to.String())
+	}
 	ctx, cancel := context.WithTimeout(ctx, d.policy.connectTime())
 	defer cancel()
 	if d.dial != nil {

@@ -10,8 +10,8 @@ import (
 // a decision. First look for an identifier that the new one replaces, and for a
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
-	"fetch": {declarations: 140, fields: 139},
 	"warc":  {declarations: 103, fields: 74},
+	"fetch": {declarations: 140, fields: 140},
 }
 
 // A surface is the number of exported identifiers of a package.
