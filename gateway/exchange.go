@@ -52,6 +52,10 @@ func (x *exchange) route() {
 		return
 	}
 	rest, ok := strings.CutPrefix(path, "archive/")
+	if route, parameters := cutRoute(path); x.gate != nil && (route == "live" || route == "raw") {
+		x.routeLive(route == "raw", parameters)
+		return
+	}
 	switch {
 	case path == "":
 		x.home()
@@ -79,6 +83,15 @@ func (x *exchange) route() {
 	default:
 		x.routeURL(archive, rest)
 	}
+}
+
+// cutRoute splits a path after the name of the route, which ends at a ";" or "/".
+func cutRoute(path string) (route, rest string) {
+	end := strings.IndexAny(path, ";/")
+	if end < 0 {
+		return path, ""
+	}
+	return path[:end], path[end:]
 }
 
 // archiveNamed returns the archive with a percent-encoded name, or nil.

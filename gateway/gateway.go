@@ -38,6 +38,7 @@ type Options struct {
 	Scripts  bool           // if true, archived pages may run scripts, in an origin of their own
 	Schemes  []fetch.Scheme // schemes of the archived URLs
 	Archives []Archive
+	Live     *Live // live pages, or nil to serve only the archives
 
 	MaxRequests int // maximum number of requests that run at the same time; 0 means 128
 
@@ -69,6 +70,7 @@ type Handler struct {
 	scripts  bool
 	schemes  map[string]fetch.Scheme
 	archives []*collection
+	gate     *gate         // live pages, or nil
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
 }
@@ -125,7 +127,18 @@ func New(opts Options) (*Handler, error) {
 		a.Name = uniqueName(names, a.Name)
 		h.archives = append(h.archives, &collection{Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/"})
 	}
-	return h, nil
+	if opts.Live != nil {
+		h.gate, err = newGate(opts.Live, opts.Address)
+	}
+	return h, err
+}
+
+// Close closes the connections of live pages. It does not close the archives.
+func (h *Handler) Close() error {
+	if h.gate == nil {
+		return nil
+	}
+	return h.gate.close()
 }
 
 // uniqueName returns name, or name with a number if names contains it. It adds

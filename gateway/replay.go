@@ -68,10 +68,7 @@ func (x *exchange) open(t target, s selection) (*fetch.Response, error) {
 	if err != nil || resp.Media != "" {
 		return resp, err
 	}
-	prefix := bufio.NewReaderSize(resp.Body, 4<<10)
-	start, _ := prefix.Peek(media.SniffLen) // the next Read returns the same error
-	resp.Media = media.TypeOf(t.url.Path(), start)
-	resp.Body = readCloser{prefix, resp.Body}
+	sniff(resp, t.url)
 	return resp, nil
 }
 
@@ -320,15 +317,20 @@ func (x *exchange) replacement(t target, s selection, l links.Link) string {
 
 // part sends the decoded content of a part of a message.
 func (x *exchange) part(t target, resp *fetch.Response) {
-	p, err := rfc822.FindNumber(resp.Body, t.part)
-	var body io.Reader
-	if err == nil {
-		body, err = p.Body(func(string, ...any) {})
-	}
+	p, body, err := openPart(resp, t.part)
 	if err != nil {
 		x.missing(t, err)
 		return
 	}
 	x.attach(p.Media, render.PartName(p))
 	x.raw(&fetch.Response{Media: p.Media, Size: -1}, body)
+}
+
+// openPart returns a part of a message and its decoded content.
+func openPart(resp *fetch.Response, number string) (p *rfc822.Part, body io.Reader, err error) {
+	if p, err = rfc822.FindNumber(resp.Body, number); err != nil {
+		return nil, nil, err
+	}
+	body, err = p.Body(func(string, ...any) {})
+	return p, body, err
 }

@@ -25,12 +25,13 @@ type serveCommand struct {
 	hosts        []string
 	scripts      bool
 	public       servePublicFlags
+	live         serveLiveFlags
 }
 
 func (r *commandTree) serve() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "serve [flags] DIR|FILE...",
-		Short: "Show archives in a web browser",
+		Use:   "serve [flags] [DIR|FILE...]",
+		Short: "Show URLs and archives in a web browser",
 		Long: `serve is a web server for archives of fetch mirror --warc, and for WARC and WACZ
 files. It renders pages, gopher menus, directories, newsgroups and articles. Links lead
 to captures in the same archive. The server never retrieves a URL from a network.
@@ -38,7 +39,6 @@ It listens on a loopback address, unless --public permits other machines. SIGINT
 SIGTERM end the server after the running requests.`,
 		Example: examples("fetch serve gopher.example.org",
 			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
-		Args: minArgs("directories of archives, or WARC or WACZ files"),
 	}, &serveCommand{streams: r.streams})
 }
 
@@ -49,6 +49,7 @@ func (c *serveCommand) register(s *options.Set) {
 	p.StringVar(&c.base, "base", "", "prefix the path of every page with `PATH`, for a reverse proxy")
 	p.BoolVar(&c.scripts, "scripts", false, "let archived pages run scripts")
 	c.public.register(s)
+	c.live.register(s)
 	registerIgnored(s)
 }
 
@@ -57,6 +58,11 @@ const serveGrace = 10 * time.Second
 
 func (c *serveCommand) run(ctx context.Context, args []string) error {
 	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
+	live, err := c.live.options(len(args), opts.Schemes)
+	if err != nil {
+		return err
+	}
+	opts.Live = live
 	defer func() {
 		for _, a := range opts.Archives {
 			a.Source.Close()
@@ -82,6 +88,7 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer h.Close()
 	c.note("the archives are at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
 	c.interrupts.setGrace(serveGrace)
 	return h.Serve(ctx, l, serveGrace)

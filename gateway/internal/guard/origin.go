@@ -1,0 +1,44 @@
+package guard
+
+import (
+	"net/http"
+	"strings"
+)
+
+// An Origin is the origin of a request, as far as its header shows.
+type Origin uint8
+
+const (
+	Foreign    Origin = iota // a page of another site
+	Sandboxed                // perhaps a page of an unknown origin, such as a sandboxed page of the gateway
+	Own                      // a page of the gateway, or a program that sends no metadata
+	Navigation               // the user entered the URL in the browser or opened a bookmark
+)
+
+// OriginOf classifies a request to the server host by its header fields Origin
+// (RFC 6454) and Sec-Fetch-Site, Sec-Fetch-Mode and Sec-Fetch-Dest (Fetch
+// Metadata). Programs other than browsers do not send these fields.
+func OriginOf(method, host string, header http.Header) Origin {
+	value := func(name string) string { return strings.ToLower(strings.Join(header.Values(name), ", ")) }
+	origin, site := value("Origin"), value("Sec-Fetch-Site")
+	_, sent := header["Origin"]
+	opaque := origin == "null"
+	switch {
+	case sent && !opaque && !isOwn(origin, host):
+		return Foreign
+	case site == "cross-site", opaque && site != "same-origin":
+		return Sandboxed
+	case site == "none" && method == http.MethodGet && !sent &&
+		value("Sec-Fetch-Mode") == "navigate" && value("Sec-Fetch-Dest") == "document":
+		return Navigation
+	case site == "", site == "none", site == "same-origin":
+		return Own
+	}
+	return Foreign // same-site, or a value of a later specification
+}
+
+// isOwn reports whether an origin has the host and port of this server.
+func isOwn(origin, host string) bool {
+	scheme, name, _ := strings.Cut(origin, "://")
+	return (scheme == "http" || scheme == "https") && name == strings.ToLower(host)
+}

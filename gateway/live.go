@@ -1,0 +1,208 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Live configures the live pages of a Handler. The field Client is required.
+type Live struct {
+	// Client returns a new Client with the policy p for the schemes of the
+	// Handler. If personal is true, requests of the Client may use the files,
+	// mailboxes, logins, cookies and client certificates of the user. Otherwise
+	// they must not. The Handler closes the Client.
+	Client func(p fetch.Policy, personal bool) (*fetch.Client, error)
+
+	Schemes []string // schemes of live pages; nil allows all schemes of the Handler
+
+	// AllowHosts lists private hosts, addresses and prefixes that live pages may
+	// show without a confirmation. The format is that of fetch.Allowlist.
+	AllowHosts []string
+}
+
+// A gate contains the keys and the Clients of live pages.
+type gate struct {
+	key     *guard.Key
+	schemes map[string]bool // schemes of live pages, or nil for all
+	clients map[clientKey]*fetch.Client
+}
+
+// A clientKey identifies a Client of a gate.
+type clientKey struct {
+	reach    reach
+	personal bool
+}
+
+// reach is the set of addresses that URLs which the user entered can reach.
+type reach uint8
+
+const (
+	reachPublic reach = iota // public addresses
+	reachAll                 // all addresses except metadata services
+	reachListed              // the hosts of Live.AllowHosts, also by links
+)
+
+// newGate returns the gate of a Handler that listens on address.
+func newGate(opts *Live, address net.Addr) (*gate, error) {
+	g := &gate{key: guard.NewKey(), clients: map[clientKey]*fetch.Client{}}
+	if opts.Client == nil {
+		return nil, fetch.Usage.Errorf("the function that creates a Client is missing")
+	}
+	if opts.Schemes != nil {
+		g.schemes = map[string]bool{}
+	}
+	for _, name := range opts.Schemes {
+		g.schemes[name] = true
+	}
+	policies := map[reach]fetch.Policy{reachPublic: fetch.Public(), reachAll: fetch.Typed()}
+	if len(opts.AllowHosts) > 0 {
+		policies[reachListed] = fetch.Allowlist(opts.AllowHosts...)
+	}
+	for r, p := range policies {
+		p.Blocked, p.MaxTime = isListener(address), -1 // each request has a time limit of its own
+		for _, personal := range []bool{false, true} {
+			c, err := opts.Client(p, personal)
+			if err != nil {
+				return nil, errors.Join(err, g.close())
+			}
+			g.clients[clientKey{r, personal}] = c
+		}
+	}
+	return g, nil
+}
+
+// close closes all Clients.
+func (g *gate) close() (err error) {
+	for _, c := range g.clients {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// isListener returns a function that reports whether an address is the address
+// of the listener, or another local address with its port.
+func isListener(address net.Addr) func(netip.AddrPort) bool {
+	listener, err := netip.ParseAddrPort(address.String())
+	return func(to netip.AddrPort) bool {
+		a := to.Addr()
+		return err == nil && to.Port() == listener.Port() &&
+			(a.IsLoopback() || a.IsUnspecified() || a == listener.Addr().Unmap() || listener.Addr().IsUnspecified() && isLocal(a))
+	}
+}
+
+// isLocal reports whether a is an address of an interface of this machine.
+func isLocal(a netip.Addr) bool {
+	addrs, err := net.InterfaceAddrs()
+	for _, local := range addrs {
+		if p, failed := netip.ParsePrefix(local.String()); failed == nil && p.Addr().Unmap() == a.WithZone("") {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// A liveTarget is the request target of a live page.
+type liveTarget struct {
+	parameters
+	raw    bool   // the bytes of the object, not a page
+	inline bool   // the object without a banner, for use inside a page
+	via    string // signature of the link, or ""
+	url    uri.URI
+}
+
+// signature matches the value of the parameter via.
+var signature = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// parseLive parses the request target of a live page after the name of the
+// route. The result ok is false if a parameter is invalid.
+func parseLive(raw bool, rest string) (t liveTarget, ok bool, err error) {
+	t.raw = raw
+	text, url, _ := strings.Cut(rest, "/")
+	var others string
+	for parameter := range strings.SplitSeq(strings.TrimPrefix(text, ";"), ";") {
+		value, via := strings.CutPrefix(parameter, "via=")
+		switch {
+		case via && signature.MatchString(value):
+			t.via = value
+		case parameter == "inline":
+			t.inline = true
+		case text != "":
+			others += ";" + parameter
+		}
+	}
+	if t.parameters, ok = parseParameters(others); !ok {
+		return t, false, nil
+	}
+	u, err := uri.ParseZone(uri.EscapeNonASCII(url))
+	if err == nil && u.Scheme() == "" {
+		err = fetch.BadURL.Errorf("the URL has no scheme")
+	}
+	t.url = u.WithoutFragment()
+	return t, true, err
+}
+
+// path returns the request target of t with the signature via.
+func (t liveTarget) path(base, via string) string {
+	text := base + "/live"
+	if t.raw {
+		text = base + "/raw"
+	}
+	if t.inline {
+		text += ";inline"
+	}
+	if t.part != "" {
+		text += ";part=" + t.part
+	}
+	text += sortParameters(t.order.String(), t.page)
+	if via != "" {
+		text += ";via=" + via
+	}
+	return text + "/" + t.url.Unredacted()
+}
+
+// retrieve requests the object at u with the trust of p. It follows no redirect.
+func (g *gate) retrieve(
+	ctx context.Context, scheme fetch.Scheme, u uri.URI, op fetch.Op, p guard.Permission, personal bool,
+) (*fetch.Response, error) {
+	req := &fetch.Request{URL: u, Op: op, NoFollow: true, ErrorBody: true}
+	r := reachAll
+	switch {
+	case p.Level == guard.Entered && !scheme.Local:
+		r = reachPublic
+	case p.Level == guard.Link && !(personal && scheme.Traits.Mailbox && sameServer(p.Source.URL, u)):
+		req.From = &p.Source
+	case p.Level == guard.Public:
+		if scheme.Local || scheme.Links.Confined {
+			refusal := &fetch.Refusal{Rule: "URLs of this scheme must come from the user", Subject: scheme.Name}
+			return nil, fetch.BadReferral.With(refusal)
+		}
+		source, err := uri.Parse(scheme.Name + ":") // a page of the same scheme on another server
+		if err != nil {
+			return nil, fetch.Internal.With(err)
+		}
+		req.From = &fetch.Source{URL: source}
+	}
+	resp, err := g.clients[clientKey{r, personal}].Do(ctx, req)
+	if listed := g.clients[clientKey{reachListed, personal}]; listed != nil && errors.Is(err, fetch.BadAddress) {
+		if again, refused := listed.Do(ctx, req); !errors.Is(refused, fetch.BadAddress) {
+			return again, refused
+		}
+	}
+	return resp, err
+}
+
+// sameServer reports whether two URLs have the same scheme, host and port. A
+// mailbox and its messages have the same server.
+func sameServer(a, b uri.URI) bool {
+	port := func(u uri.URI) string { text, _ := u.Port(); return cmp.Or(text, "default") }
+	return a.Scheme() == b.Scheme() && strings.EqualFold(a.Host(), b.Host()) && port(a) == port(b)
+}

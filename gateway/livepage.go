@@ -1,0 +1,239 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"net/http"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/links"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/uri"
+)
+
+// routeLive serves a live page or the bytes of an object. The parameter rest is
+// the request target after the name of the route.
+func (x *exchange) routeLive(raw bool, rest string) {
+	t, ok, err := parseLive(raw, rest)
+	switch {
+	case !ok:
+		x.notFound()
+		return
+	case err != nil:
+		x.fail(http.StatusBadRequest, "The URL is invalid", err.Error())
+		return
+	}
+	p, ok := x.permission(t)
+	if !ok {
+		x.fail(http.StatusForbidden, "Requests of other sites are refused",
+			"The link to this page is not on a page of this server. Enter the URL on the first page.")
+		return
+	}
+	x.serveLive(t, p)
+}
+
+// permission returns the trust in the URL of a request. It returns false if the
+// request comes from a page of another site.
+func (x *exchange) permission(t liveTarget) (p guard.Permission, ok bool) {
+	p, signed := x.gate.key.Verify(t.via, t.url)
+	switch origin := guard.OriginOf(x.r.Method, x.r.Host, x.r.Header); {
+	case origin == guard.Foreign, origin == guard.Sandboxed && (!signed || p.Level != guard.Link):
+		return p, false
+	case signed:
+		return p, true
+	case origin == guard.Navigation:
+		return guard.Permission{Level: guard.Entered}, true
+	}
+	return guard.Permission{Level: guard.Public}, true
+}
+
+// serveLive requests the object of t with the trust of p, and sends it in the
+// form that t selects.
+func (x *exchange) serveLive(t liveTarget, p guard.Permission) {
+	scheme, ok := x.schemes[t.url.Scheme()]
+	personal := x.isPersonal()
+	_, _, password := t.url.User()
+	switch {
+	case !ok:
+		x.fail(http.StatusBadRequest, "The scheme is not supported", "The server has no driver for "+t.url.Scheme()+" URLs.")
+	case x.gate.schemes != nil && !x.gate.schemes[scheme.Name]:
+		x.fail(http.StatusForbidden, "The scheme is not permitted", "This server shows no live pages for "+scheme.Name+" URLs.")
+	case password:
+		x.fail(http.StatusForbidden, "The URL contains a password", "The server does not use passwords in URLs, because browsers store and display them.")
+	case needsToken(scheme) && !personal:
+		x.fail(http.StatusForbidden, "This URL needs the token of the server",
+			"Pages of "+scheme.Name+" URLs show data of the user. First open the address with the token, which the server printed when it started.")
+	case scheme.Traits.Session:
+		x.fail(http.StatusOK, "Interactive session", t.url.String()+" opens a session. Open the URL with a terminal program, for example with the command fetch.")
+	default:
+		x.retrieveLive(t, p, scheme, personal)
+	}
+}
+
+// needsToken reports whether URLs of a scheme show data of the user.
+func needsToken(s fetch.Scheme) bool { return s.Local || s.Traits.Mailbox }
+
+// retrieveLive requests the object of t and sends it.
+func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.Scheme, personal bool) {
+	op := fetch.Get
+	if x.r.Method == http.MethodHead {
+		op = fetch.Stat
+	}
+	resp, err := x.gate.retrieve(x.r.Context(), scheme, t.url, op, p, personal)
+	if err != nil {
+		x.liveError(t, p, err)
+		return
+	}
+	defer resp.Body.Close()
+	if resp.Media == "" && resp.Kind != fetch.Menu {
+		sniff(resp, t.url)
+	}
+	x.w.Header().Set("Cache-Control", "no-store")
+	l := newLiveLinks(x.Handler, t, p, resp)
+	switch {
+	case !resp.Location.IsZero():
+		x.redirectLive(l, resp)
+	case t.part != "":
+		x.livePart(t, p, resp)
+	case t.raw:
+		x.attach(resp.Media, nameOf(t.url))
+		x.raw(resp, resp.Body)
+	default:
+		x.show(x.liveView(l, resp))
+	}
+}
+
+// sniff sets the media type of a response from its first bytes.
+func sniff(resp *fetch.Response, u uri.URI) {
+	prefix := bufio.NewReaderSize(resp.Body, 4<<10)
+	start, _ := prefix.Peek(media.SniffLen) // the next Read returns the same error
+	resp.Media = media.TypeOf(u.Path(), start)
+	resp.Body = readCloser{prefix, resp.Body}
+}
+
+// redirectLive sends the redirect of a server. The new URL is a link from the
+// old one.
+func (x *exchange) redirectLive(l liveLinks, resp *fetch.Response) {
+	to := l.target
+	to.url = resp.Location
+	path := l.link(to)
+	if path == "" {
+		x.fail(http.StatusBadGateway, "The server redirects to a URL that cannot be shown", resp.Location.String())
+		return
+	}
+	x.w.Header().Set("Location", path)
+	x.w.WriteHeader(redirectStatus(resp.Code))
+}
+
+// liveView returns the view of a live page.
+func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
+	p := x.newPage("", nil)
+	p.Banner = &render.Banner{Label: "Document", URL: l.target.url.WithoutUserinfo().String(),
+		Links: []render.Link{{Name: "bytes", Path: l.Bytes(l.target.url)}}}
+	if resp.Peer.IsValid() {
+		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Answered by", Value: resp.Peer.String()})
+	}
+	f := formPage
+	if l.target.inline {
+		f = formPlain
+	}
+	return view{
+		View: render.View{URL: l.target.url, Response: resp, Scheme: x.schemes[l.target.url.Scheme()], Links: l, Page: p.Page,
+			Problem: liveProblem, Order: l.target.order, Number: l.target.page},
+		form: f, replacement: l.replacement,
+	}
+}
+
+// liveProblem describes an error in the body of a live page.
+func liveProblem(err error) string {
+	return "The transfer failed (" + fetch.FaultOf(err).Error() + ")."
+}
+
+// livePart sends the decoded content of a part of a message.
+func (x *exchange) livePart(t liveTarget, p guard.Permission, resp *fetch.Response) {
+	part, body, err := openPart(resp, t.part)
+	if err != nil {
+		x.liveError(t, p, err)
+		return
+	}
+	x.attach(part.Media, render.PartName(part))
+	x.raw(&fetch.Response{Media: part.Media, Size: -1}, body)
+}
+
+// liveError sends the page for a URL that cannot be retrieved.
+func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
+	switch fetch.FaultOf(err) {
+	case fetch.BadPort, fetch.BadAddress, fetch.BadReferral:
+		x.fail(http.StatusForbidden, "The policy denies access to this URL", err.Error())
+	case fetch.NotFound:
+		x.fail(http.StatusNotFound, "The server has no such object", err.Error())
+	case fetch.BadURL, fetch.Usage, fetch.Unsupported, fetch.NeedQuery:
+		x.fail(http.StatusBadRequest, "The URL cannot be retrieved", err.Error())
+	default:
+		if !errors.Is(err, fetch.Canceled) {
+			x.fail(http.StatusBadGateway, "The URL could not be retrieved", err.Error())
+		}
+	}
+}
+
+// liveLinks makes the links of a live page. Each link has a signature with the
+// page and its server, so that the policy treats it as a link from this page.
+type liveLinks struct {
+	*Handler
+	target liveTarget
+	source guard.Permission // of links to other URLs
+	own    guard.Permission // of links to the same URL
+}
+
+func newLiveLinks(h *Handler, t liveTarget, p guard.Permission, resp *fetch.Response) liveLinks {
+	l := liveLinks{Handler: h, target: t, source: guard.Permission{Level: guard.Link}, own: p}
+	l.source.Source = fetch.Source{URL: t.url.WithoutUserinfo(), Peer: resp.Peer}
+	if p.Level < guard.Entered {
+		l.own = l.source
+	}
+	return l
+}
+
+// link returns a signed link to t, or "" if the server cannot show its URL.
+func (l liveLinks) link(t liveTarget) string {
+	scheme, ok := l.schemes[t.url.Scheme()]
+	if !ok || t.url.Scheme() == "mailto" || l.gate.schemes != nil && !l.gate.schemes[scheme.Name] {
+		return ""
+	}
+	p := l.source
+	if t.url.WithoutFragment() == l.target.url {
+		p = l.own
+	} else if !scheme.Traits.Mailbox {
+		t.url = t.url.WithoutUserinfo()
+	}
+	return t.path(l.base, l.gate.key.Sign(p, t.url))
+}
+
+func (l liveLinks) Page(u uri.URI) string   { return l.link(liveTarget{url: u}) }
+func (l liveLinks) Bytes(u uri.URI) string  { return l.link(liveTarget{url: u, raw: true}) }
+func (l liveLinks) Inline(u uri.URI) string { return l.Bytes(u) }
+
+func (l liveLinks) Part(u uri.URI, number string) string {
+	return l.link(liveTarget{url: u, raw: true, parameters: parameters{part: number}})
+}
+
+func (l liveLinks) Sorted(column string, number int) string {
+	order, _ := render.ParseOrder(column)
+	return l.link(liveTarget{url: l.target.url, parameters: parameters{order: order, page: number}})
+}
+
+func (l liveLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {
+	return "", nil, false
+}
+
+// replacement returns the path that replaces a link of an HTML page or a style
+// sheet, or "" for a link that cannot be shown.
+func (l liveLinks) replacement(link links.Link) string {
+	t := liveTarget{url: link.URL, inline: link.Kind == links.Requisite || link.Kind == links.Frame || l.target.inline}
+	if link.Kind == links.Form {
+		l.source.AnyQuery = true
+	}
+	return l.link(t)
+}
