@@ -19,7 +19,7 @@ type urlRow struct {
 func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 	err = e.write(ctx, func(t *tx) error {
 		if !t.live {
-			return errNoRun
+			return ErrNoRun
 		}
 		added, err = t.add(items)
 		return err
@@ -35,7 +35,7 @@ func (e *engine) Add(ctx context.Context, items []Item) (added int, err error) {
 func (t *tx) add(items []Item) (added int, err error) {
 	for i := range items {
 		item := &items[i]
-		if t.seen.contains(t.run, item.Key) {
+		if t.seen.Contains(t.run, item.Key) {
 			continue
 		}
 		u, err := t.lookup(item.Key)

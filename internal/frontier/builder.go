@@ -333,7 +333,7 @@ func (b *Builder) Finish(ctx context.Context, r RunRecord) error {
 				return err
 			}
 		}
-		err := t.Exec("insert into run (id, note, started) values (?, ?, ?)", r.Number, r.Note, micros(r.Started))
+		err := t.Exec("insert into run (id, note, started) values (?, ?, ?)", r.Number, r.Note, Micros(r.Started))
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*Lease, err error) {
 	err = e.writeLease(ctx, func(t *tx) error {
 		if !t.live {
-			return errNoRun
+			return ErrNoRun
 		}
 		for len(ls) < hosts {
 			due, err := t.dueHosts(hosts - len(ls))
@@ -146,7 +146,7 @@ func (s *session) items(ids []int64, host string) ([]Item, error) {
 }
 
 func (e *engine) ClaimMore(ctx context.Context, l *Lease, n int) (items []Item, err error) {
-	now := micros(e.now())
+	now := Micros(e.now())
 	var waking bool
 	var id int64
 	var ids []int64

@@ -17,7 +17,7 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 			return err
 		}
 		if !t.live {
-			return errNoRun
+			return ErrNoRun
 		}
 		out := maps.Clone(l.Outstanding)
 		for i := range rs {

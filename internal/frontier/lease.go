@@ -53,7 +53,7 @@ func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
 		if err != nil {
 			return err
 		}
-		h.next = max(h.next, micros(next)) // a later time of BlockHost takes precedence
+		h.next = max(h.next, Micros(next)) // a later time of BlockHost takes precedence
 		return t.endLease(h)
 	})
 	if err == nil {
@@ -68,7 +68,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 		if err != nil {
 			return err
 		}
-		h.next = max(h.next, micros(until))
+		h.next = max(h.next, Micros(until))
 		h.due, h.changed = max(h.due, h.next), true
 		return nil
 	})

@@ -34,7 +34,7 @@ func (e *engine) Requeue(ctx context.Context, from ...State) (n int64, err error
 func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 	err = e.write(ctx, func(t *tx) error {
 		if !t.live {
-			return errNoRun
+			return ErrNoRun
 		}
 		if t.run == 1 { // no earlier run left any URLs
 			return nil

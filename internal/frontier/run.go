@@ -6,9 +6,9 @@ import (
 	"errors"
 )
 
-// errNoRun means that no run is active, because Begin was not called or End was
+// ErrNoRun means that no run is active, because Begin was not called or End was
 // called.
-var errNoRun = errors.New("frontier: no run is active")
+var ErrNoRun = errors.New("frontier: no run is active")
 
 // book is the only row of the table book. It contains the totals of the
 // database.
@@ -28,7 +28,7 @@ type tx struct {
 	hosts   map[int64]*host // cache of the hosts in this transaction, by row number
 	names   map[string]*host
 	files   map[string]int64 // row numbers of WARC files, by name
-	seen    *seenKeys
+	seen    *SeenKeys
 	newKeys []Key // keys to add to the cache of seen keys after the commit
 
 	limit   int64 // maximum number of pending URLs of a host; 0 means no limit
@@ -87,7 +87,7 @@ func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool,
 func (e *engine) End(ctx context.Context) error {
 	return e.write(ctx, func(t *tx) error {
 		if !t.live {
-			return errNoRun
+			return ErrNoRun
 		}
 		t.live = false
 		err := t.Exec("update run set ended=? where id=?", t.now, t.run)
@@ -96,7 +96,7 @@ func (e *engine) End(ctx context.Context) error {
 }
 
 func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
-	now := micros(e.now())
+	now := Micros(e.now())
 	err = e.read(ctx, func(s *session) error {
 		var b book
 		var started, ended, next sql.NullInt64

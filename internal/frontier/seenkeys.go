@@ -1,8 +1,12 @@
 package frontier
 
-// seenKeys caches keys of URLs in the active run, so that Add can skip these
-// URLs without a query. Most links in a site lead to a small number of URLs.
-type seenKeys struct {
+import "sync"
+
+// SeenKeys caches keys of URLs in the active run, so that Add can skip these
+// URLs without a query. Most links in a site lead to a small number of URLs. The
+// zero value is empty. SeenKeys is safe for concurrent use.
+type SeenKeys struct {
+	mu   sync.Mutex
 	run  int64
 	keys map[Key]struct{}
 }
@@ -10,13 +14,19 @@ type seenKeys struct {
 // maxSeen is the maximum number of cached keys, which occupy a few megabytes.
 const maxSeen = 1 << 16
 
-func (s *seenKeys) contains(run int64, k Key) bool {
+// Contains reports whether the cache contains a key of the given run.
+func (s *SeenKeys) Contains(run int64, k Key) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	_, ok := s.keys[k]
 	return ok && s.run == run
 }
 
-// remember adds the keys of a committed transaction to the cache.
-func (s *seenKeys) remember(run int64, met []Key) {
+// Remember adds the keys of a committed transaction of the given run to the
+// cache.
+func (s *SeenKeys) Remember(run int64, met []Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.keys == nil || s.run != run || len(s.keys)+len(met) > maxSeen {
 		s.run, s.keys = run, make(map[Key]struct{})
 	}

@@ -21,7 +21,7 @@ type engine struct {
 	now      func() time.Time
 	sessions []*session // all sessions, beginning with the writer
 	writer   chan *session
-	seen     seenKeys     // accessed only with the writer session
+	seen     SeenKeys     // accessed only with the writer session
 	limit    atomic.Int64 // limit set by SetPendingLimit
 	dropped  atomic.Int64
 	readers  chan *session
@@ -74,7 +74,7 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 	}
 	defer func() { e.writer <- s }()
 	t := &tx{
-		session: s, now: micros(e.now()), seen: &e.seen, limit: e.limit.Load(),
+		session: s, now: Micros(e.now()), seen: &e.seen, limit: e.limit.Load(),
 		hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{},
 	}
 	if err := s.Exec(sync); err != nil {
@@ -97,7 +97,7 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return t.store()
 	})
 	if err == nil {
-		e.seen.remember(t.run, t.newKeys)
+		e.seen.Remember(t.run, t.newKeys)
 		e.dropped.Add(t.dropped)
 	}
 	return classifyError(err)
@@ -188,9 +188,9 @@ func classifyError(err error) error {
 	return err
 }
 
-// micros returns the value that represents t in the database. The value is the
+// Micros returns the value that represents t in the database. The value is the
 // number of microseconds since 1970, or 0 for the zero Time.
-func micros(t time.Time) int64 {
+func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
@@ -198,7 +198,7 @@ func micros(t time.Time) int64 {
 }
 
 func nullTime(t time.Time) sql.NullInt64 {
-	return sql.NullInt64{Int64: micros(t), Valid: !t.IsZero()}
+	return sql.NullInt64{Int64: Micros(t), Valid: !t.IsZero()}
 }
 
 func timeOf(n sql.NullInt64) time.Time {

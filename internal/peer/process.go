@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A process is a running program in its own process group.
 type process struct {
 	cmd  *exec.Cmd
+	quit os.Signal     // sent before the program is killed, or nil
 	done chan struct{} // closed when the program has exited
 	once sync.Once
 }
@@ -40,7 +42,7 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &process{cmd: cmd, quit: c.quit, done: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // the log contains the reason
 		close(p.done)
@@ -51,9 +53,21 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 // end kills the process group. A clean shutdown is not necessary, because all
 // files of the server are deleted.
 func (p *process) end() {
-	p.once.Do(func() { kill(p.cmd.Process) })
+	p.once.Do(func() {
+		if p.quit != nil && p.cmd.Process.Signal(p.quit) == nil {
+			select {
+			case <-p.done:
+			case <-time.After(quitTime):
+			}
+		}
+		kill(p.cmd.Process)
+	})
 	<-p.done
 }
+
+// quitTime is the time limit for a program to end after its quit signal. A
+// program with such a signal has processes outside its process group.
+const quitTime = 5 * time.Second
 
 // processes contains the processes of one server in the order in which they
 // started.

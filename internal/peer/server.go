@@ -38,8 +38,11 @@ type Server struct {
 	Dir     string // the directory that contains the configuration, logs and Root
 	Cert    *Cert  // certificate of the server; nil without TLS
 
-	t   TB
-	end func() // kills the processes; may be called more than once
+	t     TB
+	end   func()       // kills the processes; may be called more than once
+	again func() error // kills the processes and starts them again
+
+	accepts func() error // returns an error until the server accepts requests, or nil
 }
 
 // newServer creates the directories of a server and removes them at the end of
@@ -76,6 +79,15 @@ func newServer(t TB) *Server {
 // Stop kills the server before the end of the test. The port of the server
 // remains reserved until the end of the test.
 func (s *Server) Stop() { s.end() }
+
+// Restart ends the server without a clean shutdown and starts it again on the
+// same ports with the same files. It also starts a stopped server.
+func (s *Server) Restart() {
+	s.t.Helper()
+	if err := s.again(); err != nil {
+		s.t.Fatalf("peer: restart: %v", err)
+	}
+}
 
 // Put writes a file below Root and returns the path of the file. It creates
 // missing directories. A running server serves the file immediately.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type command struct {
 	env  []string  // added to the environment of this process
 	user string    // account of the process, or "" for the current account
 	with []command // further processes of the same server
+	quit os.Signal // sent before the program is killed, or nil
 }
 
 const (
@@ -39,13 +41,10 @@ func (s *Server) start(configure func(base uint16) command) *Server {
 		s.Port, s.TLSPort = port(s.Addr), port(s.TLSAddr)
 		var group processes
 		s.end = group.end
+		s.again = func() error { return s.restart(&group, c) }
 		s.t.Cleanup(func() { group.end(); held.Close() })
-		for _, c := range append([]command{c}, c.with...) {
-			p, err := s.spawn(c, nil)
-			if err != nil {
-				s.t.Fatalf("peer: %v", err)
-			}
-			group = append(group, p)
+		if err := s.spawnAll(&group, c); err != nil {
+			s.t.Fatalf("peer: %v", err)
 		}
 		if err = s.ready(group); err == nil {
 			return s
@@ -58,6 +57,29 @@ func (s *Server) start(configure func(base uint16) command) *Server {
 	}
 	s.t.Fatalf("peer: no server after three attempts")
 	return nil
+}
+
+// spawnAll starts the processes of a server.
+func (s *Server) spawnAll(group *processes, c command) error {
+	for _, c := range append([]command{c}, c.with...) {
+		p, err := s.spawn(c, nil)
+		if err != nil {
+			return err
+		}
+		*group = append(*group, p)
+	}
+	return nil
+}
+
+// restart ends the processes of a server, starts them again on the same ports,
+// and waits until the server accepts connections.
+func (s *Server) restart(group *processes, c command) error {
+	group.end()
+	*group = nil
+	if err := s.spawnAll(group, c); err != nil {
+		return err
+	}
+	return s.ready(*group)
 }
 
 var errExited = errors.New("exited before it answered")
@@ -78,6 +100,9 @@ func (s *Server) ready(group processes) error {
 		if err != nil {
 			return fmt.Errorf("no answer on %s: %w", a, err)
 		}
+	}
+	if s.accepts != nil {
+		return retry(s.accepts)
 	}
 	return nil
 }

@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// newCapture is a capture that the transaction inserts at its end.
+type newCapture struct {
+	*frontier.Capture
+	id   int64
+	of   *row
+	item *frontier.Item
+}
+
+// insertCaptures queues statements that insert all new captures.
+func (t *tx) insertCaptures(b *pgx.Batch) {
+	files := map[string]bool{}
+	for _, c := range t.captures {
+		if c.File != "" {
+			files[c.File] = true
+		}
+	}
+	for _, name := range sortedKeys(files) {
+		b.Queue("insert into file (name) values ($1) on conflict do nothing", name)
+	}
+	for _, c := range t.captures {
+		var key, url, digest []byte
+		if c.Key != c.item.Key || c.URL != c.item.URL {
+			key, url = c.Key[:], []byte(c.URL)
+		}
+		if c.Digest != [32]byte{} {
+			digest = c.Digest[:]
+		}
+		b.Queue(`insert into capture (id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
+			path, file, at, bytes, record, proof) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+			(select id from file where name = $15), $16, $17, $18, $19)`,
+			c.id, c.of.id, key, url, c.Run, nullTime(c.Time), c.Kind, notNull(c.Media), c.Code, c.Size, digest,
+			notNull(c.Validator), nullTime(c.Modified), notNull(c.Path), c.File, c.Offset, c.Length,
+			notNull(c.ID), notNull(c.Proof))
+	}
+}
+
+// captureColumns lists the columns that captureRow scans, of the tables capture
+// c, url u and file f.
+const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time, c.kind, c.media, c.code, c.size,
+	c.digest, c.validator, c.modified, c.path, f.name, c.at, c.bytes, c.record, c.proof`
+
+// captureTables joins the tables of captureColumns.
+const captureTables = " from capture c join url u on u.id = c.item left join file f on f.id = c.file "
+
+// captureRow is a row of the table capture, or null values.
+type captureRow struct {
+	id, run, time, size, modified, at, bytes           pgtype.Int8
+	code                                               pgtype.Int4
+	kind, file                                         pgtype.Text
+	key, url, media, digest, validator, path, id2, sum []byte
+}
+
+func (r *captureRow) fields() []any {
+	return []any{&r.id, &r.key, &r.url, &r.run, &r.time, &r.kind, &r.media, &r.code, &r.size, &r.digest, &r.validator,
+		&r.modified, &r.path, &r.file, &r.at, &r.bytes, &r.id2, &r.sum}
+}
+
+func (r *captureRow) capture() frontier.Capture {
+	c := frontier.Capture{
+		URL: string(r.url), Run: r.run.Int64, Time: timeOf(r.time), Kind: r.kind.String, Media: string(r.media),
+		Code: int(r.code.Int32), Size: r.size.Int64, Validator: string(r.validator), Modified: timeOf(r.modified),
+		Path: string(r.path), File: r.file.String, Offset: r.at.Int64, Length: r.bytes.Int64,
+		ID: string(r.id2), Proof: string(r.sum),
+	}
+	copy(c.Key[:], r.key)
+	copy(c.Digest[:], r.digest)
+	return c
+}
+
+func scanCapture(rows pgx.Rows) (c frontier.Capture, id int64, err error) {
+	var r captureRow
+	err = rows.Scan(r.fields()...)
+	return r.capture(), r.id.Int64, err
+}
+
+// itemColumns lists the columns that scanItem reads. The columns of the most
+// recent capture follow.
+const itemColumns = `u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run,
+	case when u.run = (select run from book) then u.attempts else 0 end, u.note, u.last, ` + captureColumns
+
+// lastCapture joins the tables of itemColumns to a table url u.
+const lastCapture = " left join capture c on c.id = u.last left join file f on f.id = c.file "
+
+// scanItem reads an item and its row number, and then the values of more.
+func scanItem(rows pgx.Rows, more ...any) (item frontier.Item, id int64, err error) {
+	var key, url, via, note []byte
+	var wait, last pgtype.Int8
+	var c captureRow
+	to := []any{&id, &key, &url, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &item.Run, &item.Attempts, &note, &last}
+	if err := rows.Scan(slices.Concat(to, c.fields(), more)...); err != nil {
+		return item, 0, err
+	}
+	copy(item.Key[:], key)
+	copy(item.Via[:], via)
+	item.URL, item.Note = string(url), string(note)
+	if wait.Int64 != farFuture {
+		item.NotBefore = timeOf(wait)
+	}
+	if last.Valid {
+		capture := c.capture()
+		item.LastCapture = &capture
+	}
+	return item, id, nil
+}

@@ -1,0 +1,172 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
+	err := e.write(ctx, shared, func(t *tx) error { return t.complete(l, rs, ends) })
+	if err == nil {
+		for i := range rs {
+			delete(l.Outstanding, rs[i].Item.Key)
+		}
+	}
+	return err
+}
+
+func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
+	for i := range rs {
+		if err := checkItems(rs[i].Children); err != nil {
+			return err
+		}
+	}
+	if err := t.load(nil, rs); err != nil {
+		return err
+	}
+	// Every transaction locks its hosts in one order, so the host of the lease is
+	// verified after it is locked.
+	demands, keys := []demand{{name: l.Host, wait: pgtype.Int8{Int64: farFuture, Valid: true}}}, [][]byte(nil)
+	for i := range rs {
+		r := &rs[i]
+		if row := t.rows[r.Item.Key]; row != nil {
+			keys = append(keys, row.key[:])
+		}
+		if r.State == frontier.Pending {
+			demands = append(demands, demand{name: l.Host, wait: t.retryColumn(r)})
+		}
+		demands, keys = t.demandsOf(r.Children, demands, keys)
+	}
+	if err := t.lock(demands, keys); err != nil {
+		return err
+	}
+	h := t.hosts[l.Host]
+	switch {
+	case h.epoch != l.Epoch || !h.until.Valid:
+		return frontier.ErrFenced
+	case !t.live:
+		return frontier.ErrNoRun
+	}
+	for i := range rs {
+		if err := t.result(h, &rs[i]); err != nil {
+			return err
+		}
+	}
+	for i := range rs {
+		if _, err := t.add(rs[i].Children); err != nil {
+			return err
+		}
+	}
+	return t.store(rs, ends)
+}
+
+// store writes the results to the database.
+func (t *tx) store(rs []frontier.Result, ends map[string]int64) error {
+	names, err := namesOf(rs)
+	if err != nil {
+		return err
+	}
+	_, err = t.flush(func(b *pgx.Batch) {
+		for _, file := range slices.Sorted(maps.Keys(ends)) {
+			b.Queue(`insert into file (name, ends) values ($1, $2)
+				on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`, file, ends[file])
+		}
+		queueNames(b, names)
+	})
+	return err
+}
+
+// retryColumn returns the value of the column wait for a result with the state
+// Pending.
+func (t *tx) retryColumn(r *frontier.Result) pgtype.Int8 {
+	if r.Postpone {
+		return pgtype.Int8{Int64: farFuture, Valid: true}
+	}
+	return t.waitColumn(r.Retry)
+}
+
+// result records a result of the host h without its links, in memory.
+func (t *tx) result(h *host, r *frontier.Result) error {
+	u := t.rows[r.Item.Key]
+	if u == nil {
+		if err := checkItem(&r.Item); err != nil {
+			return err
+		}
+		if r.Item.Host != h.name {
+			return fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
+		}
+		u = t.newRow(&r.Item, h, r.State)
+	} else {
+		if u.host != h.id {
+			return fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
+		}
+		if u.run != t.run {
+			u.attempts = 0
+		}
+		t.move(u, r.State)
+	}
+	u.run, u.wait, u.note, u.visited = t.run, pgtype.Int8{}, nullBytes(r.Note), true
+	if r.Meta != nil {
+		u.meta, u.setMeta = r.Meta, true
+	}
+	if r.Capture != nil {
+		t.captures = append(t.captures, &newCapture{of: u, item: &r.Item, Capture: r.Capture})
+		t.tally.captures++
+		t.tally.bytes += r.Capture.Size
+	}
+	if r.State != frontier.Pending {
+		return nil
+	}
+	u.attempts++
+	u.wait = t.retryColumn(r)
+	return h.setReady(u.wait)
+}
+
+// namesOf returns the names that the results reserve. It returns an error if two
+// results reserve the same name for different URLs.
+func namesOf(rs []frontier.Result) (map[string]frontier.Key, error) {
+	names := map[string]frontier.Key{}
+	for i := range rs {
+		for _, n := range rs[i].Names {
+			if owner, ok := names[n.Fold]; ok && owner != n.Key {
+				return nil, errName(n.Fold)
+			}
+			names[n.Fold] = n.Key
+		}
+	}
+	return names, nil
+}
+
+func errName(fold string) error {
+	return fmt.Errorf("frontier: the name %q belongs to another URL", fold)
+}
+
+// queueNames queues statements that reserve names and then verify their owners.
+func queueNames(b *pgx.Batch, names map[string]frontier.Key) {
+	if len(names) == 0 {
+		return
+	}
+	folds, keys := make([][]byte, 0, len(names)), make([][]byte, 0, len(names))
+	for _, fold := range slices.Sorted(maps.Keys(names)) {
+		folds, keys = append(folds, []byte(fold)), append(keys, keyColumn(names[fold]))
+	}
+	b.Queue("insert into name (fold, key) select * from unnest($1::bytea[], $2::bytea[]) on conflict do nothing", folds, keys)
+	b.Queue("select fold, key from name where fold = any($1)", folds).Query(func(rows pgx.Rows) (err error) {
+		for rows.Next() {
+			var fold, key []byte
+			err = errors.Join(err, rows.Scan(&fold, &key))
+			if owner := names[string(fold)]; err == nil && string(key) != string(keyColumn(owner)) {
+				err = errName(string(fold))
+			}
+		}
+		return errors.Join(err, rows.Err())
+	})
+}

@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// host is a row of the table host, locked until the end of the transaction.
+type host struct {
+	id      int64
+	name    string
+	next    int64
+	epoch   int64
+	due     pgtype.Int8
+	until   pgtype.Int8
+	now     int64 // time of the transaction
+	update  bool  // if true, the lock permits changes; otherwise the lock is shared
+	changed bool
+	stale   bool  // if true, due must be computed again
+	pending int64 // number of pending URLs; if counted is false, the change by this transaction
+	counted bool
+}
+
+const hostColumns = "select id, name, next, epoch, due, until from host "
+
+func (h *host) scan(r pgx.Row) error {
+	return r.Scan(&h.id, &h.name, &h.next, &h.epoch, &h.due, &h.until)
+}
+
+// leased reports whether a worker has an unexpired lease of the host. For a
+// leased host, the field due is the end of the lease.
+func (h *host) leased() bool { return h.until.Valid && h.until.Int64 > h.now }
+
+// readyAt returns the time at which the host is due if one of its URLs is ready
+// at the time wait. The result early reports whether this changes the host.
+func (h *host) readyAt(wait pgtype.Int8) (at int64, early bool) {
+	at = max(h.next, wait.Int64)
+	return at, !h.leased() && (!h.due.Valid || at < h.due.Int64)
+}
+
+// setReady makes the host due at the time wait. Null means now. It returns
+// errRetry if the lock of the host does not permit the change.
+func (h *host) setReady(wait pgtype.Int8) error {
+	at, early := h.readyAt(wait)
+	if !early {
+		return nil
+	}
+	h.due, h.changed = pgtype.Int8{Int64: at, Valid: true}, true
+	return h.checkLock()
+}
+
+// setStale makes settle compute the field due again, unless the host is leased.
+func (h *host) setStale() error {
+	if h.leased() {
+		return nil
+	}
+	h.stale = true
+	return h.checkLock()
+}
+
+func (h *host) checkLock() error {
+	if !h.update {
+		return errRetry
+	}
+	return nil
+}
+
+// A demand describes a change that can make a host due. The host has a name or a
+// row number.
+type demand struct {
+	name  string
+	id    int64
+	wait  pgtype.Int8
+	stale bool // if true, the field due must be computed again
+}
+
+// lockHosts queues statements that lock the hosts of all demands, in the order
+// of their row numbers, so that two transactions cannot wait for each other. It
+// inserts missing hosts. A host that the demands do not change gets a shared
+// lock, so that several workers can add URLs to it.
+func (t *tx) lockHosts(b *pgx.Batch, demands []demand) error {
+	found, err := t.findHosts(demands)
+	if err != nil {
+		return err
+	}
+	update := map[int64]bool{}
+	for _, d := range demands {
+		h := found.of(d)
+		if h == nil {
+			return errRetry
+		}
+		_, early := h.readyAt(d.wait)
+		update[h.id] = update[h.id] || early || d.stale && !h.leased()
+	}
+	for _, id := range slices.Sorted(maps.Keys(update)) {
+		lock, h := "share", &host{now: t.now, update: update[id]}
+		if h.update {
+			lock = "update"
+		}
+		b.Queue(hostColumns+"where id = $1 for "+lock, id).QueryRow(func(r pgx.Row) error {
+			err := h.scan(r)
+			t.hosts[h.name], t.ids[h.id] = h, h
+			return err
+		})
+	}
+	return nil
+}
+
+type hostSet struct {
+	names map[string]*host
+	ids   map[int64]*host
+}
+
+func (s hostSet) of(d demand) *host {
+	if d.id != 0 {
+		return s.ids[d.id]
+	}
+	return s.names[d.name]
+}
+
+// findHosts reads the hosts of the demands without locks, after it has inserted
+// the missing hosts.
+func (t *tx) findHosts(demands []demand) (found hostSet, err error) {
+	found = hostSet{map[string]*host{}, map[int64]*host{}}
+	names, ids := map[string]bool{}, map[int64]bool{}
+	for _, d := range demands {
+		if d.id != 0 {
+			ids[d.id] = true
+		} else {
+			names[d.name] = true
+		}
+	}
+	scan := func(rows pgx.Rows) error {
+		for rows.Next() {
+			h := &host{now: t.now}
+			if err := h.scan(rows); err != nil {
+				return err
+			}
+			found.names[h.name], found.ids[h.id] = h, h
+		}
+		return rows.Err()
+	}
+	var b pgx.Batch
+	if len(names) > 0 {
+		sorted := slices.Sorted(maps.Keys(names))
+		b.Queue(`insert into host (name) select n from unnest($1::text[]) n
+			where not exists (select from host where name = n) order by n on conflict do nothing`, sorted)
+		b.Queue(hostColumns+"where name = any($1)", sorted).Query(scan)
+	}
+	if len(ids) > 0 {
+		b.Queue(hostColumns+"where id = any($1)", slices.Collect(maps.Keys(ids))).Query(scan)
+	}
+	return found, t.send(&b)
+}
+
+// computeDue is the SQL expression of the column due for a host h that is not
+// leased. The parameter $1 is the current time. A host with a ready URL is claimed
+// after the hosts that are already due.
+const computeDue = `case when exists (select from url where host = h.id and state = 0 and wait is null)
+	then greatest(h.next, $1) else (select greatest(h.next, min(wait)) from url
+	where host = h.id and wait is not null having min(wait) is not null) end`
+
+// settle queues statements that write all changed hosts.
+func (t *tx) settle(b *pgx.Batch) {
+	var stale []int64
+	for _, h := range slices.SortedFunc(maps.Values(t.ids), func(a, b *host) int { return cmp.Compare(a.id, b.id) }) {
+		if h.changed {
+			b.Queue("update host set due = $2 where id = $1", h.id, h.due)
+		}
+		if h.stale {
+			stale = append(stale, h.id)
+		}
+	}
+	if len(stale) > 0 {
+		b.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, stale)
+	}
+}

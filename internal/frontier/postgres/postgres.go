@@ -1,0 +1,121 @@
+// Package postgres stores a frontier in a PostgreSQL database, so that workers
+// on several machines can share one crawl.
+//
+// All workers of a crawl use the same PostgreSQL schema. A transaction locks
+// only rows of the hosts and URLs that it changes, so that workers rarely wait
+// for each other.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// engine is a frontier.Frontier that uses a PostgreSQL database.
+type engine struct {
+	pool    *pgxpool.Pool
+	now     func() time.Time // clock, or nil for the clock of the database
+	slot    int              // row of the table tally that this engine changes
+	seen    frontier.SeenKeys
+	limit   atomic.Int64 // limit set by SetPendingLimit
+	dropped atomic.Int64
+}
+
+// slots is the number of rows in the table tally.
+const slots = 16
+
+// Open opens the frontier in a PostgreSQL schema, and creates the schema and its
+// tables if they are missing. The dsn is a URL such as
+// "postgres://USER@HOST/DATABASE?search_path=SCHEMA". The environment variables
+// of libpq, such as PGHOST and PGPASSWORD, supply missing values. The clock of
+// the database determines all times.
+func Open(ctx context.Context, dsn string) (frontier.Frontier, error) { return open(ctx, dsn, nil) }
+
+func open(ctx context.Context, dsn string, now func() time.Time) (frontier.Frontier, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("frontier: %w", err)
+	}
+	config.MaxConns = max(config.MaxConns, 4)
+	config.ConnConfig.ConnectTimeout = min(max(config.ConnConfig.ConnectTimeout, time.Second), 20*time.Second)
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "fetch"
+	}
+	schema, err := schemaName(config.ConnConfig.RuntimeParams["search_path"])
+	if err != nil {
+		return nil, err
+	}
+	config.ConnConfig.RuntimeParams["search_path"] = quoteName(schema)
+	e := &engine{now: now, slot: newSlot()}
+	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("frontier: %w", err)
+	}
+	if err := e.waitStart(ctx, func() error { return e.migrate(ctx, schema) }); err != nil {
+		e.pool.Close()
+		return nil, fmt.Errorf("frontier: %w", err)
+	}
+	return e, nil
+}
+
+// startTime is the maximum time that Open waits for a server that starts.
+const startTime = 30 * time.Second
+
+// waitStart calls f again while the server starts. An unreachable server is an
+// error, because its address can be wrong.
+func (e *engine) waitStart(ctx context.Context, f func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	var last error
+	err := retry(ctx, func() error {
+		last = f()
+		if isStarting(last) || isConflict(last) {
+			return last
+		}
+		return nil
+	})
+	return cmp.Or(last, err)
+}
+
+// newSlot returns the slot for an engine of this process.
+func newSlot() int {
+	h := fnv.New32a()
+	name, _ := os.Hostname() // an empty name is no problem
+	fmt.Fprint(h, name, os.Getpid())
+	return int(h.Sum32() % slots)
+}
+
+// Close waits for running calls and closes all connections.
+func (e *engine) Close() error {
+	e.pool.Close()
+	return nil
+}
+
+func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
+
+// clock returns the current time of a test clock, or nil if the database
+// determines the time.
+func (e *engine) clock() *int64 {
+	if e.now == nil {
+		return nil
+	}
+	n := frontier.Micros(e.now())
+	return &n
+}
+
+// timeNow is the SQL expression of the current time. Its parameter is the result
+// of clock.
+const timeNow = "coalesce($1::bigint, (extract(epoch from clock_timestamp()) * 1000000)::bigint)"
+
+// errRetry means that another worker changed a row between two statements, so
+// that the transaction must start again.
+var errRetry = errors.New("frontier: too many conflicts with other workers")

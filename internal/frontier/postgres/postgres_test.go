@@ -1,0 +1,53 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/frontier/frontiertest"
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// server is a PostgreSQL server with a schema for each test.
+type server struct {
+	*peer.Server
+	schemas atomic.Int64
+}
+
+// place returns the URL of a new schema.
+func (s *server) place(testing.TB) string {
+	return fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl%d", s.Addr, s.schemas.Add(1))
+}
+
+// crash restarts the server as after a power failure, in which it recovers from
+// its log.
+func (s *server) crash(_ testing.TB, place string) string {
+	s.Restart()
+	return place
+}
+
+func openClock(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error) {
+	return open(ctx, place, now)
+}
+
+func TestMain(m *testing.M) {
+	frontiertest.Main(frontiertest.Engine{Open: openClock})
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func TestPostgres(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	frontiertest.Run(t, frontiertest.Engine{Place: s.place, Open: openClock, Lasts: true, Copy: s.crash})
+}

@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// maxConflicts is the maximum number of attempts to execute a transaction that
+// conflicts with other workers.
+const maxConflicts = 20
+
+// Waiting times between two attempts to reach the database.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 5 * time.Second
+)
+
+// errUncertain means that the connection failed during a commit, so that the
+// result of the transaction is unknown.
+var errUncertain = errors.New("the connection to the database failed during a commit")
+
+// retry calls f until f succeeds or returns an error that a new attempt cannot
+// change. While the database is unavailable, retry waits and calls f again until
+// ctx is canceled.
+func retry(ctx context.Context, f func() error) error {
+	wait, conflicts := firstWait, 0
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := f()
+		switch {
+		case err == nil:
+			return nil
+		case isConflict(err):
+			if conflicts++; conflicts == maxConflicts {
+				return err
+			}
+			wait = firstWait
+			continue
+		case !isOutage(err):
+			return classifyError(err)
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait/2))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return errors.Join(ctx.Err(), classifyError(err))
+		}
+		wait = min(2*wait, lastWait)
+	}
+}
+
+// isConflict reports whether a transaction failed because of another worker, so
+// that a new attempt can succeed immediately.
+func isConflict(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "40P01" || pg.Code == "40001" // deadlock, serialization failure
+	}
+	return errors.Is(err, errRetry)
+}
+
+// isOutage reports whether the database is unavailable for some time: it is
+// down, starting or shutting down, its disk is full, or it has too many
+// connections.
+func isOutage(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case "57P01", "57P02", "57P03", "53100", "53300":
+			return true
+		}
+		return strings.HasPrefix(pg.Code, "08")
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, errUncertain) || isClosedConn(err)
+}
+
+// isStarting reports whether the server starts or recovers from a crash.
+func isStarting(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "57P03"
+}
+
+// isClosedConn reports whether pgx rejected a statement because its connection
+// was closed after an error.
+func isClosedConn(err error) bool { return err != nil && strings.HasSuffix(err.Error(), "conn closed") }
+
+// classifyError wraps an error of the database. The result wraps ENOSPC if the
+// disk of the server is full.
+func classifyError(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "53100" {
+		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
+	}
+	return err
+}
+
+// committed reports whether the transaction with the number id was committed. If
+// the transaction still runs, because the server has not noticed the end of its
+// connection, the error is an outage.
+func (e *engine) committed(ctx context.Context, id string) (bool, error) {
+	var status *string
+	err := e.pool.QueryRow(ctx, "select pg_xact_status($1::text::xid8)", id).Scan(&status)
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &pg) && pg.Code == "22023":
+		return false, nil // the server lost the number in a crash
+	case err != nil:
+		return false, err
+	case status != nil && *status == "in progress":
+		return false, errUncertain
+	}
+	return status != nil && *status == "committed", nil
+}
+
+// read executes f in a transaction that sees one state of the database. It can
+// call f several times.
+func (e *engine) read(ctx context.Context, f func(pgx.Tx) error) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return retry(ctx, func() error { return pgx.BeginTxFunc(ctx, e.pool, options, f) })
+}
+
+// collect executes a query and returns the values of its rows.
+func collect[T any](ctx context.Context, e *engine, query string, args []any, scan func(pgx.Rows) (T, error)) (all []T, err error) {
+	err = retry(ctx, func() error {
+		rows, err := e.pool.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) { return scan(rows) })
+		return err
+	})
+	return all, err
+}
+
+// value executes a query that returns one row with one value.
+func value[T any](ctx context.Context, e *engine, query string) (v T, err error) {
+	err = retry(ctx, func() error { return e.pool.QueryRow(ctx, query).Scan(&v) })
+	return v, err
+}

@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// Statements that lock the crawl until the end of the transaction. The parameter
+// is the name of the schema. Ordinary changes share the lock.
+const (
+	lockCrawl  = "select pg_advisory_xact_lock(hashtextextended('fetch ' || $1, 0))"
+	ownCrawl   = "select pg_advisory_xact_lock(hashtextextended('fetch ' || current_schema(), 0))"
+	shareCrawl = "select pg_advisory_xact_lock_shared(hashtextextended('fetch ' || current_schema(), 0))"
+)
+
+// tx is the state of a write transaction.
+type tx struct {
+	pgx.Tx
+	ctx   context.Context
+	e     *engine
+	id    pgtype.Text // number of the transaction in the database; null if it changes nothing
+	now   int64       // time of the transaction, in microseconds
+	run   int64
+	live  bool
+	tally tally // changes of the totals
+	limit int64 // maximum number of pending URLs of a host; 0 means no limit
+
+	rows     map[frontier.Key]*row
+	hosts    map[string]*host
+	ids      map[int64]*host
+	created  []*row // new rows in the order of Add
+	captures []*newCapture
+	newKeys  []frontier.Key // keys to add to the cache of seen keys after the commit
+	dropped  int64          // number of URLs that exceeded limit
+}
+
+// A mode selects the lock of a transaction. A lease is as durable as all other
+// changes: if a crash of the server undid a claim, the next claim would get the
+// same epoch, and both workers could complete items of the host.
+type mode uint8
+
+const (
+	shared    mode = iota // runs at the same time as other transactions
+	exclusive             // runs alone
+)
+
+// write executes f in a transaction. When write returns nil, the changes are on
+// disk. Canceling ctx does not interrupt a transaction
+// that has started. It can call f several times.
+func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
+	var uncertain *tx // transaction whose commit failed with an unknown result
+	return retry(ctx, func() error {
+		if uncertain != nil {
+			done, err := e.committed(ctx, uncertain.id.String)
+			if done {
+				uncertain.remember()
+			}
+			if done || err != nil {
+				return err
+			}
+			uncertain = nil
+		}
+		conn, err := e.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		t := &tx{
+			ctx: context.WithoutCancel(ctx), e: e, limit: e.limit.Load(),
+			rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{},
+		}
+		if t.Tx, err = conn.Begin(t.ctx); err != nil {
+			return err
+		}
+		if err = t.start(m); err == nil {
+			err = f(t)
+		}
+		if err == nil {
+			err = t.finish()
+		}
+		if err != nil {
+			t.Rollback(t.ctx) // after a failure of the connection, the server rolls back
+			return err
+		}
+		if err := t.Commit(t.ctx); err != nil {
+			var pg *pgconn.PgError
+			if !errors.As(err, &pg) {
+				err = errors.Join(errUncertain, err)
+				if t.id.Valid {
+					uncertain = t
+				}
+			}
+			return err
+		}
+		t.remember()
+		return nil
+	})
+}
+
+// remember updates the engine after the commit of t.
+func (t *tx) remember() {
+	t.e.seen.Remember(t.run, t.newKeys)
+	t.e.dropped.Add(t.dropped)
+}
+
+// start locks the crawl and reads the state of the newest run.
+func (t *tx) start(m mode) error {
+	var b pgx.Batch
+	switch m {
+	case exclusive:
+		b.Queue(ownCrawl)
+	default:
+		b.Queue(shareCrawl)
+	}
+	b.Queue("update seal set rows = null where rows is not null")
+	b.Queue("select run, live, "+timeNow+" from book", t.e.clock()).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&t.run, &t.live, &t.now)
+	})
+	return t.send(&b)
+}
+
+// send sends all statements of a batch at once and reads their results.
+func (t *tx) send(b *pgx.Batch) error { return t.SendBatch(t.ctx, b).Close() }
+
+// exec executes one statement.
+func (t *tx) exec(query string, args ...any) error {
+	_, err := t.Exec(t.ctx, query, args...)
+	return err
+}
+
+// nullTime returns the value that represents a time, or nil for the zero Time.
+func nullTime(at time.Time) *int64 {
+	if at.IsZero() {
+		return nil
+	}
+	n := frontier.Micros(at)
+	return &n
+}
+
+func timeOf(n pgtype.Int8) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.Int64).UTC()
+}
+
+// nullBytes returns nil, which is stored as null, for an empty text.
+func nullBytes(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
+}
+
+// notNull returns data, which is stored as an empty value if data is nil.
+func notNull(data string) []byte { return append([]byte{}, data...) }
+
+// farFuture is the value of the column wait for a postponed item. It is also the
+// value of the column due for a host that has only postponed items.
+const farFuture = 1<<63 - 1

@@ -1,0 +1,62 @@
+package peer
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// Postgres starts the database PostgreSQL (Debian postgresql-15). It trusts all
+// users. The database "postgres" and the user "postgres" exist. If durable is
+// false, the server does not sync its files to disk.
+func Postgres(t TB, durable bool) *Server {
+	t.Helper()
+	bin := postgresDir(t)
+	s := newServer(t)
+	data, user := filepath.Join(s.Dir, "data"), unprivileged()
+	s.mkdir(data, user)
+	s.mkdir(filepath.Join(s.Dir, "socket"), user)
+	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U", "postgres", "--no-sync",
+		"--encoding=UTF8", "--locale=C")
+	cmd.Dir = s.Dir
+	err := ownGroup(cmd, user)
+	if err == nil {
+		var out []byte
+		if out, err = cmd.CombinedOutput(); err != nil {
+			t.Logf("peer: initdb: %s", out)
+		}
+	}
+	if err != nil {
+		t.Fatalf("peer: initdb: %v", err)
+	}
+	sync := "off"
+	if durable {
+		sync = "on"
+	}
+	s.accepts = func() error {
+		return exec.Command(filepath.Join(bin, "pg_isready"), "-q", "-h", host, "-p", strconv.Itoa(int(s.Port))).Run()
+	}
+	return s.start(func(base uint16) command {
+		s.Addr = addr(base)
+		return command{
+			path: filepath.Join(bin, "postgres"), user: user, quit: syscall.SIGQUIT,
+			args: []string{"-D", data, "-p", strconv.Itoa(int(base)), "-c", "listen_addresses=" + host, "-c", "fsync=" + sync,
+				"-c", "unix_socket_directories=" + filepath.Join(s.Dir, "socket"), "-c", "max_connections=200"},
+		}
+	})
+}
+
+// postgresDir returns the directory of the programs of PostgreSQL. Debian does
+// not put them into the directories of PATH.
+func postgresDir(t TB) string {
+	t.Helper()
+	skipShort(t, "PostgreSQL")
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		skip(t, "initdb is absent: install the Debian package postgresql-15 (make peers)")
+		return ""
+	}
+	return filepath.Dir(slices.Max(found))
+}
