@@ -61,7 +61,9 @@ var layers = map[string][]string{
 	"gateway":  {"uri", "fetch", "internal/", "warc"},
 	"gateway/": {"uri", "fetch", "internal/"},
 
-	"internal/frontier": {"internal/sqlite", "internal/regularfile"},
+	"internal/frontier":          {"internal/sqlite", "internal/regularfile"},
+	"internal/frontier/postgres": {"internal/frontier"},
+
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/media"},
 	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},
@@ -117,7 +119,8 @@ var users = map[string][]string{
 }
 
 // networkFiles lists the files that may connect, listen and resolve names.
-var networkFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go", "gateway/listen.go"}
+var networkFiles = []string{"fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go", "gateway/listen.go",
+	"internal/frontier/postgres/postgres.go"}
 
 // networkNames lists, by package path, the functions and types that open
 // connections, listen or resolve names. A "*" at the end matches any suffix.
@@ -133,6 +136,8 @@ var networkNames = map[string][]string{
 	"golang.org/x/net/proxy":                    {"Dial", "Direct", "FromEnvironment*"},
 	"golang.org/x/net/websocket":                {"Dial*"},
 	"github.com/ziutek/telnet":                  {"Dial*"},
+	"github.com/jackc/pgx/v5":                   {"Connect*"},
+	"github.com/jackc/pgx/v5/pgxpool":           {"New*"},
 	"github.com/jlaffaye/ftp":                   {"Connect", "DialTimeout"},
 	"github.com/emersion/go-imap/v2/imapclient": {"Dial*"},
 }

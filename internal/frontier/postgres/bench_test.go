@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// benchPage returns page n of a crawl of 200 hosts.
+func benchPage(n int) frontier.Item {
+	host := fmt.Sprintf("host%d.example.org", n%200)
+	text := fmt.Sprintf("https://%s/some/path/of/usual/length/%d.html", host, n)
+	return frontier.Item{Key: frontier.KeyOf(text), URL: text, Host: host, Depth: 3, Meta: []byte(`{"from":"page"}`)}
+}
+
+// benchResults returns the results of visits. Each page has nine links, of which
+// about one is new.
+func benchResults(items []frontier.Item, next *atomic.Int64, pages int64) []frontier.Result {
+	rs := make([]frontier.Result, len(items))
+	for i, item := range items {
+		c := &frontier.Capture{
+			Key: item.Key, URL: item.URL, Run: 1, Time: time.Unix(1.7e9, 0), Kind: "document", Media: "text/html", Code: 200,
+			Size: 5000, Digest: [32]byte(append(item.Key[:], item.Key[:]...)), Validator: `"65f1c0de-1388"`,
+			File: "x-00000.warc.gz", Offset: 1 << 30, Length: 2000, ID: "urn:uuid:0b6ad1c6-5f5c-4a0d-9d2f-1a2b3c4d5e6f",
+			Proof: "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+		}
+		rs[i] = frontier.Result{Item: item, State: frontier.Done, Capture: c}
+		known := next.Load()
+		for j := range 8 {
+			rs[i].Children = append(rs[i].Children, benchPage(int(int64(item.Key[j])*256+int64(item.Key[j+1]))%int(known)))
+		}
+		if n := next.Add(1); n <= pages {
+			rs[i].Children = append(rs[i].Children, benchPage(int(n-1)))
+		}
+	}
+	return rs
+}
+
+// BenchmarkWorkers crawls b.N pages with three workers and batches of 16 URLs.
+func BenchmarkWorkers(b *testing.B) {
+	s := &server{Server: peer.Postgres(b, true)}
+	place := s.place(b)
+	engines := make([]frontier.Frontier, 3)
+	for i := range engines {
+		var err error
+		if engines[i], err = Open(b.Context(), place); err != nil {
+			b.Fatal(err)
+		}
+		defer engines[i].Close()
+	}
+	if _, _, err := engines[0].Begin(b.Context(), nil); err != nil {
+		b.Fatal(err)
+	}
+	var next, done atomic.Int64
+	next.Store(int64(min(2000, b.N)))
+	var seeds []frontier.Item
+	for n := range int(next.Load()) {
+		seeds = append(seeds, benchPage(n))
+	}
+	if _, err := engines[0].Add(b.Context(), seeds); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	var all sync.WaitGroup
+	for i, f := range engines {
+		for range 4 { // leased hosts of a worker
+			all.Go(func() {
+				for done.Load() < int64(b.N) {
+					ls, err := f.Claim(b.Context(), fmt.Sprint("w", i), 1, 16, time.Minute)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					for _, l := range ls {
+						err := f.Complete(b.Context(), l, benchResults(l.Items, &next, int64(b.N)), map[string]int64{fmt.Sprint(i): 1 << 31})
+						if err == nil {
+							err = f.Release(b.Context(), l, time.Time{})
+						}
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						done.Add(int64(len(l.Items)))
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	b.ReportMetric(float64(done.Load())/b.Elapsed().Seconds(), "URLs/s")
+}
