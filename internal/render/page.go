@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/internal/tty"
@@ -50,7 +52,24 @@ var files embed.FS
 // templates contains the templates of this package.
 var templates = template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
 
-var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "text": tty.Escape}
+var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "text": tty.Escape, "ref": ref}
+
+// scripting matches the schemes of URLs that contain a script or a page.
+var scripting = regexp.MustCompile(`^(?i:javascript|vbscript|data)$`)
+
+// validScheme matches the scheme of a URL.
+var validScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
+
+// ref returns a reference for an attribute. html/template replaces references
+// with another scheme than http, https and mailto, unless they have the type
+// template.URL. URLs that contain a script do not get this type.
+func ref(text string) any {
+	scheme, _, ok := strings.Cut(text, ":")
+	if ok && validScheme.MatchString(scheme) && !scripting.MatchString(scheme) {
+		return template.URL(text)
+	}
+	return text
+}
 
 // Templates returns the templates of this package with those in the files of
 // fsys that match pattern. A page begins with the template "top" and ends with
