@@ -73,6 +73,7 @@ type Handler struct {
 	gate     *gate         // live pages, or nil
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
+	objects  *objectCache
 }
 
 // A collection is an archive with its unique name and its statistics.
@@ -93,7 +94,7 @@ var validBase = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 func New(opts Options) (*Handler, error) {
 	h := &Handler{
 		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts,
-		schemes: map[string]fetch.Scheme{},
+		schemes: map[string]fetch.Scheme{}, objects: newObjectCache(),
 	}
 	if !validBase.MatchString(h.base) {
 		return nil, fetch.Usage.Errorf("the path prefix %q is invalid: it must look like /name", opts.Base)

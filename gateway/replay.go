@@ -52,9 +52,22 @@ func (x *exchange) capture(t target) {
 	}
 }
 
-// open returns the response of a capture. The driver of an archive has no access
-// to a network.
+// open returns the response of a capture.
 func (x *exchange) open(t target, s selection) (*fetch.Response, error) {
+	key := objectKey{t.archive, s.line.File, s.line.Offset, t.url.Unredacted()}
+	if resp, ok := x.objects.get(key); ok {
+		return resp, nil
+	}
+	resp, err := x.readCapture(t, s)
+	if err != nil {
+		return nil, err
+	}
+	return x.objects.record(key, resp), nil
+}
+
+// readCapture reads a capture from the archive. The driver of an archive has no
+// access to a network.
+func (x *exchange) readCapture(t target, s selection) (*fetch.Response, error) {
 	at, _ := parseTimestamp(s.chosen)
 	source := *t.archive.Source // the copy shares the files
 	source.Time, source.Until = at, at

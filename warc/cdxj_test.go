@@ -105,16 +105,17 @@ func TestSearchLines(t *testing.T) {
 		fmt.Fprintf(&b, "k%02d %s\n", i, strings.Repeat("x", i*i%37))
 	}
 	index := strings.NewReader(b.String())
+	lines := &sortedLines{index: index, size: index.Size(), probes: &probeCache{}}
 	for i := range 100 {
 		key := fmt.Sprintf("k%02d ", i)
 		for _, k := range []string{key, key[:3] + "\x01"} {
-			if at, err := searchLines(index, index.Size(), k); err != nil || int(at) != strings.Index(b.String(), key) {
+			if at, err := lines.search(k); err != nil || int(at) != strings.Index(b.String(), key) {
 				t.Errorf("%q: got offset %d, %v", k, at, err)
 			}
 		}
 	}
 	for key, want := range map[string]int64{"": 0, "a": 0, "z": index.Size()} {
-		if at, err := searchLines(index, index.Size(), key); at != want || err != nil {
+		if at, err := lines.search(key); at != want || err != nil {
 			t.Errorf("%q: got offset %d, %v", key, at, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -32,7 +33,7 @@ func OpenIndex(name string) (*IndexFile, error) {
 		return nil, localError(err)
 	}
 	x := &IndexFile{file: f}
-	x.index = f
+	x.index, x.probes = f, &probeCache{}
 	if x.size, err = f.Seek(0, io.SeekEnd); err == nil {
 		for _, err = range parseLines(linesort.Read(io.NewSectionReader(f, 0, x.size))) {
 			break
@@ -173,8 +174,9 @@ func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
 
 // sortedLines is a CDXJ file that is sorted by bytes.
 type sortedLines struct {
-	index io.ReaderAt
-	size  int64 // bytes in index
+	index  io.ReaderAt
+	size   int64       // bytes in index
+	probes *probeCache // first steps of searches
 }
 
 // lookup returns the index lines with the given key.
@@ -185,7 +187,7 @@ func (a *sortedLines) lookup(key string) iter.Seq2[Line, error] {
 // lookupPrefix returns the index lines that begin with key.
 func (a *sortedLines) lookupPrefix(key string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		start, err := searchLines(a.index, a.size, key)
+		start, err := a.search(key)
 		if err != nil {
 			yield(Line{}, err)
 			return
@@ -211,16 +213,62 @@ func whilePrefix(in linesort.Lines, prefix string) linesort.Lines {
 	}
 }
 
-// searchLines performs a binary search in the sorted lines of index. It returns
-// the offset of the first line that is not less than key. If the lines that it
-// reads are not sorted, it returns an error.
-func searchLines(index io.ReaderAt, size int64, key string) (int64, error) {
-	low, high := int64(0), size
+// A probeCache contains the lines that the first steps of each search read. It
+// is safe for concurrent use.
+type probeCache struct {
+	mu    sync.RWMutex
+	lines map[int64]probe // by the offset at which the step started
+}
+
+type probe struct {
+	start int64
+	line  string
+}
+
+// A probeCache stores the lines of cachedSteps steps, at most 1023 lines. It
+// stores no lines with more than maxCachedLine bytes.
+const (
+	cachedSteps   = 10
+	maxCachedLine = 2 << 10
+)
+
+func (c *probeCache) get(offset int64) (p probe, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	p, ok = c.lines[offset]
+	return p, ok
+}
+
+func (c *probeCache) add(offset int64, p probe) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lines == nil {
+		c.lines = map[int64]probe{}
+	}
+	c.lines[offset] = p
+}
+
+// search performs a binary search in the sorted lines. It returns the offset of
+// the first line that is not less than key. If the lines that it reads are not
+// sorted, it returns an error.
+func (a *sortedLines) search(key string) (int64, error) {
+	low, high := int64(0), a.size
 	in := bufio.NewReaderSize(nil, searchBuffer)
 	var before, after string // a line that ends at or before low, and a line that starts at or after high
-	for low < high {
+	for step := 0; low < high; step++ {
 		middle := low + (high-low)/2
-		start, line, err := lineAt(in, index, size, low, middle)
+		var err error
+		p, known := probe{}, false
+		if step < cachedSteps {
+			p, known = a.probes.get(middle)
+		}
+		if !known {
+			p.start, p.line, err = lineAt(in, a.index, a.size, low, middle)
+			if err == nil && step < cachedSteps && len(p.line) <= maxCachedLine {
+				a.probes.add(middle, p)
+			}
+		}
+		start, line := p.start, p.line
 		switch {
 		case err != nil:
 			return 0, err

@@ -121,7 +121,7 @@ func (o *opener) useIndex(index string, files []string) (err error) {
 	if a.file, err = regularfile.Open(index); err != nil {
 		return err
 	}
-	a.index = a.file
+	a.index, a.probes = a.file, &probeCache{}
 	a.size, err = a.file.Seek(0, io.SeekEnd)
 	return err
 }
@@ -269,6 +269,7 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 // large index in a temporary file.
 func (o *opener) storeIndex() (err error) {
 	a := o.archive
+	a.probes = &probeCache{}
 	if o.lines.InMemory() {
 		var b bytes.Buffer
 		err = linesort.Write(&b, o.lines.Sorted())

@@ -1,6 +1,11 @@
 package main
 
-import "syscall"
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
 
 // peak returns the maximum resident memory of a process, in bytes. It includes
 // the time between fork and exec, when the process is a copy of bench. The
@@ -10,4 +15,19 @@ func peak(sys any) float64 {
 		return float64(r.Maxrss << 10)
 	}
 	return 0
+}
+
+// peakOf returns the maximum resident memory of a running process since exec, in
+// bytes.
+func peakOf(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, value, ok := strings.Cut(string(text), "VmHWM:")
+	var kib float64
+	if _, err := fmt.Sscan(value, &kib); err != nil || !ok {
+		return 0, fmt.Errorf("process %d has no VmHWM", pid)
+	}
+	return kib * 1024, nil
 }

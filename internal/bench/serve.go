@@ -179,14 +179,17 @@ func startServe(b *block, program, archive string) *serving {
 
 // stop ends the process and returns its peak memory.
 func (s *serving) stop(b *block) float64 {
-	err := s.cmd.Process.Signal(syscall.SIGTERM)
+	used, err := peakOf(s.cmd.Process.Pid)
+	if err == nil {
+		err = s.cmd.Process.Signal(syscall.SIGTERM)
+	}
 	if err == nil {
 		err = s.cmd.Wait()
 	}
 	if err != nil {
 		b.Fatalf("bench: fetch serve: %v", err)
 	}
-	return peak(s.cmd.ProcessState.SysUsage())
+	return used
 }
 
 func (s *serving) bytesPath(n int) string { return s.base + servedDate + "id_/" + servedURL(n) }
