@@ -62,6 +62,11 @@ func TestPages(t *testing.T) {
 			"Content-Disposition: attachment; filename=file.zip", "Content-Length: 4", "PK"}},
 		"article": {root + "2024/news://n.example/2@example.org", 200, []string{
 			"Jörg", "café &lt;b&gt;", "/20240101000000/news://n.example/1@example.org", "20240101000000id_;part=2/news://n.example/2@example.org"}},
+		"session":           {root + "2024/telnet://user:secret@g.example:2323/", 200, []string{"fetch &#39;telnet://g.example:2323/&#39;", "<dd>user</dd>", "!secret", "!Archived"}},
+		"sorted directory":  {root + "2024;sort=-name/ftp://f.example/pub/", 200, []string{`aria-sort="descending"`, `href="/archive/sample.warc.gz/20240101000000;sort=name/ftp://f.example/pub/"`}},
+		"second page":       {root + "2024;sort=size;page=2/ftp://f.example/pub/", 200, []string{"0 entries on page 2"}},
+		"unknown order":     {root + "2024;sort=colour/ftp://f.example/pub/", 404, nil},
+		"page 0":            {root + "2024;page=0/ftp://f.example/pub/", 404, nil},
 		"attachment":        {root + "2024id_;part=2/news://n.example/2@example.org", 200, []string{"PK\x05", "Content-Type: application/zip", "Content-Disposition: attachment"}},
 		"missing part":      {root + "2024id_;part=9/news://n.example/2@example.org", 404, nil},
 		"without a type":    {root + "2024/gopher://g.example/9/untyped", 200, []string{"<pre>plain words"}},

@@ -26,6 +26,12 @@ import (
 // capture serves the capture that is nearest to the period of t.
 func (x *exchange) capture(t target) {
 	s, err := t.archive.choose(x.r.Context(), t.url, t.period)
+	if err == nil && s.chosen == "" && x.schemes[t.url.Scheme()].Traits.Session {
+		v := x.captureView(t, s, nil)
+		v.Page.Banner = nil
+		x.show(v)
+		return
+	}
 	if err != nil || s.chosen == "" {
 		x.missing(t, err)
 		return
@@ -182,19 +188,28 @@ type view struct {
 func (x *exchange) show(v view) {
 	resp, kind := v.Response, v.View.Form()
 	switch {
-	case kind == render.Web || v.form == formPlain && kind != render.Listing && links.CanRewrite(resp.Media):
+	case kind == render.Listing, kind == render.Search, kind == render.Ask, kind == render.Session:
+		x.document(v)
+	case kind == render.Web || v.form == formPlain && links.CanRewrite(resp.Media):
 		x.rewrite(v)
-	case v.form == formPlain && kind != render.Listing:
+	case v.form == formPlain:
 		x.attach(resp.Media, nameOf(v.URL))
 		x.raw(resp, resp.Body)
 	case kind == render.Download:
 		x.w.Header().Set("Content-Disposition", attachment(nameOf(v.URL)))
 		x.raw(resp, resp.Body)
 	default:
-		x.w.WriteHeader(status(resp))
-		if x.r.Method != http.MethodHead {
-			v.Write(x.r.Context(), x.w) // an error means that the client closed the connection
-		}
+		x.document(v)
+	}
+}
+
+// document sends a document as a page of the interface.
+func (x *exchange) document(v view) {
+	if v.Response != nil {
+		x.w.WriteHeader(status(v.Response))
+	}
+	if x.r.Method != http.MethodHead {
+		v.Write(x.r.Context(), x.w) // an error means that the client closed the connection
 	}
 }
 

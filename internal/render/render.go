@@ -33,8 +33,10 @@ type Links interface {
 	Sorted(column string, number int) string
 
 	// Query returns the action and the hidden fields of a form that sends a
-	// query to the object at u. The form uses the method GET, unless the
-	// hidden fields contain a secret.
+	// query to the object at u. A search form uses the method GET, and its
+	// words are in the field [WordsField]. The form of a Gopher+ item uses the
+	// method POST. The names of its fields are their numbers, as in
+	// [askform.Form.Fill], and the last value of a field is its answer.
 	Query(u uri.URI) (action string, hidden []Field, ok bool)
 }
 
@@ -48,16 +50,20 @@ const (
 	Download Form = iota // the bytes, as a file
 	Web                  // an HTML page, whose links the caller rewrites
 	Listing
+	Search  // an index without a listing
+	Ask     // the form of a Gopher+ item
+	Session // an explanation of an interactive session
 	Message
 	Image
 	Text
 )
 
-// A View shows a document as a page. The fields URL, Response, Scheme, Links and
-// Problem are required.
+// A View shows a document as a page. The fields URL, Scheme, Links and Problem
+// are required. For the form of a Gopher+ item, URL ends with the command "?",
+// and Response has the attributes of the item.
 type View struct {
 	URL      uri.URI
-	Response *fetch.Response // with the media type; the caller closes the body
+	Response *fetch.Response // with the media type; nil for a session; the caller closes the body
 	Scheme   fetch.Scheme    // the scheme of URL
 	Links    Links
 	Page     Page               // the frame; without a title, the View derives one from URL
@@ -69,6 +75,14 @@ type View struct {
 
 // Form returns the form in which the document is displayed.
 func (v *View) Form() Form {
+	switch {
+	case v.Response == nil || v.Response.Kind == fetch.Session:
+		return Session
+	case v.Response.Kind == fetch.Index:
+		return Search
+	case v.isAsk():
+		return Ask
+	}
 	kind := media.TrimParameters(v.Response.Media)
 	switch {
 	case v.Response.Kind == fetch.Menu && !v.Scheme.Traits.Web && v.Scheme.Menu != nil:
@@ -98,9 +112,13 @@ func isText(kind string) bool {
 // Write writes the page. Its form must not be Download or Web. Errors of the body
 // are described in the page. The returned error is an error of w.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
-	shown, resp := *v, *v.Response
-	resp.Body = &digester{ReadCloser: resp.Body, hash: sha256.New()}
-	shown.Response, v = &resp, &shown
+	shown := *v
+	v = &shown
+	if v.Response != nil {
+		resp := *v.Response
+		resp.Body = &digester{ReadCloser: resp.Body, hash: sha256.New()}
+		v.Response = &resp
+	}
 	if v.Page.Title == "" {
 		v.Page.SetTitle(crumbs.Name(v.URL))
 	}
@@ -112,6 +130,12 @@ func (v *View) Write(ctx context.Context, w io.Writer) error {
 	switch v.Form() {
 	case Listing:
 		return v.listing(ctx, w)
+	case Search:
+		return v.search(w)
+	case Ask:
+		return v.ask(ctx, w)
+	case Session:
+		return v.session(w)
 	case Message:
 		return v.message(ctx, w)
 	case Image:

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"io"
+
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -10,7 +12,6 @@ const WordsField = "words"
 // A searchForm sends words to a searchable object.
 type searchForm struct {
 	Action string
-	Post   bool
 	Hidden []Field
 	Label  string
 }
@@ -29,4 +30,13 @@ func (v *View) searchForm() *searchForm {
 		return nil
 	}
 	return &searchForm{Action: action, Hidden: hidden, Label: "Search words"}
+}
+
+// search writes the page of an index that has no listing.
+func (v *View) search(w io.Writer) error {
+	return execute(w, "searchpage", struct {
+		Page
+		Search *searchForm
+		About  *about
+	}{v.Page, v.searchForm(), v.about(true)})
 }

@@ -1,0 +1,35 @@
+package render
+
+import (
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+type sessionPage struct {
+	Page
+	URL, Host, Port, User string
+	Command               string       // command that opens the session
+	Link                  template.URL // opens the program that the browser has for the scheme
+}
+
+// session writes the page of a URL that opens an interactive session.
+func (v *View) session(w io.Writer) error {
+	u := v.URL
+	p := u.Parts()
+	data := sessionPage{Page: v.Page, URL: u.String(), Host: p.Host, Port: p.Port, Command: "fetch " + shellQuote(u.WithoutUserinfo().String())}
+	data.User, _, _ = u.User()
+	data.User = tty.Escape(data.User)
+	switch u.Scheme() {
+	case "telnet", "rlogin", "tn3270": // schemes without scripts
+		data.Link = template.URL(u.WithoutUserinfo().String())
+	}
+	return execute(w, "session", data)
+}
+
+// shellQuote quotes a URI for a shell.
+func shellQuote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", "%27") + "'"
+}
