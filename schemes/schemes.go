@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/wais"
+	"github.com/anyurl/fetch/schemes/whois"
 	"github.com/anyurl/fetch/schemes/z3950"
 )
 
@@ -51,6 +52,7 @@ func All(o Options) []fetch.Scheme {
 		prospero.Schemes(o.Prospero),
 		telnet.Schemes(o.Telnet),
 		wais.Schemes(o.WAIS),
+		whois.Schemes(),
 		z3950.Schemes(o.Z3950),
 	)
 }

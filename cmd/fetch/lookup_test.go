@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/peer"
 )
 
@@ -66,4 +67,26 @@ func TestDict(t *testing.T) {
 	contains(t, mirrorOne(t, host+"/m:wh:animals:prefix"), "WARC-Target-URI: "+host+"/d:whale:animals\r\n", "A mammal.\r\n")
 	runFetch(t, 8, host+"/d:squid")
 	runFetch(t, 2, host+"/d::animals")
+}
+
+// TestWhois retrieves records of a whois server that sends recorded responses.
+func TestWhois(t *testing.T) {
+	record, err := os.ReadFile("../../schemes/whois/testdata/apnic.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := faultnet.Listen(t, faultnet.Script{faultnet.Lines(
+		faultnet.On(`^1\.1\.1\.1$`, 0, faultnet.Send(string(record)), faultnet.Fin()),
+		faultnet.On("^none$", 0, faultnet.Send("%ERROR:101: no entries found\n"), faultnet.Fin()),
+		faultnet.On("^moved$", 0, faultnet.Send("refer: whois.example.org:25\n"), faultnet.Fin()),
+	)})
+	host := "whois://" + s.Addr().String()
+	contains(t, runFetch(t, 0, host+"/1.1.1.1"), "netname:        APNIC-LABS\n")
+	contains(t, runFetch(t, 0, "search", "--native", host, "1.1.1.1"), "APNIC-LABS")
+	contains(t, runFetch(t, 0, "plan", "whois:1.1.1.1"), "whois://whois.iana.org/1.1.1.1")
+	contains(t, runFetch(t, 0, "--no-location", host+"/moved"), "refer: whois.example.org:25\n")
+	contains(t, mirrorOne(t, host+"/1.1.1.1"), "APNIC-LABS")
+	runFetch(t, 8, host+"/none")
+	runFetch(t, 9, host+"/moved")
+	runFetch(t, 2, host)
 }
