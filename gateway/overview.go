@@ -71,7 +71,7 @@ func (c *collection) search(ctx context.Context, prefix string) (found []capture
 	if !strings.Contains(prefix, ":") && strings.Contains(prefix, ".") {
 		prefix = "http://" + prefix
 	}
-	for l, err := range c.Source.Search(uri.EscapeNonASCII(prefix)) {
+	for l, err := range c.Source.Search(uri.EscapeNonASCII(prefix), 0) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -133,7 +133,7 @@ func (c *collection) count(ctx context.Context) (report *crawlreport.Report, par
 	}
 	var statistics crawlreport.Collector
 	n := 0
-	for l, err := range c.Source.Search("") {
+	for l, err := range c.Source.Search("", 0) {
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -31,6 +31,8 @@ type Line struct {
 	Length    int64  // bytes of the gzip member or the uncompressed record
 	Offset    int64
 	File      string
+
+	Next int64 // position of the next line in an index, set by Archive.Search only
 }
 
 // String formats the line as it is stored in a CDXJ file, without a line break.
@@ -261,8 +263,8 @@ func ParseLine(line string) (Line, error) {
 	key, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	stamp, object, ok2 := strings.Cut(rest, " ")
 	l := Line{Key: key, Timestamp: stamp}
-	var f struct{ URL, Mime, Status, Digest, Length, Offset, Filename stringOrNumber }
-	if !ok || !ok2 || json.Unmarshal([]byte(object), &f) != nil {
+	f, simple := parseSimple(object)
+	if !ok || !ok2 || !simple && json.Unmarshal([]byte(object), &f) != nil {
 		return l, fetch.Protocol.Errorf("%.80q is not a CDXJ index line", line)
 	}
 	l.URL, l.Media, l.Status = string(f.URL), string(f.Mime), string(f.Status)

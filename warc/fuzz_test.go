@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -174,6 +175,22 @@ func FuzzLine(f *testing.F) {
 		}
 		if again, err := ParseLine(l.String()); err != nil || again != l {
 			t.Fatalf("%+v became %+v, %v", l, again, err)
+		}
+	})
+}
+
+// FuzzSimpleLine verifies that the simple parser of index lines has the results
+// of package json.
+func FuzzSimpleLine(f *testing.F) {
+	f.Add(`{"url":"http://example.org/","mime":"text/html","status":"200","digest":"A","length":"1","offset":"2","filename":"a"}`)
+	f.Add(`{"url": "u", "recordDigest": "x", "URL": "v"}`)
+	f.Add(`{"url":"a","url":"b"}`)
+	f.Add(`{"url":"\u0061"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := parseSimple(text)
+		var want lineValues
+		if err := json.Unmarshal([]byte(text), &want); ok && (err != nil || got != want) {
+			t.Fatalf("%q: got %+v, want %+v, %v", text, got, want, err)
 		}
 	})
 }

@@ -148,11 +148,38 @@ func (a *Archive) Lookup(u uri.URI) iter.Seq2[Line, error] { return a.linesOf(u)
 // order of the index. Prefixes are compared by [Key], so that a prefix of an
 // http URL has at least a complete host name. An empty prefix selects all lines.
 // Search reads the index from the first result on.
-func (a *Archive) Search(prefix string) iter.Seq2[Line, error] {
-	if prefix == "" {
-		return a.lines()
+//
+// The parameter from is 0, or the field Next of the last line that an earlier
+// Search with the same prefix returned. Search then continues after that line.
+func (a *Archive) Search(prefix string, from int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		key, buffer := "", 64<<10
+		if prefix != "" {
+			key, buffer = escape(Key(prefix), " "), searchBuffer
+			start, err := a.search(key)
+			if err != nil {
+				yield(Line{}, err)
+				return
+			}
+			from = max(start, from)
+		}
+		next := min(max(from, 0), a.size)
+		lines := linesort.ReadSize(io.NewSectionReader(a.index, next, a.size-next), buffer)
+		for text, err := range whilePrefix(lines, key) {
+			next += int64(len(text))
+			if err == nil && text[0] == '!' { // a line with metadata
+				continue
+			}
+			var l Line
+			if err == nil {
+				l, err = ParseLine(string(text))
+			}
+			l.Next = next
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
 	}
-	return a.lookupPrefix(escape(Key(prefix), " "))
 }
 
 func parseLines(in linesort.Lines) iter.Seq2[Line, error] {

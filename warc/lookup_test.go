@@ -145,11 +145,17 @@ func TestSearch(t *testing.T) {
 		"gopher://h": "gopher://h/1/x", "gopher://H": "", "\n": "", "zzz": "", "http://": "",
 	} {
 		var got []string
-		for l, err := range a.Search(prefix) {
-			if err != nil {
-				t.Fatal(err)
+		for from := int64(0); from >= 0; { // one line for each call
+			at := from
+			from = -1
+			for l, err := range a.Search(prefix, at) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, l.URL)
+				from = l.Next
+				break
 			}
-			got = append(got, l.URL)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q: got %q, want %q", prefix, got, want)
