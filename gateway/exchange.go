@@ -52,8 +52,7 @@ func (x *exchange) route() {
 		return
 	}
 	rest, ok := strings.CutPrefix(path, "archive/")
-	if route, parameters := cutRoute(path); x.gate != nil && (route == "live" || route == "raw") {
-		x.routeLive(route == "raw", parameters)
+	if x.gate != nil && x.routeGate(path) {
 		return
 	}
 	switch {
@@ -83,15 +82,6 @@ func (x *exchange) route() {
 	default:
 		x.routeURL(archive, rest)
 	}
-}
-
-// cutRoute splits a path after the name of the route, which ends at a ";" or "/".
-func cutRoute(path string) (route, rest string) {
-	end := strings.IndexAny(path, ";/")
-	if end < 0 {
-		return path, ""
-	}
-	return path[:end], path[end:]
 }
 
 // archiveNamed returns the archive with a percent-encoded name, or nil.

@@ -129,7 +129,7 @@ func New(opts Options) (*Handler, error) {
 		h.archives = append(h.archives, &collection{Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/"})
 	}
 	if opts.Live != nil {
-		h.gate, err = newGate(opts.Live, opts.Address)
+		h.gate, err = newGate(&opts)
 	}
 	return h, err
 }
@@ -171,7 +171,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.fail(http.StatusForbidden, "This host name is not permitted",
 			"The server answers only requests for its own address.")
 		return
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && !(r.Method == http.MethodPost && x.isForm()):
 		w.Header().Set("Allow", "GET, HEAD")
 		x.fail(http.StatusMethodNotAllowed, "This method is not permitted", "The server answers only GET and HEAD.")
 		return

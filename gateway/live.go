@@ -51,11 +51,21 @@ const (
 	reachListed              // the hosts of Live.AllowHosts, also by links
 )
 
-// newGate returns the gate of a Handler that listens on address.
-func newGate(opts *Live, address net.Addr) (*gate, error) {
+// newGate returns the gate of a Handler with the given options. A public Handler
+// reaches only public addresses, and no data of the user.
+func newGate(all *Options) (*gate, error) {
+	opts := all.Live
 	g := &gate{key: guard.NewKey(), clients: map[clientKey]*fetch.Client{}}
-	if opts.Client == nil {
+	policies := map[reach]fetch.Policy{reachPublic: fetch.Public(), reachAll: fetch.Typed()}
+	switch {
+	case opts.Client == nil:
 		return nil, fetch.Usage.Errorf("the function that creates a Client is missing")
+	case all.Public && (opts.Schemes == nil || len(opts.AllowHosts) > 0):
+		return nil, fetch.Usage.Errorf("a public server needs a list of schemes, and must not permit private hosts")
+	case all.Public:
+		policies[reachAll] = fetch.Public()
+	case len(opts.AllowHosts) > 0:
+		policies[reachListed] = fetch.Allowlist(opts.AllowHosts...)
 	}
 	if opts.Schemes != nil {
 		g.schemes = map[string]bool{}
@@ -63,13 +73,12 @@ func newGate(opts *Live, address net.Addr) (*gate, error) {
 	for _, name := range opts.Schemes {
 		g.schemes[name] = true
 	}
-	policies := map[reach]fetch.Policy{reachPublic: fetch.Public(), reachAll: fetch.Typed()}
-	if len(opts.AllowHosts) > 0 {
-		policies[reachListed] = fetch.Allowlist(opts.AllowHosts...)
-	}
 	for r, p := range policies {
-		p.Blocked, p.MaxTime = isListener(address), -1 // each request has a time limit of its own
+		p.Blocked, p.MaxTime = isListener(all.Address), -1 // each request has a time limit of its own
 		for _, personal := range []bool{false, true} {
+			if personal && all.Public {
+				continue
+			}
 			c, err := opts.Client(p, personal)
 			if err != nil {
 				return nil, errors.Join(err, g.close())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
@@ -12,6 +13,27 @@ import (
 	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/uri"
 )
+
+// routeGate calls the function for a route of live pages. It returns false if
+// path is another route.
+func (x *exchange) routeGate(path string) bool {
+	end := strings.IndexAny(path+"/", ";/?")
+	route, rest := path[:end], path[end:]
+	query, isQuery := strings.CutPrefix(rest, "?")
+	switch {
+	case x.r.Method == http.MethodPost: // only to the first page
+		x.openURL()
+	case route == "" && isQuery:
+		x.acceptToken(query)
+	case route == "live" && isQuery:
+		x.answerQuery(query)
+	case route == "live", route == "raw":
+		x.routeLive(route == "raw", rest)
+	default:
+		return false
+	}
+	return true
+}
 
 // routeLive serves a live page or the bytes of an object. The parameter rest is
 // the request target after the name of the route.
@@ -27,8 +49,7 @@ func (x *exchange) routeLive(raw bool, rest string) {
 	}
 	p, ok := x.permission(t)
 	if !ok {
-		x.fail(http.StatusForbidden, "Requests of other sites are refused",
-			"The link to this page is not on a page of this server. Enter the URL on the first page.")
+		x.refuseOrigin()
 		return
 	}
 	x.serveLive(t, p)
@@ -61,7 +82,7 @@ func (x *exchange) serveLive(t liveTarget, p guard.Permission) {
 	case x.gate.schemes != nil && !x.gate.schemes[scheme.Name]:
 		x.fail(http.StatusForbidden, "The scheme is not permitted", "This server shows no live pages for "+scheme.Name+" URLs.")
 	case password:
-		x.fail(http.StatusForbidden, "The URL contains a password", "The server does not use passwords in URLs, because browsers store and display them.")
+		x.refusePassword()
 	case needsToken(scheme) && !personal:
 		x.fail(http.StatusForbidden, "This URL needs the token of the server",
 			"Pages of "+scheme.Name+" URLs show data of the user. First open the address with the token, which the server printed when it started.")
@@ -164,8 +185,16 @@ func (x *exchange) livePart(t liveTarget, p guard.Permission, resp *fetch.Respon
 
 // liveError sends the page for a URL that cannot be retrieved.
 func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
-	switch fetch.FaultOf(err) {
+	switch fault := fetch.FaultOf(err); fault {
 	case fetch.BadPort, fetch.BadAddress, fetch.BadReferral:
+		switch {
+		case p.Level == guard.Entered && fault == fetch.BadAddress && x.public == nil:
+			x.confirm(t, err)
+			return
+		case p.Level < guard.Entered && !t.raw && !t.inline:
+			x.offer(t, err)
+			return
+		}
 		x.fail(http.StatusForbidden, "The policy denies access to this URL", err.Error())
 	case fetch.NotFound:
 		x.fail(http.StatusNotFound, "The server has no such object", err.Error())
@@ -225,7 +254,12 @@ func (l liveLinks) Sorted(column string, number int) string {
 }
 
 func (l liveLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {
-	return "", nil, false
+	p := l.source
+	if u == l.target.url {
+		p = l.own
+	}
+	hidden = []render.Field{{Name: "url", Value: u.Unredacted()}, {Name: "via", Value: l.gate.key.Sign(p, u)}}
+	return l.base + "/live", hidden, true
 }
 
 // replacement returns the path that replaces a link of an HTML page or a style

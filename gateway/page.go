@@ -28,7 +28,11 @@ type archiveLink struct{ Name, Path string }
 
 // newPage returns the data of a page about an archive. The archive may be nil.
 func (x *exchange) newPage(title string, c *collection) page {
-	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: "Archives", Path: x.base + "/"}}}}
+	first := "Archives"
+	if x.gate != nil {
+		first = "Open a URL"
+	}
+	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: first, Path: x.base + "/"}}}}
 	p.SetTitle(title)
 	if c != nil {
 		p.Archive = &archiveLink{tty.Escape(c.Name), c.path}
@@ -105,7 +109,13 @@ func (x *exchange) home() {
 	data := struct {
 		page
 		Archives []archiveLink
+		Form     *openForm
+		Personal bool
 	}{page: x.newPage("Archives", nil)}
+	if x.gate != nil {
+		data.SetTitle("Open a URL")
+		data.Form, data.Personal = x.newOpenForm(""), x.isPersonal()
+	}
 	for _, c := range x.archives {
 		data.Archives = append(data.Archives, archiveLink{tty.Escape(c.Name), c.path})
 	}

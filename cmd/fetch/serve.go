@@ -90,6 +90,9 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 	}
 	defer h.Close()
 	c.note("the archives are at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
+	if path := h.TokenPath(); path != "" {
+		c.note("for your files, mailboxes and logins, open http://%s%s", l.Addr(), path)
+	}
 	c.interrupts.setGrace(serveGrace)
 	return h.Serve(ctx, l, serveGrace)
 }

@@ -1,0 +1,195 @@
+package gateway
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/uri"
+)
+
+// maxForm is the maximum size of a form in bytes.
+const maxForm = 64 << 10
+
+// An openForm is the form in which the user enters a URL. The token shows that
+// the form is on a page of this server.
+type openForm struct {
+	Action, Token string
+	URL           string // initial value
+	Fixed         bool   // the form is only a button for URL
+	Confirm       bool   // the form permits a private address
+}
+
+// newOpenForm returns a form with the initial value text. The fields of a form
+// need an Origin, so the page permits the browser to send one.
+func (x *exchange) newOpenForm(text string) *openForm {
+	x.w.Header().Set("Referrer-Policy", "same-origin")
+	return &openForm{Action: x.base + "/", Token: x.gate.key.Token(guard.FormToken), URL: text}
+}
+
+// openURL answers the form in which the user enters a URL. It redirects to the
+// live page of the URL, with a signature that the user entered the URL.
+func (x *exchange) openURL() {
+	if o := guard.OriginOf(x.r.Method, x.r.Host, x.r.Header); o != guard.Own {
+		x.refuseOrigin()
+		return
+	}
+	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, maxForm)
+	if err := x.r.ParseForm(); err != nil {
+		x.fail(http.StatusBadRequest, "The form cannot be read", "The server accepts a URL of at most 16 KiB.")
+		return
+	}
+	text := strings.TrimSpace(x.r.PostForm.Get("url"))
+	if !x.gate.key.ValidToken(guard.FormToken, x.r.PostForm.Get("token")) {
+		form := x.newOpenForm(tty.Escape(text))
+		x.failWithForm(http.StatusForbidden, "The form is out of date", "The server has restarted. Send the form again.", form)
+		return
+	}
+	u, err := x.parseEntered(text)
+	if err != nil {
+		x.failWithForm(http.StatusBadRequest, "The URL is invalid", err.Error(), x.newOpenForm(tty.Escape(text)))
+		return
+	}
+	if _, _, password := u.User(); password { // the address of the page must not contain the password
+		x.refusePassword()
+		return
+	}
+	p := guard.Permission{Level: guard.Entered}
+	if x.r.PostForm.Get("confirm") != "" {
+		p.Level = guard.Confirmed
+	}
+	x.w.Header().Set("Location", liveTarget{url: u}.path(x.base, x.gate.key.Sign(p, u)))
+	x.w.WriteHeader(http.StatusSeeOther)
+}
+
+// isForm reports whether a request is for the path that answers the form for a
+// URL.
+func (x *exchange) isForm() bool { return x.gate != nil && x.r.RequestURI == x.base+"/" }
+
+// parseEntered parses a URL that the user entered. The scheme may be missing.
+func (x *exchange) parseEntered(text string) (uri.URI, error) {
+	u, err := fetch.ParseURL(text)
+	if _, known := x.schemes[u.Scheme()]; known || u.HasAuthority() {
+		return u, err
+	}
+	guessed, _, failed := uri.Guess(text, "") // "localhost:8080" is not a scheme
+	if failed != nil {
+		return u, cmp.Or(err, failed)
+	}
+	return guessed, nil
+}
+
+// failWithForm sends a page that describes an error, with a form for a URL.
+func (x *exchange) failWithForm(status int, title, text string, form *openForm) {
+	x.w.WriteHeader(status)
+	x.render("refused", struct {
+		page
+		Text string
+		Form *openForm
+	}{x.newPage(title, nil), tty.Escape(text), form})
+}
+
+// refuseOrigin answers a request of a page of another site.
+func (x *exchange) refuseOrigin() {
+	x.fail(http.StatusForbidden, "Requests of other sites are refused",
+		"The link or form is not on a page of this server. Enter the URL on the first page.")
+}
+
+func (x *exchange) refusePassword() {
+	x.fail(http.StatusForbidden, "The URL contains a password",
+		"The server does not use passwords in URLs, because browsers store and display them.")
+}
+
+// confirm asks whether to open a URL that the user entered and that leads to a
+// private address.
+func (x *exchange) confirm(t liveTarget, err error) {
+	form := x.newOpenForm(t.url.Unredacted())
+	form.Fixed, form.Confirm = true, true
+	x.failWithForm(http.StatusForbidden, "Open a private address?",
+		err.Error()+". The server of this URL is on this machine or in a private network. Open the URL only if you trust it.", form)
+}
+
+// offer sends a page for a link that the policy denies. Its form opens the URL
+// like a URL that the user entered.
+func (x *exchange) offer(t liveTarget, err error) {
+	form := x.newOpenForm(t.url.WithoutUserinfo().Unredacted())
+	form.Fixed = true
+	x.failWithForm(http.StatusForbidden, "The policy denies this link", err.Error()+". You can open the URL as if you had entered it.", form)
+}
+
+// cookieName returns the name of the cookie that permits access to data of the
+// user. It contains the port, because the ports of a host share their cookies.
+func (x *exchange) cookieName() string {
+	_, port, err := net.SplitHostPort(x.r.Host)
+	if err != nil {
+		return "fetch-serve"
+	}
+	return "fetch-serve-" + port
+}
+
+// isPersonal reports whether the request has the cookie of a browser that opened
+// the address with the token.
+func (x *exchange) isPersonal() bool {
+	c, err := x.r.Cookie(x.cookieName())
+	return err == nil && x.public == nil && x.gate.key.ValidToken(guard.CookieToken, c.Value)
+}
+
+// acceptToken answers the address with the token, which the program prints when
+// it starts. It sets a cookie and redirects to the first page.
+func (x *exchange) acceptToken(query string) {
+	values, err := url.ParseQuery(query)
+	if err != nil || x.public != nil || !x.gate.key.ValidToken(guard.StartToken, values.Get("token")) {
+		x.fail(http.StatusForbidden, "The token is invalid", "The server prints a new token each time it starts.")
+		return
+	}
+	http.SetCookie(x.w, &http.Cookie{
+		Name: x.cookieName(), Value: x.gate.key.Token(guard.CookieToken), Path: x.base + "/",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+	x.w.Header().Set("Cache-Control", "no-store")
+	x.redirect(x.base + "/")
+}
+
+// TokenPath returns the path of the address that gives a browser access to the
+// data of the user. It is "" if the Handler has no such address.
+func (h *Handler) TokenPath() string {
+	if h.gate == nil || h.public != nil {
+		return ""
+	}
+	return h.base + "/?token=" + h.gate.key.Token(guard.StartToken)
+}
+
+// answerQuery redirects a search form to the results. The form has the signature
+// of a link to the object that is searched.
+func (x *exchange) answerQuery(query string) {
+	values, err := url.ParseQuery(query)
+	u, invalid := uri.ParseZone(values.Get("url"))
+	if err = errors.Join(err, invalid); err != nil {
+		x.fail(http.StatusBadRequest, "The URL is invalid", "The search form contains no URL.")
+		return
+	}
+	p, ok := x.permission(liveTarget{url: u, via: values.Get("via")})
+	if !ok {
+		x.refuseOrigin()
+		return
+	}
+	scheme := x.schemes[u.Scheme()]
+	if scheme.Query == nil {
+		x.fail(http.StatusBadRequest, "The object cannot be searched", u.String()+" is not an index.")
+		return
+	}
+	found, err := scheme.Query(u, fetch.Search{Words: values.Get(render.WordsField)})
+	if err != nil {
+		x.fail(http.StatusBadRequest, "The search words are invalid", err.Error())
+		return
+	}
+	t := liveTarget{url: found.WithoutFragment()}
+	x.redirect(t.path(x.base, x.gate.key.Sign(p, t.url)))
+}
