@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/prospero"
+	"github.com/anyurl/fetch/schemes/sftp"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/whois"
@@ -31,6 +32,7 @@ type Options struct {
 	Mail     mail.Options
 	NNTP     nntp.Options
 	Prospero prospero.Options
+	SFTP     sftp.Options
 	Telnet   telnet.Options
 	WAIS     wais.Options
 	Z3950    z3950.Options
@@ -50,6 +52,7 @@ func All(o Options) []fetch.Scheme {
 		mail.Schemes(o.Mail),
 		nntp.Schemes(o.NNTP),
 		prospero.Schemes(o.Prospero),
+		sftp.Schemes(o.SFTP),
 		telnet.Schemes(o.Telnet),
 		wais.Schemes(o.WAIS),
 		whois.Schemes(),

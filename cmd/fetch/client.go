@@ -28,6 +28,7 @@ type clientFlags struct {
 	http     httpFlags
 	ftp      ftpFlags
 	mail     mailFlags
+	ssh      sshFlags
 	replay   replayFlags
 }
 
@@ -44,6 +45,7 @@ func (f *clientFlags) register(s *options.Set) {
 	f.http.register(s)
 	f.ftp.register(s)
 	f.mail.register(s)
+	f.ssh.register(s)
 	f.replay.register(s)
 }
 
@@ -59,6 +61,7 @@ func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	if f.http.compressed {
 		o.NNTP.Compress = nntp.CompressAlways
 	}
+	o.SFTP = f.ssh.options(f.tls.key)
 	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.mail.stores, f.mail.sasl, f.startTLS.mode()
 	return o, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/schemes/sftp"
 )
 
 const (
@@ -33,6 +34,7 @@ var overrideFlags = map[override.Kind]string{
 	mail.OverrideIn:            "--in MESSAGE-URL",
 	nntp.OverrideServer:        "--news-server HOST, or NNTPSERVER=HOST in the environment",
 	nntp.OverrideClearPassword: "--insecure-auth",
+	sftp.OverrideHostKey:       "--hostpubsha256 VALUE",
 }
 
 // overrideFlag returns the flags that change the setting o, such as

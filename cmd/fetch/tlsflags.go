@@ -29,7 +29,7 @@ func (f *tlsFlags) register(s *options.Set) {
 	p.BoolVarP(&f.insecure, "insecure", "k", false, "skip certificate verification (insecure)")
 	p.StringVar(&f.cacert, "cacert", "", "trust only the CA certificates in `FILE`")
 	p.StringVarP(&f.cert, "cert", "E", "", "use the client certificate in `FILE`")
-	p.StringVar(&f.key, "key", "", "use the private key in `FILE` for the client certificate")
+	p.StringVar(&f.key, "key", "", "use the private key in `FILE` for the client certificate, or for sftp")
 	p.StringVar(&f.pinned, "pinnedpubkey", "", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
 	p.BoolVar(&f.v12, "tlsv1.2", false, "use TLS 1.2 or later (default)")
 	p.BoolVar(&f.v13, "tlsv1.3", false, "require TLS 1.3 or later")

@@ -24,7 +24,8 @@ func (s *Server) accounts(users map[string]string) (env []string) {
 	s.Home = filepath.Join(s.Dir, "home")
 	s.mkdir(s.Home, "")
 	var passwd, shadow strings.Builder
-	passwd.WriteString("root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/nonexistent:/bin/false\n")
+	passwd.WriteString("root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/nonexistent:/bin/false\n" +
+		"sshd:x:65533:65534::/run/sshd:/bin/false\n")
 	fmt.Fprintf(&passwd, "ftp:x:65534:65534::%s:/bin/false\n", s.Root)
 	for _, name := range slices.Sorted(maps.Keys(users)) {
 		hash := s.crypt(users[name])

@@ -1,0 +1,138 @@
+package sftp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/sshagent"
+)
+
+// An authenticator authenticates the user of one connection.
+type authenticator struct {
+	ctx    context.Context
+	driver *driver
+	login  *login
+	trace  *trace.Trace
+	limit  *handshakeLimit
+	agent  *sshagent.Agent // nil if not used
+	rounds int             // of keyboard-interactive
+	err    error           // of a prompt
+}
+
+// maxRounds is the maximum number of rounds of keyboard-interactive
+// authentication.
+const maxRounds = 10
+
+// methods returns the methods of authentication in the order in which they are
+// tried.
+func (a *authenticator) methods() (all []ssh.AuthMethod) {
+	if a.login.mayUseKeys {
+		all = append(all, ssh.PublicKeysCallback(a.keys))
+	}
+	return append(all, ssh.PasswordCallback(a.password), ssh.KeyboardInteractive(a.interact))
+}
+
+// close closes the connection to the agent.
+func (a *authenticator) close() {
+	if a.agent != nil {
+		a.agent.Close()
+	}
+}
+
+// keys returns the private keys of the user.
+func (a *authenticator) keys() (all []ssh.Signer, err error) {
+	if name := a.driver.options.Key; name != "" {
+		key, err := readKey(name)
+		if err != nil {
+			a.err = err
+			return nil, err
+		}
+		return []ssh.Signer{key}, nil
+	}
+	if a.agent = sshagent.Open(); a.agent != nil {
+		if all, err = a.agent.Signers(); err != nil {
+			a.trace.Notef("the SSH agent has an error: %v", err)
+		}
+	}
+	for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+		key, err := readKey(filepath.Join(folder(), name))
+		switch {
+		case err == nil:
+			all = append(all, key)
+		case !errors.Is(err, os.ErrNotExist):
+			a.trace.Detailf("%v", err)
+		}
+	}
+	return all, nil
+}
+
+// maxKey is the maximum size of a key file in bytes.
+const maxKey = 1 << 20
+
+// readKey reads a private key.
+func readKey(name string) (ssh.Signer, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	if info.Size() > maxKey || !info.Mode().IsRegular() {
+		return nil, fetch.Local.Errorf("%s: not a file of a private key", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fetch.Local.With(err)
+	}
+	key, err := ssh.ParsePrivateKey(text)
+	var locked *ssh.PassphraseMissingError
+	if errors.As(err, &locked) {
+		return nil, fetch.Local.Errorf("%s: the key has a passphrase: add it to the SSH agent", name)
+	}
+	if err != nil {
+		return nil, fetch.Local.Errorf("%s: %w", name, err)
+	}
+	return key, nil
+}
+
+// password returns the password of the credential. If there is none, it asks
+// for a credential once.
+func (a *authenticator) password() (string, error) {
+	if a.login.Password == "" && a.driver.env.Login != nil {
+		a.limit.stop()
+		defer a.limit.resume()
+		found, err := a.driver.env.Login(a.ctx, fetch.Challenge{Origin: a.login.origin, User: a.login.User, Realm: "ssh"})
+		if err != nil {
+			a.err = err
+			return "", err
+		}
+		if found != nil && (found.User == "" || found.User == a.login.User) {
+			a.login.Password = found.Password
+		}
+	}
+	if a.login.Password == "" {
+		return "", fetch.Auth.Errorf("no password")
+	}
+	return a.login.Password.Reveal(), nil
+}
+
+// interact answers the questions of keyboard-interactive authentication. It
+// knows the answer only to a single question for a secret, which is the
+// password.
+func (a *authenticator) interact(_, _ string, questions []string, echos []bool) ([]string, error) {
+	if a.rounds++; a.rounds > maxRounds {
+		return nil, fetch.Auth.Errorf("more than %d questions", maxRounds)
+	}
+	if len(questions) == 0 {
+		return nil, nil
+	}
+	if len(questions) > 1 || echos[0] {
+		return nil, fetch.Auth.Errorf("server asks questions other than the password")
+	}
+	password, err := a.password()
+	return []string{password}, err
+}

@@ -1,0 +1,136 @@
+package sftp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
+)
+
+// A login is the user of a session.
+type login struct {
+	fetch.Credential
+	origin     fetch.Origin
+	mayUseKeys bool // the keys of the user may be used
+}
+
+// newLogin returns the login for a request. Without a user name, it is the name
+// of the local user if the user entered the URL.
+func newLogin(req *fetch.Request, t fetch.Target) *login {
+	who := &login{origin: t.Origin(), mayUseKeys: req.Typed()}
+	if from := req.From; from != nil {
+		source, err := fetch.TargetOf(from.URL, port)
+		who.mayUseKeys = err == nil && source.Origin() == who.origin
+	}
+	if req.Auth != nil {
+		who.Credential = *req.Auth
+	}
+	if who.User != "" {
+		return who
+	}
+	who.User = "anonymous"
+	if u, err := user.Current(); err == nil && who.mayUseKeys {
+		name := u.Username
+		who.User = name[strings.LastIndexByte(name, '\\')+1:] // Windows has the domain before it
+	}
+	return who
+}
+
+// connect opens an SSH connection, verifies the server and authenticates the
+// user.
+func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *fetch.Request) (*session, error) {
+	trust, err := d.options.trust(t, d.env.TLS)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil {
+		return nil, err
+	}
+	fetch.SetIdleTimeout(conn, 0) // the SSH library always reads; a timed limits the requests
+	s := &session{Conn: sessions.NewConn(conn, req.Trace, "")}
+	return sessions.Start(ctx, s, func() error {
+		limit := newHandshakeLimit(s.Abort)
+		defer limit.stop()
+		a := &authenticator{ctx: ctx, driver: d, login: who, trace: req.Trace, limit: limit}
+		defer a.close()
+		config := &ssh.ClientConfig{
+			User: who.User, HostKeyCallback: trust.verify, HostKeyAlgorithms: trust.algorithms,
+			Auth: a.methods(), ClientVersion: "SSH-2.0-fetch",
+		}
+		secure, channels, requests, err := ssh.NewClientConn(conn, t.Address(), config)
+		if err == nil {
+			req.Trace.Connectionf("SSH connection as %s", who.User)
+			if err = s.start(ssh.NewClient(secure, channels, requests)); err == nil {
+				return nil
+			}
+		}
+		switch {
+		case limit.expired():
+			return fetch.Timeout.Errorf("no SSH handshake within %v", sessions.ReplyTimeout)
+		case trust.err != nil:
+			return trust.err
+		case a.err != nil:
+			return a.err
+		case fetch.FaultOf(err) == fetch.Auth, strings.Contains(err.Error(), "unable to authenticate"):
+			return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server rejected the login of %s", who.User))
+		}
+		return sshFault(ctx, err)
+	})
+}
+
+// A handshakeLimit limits the time of the SSH handshake. The time in which the
+// user enters a password does not count.
+type handshakeLimit struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	over  bool
+}
+
+func newHandshakeLimit(abort func()) *handshakeLimit {
+	l := &handshakeLimit{}
+	l.timer = time.AfterFunc(sessions.ReplyTimeout, func() {
+		l.mu.Lock()
+		l.over = true
+		l.mu.Unlock()
+		abort()
+	})
+	return l
+}
+
+func (l *handshakeLimit) stop()   { l.timer.Stop() }
+func (l *handshakeLimit) resume() { l.timer.Reset(sessions.ReplyTimeout) }
+
+func (l *handshakeLimit) expired() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
+// folder returns the folder of the SSH files of the user, or "".
+func folder() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".ssh")
+}
+
+// existing returns the names of files that exist.
+func existing(all []string) (found []string) {
+	for _, name := range all {
+		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+			found = append(found, name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,135 @@
+package sftp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/sessions"
+)
+
+type driver struct {
+	options Options
+	env     fetch.Env
+	idle    sessions.Pool[*session]
+}
+
+// A lease gives one request the exclusive use of a session.
+type lease = sessions.Lease[*session]
+
+// Do retrieves a file or directory. It uses an idle session of the same user if
+// there is one.
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Response, err error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, err
+	}
+	who := newLogin(req, t)
+	key := sessions.Key(ctx, d.env.Net, t, &who.Credential, strconv.FormatBool(who.mayUseKeys))
+	open := func() (*session, error) { return d.connect(ctx, t, who, req) }
+	err = d.idle.Do(ctx, key, req.Trace, open, func(lease *lease) error {
+		resp, err = carry(lease, req, l)
+		return err
+	})
+	return resp, err
+}
+
+// carry sends a request and returns its response. The end of the body ends the
+// lease.
+func carry(l *lease, req *fetch.Request, where locator) (*fetch.Response, error) {
+	s := l.Session
+	a, err := s.stat(where.path)
+	if err != nil {
+		return nil, err
+	}
+	resp := &fetch.Response{
+		URL: req.URL, Kind: fetch.Document, Size: -1, Proto: "SFTP", Peer: fetch.PeerOf(s.NetConn), Time: a.time(),
+	}
+	switch {
+	case a.isDir() && !where.list:
+		if resp.Location, err = req.URL.WithPath(req.URL.Path() + "/"); err != nil {
+			return nil, fetch.BadURL.With(err)
+		}
+		resp.Body = l.Body(nil, nil)
+		return resp, nil
+	case a.isDir():
+		return list(l, req, resp, where)
+	case where.list:
+		return nil, fetch.NotFound.Errorf("not a directory: %s", where.path)
+	case !a.isRegular():
+		return nil, fetch.Denied.Errorf("not a file but a %s", a.typeName())
+	}
+	return file(l, req, resp, where, a)
+}
+
+// list starts to list a directory.
+func list(l *lease, req *fetch.Request, resp *fetch.Response, where locator) (*fetch.Response, error) {
+	resp.Kind, resp.Media, resp.Time = fetch.Menu, entries.Media, time.Time{}
+	if req.Op == fetch.Stat {
+		resp.Body = l.Body(nil, nil)
+		return resp, nil
+	}
+	handle, err := l.Session.open(opendir, where.path)
+	if err != nil {
+		return nil, err
+	}
+	dir := &listing{session: l.Session, handle: handle, base: req.URL, path: where.path}
+	resp.Body = l.Body(entries.NewReader(dir.next), l.Session.bodyFault)
+	return resp, nil
+}
+
+// file opens the range of a file that the request selects.
+func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a attributes) (*fetch.Response, error) {
+	resp.Media = media.ByName(where.path)
+	if a.has(hasSize) {
+		resp.Size = a.size
+	}
+	if a.has(hasSize) && a.has(hasTimes) {
+		resp.Validator = fmt.Sprintf("%x-%x", a.size, a.mtime)
+	}
+	resp.Unchanged = req.IfNot != "" && req.IfNot == resp.Validator ||
+		!resp.Time.IsZero() && (!req.Since.IsZero() && !resp.Time.After(req.Since) || !req.Before.IsZero() && resp.Time.After(req.Before))
+	if req.Op == fetch.Stat || resp.Unchanged {
+		resp.Body = l.Body(nil, nil)
+		return resp, nil
+	}
+	first, end, err := bounds(req, resp)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := l.Session.open(open, where.path)
+	if err != nil {
+		return nil, err
+	}
+	resp.Offset = first
+	resp.Body = l.Body(newContent(l.Session, handle, first, end), l.Session.bodyFault)
+	return resp, nil
+}
+
+// bounds returns the range of bytes to read. If the file has changed since an
+// earlier request, the range is the complete file. The result end is -1 if the
+// size of the file is unknown.
+func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err error) {
+	if resp.Size < 0 || resp.Size == 0 && req.Range.IsZero() {
+		if !req.Range.IsZero() {
+			req.Trace.Notef("the server does not report the size of the file: fetching the complete file")
+		}
+		return 0, -1, nil
+	}
+	if req.IfSame != "" && req.IfSame != resp.Validator {
+		return 0, resp.Size, nil
+	}
+	first, end, ok := req.Range.Bounds(resp.Size)
+	if !ok && first != resp.Size {
+		return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, resp.Size)
+	}
+	return first, max(first, end), nil
+}

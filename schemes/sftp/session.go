@@ -1,0 +1,292 @@
+package sftp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// A session is an SSH connection with an SFTP channel. Only one request at a
+// time uses a session.
+type session struct {
+	*sessions.Conn
+	channel io.ReadWriter // with time limits
+	r       *bufio.Reader // reads from channel
+	lastID  uint32
+	maxRead uint32 // maximum length of a read request
+}
+
+// start opens the SFTP channel of an SSH connection.
+func (s *session) start(client *ssh.Client) error {
+	channel, requests, err := client.OpenChannel("session", nil)
+	if err != nil {
+		return fetch.Denied.Errorf("server opens no channel: %s", tty.Escape(err.Error()))
+	}
+	go ssh.DiscardRequests(requests)
+	ok, err := channel.SendRequest("subsystem", true, ssh.Marshal(struct{ Name string }{"sftp"}))
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fetch.Unsupported.Errorf("server has no sftp subsystem")
+	}
+	s.channel = newTimed(channel, s.Abort)
+	s.r = bufio.NewReaderSize(s.channel, 32<<10)
+	return s.negotiate()
+}
+
+const (
+	defaultRead = 32 << 10  // length of data that every server must support
+	largestRead = 255 << 10 // of OpenSSH; the packet has some more bytes
+)
+
+// negotiate exchanges the versions, and asks OpenSSH for the maximum length of
+// data. Other servers have no such request.
+func (s *session) negotiate() error {
+	s.traceSent("INIT", "3")
+	if _, err := s.channel.Write(newRequest(initialize, 3).bytes()); err != nil {
+		return err
+	}
+	p, err := s.readPacket()
+	if err != nil {
+		return err
+	}
+	if p.kind != version || p.id < 3 {
+		return fetch.Protocol.Errorf("sftp version 3 is not supported by the server")
+	}
+	s.traceReceived("VERSION")
+	limits := false
+	for len(p.rest) > 0 && p.err == nil {
+		name, _ := p.str(), p.str()
+		limits = limits || name == "limits@openssh.com"
+	}
+	s.maxRead = defaultRead
+	if !limits || p.err != nil {
+		return p.err
+	}
+	if p, err = s.call(newRequest(extended, 0).str("limits@openssh.com"), "LIMITS", ""); err != nil {
+		return err
+	}
+	if p.kind == extReply {
+		p.u64() // packet
+		if n := p.u64(); p.err == nil && n > 0 {
+			s.maxRead = uint32(min(max(n, defaultRead), largestRead))
+		}
+	}
+	return nil
+}
+
+// call sends a request and returns the reply. The words are reported to the
+// trace.
+func (s *session) call(r request, verb, arg string) (packet, error) {
+	all, err := s.calls([]request{r}, verb, arg)
+	if err != nil {
+		return packet{}, err
+	}
+	return all[0], nil
+}
+
+// calls sends several requests at once. It sets their numbers, and returns the
+// replies in the order of the requests.
+func (s *session) calls(all []request, verb, arg string) ([]packet, error) {
+	s.traceSent(verb, arg)
+	first := s.lastID + 1
+	var out []byte
+	for _, r := range all {
+		s.lastID++
+		id := s.lastID
+		r[5], r[6], r[7], r[8] = byte(id>>24), byte(id>>16), byte(id>>8), byte(id)
+		out = append(out, r.bytes()...)
+	}
+	if _, err := s.channel.Write(out); err != nil {
+		return nil, s.broken(err)
+	}
+	replies := make([]packet, len(all))
+	for range all {
+		p, err := s.readPacket()
+		if err != nil {
+			return nil, s.broken(err)
+		}
+		at := p.id - first
+		if at >= uint32(len(all)) || replies[at].kind != 0 {
+			return nil, s.broken(fetch.Protocol.Errorf("sftp reply to another request"))
+		}
+		replies[at] = p
+	}
+	s.MarkAnswered()
+	s.traceReply(replies)
+	return replies, nil
+}
+
+// readPacket reads a complete packet.
+func (s *session) readPacket() (p packet, err error) {
+	p, left, err := readHeader(s.r)
+	if err != nil {
+		return p, err
+	}
+	p.rest = make([]byte, left)
+	_, err = io.ReadFull(s.r, p.rest)
+	return p, err
+}
+
+// broken marks the session as unusable and returns the error with its class.
+func (s *session) broken(err error) error {
+	s.Break()
+	if fault := fetch.FaultOf(err); fault != fetch.Internal && fault != fetch.Truncated {
+		return err
+	}
+	return fetch.Connect.Errorf("connection failed: %w", err)
+}
+
+// bodyFault classifies an error during a body.
+func (s *session) bodyFault(err error) error {
+	if err == io.EOF {
+		return err
+	}
+	if err = s.broken(err); fetch.FaultOf(err) == fetch.Connect {
+		err = fetch.Truncated.With(err)
+	}
+	return err
+}
+
+// stat returns the attributes of a file. It follows symbolic links.
+func (s *session) stat(path string) (a attributes, err error) {
+	p, err := s.call(newRequest(stat, 0).str(path), "STAT", path)
+	if err == nil {
+		err = p.expect(attrsReply)
+	}
+	if err != nil {
+		return a, err
+	}
+	a = p.attributes()
+	return a, p.err
+}
+
+// open opens a file or directory, and returns its handle.
+func (s *session) open(kind byte, path string) (handle string, err error) {
+	r, verb := newRequest(kind, 0).str(path), "OPENDIR"
+	if kind == open {
+		const forReading = 1
+		r, verb = r.u32(forReading).u32(0), "OPEN"
+	}
+	p, err := s.call(r, verb, path)
+	if err == nil {
+		err = p.expect(handleReply)
+	}
+	if err != nil {
+		return "", err
+	}
+	if handle = p.str(); p.err == nil && len(handle) > maxHandle {
+		p.err = fetch.Protocol.Errorf("sftp handle of %d bytes", len(handle))
+	}
+	return handle, p.err
+}
+
+// maxHandle is the maximum length of a handle in bytes (section 6.2).
+const maxHandle = 256
+
+// close closes a handle.
+func (s *session) close(handle string) error {
+	p, err := s.call(newRequest(closeHandle, 0).str(handle), "CLOSE", "")
+	if err == nil && p.kind != status {
+		err = fetch.Protocol.Errorf("sftp reply of type %d to close", p.kind)
+	}
+	return err
+}
+
+// A timed is a channel whose reads and writes have a time limit. The time
+// between two operations is not limited, because the SSH library reads from the
+// network in the background.
+type timed struct {
+	channel io.ReadWriter
+	timer   *time.Timer
+	expired atomic.Bool
+}
+
+// newTimed returns a timed that calls abort when the time limit is exceeded.
+func newTimed(channel io.ReadWriter, abort func()) *timed {
+	t := &timed{channel: channel}
+	t.timer = time.AfterFunc(sessions.ReplyTimeout, func() {
+		t.expired.Store(true)
+		abort()
+	})
+	t.timer.Stop()
+	return t
+}
+
+func (t *timed) Read(p []byte) (int, error)  { return t.limit(t.channel.Read, p) }
+func (t *timed) Write(p []byte) (int, error) { return t.limit(t.channel.Write, p) }
+
+func (t *timed) limit(do func([]byte) (int, error), p []byte) (int, error) {
+	t.timer.Reset(sessions.ReplyTimeout)
+	n, err := do(p)
+	t.timer.Stop()
+	if err != nil && t.expired.Load() {
+		err = fetch.Timeout.Errorf("server did not answer within %v", sessions.ReplyTimeout)
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// traceSent reports a request to the trace, as a line of text.
+func (s *session) traceSent(verb, arg string) {
+	if t := s.Trace(); t != nil && t.Sent != nil {
+		line := verb
+		if arg != "" {
+			line += " " + tty.Escape(arg)
+		}
+		t.Sent([]byte(line + "\r\n"))
+	}
+}
+
+// traceReceived reports a reply to the trace, as a line of text.
+func (s *session) traceReceived(line string) { s.ReportRead([]byte(line + "\r\n")) }
+
+// traceReply reports the first reply to the trace.
+func (s *session) traceReply(all []packet) {
+	p := all[0] // a copy, whose fields are decoded here only
+	switch p.kind {
+	case status:
+		code, message := p.u32(), p.str()
+		s.traceReceived("STATUS " + statusText(code, message))
+	case handleReply:
+		s.traceReceived("HANDLE")
+	case names:
+		s.traceReceived("NAME")
+	case attrsReply:
+		s.traceReceived("ATTRS")
+	default:
+		s.traceReceived("REPLY")
+	}
+}
+
+// sshFault classifies an error of the SSH handshake.
+func sshFault(ctx context.Context, err error) error {
+	var negotiation *ssh.AlgorithmNegotiationError
+	text := tty.Escape(err.Error())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &negotiation):
+		return fetch.TLS.Errorf("%s", text)
+	}
+	switch fault := fetch.FaultOf(err); fault {
+	case fetch.Internal:
+		return fetch.Protocol.Errorf("%s", text)
+	case fetch.Truncated:
+		return fetch.Connect.Errorf("%s", text)
+	default:
+		return fault.Errorf("%s", text)
+	}
+}

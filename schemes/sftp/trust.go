@@ -1,0 +1,122 @@
+package sftp
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
+)
+
+// OverrideHostKey is the setting that accepts an unknown key of a server. Its
+// value is the digest of the key.
+const OverrideHostKey override.Kind = "sftp.Options.HostKey"
+
+// A trust verifies the key of a server.
+type trust struct {
+	verify     ssh.HostKeyCallback
+	algorithms []string // types of the known keys; nil: all
+	err        error    // why the server was rejected
+}
+
+// trust returns the trust for a server. If config disables the verification,
+// all servers are accepted.
+func (o Options) trust(t fetch.Target, config *tls.Config) (*trust, error) {
+	tr := &trust{}
+	switch {
+	case config != nil && config.InsecureSkipVerify:
+		tr.verify = ssh.InsecureIgnoreHostKey()
+	case o.HostKey != "":
+		want := "SHA256:" + strings.TrimRight(strings.TrimPrefix(o.HostKey, "SHA256:"), "=")
+		tr.verify = func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			if got := ssh.FingerprintSHA256(key); got != want {
+				tr.err = fetch.TLS.Errorf("the %s key of the server is %s, not %s", key.Type(), got, want)
+			}
+			return tr.err
+		}
+	default:
+		return tr, tr.useFiles(o.KnownHosts, t)
+	}
+	return tr, nil
+}
+
+// useFiles makes t verify the server by files of known hosts.
+func (t *trust) useFiles(files []string, server fetch.Target) error {
+	if files == nil {
+		files = []string{"/etc/ssh/ssh_known_hosts"}
+		if dir := folder(); dir != "" {
+			files = append(files, filepath.Join(dir, "known_hosts"))
+		}
+	}
+	known, err := knownhosts.New(existing(files)...)
+	if err != nil {
+		return fetch.Local.Errorf("known hosts: %w", err)
+	}
+	t.algorithms = algorithmsOf(known, server.Address())
+	t.verify = func(_ string, remote net.Addr, key ssh.PublicKey) error {
+		if err := known(server.Address(), remote, key); err != nil {
+			t.err = rejection(err, server, key)
+		}
+		return t.err
+	}
+	return nil
+}
+
+// A noKey is a key that no server has.
+type noKey struct{}
+
+func (noKey) Type() string                        { return "none" }
+func (noKey) Marshal() []byte                     { return []byte("none") }
+func (noKey) Verify([]byte, *ssh.Signature) error { return errors.New("no key") }
+
+// algorithmsOf returns the algorithms of the known keys of a server. Without
+// them, the server could choose a key that is not in the file, although another
+// key of the server is.
+func algorithmsOf(known ssh.HostKeyCallback, server string) (all []string) {
+	var mismatch *knownhosts.KeyError
+	if err := known(server, &net.TCPAddr{IP: net.IPv4zero}, noKey{}); !errors.As(err, &mismatch) {
+		return nil
+	}
+	for _, want := range mismatch.Want {
+		for _, name := range algorithmsFor(want.Key.Type()) {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// algorithmsFor returns the signature algorithms of a type of keys.
+func algorithmsFor(keyType string) []string {
+	if keyType == ssh.KeyAlgoRSA {
+		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
+	}
+	return []string{keyType}
+}
+
+// rejection returns the error for a server whose key is not trusted.
+func rejection(err error, server fetch.Target, key ssh.PublicKey) error {
+	digest := ssh.FingerprintSHA256(key)
+	var mismatch *knownhosts.KeyError
+	var revoked *knownhosts.RevokedError
+	switch {
+	case errors.As(err, &revoked):
+		return fetch.TLS.Errorf("the %s key of %s is revoked in %s, line %d", key.Type(), server.Address(), revoked.Revoked.Filename, revoked.Revoked.Line)
+	case errors.As(err, &mismatch) && len(mismatch.Want) > 0:
+		line := mismatch.Want[0]
+		return fetch.TLS.Errorf("the key of %s has changed: it is %s (%s), but %s, line %d has another key. This may be an attack",
+			server.Address(), digest, key.Type(), line.Filename, line.Line)
+	case errors.As(err, &mismatch):
+		return override.With(fetch.TLS.Errorf("the key of %s is not known: %s (%s)", server.Address(), digest, key.Type()),
+			override.Setting{Kind: OverrideHostKey, Value: digest})
+	}
+	return fetch.TLS.Errorf("the key of %s is not accepted: %w", server.Address(), err)
+}
