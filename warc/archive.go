@@ -40,6 +40,7 @@ type Archive struct {
 	file      *os.File           // file with the index, or nil if the index is in memory
 	temporary bool               // if true, Close removes file
 	sections  map[string]section // sections by the base name of the WARC file
+	packages  []string           // paths of the WACZ files
 	readers   *sync.Pool         // of type *Reader, for openRecord
 }
 

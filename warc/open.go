@@ -177,6 +177,7 @@ func (o *opener) addPackage(file string) error {
 		return err
 	}
 	defer z.Close()
+	o.archive.packages = append(o.archive.packages, file)
 	var names []string
 	seen, indexed := map[string]bool{}, false
 	limit := maxRatio * z.size

@@ -2,25 +2,18 @@ package warc
 
 import (
 	"archive/zip"
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
 	"iter"
-	"mime"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-	"golang.org/x/text/encoding/charmap"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/htmltext"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -117,7 +110,7 @@ func writePages(w io.Writer, hasText bool, pages iter.Seq[packedPage]) error {
 // pages returns the HTML pages and listings of the archive for the list of
 // pages.
 func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
-	limit := int64(maxTitleOffset)
+	limit := int64(htmltext.MaxTitleOffset)
 	if withText {
 		limit = maxTextOffset
 	}
@@ -131,7 +124,7 @@ func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
 			switch {
 			case l.Media == "text/html" && l.Status == "200":
 				start, media := a.pageStart(l, limit)
-				page.Title = htmlTitle(start[:min(len(start), maxTitleOffset)], media)
+				page.Title = htmltext.Title(start, media)
 				if withText {
 					page.Text = htmlText(start, media)
 				}
@@ -150,11 +143,9 @@ func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
 // no page.
 const attributesSuffix = "%09%09!"
 
-// Numbers of bytes of an HTML page that are searched for its title and text.
-const (
-	maxTitleOffset = 64 << 10
-	maxTextOffset  = 1 << 20
-)
+// maxTextOffset is the number of bytes of an HTML page that are searched for its
+// text.
+const maxTextOffset = 1 << 20
 
 // pageStart returns the first bytes of a page, at most limit bytes, and its media
 // type. The result is empty if the record is damaged.
@@ -173,63 +164,4 @@ func (a *Archive) pageStart(l Line, limit int64) (start []byte, media string) {
 	defer resp.Body.Close()
 	start, _ = io.ReadAll(io.LimitReader(resp.Body, limit)) // the start of a damaged page may be intact
 	return start, resp.Media
-}
-
-// htmlTitle returns the text of the first title element outside SVG. White space
-// is collapsed.
-func htmlTitle(page []byte, media string) string {
-	_, params, _ := mime.ParseMediaType(media)
-	charset := params["charset"]
-	z := html.NewTokenizer(bytes.NewReader(page))
-	z.SetMaxBuf(maxTitleOffset)
-	for {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			return ""
-		}
-		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-			continue
-		}
-		switch t := z.Token(); t.DataAtom {
-		case atom.Svg, atom.Body:
-			return ""
-		case atom.Meta:
-			charset = cmp.Or(charset, metaCharset(t))
-		case atom.Title:
-			if z.Next() != html.TextToken {
-				return ""
-			}
-			return strings.Join(strings.Fields(decodeText(z.Token().Data, charset)), " ")
-		}
-	}
-}
-
-// metaCharset returns the encoding that a meta element declares, or "".
-func metaCharset(t html.Token) string {
-	for _, at := range t.Attr {
-		switch at.Key {
-		case "charset":
-			return at.Val
-		case "content":
-			if _, params, err := mime.ParseMediaType(at.Val); err == nil && params["charset"] != "" {
-				return params["charset"]
-			}
-		}
-	}
-	return ""
-}
-
-// decodeText returns text in UTF-8. It decodes windows-1252, which is also the
-// encoding of pages that declare none or ISO 8859-1. It returns "" for text in
-// another encoding.
-func decodeText(text, charset string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	switch strings.ToLower(charset) {
-	case "", "windows-1252", "iso-8859-1", "latin1", "us-ascii":
-		text, _ = charmap.Windows1252.NewDecoder().String(text)
-		return text
-	}
-	return ""
 }

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/anyurl/fetch/internal/htmltext"
 )
 
 // htmlText returns the text of an HTML page without its title, scripts and
@@ -22,7 +24,7 @@ func htmlText(page []byte, media string) string {
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			return strings.Join(strings.Fields(decodeText(text.String(), charset)), " ")
+			return strings.Join(strings.Fields(htmltext.DecodeText(text.String(), charset)), " ")
 		}
 		t := z.Token()
 		switch kind {
@@ -33,7 +35,7 @@ func htmlText(page []byte, media string) string {
 			continue
 		case html.StartTagToken:
 			if element = t.DataAtom; element == atom.Meta {
-				charset = cmp.Or(charset, metaCharset(t))
+				charset = cmp.Or(charset, htmltext.MetaCharset(t))
 			}
 		case html.EndTagToken:
 			element = 0
