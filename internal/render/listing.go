@@ -52,11 +52,11 @@ type listing struct {
 	problem string // description of an error of the body, or ""
 	notice  string // text before the entries, or ""
 	ended   bool   // the listing has no more entries, or a problem
-	count   int    // entries read
+	rest    Rest
 }
 
 // listing writes the entries of a menu, a directory or a newsgroup.
-func (v *View) listing(ctx context.Context, w io.Writer) error {
+func (v *View) listing(ctx context.Context, w io.Writer) (Rest, error) {
 	next, stop := iter.Pull2(v.Scheme.Menu(v.URL, v.Response.Media, v.Response.Body))
 	defer stop()
 	l := &listing{View: v, ctx: ctx, w: w, next: next}
@@ -64,11 +64,14 @@ func (v *View) listing(ctx context.Context, w io.Writer) error {
 	l.columns = columnsOf(l.peeked)
 	switch {
 	case v.Order.Column != "":
-		return l.sorted()
+		err := l.sorted()
+		return l.rest, err
 	case hasReferences(l.peeked):
-		return l.threads()
+		err := l.threads()
+		return l.rest, err
 	}
-	return l.table()
+	err := l.table()
+	return l.rest, err
 }
 
 // peek reads entries until n entries or the given size is in memory.
@@ -104,7 +107,6 @@ func (l *listing) read() (i item, ok bool) {
 		l.ended = true
 		return i, false
 	}
-	l.count++
 	return l.item(e), true
 }
 
@@ -121,13 +123,19 @@ func (l *listing) take() (i item, ok bool) {
 // page returns the number of the page that is written.
 func (l *listing) page() int { return max(l.Number, 1) }
 
-// table writes a page of the entries in the order of the server.
-func (l *listing) table() error {
-	for range (l.page() - 1) * pageRows {
+// skip skips the entries of earlier pages.
+func (l *listing) skip() {
+	for range (l.page()-1)*pageRows - l.Skipped {
 		if _, ok := l.take(); !ok {
 			break
 		}
+		l.rest.Shown++
 	}
+}
+
+// table writes a page of the entries in the order of the server.
+func (l *listing) table() error {
+	l.skip()
 	return l.rows(func() (item, bool) { return l.take() }, Order{})
 }
 
@@ -197,6 +205,7 @@ func (l *listing) rows(next func() (item, bool), o Order) error {
 
 // finish writes the end of a page with n entries.
 func (l *listing) finish(template string, n int, more bool, o Order) error {
+	l.rest.Shown, l.rest.More = l.rest.Shown+n, more
 	end := listingEnd{Rows: n, Number: l.page(), Problem: l.problem}
 	if end.Number > 1 {
 		end.Previous = l.Links.Sorted(o.String(), end.Number-1)

@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"iter"
 	"mime"
 	"path"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/htmltext"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/internal/tty"
@@ -29,8 +31,9 @@ type field struct {
 }
 
 type messagePart struct {
-	Title, Media, Path, Text, Note string
-	Inline, Image                  bool
+	Title, Media, Path, Note string
+	Text                     []span
+	Inline, Image            bool
 }
 
 // Limits of a page that shows a message. The bytes of all parts remain
@@ -57,7 +60,7 @@ func (v *View) message(ctx context.Context, w io.Writer) error {
 			data.Fields = append(data.Fields, v.field(name, value))
 		}
 	}
-	left := int64(maxShownText)
+	left, hasText := int64(maxShownText), false
 	for p, err := range rfc822.Parts(io.MultiReader(bytes.NewReader(head), rest)) {
 		if err == nil {
 			err = ctx.Err()
@@ -70,30 +73,54 @@ func (v *View) message(ctx context.Context, w io.Writer) error {
 			data.Problem = "The page shows only the first parts of the message."
 			break
 		}
-		data.Parts = append(data.Parts, v.messagePart(p, &left))
+		part := v.messagePart(p, &left, hasText)
+		hasText = hasText || part.Inline
+		data.Parts = append(data.Parts, part)
 	}
 	data.About = v.about(data.Problem == "")
 	return execute(w, "article", data)
 }
 
-// field returns a header field. The identifiers of other articles are links.
+// field returns a header field. Newsgroups and the identifiers of other messages
+// are links.
 func (v *View) field(name, value string) field {
 	f := field{Name: name, Value: tty.Escape(rfc822.DecodeWords(value))}
-	isNews := strings.HasSuffix(v.URL.Scheme(), "news") || strings.HasPrefix(v.URL.Scheme(), "nntp")
-	if !isNews || name != "References" && name != "In-Reply-To" {
+	scheme := v.URL.Scheme()
+	isNews := strings.HasSuffix(scheme, "news") || strings.HasPrefix(scheme, "nntp")
+	var parts iter.Seq[string]
+	switch {
+	case name == "References" || name == "In-Reply-To":
+		parts = strings.FieldsSeq(value)
+	case isNews && (name == "Newsgroups" || name == "Followup-To"):
+		parts = strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' })
+	default:
 		return f
 	}
 	f.Value = ""
-	for id := range strings.FieldsSeq(value) {
-		u, err := articleURL(v.URL, strings.Trim(id, "<>"))
-		if err == nil && len(f.Links) < maxShownParts {
-			f.Links = append(f.Links, Link{Name: tty.Escape(id), Path: v.Links.Page(u)})
+	for part := range parts {
+		if len(f.Links) == maxShownParts {
+			break
 		}
+		l := Link{Name: tty.Escape(part)}
+		u, err := v.messageURL(strings.Trim(part, "<>"), isNews)
+		if err == nil && (strings.Contains(part, "@") || isNews) {
+			l.Path = v.Links.Page(u)
+		}
+		f.Links = append(f.Links, l)
 	}
 	return f
 }
 
-// articleURL returns the news URL of another article on the server of u.
+// messageURL returns the URL of a newsgroup, or of another message.
+func (v *View) messageURL(id string, isNews bool) (uri.URI, error) {
+	if isNews {
+		return articleURL(v.URL, id)
+	}
+	return uri.Build(uri.Parts{Scheme: "mid", Path: uri.Escape(id, uri.Segment)})
+}
+
+// articleURL returns the news URL of another article or of a newsgroup on the
+// server of u.
 func articleURL(u uri.URI, id string) (uri.URI, error) {
 	p := u.Parts()
 	scheme := "news"
@@ -110,8 +137,9 @@ func articleURL(u uri.URI, id string) (uri.URI, error) {
 }
 
 // messagePart returns a part of a message. It reads at most left bytes of its
-// text and subtracts their number from left.
-func (v *View) messagePart(p *rfc822.Part, left *int64) messagePart {
+// text and subtracts their number from left. It shows the text of an HTML part
+// only if there is no earlier text, because the part is usually an alternative.
+func (v *View) messagePart(p *rfc822.Part, left *int64, hasText bool) messagePart {
 	kind := media.TrimParameters(p.Media)
 	shown := messagePart{Media: tty.Escape(kind), Image: strings.HasPrefix(kind, "image/")}
 	shown.Path = v.Links.Part(v.URL, p.Number)
@@ -119,7 +147,7 @@ func (v *View) messagePart(p *rfc822.Part, left *int64) messagePart {
 	if name := PartName(p); disposition == "attachment" || !strings.HasPrefix(kind, "text/") {
 		shown.Title = tty.Escape(name)
 	}
-	if kind != "text/plain" || disposition == "attachment" {
+	if kind != "text/plain" && (kind != "text/html" || hasText) || disposition == "attachment" {
 		return shown
 	}
 	body, err := p.Body(func(string, ...any) {})
@@ -128,13 +156,17 @@ func (v *View) messagePart(p *rfc822.Part, left *int64) messagePart {
 		text, err = io.ReadAll(io.LimitReader(decodeText(body, p.Media), *left))
 	}
 	*left -= int64(len(text))
+	if kind == "text/html" {
+		page, failed := htmltext.Render(bytes.NewReader(text), htmltext.Options{MaxText: maxShownText})
+		text, err = []byte(page.Body), cmp.Or(err, failed)
+	}
 	switch {
 	case err != nil:
 		shown.Note = "The text is incomplete. " + v.Problem(err)
 	case *left == 0:
 		shown.Note = "The page shows only the start of the text."
 	}
-	shown.Inline, shown.Text = true, string(cleanText(text))
+	shown.Inline, shown.Text = true, v.spans(string(cleanText(text)))
 	return shown
 }
 

@@ -71,6 +71,10 @@ type View struct {
 
 	Order  Order // order of the entries of a listing
 	Number int   // number of the page of a listing, from 1; 0 means 1
+
+	// Skipped is the number of entries before those that Scheme.Menu returns,
+	// for a caller that writes several pages of a listing.
+	Skipped int
 }
 
 // Form returns the form in which the document is displayed.
@@ -112,6 +116,19 @@ func isText(kind string) bool {
 // Write writes the page. Its form must not be Download or Web. Errors of the body
 // are described in the page. The returned error is an error of w.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
+	_, err := v.WritePage(ctx, w)
+	return err
+}
+
+// A Rest describes the entries of a listing after a page.
+type Rest struct {
+	Shown int  // number of entries of Scheme.Menu on this page and earlier pages
+	More  bool // there is another page
+}
+
+// WritePage is like Write. If the object is a listing, it also returns the Rest
+// of the listing.
+func (v *View) WritePage(ctx context.Context, w io.Writer) (rest Rest, err error) {
 	shown := *v
 	v = &shown
 	if v.Response != nil {
@@ -131,15 +148,15 @@ func (v *View) Write(ctx context.Context, w io.Writer) error {
 	case Listing:
 		return v.listing(ctx, w)
 	case Search:
-		return v.search(w)
+		return rest, v.search(w)
 	case Ask:
-		return v.ask(ctx, w)
+		return rest, v.ask(ctx, w)
 	case Session:
-		return v.session(w)
+		return rest, v.session(w)
 	case Message:
-		return v.message(ctx, w)
+		return rest, v.message(ctx, w)
 	case Image:
-		return v.image(w)
+		return rest, v.image(w)
 	}
-	return v.text(ctx, w)
+	return rest, v.text(ctx, w)
 }

@@ -75,15 +75,11 @@ func (l *listing) threads() error {
 // threadItems returns the articles of the page. All articles of a group with at
 // most maxSorted articles are on one page.
 func (l *listing) threadItems() (all []item, more bool) {
-	if l.peek(maxSorted+1, maxSortedSize) {
+	if l.peek(maxSorted+1, maxSortedSize) && l.Skipped == 0 {
 		return l.peeked, false
 	}
 	l.notice = "The group is long. Each page has the threads of its own articles."
-	for range (l.page() - 1) * pageRows {
-		if _, ok := l.take(); !ok {
-			break
-		}
-	}
+	l.skip()
 	for len(all) < pageRows {
 		i, ok := l.take()
 		if !ok {
