@@ -66,6 +66,7 @@ type Archive struct {
 // A Handler serves archives over HTTP. It is safe for concurrent use.
 type Handler struct {
 	base     string
+	address  string // host and port of the listener
 	hosts    map[string]bool
 	scripts  bool
 	schemes  map[string]fetch.Scheme
@@ -102,7 +103,8 @@ func New(opts Options) (*Handler, error) {
 	if opts.Address == nil {
 		return nil, fetch.Usage.Errorf("the address of the listener is missing")
 	}
-	host, port, err := net.SplitHostPort(opts.Address.String())
+	h.address = opts.Address.String()
+	host, port, err := net.SplitHostPort(h.address)
 	if err != nil {
 		return nil, fetch.Usage.With(err)
 	}
@@ -167,7 +169,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{Handler: h, w: w, r: r}
 	x.setPageHeader()
 	switch {
-	case !h.hosts[strings.ToLower(r.Host)] && !h.public.isLocalAddress(r):
+	case r.Method == http.MethodConnect:
+		w.Header().Set("Allow", "GET, HEAD")
+		x.fail(http.StatusMethodNotAllowed, "CONNECT is not permitted", "The server opens no tunnels.")
+		return
+	case !isProxied(r) && !h.hosts[strings.ToLower(r.Host)] && !h.public.isLocalAddress(r):
 		x.fail(http.StatusForbidden, "This host name is not permitted",
 			"The server answers only requests for its own address.")
 		return
@@ -199,6 +205,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.fail(http.StatusServiceUnavailable, "The server is busy", "Try again later.")
 		return
 	case <-ctx.Done():
+		return
+	}
+	if isProxied(r) {
+		x.proxy()
 		return
 	}
 	x.route()

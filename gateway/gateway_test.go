@@ -75,7 +75,7 @@ func TestPages(t *testing.T) {
 		"no captures":       {root + "*/http://b.example/", 404, nil},
 		"unknown archive":   {"/archive/other/", 404, nil},
 		"unknown route":     {"/live/http://a.example/", 404, nil},
-		"proxy request":     {"http://a.example/", 404, nil},
+		"proxy request":     {"http://a.example/", 403, nil},
 		"relative URL":      {root + "2024/x", 400, nil},
 		"three digits":      {root + "202/http://a.example/", 404, nil},
 		"fifteen digits":    {root + "202401010000000/http://a.example/", 404, nil},

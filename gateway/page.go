@@ -33,6 +33,9 @@ func (x *exchange) newPage(title string, c *collection) page {
 		first = "Open a URL"
 	}
 	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: first, Path: x.base + "/"}}}}
+	if isProxied(x.r) { // a path would be a path of another server
+		p.StyleSheet, p.Trail = "http://"+x.address+p.StyleSheet, nil
+	}
 	p.SetTitle(title)
 	if c != nil {
 		p.Archive = &archiveLink{tty.Escape(c.Name), c.path}
