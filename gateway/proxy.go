@@ -65,7 +65,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 	if untyped {
 		u = withType(u)
 	}
-	t := liveTarget{url: u}
+	t := liveTarget{url: u, raw: true} // an error page for bytes has no form of the first page
 	resp, err := x.gate.retrieve(x.r.Context(), scheme, u, op, guard.Permission{}, false)
 	if err != nil {
 		x.liveError(t, guard.Permission{}, err)
@@ -76,6 +76,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 		sniff(resp, u)
 	}
 	l := proxyLinks{newLiveLinks(x.Handler, t, guard.Permission{}, resp), "http://" + x.address, !untyped}
+	l.target.raw = false
 	v := x.liveView(l.liveLinks, resp)
 	v.Links = l
 	for i := range v.Page.Banner.Links {

@@ -156,8 +156,8 @@ func TestProxy(t *testing.T) {
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s: %s: %d, want %d and %q in\n%s", name, c.target, w.Code, c.status, c.want, w.Body)
 		}
-		if strings.Contains(w.Body.String(), `href="/`) {
-			t.Errorf("%s: the page has links to the server of the URL:\n%s", name, w.Body)
+		if strings.Contains(w.Body.String(), `href="/`) || strings.Contains(w.Body.String(), "<form") {
+			t.Errorf("%s: the page has links to the server of the URL, or a form:\n%s", name, w.Body)
 		}
 		if strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%s: the page contains the password:\n%s", name, w.Body)
@@ -230,7 +230,9 @@ func TestPublicLive(t *testing.T) {
 		"private hosts": func(l *Live) { l.Schemes = []string{"gopher"} },
 	} {
 		opts := Options{Address: testAddress, Public: true, Live: &Live{AllowHosts: []string{"127.0.0.1"}}}
-		opts.Live.Client = func(p fetch.Policy, personal bool) (*fetch.Client, error) { return fetch.New(fetch.Options{Policy: p}), nil }
+		opts.Live.Client = func(p fetch.Policy, personal bool) (*fetch.Client, error) {
+			return fetch.New(fetch.Options{Policy: p}), nil
+		}
 		change(opts.Live)
 		if _, err := New(opts); fetch.FaultOf(err) != fetch.Usage {
 			t.Errorf("%s: %v", name, err)
