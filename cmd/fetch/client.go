@@ -76,6 +76,8 @@ type clientSpec struct {
 	redirects     *redirectFlags     // limits of redirects, or nil for the defaults
 	redirectLogin bool               // if true, look up targets of redirects in netrc
 	transcript    bool               // if true, print the dialogs with servers
+	policy        *fetch.Policy      // policy that the flags change; nil means fetch.Typed
+	logins        *logins            // if not nil, used instead of the logins of the flags
 }
 
 // An openClient is a Client together with its credentials, its cookies and the
@@ -124,14 +126,20 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	}
 	o := fetch.Options{Wrap: slices.Concat(spec.middlewares, wrap.Standard(spec.standard), spec.innermost), Proxy: proxy,
 		Resolver: f.route.resolver()}
-	if o.Policy, err = f.policy.policy(&f.limits, all); err != nil {
+	base := fetch.Typed()
+	if spec.policy != nil {
+		base = *spec.policy
+	}
+	if o.Policy, err = f.policy.policy(base, &f.limits, all); err != nil {
 		return nil, err
 	}
 	if spec.redirects != nil {
 		spec.redirects.apply(&o.Policy)
 	}
-	if c.logins, err = f.login.open(ctx, s); err != nil {
-		return nil, err
+	if c.logins = spec.logins; c.logins == nil {
+		if c.logins, err = f.login.open(ctx, s); err != nil {
+			return nil, err
+		}
 	}
 	o.Login = c.logins.answer
 	if spec.redirectLogin {

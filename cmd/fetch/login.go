@@ -38,6 +38,7 @@ type logins struct {
 	netrc    *netrc.File // contents of the netrc file, or nil
 	optional bool        // if true, the password of a URL overrides netrc
 	user     *fetch.Credential
+	silent   bool // if true, never prompt
 
 	mu sync.Mutex // serializes prompts
 }
@@ -107,7 +108,7 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 			return found, err
 		}
 	}
-	if !c.Typed || !terminal.Is(l.stderr) || !terminal.Is(l.stdin) {
+	if l.silent || !c.Typed || !terminal.Is(l.stderr) || !terminal.Is(l.stdin) {
 		return nil, nil
 	}
 	return l.prompt(ctx, c)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -45,11 +46,9 @@ func nonEmptyList(list *string) func(string) error {
 	}
 }
 
-// policy returns the policy for URLs that the user enters, with the changes
-// that the flags define.
-func (f *policyFlags) policy(l *limitFlags, all []fetch.Scheme) (fetch.Policy, error) {
-	p := fetch.Typed()
-	p.MaxTime = time.Duration(l.maxTime)
+// policy returns the policy p with the changes that the flags define.
+func (f *policyFlags) policy(p fetch.Policy, l *limitFlags, all []fetch.Scheme) (fetch.Policy, error) {
+	p.MaxTime = cmp.Or(time.Duration(l.maxTime), p.MaxTime)
 	p.Connect = time.Duration(l.connectTimeout)
 	p.MaxBody = int64(l.maxFilesize)
 	p.Downgrade = f.downgrade

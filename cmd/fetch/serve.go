@@ -32,12 +32,16 @@ func (r *commandTree) serve() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "serve [flags] [DIR|FILE...]",
 		Short: "Show URLs and archives in a web browser",
-		Long: `serve is a web server for archives of fetch mirror --warc, and for WARC and WACZ
-files. It renders pages, gopher menus, directories, newsgroups and articles. Links lead
-to captures in the same archive. The server never retrieves a URL from a network.
+		Long: `serve is a web server that shows URLs of all schemes as pages: gopher menus,
+directories, newsgroups, articles. With archives of fetch mirror --warc, or WARC or WACZ
+files, it shows their captures, and retrieves URLs from the network only with --live.
 It listens on a loopback address, unless --public permits other machines. SIGINT and
-SIGTERM end the server after the running requests.`,
-		Example: examples("fetch serve gopher.example.org",
+SIGTERM end the server after the running requests.
+
+A URL of a private network or of this machine needs a confirmation in the browser, or
+--allow-host. Files, mailboxes, logins and client certificates need the address with the
+token that the server prints.`,
+		Example: examples("fetch serve", "fetch serve --live=gopher,ftp --allow-host 192.168.1.0/24", "fetch serve gopher.example.org",
 			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
 	}, &serveCommand{streams: r.streams})
 }
@@ -50,7 +54,6 @@ func (c *serveCommand) register(s *options.Set) {
 	p.BoolVar(&c.scripts, "scripts", false, "let archived pages run scripts")
 	c.public.register(s)
 	c.live.register(s)
-	registerIgnored(s)
 }
 
 // serveGrace is the time after a signal in which running requests can finish.
@@ -58,7 +61,10 @@ const serveGrace = 10 * time.Second
 
 func (c *serveCommand) run(ctx context.Context, args []string) error {
 	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
-	live, err := c.live.options(len(args), opts.Schemes)
+	if c.public.public && len(args) == 0 && c.live.live == "" {
+		return fetch.Usage.Errorf("--public without archives requires --live=SCHEMES")
+	}
+	live, err := c.live.options(ctx, c.streams, len(args))
 	if err != nil {
 		return err
 	}
@@ -89,7 +95,11 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer h.Close()
-	c.note("the archives are at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
+	what := "archives are"
+	if live != nil {
+		what = "gateway is"
+	}
+	c.note("the "+what+" at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
 	if path := h.TokenPath(); path != "" {
 		c.note("for your files, mailboxes and logins, open http://%s%s", l.Addr(), path)
 	}

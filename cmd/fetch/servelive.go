@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway"
+	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -14,6 +17,7 @@ import (
 type serveLiveFlags struct {
 	live       string // "", "all", or names of schemes
 	allowHosts []string
+	client     clientFlags
 }
 
 func (f *serveLiveFlags) register(s *options.Set) {
@@ -24,11 +28,15 @@ func (f *serveLiveFlags) register(s *options.Set) {
 	})
 	p.Lookup("live").NoOptDefVal = "all"
 	p.StringSliceVar(&f.allowHosts, "allow-host", nil, "show live pages of the private `HOST|PREFIX` without a confirmation")
+	f.client.register(s)
 }
 
+// isOn reports whether the flags permit live pages, for a number of archives.
+func (f *serveLiveFlags) isOn(archives int) bool { return f.live != "" || archives == 0 }
+
 // options returns the options of live pages, or nil if no live pages are shown.
-func (f *serveLiveFlags) options(archives int, all []fetch.Scheme) (*gateway.Live, error) {
-	if f.live == "" && archives > 0 {
+func (f *serveLiveFlags) options(ctx context.Context, s *streams, archives int) (*gateway.Live, error) {
+	if !f.isOn(archives) {
 		if len(f.allowHosts) > 0 {
 			return nil, fetch.Usage.Errorf("--allow-host requires --live")
 		}
@@ -36,6 +44,7 @@ func (f *serveLiveFlags) options(archives int, all []fetch.Scheme) (*gateway.Liv
 	}
 	o := &gateway.Live{AllowHosts: f.allowHosts}
 	if f.live != "" && f.live != "all" {
+		all := schemes.All(schemes.Options{})
 		for name := range strings.SplitSeq(f.live, ",") {
 			if !slices.ContainsFunc(all, func(s fetch.Scheme) bool { return s.Name == name }) {
 				return nil, fetch.Usage.Errorf("--live: unknown scheme %q", name)
@@ -43,8 +52,109 @@ func (f *serveLiveFlags) options(archives int, all []fetch.Scheme) (*gateway.Liv
 			o.Schemes = append(o.Schemes, name)
 		}
 	}
-	o.Client = func(p fetch.Policy, personal bool) (*fetch.Client, error) {
-		return fetch.New(fetch.Options{Policy: p, Wrap: wrap.Standard(wrap.Options{})}, all...), nil
+	c, err := f.newClients(ctx, s)
+	if err == nil {
+		o.Client = c.open
 	}
-	return o, nil
+	return o, err
+}
+
+// serveClients opens the Clients of live pages.
+type serveClients struct {
+	ctx      context.Context
+	streams  *streams
+	flags    [2]clientFlags // for other requests, and for requests that may use the data of the user
+	schemes  [2]schemes.Options
+	fields   fetch.Header // header fields of all requests
+	personal *logins      // the logins of the user
+}
+
+// newClients reads the credentials and the cookies of the flags. Requests of
+// other users of this machine do not use them.
+func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveClients, err error) {
+	personal, other := f.client, f.client
+	switch {
+	case personal.login.user != "":
+		err = fetch.Usage.Errorf("--user would send the password to every server: use --netrc")
+	case personal.http.cookies.field() != "":
+		err = fetch.Usage.Errorf("--cookie NAME=VALUE would send the cookie to every server: use --cookie FILE")
+	case personal.http.cookies.jarFile != "":
+		err = fetch.Usage.Errorf("serve does not save cookies: use --cookie FILE")
+	case len(personal.replay.archives) > 0:
+		err = fetch.Usage.Errorf("serve reads the archives that are its arguments, not those of --archive")
+	}
+	if err != nil {
+		return nil, err
+	}
+	other.login, other.http.cookies, other.mail.stores = loginFlags{}, cookieFlags{}, nil
+	other.tls.cert, other.tls.key = "", ""
+	c = &serveClients{ctx: ctx, streams: s, flags: [2]clientFlags{other, personal}}
+	for i := range c.flags {
+		if c.schemes[i], err = c.flags[i].schemes(); err != nil {
+			return nil, err
+		}
+	}
+	if c.fields, err = personal.http.fields(); err != nil {
+		return nil, err
+	}
+	for _, field := range c.fields {
+		if http1.IsSecretField(field.Name) {
+			return nil, fetch.Usage.Errorf("the header field %s would be sent to every server", field.Name)
+		}
+	}
+	if c.personal, err = personal.login.open(ctx, s); err == nil {
+		c.personal.silent = true
+	}
+	return c, err
+}
+
+// open returns a Client with the policy p.
+func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error) {
+	i, l := 0, &logins{streams: c.streams, silent: true}
+	if personal {
+		i, l = 1, c.personal
+	}
+	f := &c.flags[i]
+	retry := f.retry.options(nil)
+	if !f.retry.set.Changed("retry") {
+		retry.Attempts = 1 // the user can reload the page
+	}
+	opened, err := f.open(c.ctx, c.streams, clientSpec{
+		schemes: c.schemes[i], policy: &p, logins: l,
+		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return loginDriver{next, c.fields, l} }},
+		standard:    wrap.Options{Retry: retry, Rate: int64(f.limits.rate)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return opened.Client, nil
+}
+
+// A loginDriver adds the header fields of the flags and the login of the server
+// to each request. Only URLs that the user entered, and links between pages of
+// one server, have a login.
+type loginDriver struct {
+	next   fetch.Driver
+	fields fetch.Header
+	logins *logins
+}
+
+func (d loginDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	req = req.Clone()
+	req.Header = append(req.Header, d.fields...)
+	origin, ok := originOf(req.URL)
+	if ok && req.From != nil {
+		var page fetch.Origin
+		page, ok = originOf(req.From.URL)
+		ok = ok && page == origin
+	}
+	if ok && isAnonymous(req.Auth) {
+		if login := d.logins.credential(req); login != nil {
+			if req.Auth != nil {
+				login.Mechanism = req.Auth.Mechanism
+			}
+			req.Auth = login
+		}
+	}
+	return d.next.Do(ctx, req)
 }
