@@ -284,7 +284,6 @@ var reservedSchemes = map[string]string{
 	"afs":        "files of the Andrew File System",
 	"nfs":        "files of the Network File System, RFC 2224",
 	"urn":        "names without a place, RFC 8141",
-	"x500":       "entries of an X.500 directory",
 	"whois++":    "records of a Whois++ server, RFC 1835",
 	"mailserver": "documents that a mail server sends on request",
 	"cso":        "entries of a CSO name server",

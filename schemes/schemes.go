@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/schemes/gemini"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/ldap"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/prospero"
@@ -29,6 +30,7 @@ type Options struct {
 	Gemini   gemini.Options
 	Gopher   gopher.Options
 	HTTP     http.Options
+	LDAP     ldap.Options
 	Mail     mail.Options
 	NNTP     nntp.Options
 	Prospero prospero.Options
@@ -49,6 +51,7 @@ func All(o Options) []fetch.Scheme {
 		gemini.Schemes(o.Gemini),
 		gopher.Schemes(o.Gopher),
 		http.Schemes(o.HTTP),
+		ldap.Schemes(o.LDAP),
 		mail.Schemes(o.Mail),
 		nntp.Schemes(o.NNTP),
 		prospero.Schemes(o.Prospero),

@@ -1,5 +1,5 @@
 // Package ber encodes and decodes elements in the Basic Encoding Rules of ASN.1
-// (ITU-T X.690), as Z39.50 uses them.
+// (ITU-T X.690), as Z39.50 and LDAP use them.
 //
 // [Read] reads one element from a connection, with a limit for its size. The
 // methods of [Element] decode its value. Elements share memory with the bytes
@@ -42,8 +42,10 @@ const (
 	Null          = 5
 	OID           = 6
 	External      = 8
+	Enumerated    = 10
 	UTF8String    = 12
 	Sequence      = 16
+	Set           = 17
 	VisibleString = 26
 	GeneralString = 27
 )

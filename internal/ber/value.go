@@ -85,9 +85,9 @@ func (e Element) OID() (string, error) {
 	return text.String(), nil
 }
 
-// Append appends an element with the given identifier to dst. The value of a
-// constructed element consists of the concatenated parts.
-func appendElement(class Class, form byte, tag uint32, parts [][]byte) []byte {
+// encode returns an element with the given identifier. Its value consists
+// of the concatenated parts.
+func encode(class Class, form byte, tag uint32, parts [][]byte) []byte {
 	var b []byte
 	if tag < 0x1F {
 		b = append(b, byte(class)|form|byte(tag))
@@ -125,20 +125,26 @@ func appendBase128(dst []byte, n uint64) []byte {
 	return append(dst, b...)
 }
 
+// Constructed returns the encoding of an element that contains elements. The
+// parts are its encoded elements.
+func Constructed(class Class, tag uint32, parts ...[]byte) []byte {
+	return encode(class, constructed, tag, parts)
+}
+
 // Group returns the encoding of a constructed element with a context-specific
 // tag. The parts are its encoded elements.
 func Group(tag uint32, parts ...[]byte) []byte {
-	return appendElement(Context, constructed, tag, parts)
+	return encode(Context, constructed, tag, parts)
 }
 
 // SequenceOf returns the encoding of a sequence of encoded elements.
 func SequenceOf(parts ...[]byte) []byte {
-	return appendElement(Universal, constructed, Sequence, parts)
+	return encode(Universal, constructed, Sequence, parts)
 }
 
 // Primitive returns the encoding of a primitive element.
 func Primitive(class Class, tag uint32, value []byte) []byte {
-	return appendElement(class, 0, tag, [][]byte{value})
+	return encode(class, 0, tag, [][]byte{value})
 }
 
 // String returns the encoding of a text with a context-specific tag.

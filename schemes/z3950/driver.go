@@ -2,6 +2,7 @@ package z3950
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -50,17 +51,24 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 }
 
 // exchange runs use with a lease of a session. The function use ends the lease.
+// If the server requires a login, exchange asks for a credential once.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, use func(*lease) error) error {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
 		return err
 	}
-	auth := req.Auth
-	if auth == nil && d.env.Login != nil && req.Typed() {
-		if auth, err = d.env.Login(ctx, fetch.Challenge{Origin: t.Origin(), Typed: true}); err != nil {
-			return err
-		}
+	err = d.exchangeAs(ctx, req, t, req.Auth, use)
+	if fetch.FaultOf(err) != fetch.Auth || req.Auth != nil || d.env.Login == nil || !req.Typed() {
+		return err
 	}
+	auth, loginErr := d.env.Login(ctx, fetch.Challenge{Origin: t.Origin(), Typed: true})
+	if auth == nil || loginErr != nil {
+		return cmp.Or(loginErr, err)
+	}
+	return d.exchangeAs(ctx, req, t, auth, use)
+}
+
+func (d *driver) exchangeAs(ctx context.Context, req *fetch.Request, t fetch.Target, auth *fetch.Credential, use func(*lease) error) error {
 	return d.idle.Do(ctx, sessions.Key(ctx, d.env.Net, t, auth), req.Trace, func() (*session, error) {
 		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 		if err != nil {

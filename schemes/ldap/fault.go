@@ -1,0 +1,72 @@
+package ldap
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-ldap/ldap/v3"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/ber"
+	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// faults maps result codes to classes of errors. All other codes are
+// fetch.Denied.
+var faults = map[int64]fetch.Fault{
+	ldap.LDAPResultStrongAuthRequired:          fetch.Auth,
+	ldap.LDAPResultNoSuchObject:                fetch.NotFound,
+	ldap.LDAPResultInvalidDNSyntax:             fetch.BadURL,
+	ldap.LDAPResultInappropriateAuthentication: fetch.Auth,
+	ldap.LDAPResultInvalidCredentials:          fetch.Auth,
+	ldap.LDAPResultInsufficientAccessRights:    fetch.Auth,
+	ldap.LDAPResultBusy:                        fetch.TryLater,
+	ldap.LDAPResultUnavailable:                 fetch.TryLater,
+	ldap.LDAPResultTimeLimitExceeded:           fetch.TryLater,
+	ldap.LDAPResultLoopDetect:                  fetch.Loop,
+}
+
+// maxShown is the maximum length of a server's text in an error.
+const maxShown = 300
+
+// fault returns the error for a result that is not a success.
+func (r result) fault() error {
+	f, ok := faults[r.code]
+	if !ok {
+		f = fetch.Denied
+	}
+	name := strings.ToLower(ldap.LDAPResultCodeMap[uint16(max(r.code, 0)&0xFFFF)])
+	if name == "" {
+		name = "error"
+	}
+	err := f.Errorf("server replied: %s (%d)", name, r.code)
+	if r.text != "" {
+		err = f.Errorf("server replied: %s (%d): %s", name, r.code, tty.Escape(r.text[:min(len(r.text), maxShown)]))
+	}
+	return sessions.NeedLogin(f, &fetch.Error{Code: int(r.code), Err: err})
+}
+
+// wireFault classifies an error of the connection or of the codec.
+func wireFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ber.ErrMalformed):
+		return fetch.Protocol.With(err)
+	case err == io.EOF:
+		return fetch.Connect.Errorf("server closed the connection without a response")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fetch.Truncated.Errorf("server closed the connection during a response: %w", err)
+	}
+	return err
+}
+
+// brokenOff classifies an error in the middle of the entries.
+func brokenOff(err error) error {
+	if err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
+		return fetch.Truncated.Errorf("the entries are incomplete: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package ldap
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/ber"
+	"github.com/anyurl/fetch/internal/sessions"
+)
+
+// A session is a connection to a server. It sends the next request only after
+// it has read the last response to the previous one.
+type session struct {
+	*sessions.Conn
+	in *bufio.Reader
+	id int64 // of the last request
+}
+
+// goodbye is the message that ends a session.
+var goodbye = string(encode(1<<30, ber.Primitive(ber.Application, opUnbind, nil), nil))
+
+func newSession(conn net.Conn, t *trace.Trace) *session {
+	s := &session{Conn: sessions.NewConn(conn, t, goodbye)}
+	s.in = bufio.NewReader(s)
+	return s
+}
+
+// Claim rejects a session that received bytes while it was idle.
+func (s *session) Claim(t *trace.Trace) bool {
+	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+}
+
+// Release implements sessions.Session.
+func (s *session) Release() bool {
+	s.SetReplyTimeout(0)
+	return s.Conn.Release() && s.in.Buffered() == 0
+}
+
+const replyTime = 2 * time.Minute
+
+// send sends an operation. The parameter shown is the operation as it appears
+// in the trace.
+func (s *session) send(op, shown, controls []byte) error {
+	s.id++
+	err := s.Send(encode(s.id, op, controls), encode(s.id, shown, controls))
+	if err != nil {
+		s.Break()
+		return wireFault(err)
+	}
+	s.Trace().Reached(trace.RequestSent, s.NetConn)
+	return nil
+}
+
+// receive reads the next response to the last request. Intermediate responses
+// are skipped.
+func (s *session) receive() (message, error) {
+	for {
+		s.SetReplyTimeout(replyTime)
+		b, err := ber.Read(s.in, maxMessage)
+		if err != nil {
+			s.Break()
+			return message{}, wireFault(err)
+		}
+		m, err := parseMessage(b)
+		if err != nil {
+			s.Break()
+			return m, wireFault(err)
+		}
+		s.MarkAnswered()
+		s.Trace().Reached(trace.FirstByte, s.NetConn)
+		switch {
+		case m.id == s.id && m.op.Tag == opIntermediate:
+		case m.id == s.id:
+			return m, nil
+		default:
+			s.Break()
+			return m, s.unexpected(m)
+		}
+	}
+}
+
+// unexpected returns the error for a message that is not a response to the last
+// request.
+func (s *session) unexpected(m message) error {
+	if m.id != 0 || m.op.Tag != opExtended {
+		return fetch.Protocol.Errorf("server sent message %d, which is not a response to message %d", m.id, s.id)
+	}
+	r, err := parseResult(m.op) // notice of disconnection
+	if err != nil {
+		return wireFault(err)
+	}
+	return fetch.TryLater.Errorf("server closed the session: %w", r.fault())
+}
+
+// result reads the result of a request.
+func (s *session) result(tag uint32) (r result, err error) {
+	m, err := s.receive()
+	if err != nil {
+		return r, err
+	}
+	if m.op.Tag != tag {
+		s.Break()
+		return r, fetch.Protocol.Errorf("server sent operation %d instead of %d", m.op.Tag, tag)
+	}
+	if r, err = parseResult(m.op); err != nil {
+		s.Break()
+	}
+	return r, wireFault(err)
+}
+
+// startTLS encrypts the connection (RFC 4511 4.14). If the server does not
+// support TLS, the session continues without it, unless mode requires TLS.
+func (s *session) startTLS(ctx context.Context, env fetch.Env, host string, mode scheme.TLSMode) error {
+	op := operation(opExtendedRequest, ber.String(0, startTLSName))
+	if err := s.send(op, op, nil); err != nil {
+		return err
+	}
+	r, err := s.result(opExtended)
+	switch {
+	case err != nil:
+		return err
+	case r.code == 0:
+		return s.Encrypt(ctx, env.TLS, host, s.in.Buffered())
+	case mode == scheme.TLSRequired:
+		return fetch.TLS.Errorf("server rejected StartTLS: %w", r.fault())
+	}
+	return nil
+}
+
+// bind logs in.
+func (s *session) bind(auth *fetch.Credential) error {
+	if err := s.send(bindRequest(auth.User, auth.Password.Reveal()), bindRequest(auth.User, "***"), nil); err != nil {
+		return err
+	}
+	r, err := s.result(opBindResponse)
+	if err == nil && r.code != 0 {
+		err = r.fault()
+	}
+	return err
+}
