@@ -131,9 +131,35 @@ func TestCrawlReport(t *testing.T) {
 				if r = reportOf(t, o.Dir); r.Run != 2 || r.Totals["new"] != 0 || r.Totals["unchanged"] != 7 {
 					t.Errorf("run 2: %+v", r)
 				}
+				checkRuns(t, o.Dir)
 				checkVerify(t, o.Dir)
 			})
 		})
+	}
+}
+
+// checkRuns checks the results of both runs in crawl.jsonl.
+func checkRuns(t *testing.T, dir string) {
+	t.Helper()
+	runs, complete, err := mirror.Runs(t.Context(), dir, 1000)
+	if err != nil || !complete || len(runs) != 2 {
+		t.Fatalf("runs %+v, %v, %v", runs, complete, err)
+	}
+	for i, r := range runs {
+		if !r.Ended.After(r.Started) {
+			t.Errorf("run %d from %v to %v", r.Run, r.Started, r.Ended)
+		}
+		r.Started, r.Ended = time.Time{}, time.Time{}
+		want := mirror.PastRun{Run: 1, New: 7, Failed: 2, Excluded: 2, Bytes: 5172}
+		if i == 1 {
+			want = mirror.PastRun{Run: 2, Unchanged: 7, Failed: 2, Excluded: 2}
+		}
+		if r != want {
+			t.Errorf("got  %+v\nwant %+v", r, want)
+		}
+	}
+	if runs, complete, err = mirror.Runs(t.Context(), dir, 3); err != nil || complete || len(runs) != 1 {
+		t.Errorf("with a limit: %+v, %v, %v", runs, complete, err)
 	}
 }
 
