@@ -3,6 +3,7 @@ package warc
 import (
 	"bufio"
 	"errors"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
@@ -71,6 +72,9 @@ type Place struct {
 	File   string // name of the finished file; until then, the name has the suffix OpenSuffix
 	Offset int64  // start of the record or its gzip member, in bytes
 	Length int64  // bytes in the file
+
+	// Checksum is the CRC-32 (IEEE) of the bytes in the file.
+	Checksum uint32
 
 	ID            string
 	Date          time.Time // value of WARC-Date
@@ -225,7 +229,7 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pla
 		}
 	}
 	p := Place{
-		File: w.name, Offset: offset, Length: n.n,
+		File: w.name, Offset: offset, Length: n.n, Checksum: n.checksum,
 		ID: r.ID, Date: r.Date, BlockDigest: r.BlockDigest, PayloadDigest: r.PayloadDigest,
 	}
 	if line.Key != "" {
@@ -286,13 +290,15 @@ func (w *Writer) abandon() error {
 }
 
 type countingWriter struct {
-	w *bufio.Writer
-	n int64
+	w        *bufio.Writer
+	n        int64
+	checksum uint32 // CRC-32 (IEEE) of the bytes
 }
 
 func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
+	c.checksum = crc32.Update(c.checksum, crc32.IEEETable, p[:n])
 	return n, err
 }
 

@@ -43,7 +43,7 @@ type Archive struct {
 	mailWritten bool // whether Derive has written the mailboxes
 	losses      []Loss
 	intact      intactSet
-	verifiers   sync.Pool // of type *warc.RecordVerifier
+	verifiers   sync.Pool // of type *recordVerifier
 
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,55 @@ func TestCommit(t *testing.T) {
 			checkVerify(t, dir)
 		})
 	}
+}
+
+// TestChecksum checks that the checksum of a record detects each changed byte,
+// and that a record counts as damaged only if its content has changed.
+func TestChecksum(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := openArchive(t, dir, Options{WARC: &warc.Options{MaxSize: 1}, Now: time.Now})
+	l := claimItems(t, a, "http://a.example/one")
+	e := newEntry(t, a, l.Items[0])
+	if err := a.Commit(t.Context(), l, []Entry{e}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	e.Body.Free()
+	c := *e.Result.Capture
+	path := filepath.Join(dir, warcFolder, c.File)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name            string
+		flip            int64 // offset in the record, or -1
+		length          int64
+		matches, intact bool
+	}{
+		{"unchanged", -1, c.Length, true, true},
+		{"operating system in the gzip header", 9, c.Length, false, true},
+		{"content", c.Length - 12, c.Length, false, false},
+		{"negative length in a forged database", -1, -1, false, true},
+		{"length beyond the end of the file", -1, c.Length + 1000, false, true},
+	} {
+		changed := slices.Clone(text)
+		if test.flip >= 0 {
+			changed[c.Offset+test.flip] ^= 1
+		}
+		if err := os.WriteFile(path, changed, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c := c
+		c.Length, a.intact.set = test.length, nil
+		if got := a.matchesChecksum(&c); got != test.matches {
+			t.Errorf("%s: matches: %t, want %t", test.name, got, test.matches)
+		}
+		if got := a.hasRecord(&c); got != test.intact {
+			t.Errorf("%s: intact: %t, want %t", test.name, got, test.intact)
+		}
+	}
+	closeArchive(t, a)
 }
 
 // TestOpenAfterKill checks that Open discards the files and the WARC records

@@ -240,6 +240,7 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 		duplicates[e.Digest] = *k
 	}
 	if duplicate == nil {
+		k.Checksum = main.Checksum
 		c.a.proofs.add(proof{k.ID, k.URL, k.Proof, k.Digest})
 	}
 	c.a.intact.add(k)

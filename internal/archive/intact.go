@@ -2,6 +2,8 @@ package archive
 
 import (
 	"context"
+	"hash/crc32"
+	"slices"
 	"sync"
 
 	"github.com/anyurl/fetch/internal/frontier"
@@ -57,6 +59,10 @@ func (a *Archive) hasRecord(c *frontier.Capture) bool {
 	if a.intact.contains(c) {
 		return true
 	}
+	if a.matchesChecksum(c) {
+		a.intact.add(c)
+		return true
+	}
 	h, intact := a.readRecord(c)
 	if !intact {
 		return false
@@ -77,11 +83,47 @@ func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
 			return false
 		}
 		if refersTo(h, s.ID) {
+			if a.matchesChecksum(&s.Capture) {
+				return true
+			}
 			first, intact := a.readRecord(&s.Capture)
 			return intact && first.Type() != warc.Revisit
 		}
 	}
 	return false
+}
+
+// matchesChecksum reports whether the bytes of the WARC record of c match
+// Capture.Checksum. This takes a tenth of the time of readRecord. The record of a
+// capture without a checksum can be intact too.
+func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
+	if c.Checksum == 0 || c.Length < 0 || c.Length > maxVerified || a.options.Recheck {
+		return false
+	}
+	f, err := a.openWARC(c.File)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	v := a.verifier()
+	defer a.verifiers.Put(v)
+	v.bytes = slices.Grow(v.bytes[:0], int(c.Length))[:c.Length]
+	_, err = f.ReadAt(v.bytes, c.Offset)
+	return err == nil && crc32.ChecksumIEEE(v.bytes) == c.Checksum
+}
+
+// A recordVerifier contains the buffers for one record.
+type recordVerifier struct {
+	warc.RecordVerifier
+	bytes []byte
+}
+
+// verifier returns a recordVerifier. The caller must return it to a.verifiers.
+func (a *Archive) verifier() *recordVerifier {
+	if v, ok := a.verifiers.Get().(*recordVerifier); ok {
+		return v
+	}
+	return &recordVerifier{}
 }
 
 // readRecord reads the WARC record of c and reports whether it is intact. Of a
@@ -96,10 +138,7 @@ func (a *Archive) readRecord(c *frontier.Capture) (h *warc.Header, intact bool) 
 		return nil, false
 	}
 	defer f.Close()
-	v, _ := a.verifiers.Get().(*warc.RecordVerifier)
-	if v == nil {
-		v = &warc.RecordVerifier{}
-	}
+	v := a.verifier()
 	defer a.verifiers.Put(v)
 	h, intact = v.Verify(f, c.Offset)
 	return h, intact && describes(c, h)

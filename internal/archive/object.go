@@ -50,9 +50,13 @@ func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.Rea
 
 // openWARC opens a WARC file for reading. The file may be unfinished.
 func (a *Archive) openWARC(name string) (*os.File, error) {
-	f, err := regularfile.OpenIn(a.folder.root, warcFolder+"/"+name)
+	root, path := a.folder.root, warcFolder+"/"+name
+	if a.records != nil {
+		root, path = a.records.dir, name // saves opening the directory
+	}
+	f, err := regularfile.OpenIn(root, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = regularfile.OpenIn(a.folder.root, warcFolder+"/"+name+warc.OpenSuffix)
+		f, err = regularfile.OpenIn(root, path+warc.OpenSuffix)
 	}
 	return f, err
 }

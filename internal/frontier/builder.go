@@ -248,7 +248,7 @@ func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 // the order of the captures is the order of their rows.
 func (t *tx) moveLast(url int64) error {
 	const columns = `item, key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at,
-		bytes, record, proof`
+		bytes, record, proof, checksum`
 	id, err := t.insert("insert into capture ("+columns+") select "+columns+
 		" from capture where id=(select last from url where id=?)", url)
 	if err != nil {

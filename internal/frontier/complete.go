@@ -127,10 +127,11 @@ func (t *tx) capture(item int64, r *Result) (int64, error) {
 	t.captures++
 	t.bytes += c.Size
 	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size,
-		digest, sum, validator, modified, path, file, at, bytes, record, proof)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		digest, sum, validator, modified, path, file, at, bytes, record, proof, checksum)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		item, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
-		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof)
+		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof,
+		sql.NullInt64{Int64: int64(c.Checksum), Valid: c.Checksum != 0})
 }
 
 // file returns the row number of a WARC file. It inserts a row if necessary.

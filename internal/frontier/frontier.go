@@ -113,6 +113,11 @@ type Capture struct {
 	Length int64  // length of the gzip member, in bytes
 	ID     string // WARC-Record-ID
 	Proof  string // WARC-Payload-Digest
+
+	// Checksum is the CRC-32 of the gzip member, or zero if it is unknown. It is
+	// always zero for a revisit record, because such a record is intact only
+	// together with another record.
+	Checksum uint32
 }
 
 // A File describes a file in the tree and the state of its URL.

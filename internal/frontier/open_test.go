@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -214,24 +215,47 @@ func TestLargeRow(t *testing.T) {
 	}
 }
 
-// TestFirstVersion checks that Open accepts a database of version 1, and schema
-// statements that differ in comments and white space.
-func TestFirstVersion(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "front.db")
-	newFrontier(t, path).Close()
-	db, err := sqlite.Open(path)
-	if err == nil {
-		err = errors.Join(db.Script("drop table layout; drop table seal; drop table file; CREATE table file (\n id integer primary key, name text not null unique, -- it\n ends integer\n); pragma user_version = 1"), db.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := frontier.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if n, err := f.Layout(t.Context()); n != 1 || err != nil {
-		t.Errorf("layout %d, %v", n, err)
+// TestEarlierVersions checks that Open upgrades databases of earlier versions,
+// and accepts schema statements that differ in comments and white space.
+func TestEarlierVersions(t *testing.T) {
+	for version, change := range map[int]string{
+		1: "drop table layout; drop table seal; alter table capture drop column checksum; drop table file; " +
+			"CREATE table file (\n id integer primary key, name text not null unique, -- it\n ends integer\n)",
+		2: "drop table seal; alter table capture drop column checksum",
+		3: "alter table capture drop column checksum",
+	} {
+		path := filepath.Join(t.TempDir(), "front.db")
+		f := newFrontier(t, path)
+		err := errors.Join(f.Seal(t.Context(), []byte("manifest")), f.Close())
+		db, openErr := sqlite.Open(path)
+		if err = errors.Join(err, openErr); err == nil {
+			err = errors.Join(db.Script(fmt.Sprintf("%s; pragma user_version = %d", change, version)), db.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err = frontier.Open(t.Context(), path); err != nil {
+			t.Fatalf("version %d: %v", version, err)
+		}
+		defer f.Close()
+		if again, err := frontier.Open(t.Context(), path); err != nil {
+			t.Errorf("version %d, opened again: %v", version, err)
+		} else {
+			again.Close()
+		}
+		layout := 2
+		if version == 1 {
+			layout = 1
+		}
+		if n, err := f.Layout(t.Context()); n != layout || err != nil {
+			t.Errorf("version %d: layout %d, %v", version, n, err)
+		}
+		seal, err := f.ReadSeal(t.Context())
+		if err != nil || seal.Rows || (seal.Manifest != nil) != (version == 3) {
+			t.Errorf("version %d: seal %+v, %v", version, seal, err)
+		}
+		if err := f.Check(t.Context()); err != nil {
+			t.Errorf("version %d: %v", version, err)
+		}
 	}
 }

@@ -53,16 +53,18 @@ func (s *session) newestRun() (run int64, err error) {
 // captureColumns lists the columns that scanCapture reads, and their tables.
 const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time,
 	c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
-	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof from capture c join url u on u.id = c.item left join file f on f.id = c.file`
+	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof, coalesce(c.checksum, 0) from capture c join url u on u.id = c.item left join file f on f.id = c.file`
 
 func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	var key, digest []byte
 	var at, modified sql.NullInt64
+	var checksum int64
 	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest,
-		&c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof)
+		&c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof, &checksum)
 	copy(c.Key[:], key)
 	copy(c.Digest[:], digest)
 	c.Time, c.Modified = timeOf(at), timeOf(modified)
+	c.Checksum = uint32(checksum)
 	return c, id, err
 }
 

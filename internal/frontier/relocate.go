@@ -65,9 +65,9 @@ func (e *engine) Relocate(ctx context.Context, from, to string, end int64, moves
 		for _, m := range moves {
 			var err error
 			if m.Lost {
-				err = t.Exec("update capture set file=null, sum=null, at=0, bytes=0 where id=?", m.Row)
+				err = t.Exec("update capture set file=null, sum=null, at=0, bytes=0, checksum=null where id=?", m.Row)
 			} else {
-				err = t.Exec("update capture set file=?, at=?, bytes=? where id=?", file, m.Offset, m.Length, m.Row)
+				err = t.Exec("update capture set file=?, at=?, bytes=?, checksum=null where id=?", file, m.Offset, m.Length, m.Row)
 			}
 			if err != nil {
 				return err

@@ -17,6 +17,13 @@ var schema string
 // values are the schema versions that introduced the tables.
 var tableVersions = map[string]int{"layout": 2, "seal": 3}
 
+// checksumColumn is the definition of the column that databases before
+// checksumVersion lack. It is the last column of its table.
+const (
+	checksumColumn  = "checksum integer"
+	checksumVersion = 4
+)
+
 // schemaStatements returns the SQL statements that create the tables and
 // indexes of a schema version. The keys are the names of the tables and
 // indexes.
@@ -29,6 +36,9 @@ func schemaStatements(version int) map[string]string {
 			all[m[1]] = statement
 		}
 	}
+	if version < checksumVersion {
+		all["capture"] = strings.Replace(all["capture"], ", "+checksumColumn, "", 1)
+	}
 	return all
 }
 
@@ -37,9 +47,11 @@ func schemaStatements(version int) map[string]string {
 var comment = regexp.MustCompile(`--[^\n]*`)
 
 // normalizeSQL removes comments from an SQL statement, converts it to lower
-// case, and collapses white space.
+// case, and collapses white space. When SQLite adds or removes a column, it
+// moves the white space before a comma or a parenthesis.
 func normalizeSQL(statement string) string {
-	return strings.ToLower(strings.Join(strings.Fields(comment.ReplaceAllString(statement, " ")), " "))
+	words := strings.Fields(comment.ReplaceAllString(statement, " "))
+	return strings.NewReplacer(" )", ")", " ,", ",").Replace(strings.ToLower(strings.Join(words, " ")))
 }
 
 // checkSchema returns an error unless the database contains exactly the tables

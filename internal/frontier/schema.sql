@@ -88,7 +88,8 @@ create table capture (
 	at        integer not null,
 	bytes     integer not null,
 	record    text    not null,
-	proof     text    not null
+	proof     text    not null,
+	checksum  integer           -- CRC-32 of the record in the file. A database of version 3 lacks the column.
 );
 create index capture_item on capture (item) where key is null;
 create index capture_key on capture (key) where key is not null;

@@ -18,7 +18,7 @@ func testRead(t *testing.T, e Engine) {
 	full := frontier.Capture{
 		Key: a.Key, URL: a.URL, Run: 1, Time: tr.now().Add(123456 * time.Microsecond), Kind: "document", Media: "text/html; charset=x", Code: 200,
 		Size: 1 << 40, Digest: [32]byte{9, 31: 9}, Validator: "W/\"\xe9\"", Modified: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC),
-		Path: "http/a/é'?", File: "x.warc.gz.open", Offset: 1 << 41, Length: 1 << 20, ID: "<urn:uuid:1>", Proof: "sha1:ABC",
+		Path: "http/a/é'?", File: "x.warc.gz.open", Offset: 1 << 41, Length: 1 << 20, ID: "<urn:uuid:1>", Proof: "sha1:ABC", Checksum: 1<<32 - 1,
 	}
 	empty.Size, empty.Digest = 0, [32]byte{}
 	for _, c := range []*frontier.Capture{old, empty, &full} {
