@@ -33,6 +33,10 @@ const (
 	pollInterval = 20 * time.Millisecond // time between two evaluations of a condition
 )
 
+// ForeignHost is a host name that the browser resolves to 127.0.0.1. It is the
+// name of another site, as in an attack by DNS rebinding.
+const ForeignHost = "foreign.example"
+
 // A Browser is a running Chromium. Its profile and its downloads are deleted at
 // the end of the test.
 type Browser struct {
@@ -60,7 +64,7 @@ func Start(t *testing.T, addrs ...string) *Browser {
 		chromedp.ExecPath(program), chromedp.UserDataDir(home), chromedp.Env("HOME="+home),
 		chromedp.DisableGPU, chromedp.CombinedOutput(&output),
 		chromedp.Flag("log-level", "3"), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"),
+		chromedp.Flag("host-resolver-rules", "MAP "+ForeignHost+" 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			cmd.Path = enter
 			cmd.Args = append([]string{enter, "--net=" + network, "--", program}, cmd.Args[1:]...)
@@ -190,15 +194,18 @@ func (p *Page) Eval(expression string) string {
 	return text
 }
 
-// Wait waits until a JavaScript expression is true. An expression that throws an
-// exception is not yet true. If the time limit has passed, the test fails with
-// the text of the page.
+// Wait waits until a JavaScript expression is true, also if the tab opens other
+// pages meanwhile. An expression that throws an exception is not yet true. If
+// the time limit has passed, the test fails with the text of the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	safe := "(() => { try { return " + expression + " } catch { return false } })()"
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(pollInterval), chromedp.WithPollingTimeout(0)))
+	var err error
+	for again := true; again; again = err != nil && strings.Contains(err.Error(), "navigated") && ctx.Err() == nil {
+		_, err = chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(pollInterval), chromedp.WithPollingTimeout(0)))
+	}
 	if err != nil {
 		p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
 	}
