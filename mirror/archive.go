@@ -45,13 +45,22 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 // target, for reading in a web browser. In the copied pages and style sheets, it
 // rewrites links to archived objects as links to their copies. All other links
 // lead to the network. Files with the content coding gzip, br or zstd are
-// decoded, except files that are compressed themselves. Browse does not change
-// the archive.
+// decoded, except files that are compressed themselves.
+//
+// Menus, directories, newsgroups, articles and texts get pages, with the
+// appearance of package gateway. The file index.html lists the seeds. A file
+// gets its name only when it is complete. Browse does not change the archive.
 //
 // Options are those of the last run. Browse uses only Dir, Client and Scope,
 // which decide whether two URLs are the same object.
 func Browse(ctx context.Context, o Options, target string) error {
-	return archive.Browse(ctx, o.Dir, target, o.Scope.identityRules(o.Client.Scheme))
+	seeds, err := Seeds(ctx, o.Dir)
+	if err != nil {
+		return err
+	}
+	return archive.Browse(ctx, o.Dir, target, archive.Browsing{
+		Rules: o.Scope.identityRules(o.Client.Scheme), Scheme: o.Client.Scheme, Seeds: seeds, Origin: foundBy,
+	})
 }
 
 // Reindex rewrites the index and the manifest of the archive in the directory

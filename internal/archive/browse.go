@@ -9,22 +9,35 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/uri"
 )
 
+// Browsing contains the settings of Browse. All fields are required.
+type Browsing struct {
+	Rules  IdentityRules // the rules of the last run
+	Scheme func(name string) fetch.Scheme
+	Seeds  []string // the seeds of the last run
+
+	// Origin has the meaning of Mail.Origin.
+	Origin func(frontier.Item) (listing string, received time.Time)
+}
+
 // Browse copies the tree of the archive in the directory dir to the directory
 // target, for reading in a web browser. In the copied pages and style sheets, links
 // to archived objects lead to their copies. All other links lead to the
-// network. Files with a content coding are decoded. Browse does not change the
-// archive. The rules are those of the last run.
-func Browse(ctx context.Context, dir, target string, rules IdentityRules) error {
+// network. Files with a content coding are decoded. Listings, messages and texts
+// of other schemes than those of the web also get pages. Browse does not change
+// the archive.
+func Browse(ctx context.Context, dir, target string, o Browsing) error {
 	return withLock(ctx, dir, func(a *Archive) error {
 		if err := os.MkdirAll(target, 0o777); err != nil {
 			return err
@@ -34,17 +47,39 @@ func Browse(ctx context.Context, dir, target string, rules IdentityRules) error 
 			return err
 		}
 		defer root.Close()
-		b := &browser{a: a, ctx: ctx, root: root, rules: rules}
-		return a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error { return b.copyFile(it.LastCapture) })
+		b := &browser{a: a, ctx: ctx, root: root, Browsing: o}
+		if err := b.collectMessages(); err != nil {
+			return err
+		}
+		err = a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error {
+			if err := b.copyFile(it.LastCapture); err != nil {
+				return err
+			}
+			return b.writePages(it.LastCapture)
+		})
+		if err == nil {
+			err = replaceFile(root, browseStyle, func(w io.Writer) error {
+				_, err := w.Write(render.StyleSheet())
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+		return b.writeIndex(o.Seeds)
 	})
 }
 
 // A browser is the state of one call of Browse.
 type browser struct {
-	a     *Archive
-	ctx   context.Context
-	root  *os.Root
-	rules IdentityRules
+	a    *Archive
+	ctx  context.Context
+	root *os.Root
+	Browsing
+
+	messages map[string][]messageRef // messages of each newsgroup and mailbox
+	groups   map[string]frontier.Key // listings of newsgroups
+	parts    map[string]string       // paths of the parts of the current message
 }
 
 func (b *browser) copyFile(c *frontier.Capture) error {
@@ -94,7 +129,7 @@ func (b *browser) writeFile(c *frontier.Capture, from io.ReadSeeker, coded strin
 // none.
 func (b *browser) coding(c *frontier.Capture, file io.Reader) string {
 	scheme, _, _ := strings.Cut(c.URL, ":")
-	if !b.rules.IsWeb(scheme) {
+	if !b.Rules.IsWeb(scheme) {
 		return ""
 	}
 	switch bare := media.TrimParameters(c.Media); {
@@ -116,17 +151,34 @@ var compressedExtensions = []string{".gz", ".tgz", ".br", ".zst"}
 // to a copy. If there is no copy, it is the absolute URL. The page with the
 // link has the path from.
 func (b *browser) target(from string, l links.Link) string {
-	text := Canonical(l.URL)
-	keys := []frontier.Key{frontier.KeyOf(text), b.rules.KeyOf(text)}
+	c, ok := b.captureOf(l.URL)
+	switch {
+	case !ok:
+		return l.URL.Unredacted()
+	case l.Kind == links.Requisite:
+		return tree.Relative(from, b.copyPath(&c))
+	}
+	return tree.Relative(from, b.pagePath(&c, 1))
+}
+
+// captureOf returns the capture of u that has a copy.
+func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
+	text := Canonical(u)
+	keys := []frontier.Key{frontier.KeyOf(text), b.Rules.KeyOf(text)}
 	found, err := b.a.frontier.NewestCaptures(b.ctx, keys)
-	c, ok := found[keys[0]]
-	if !ok { // the URL has a parameter that the rules ignore
+	if err != nil {
+		return c, false
+	}
+	if c, ok = found[keys[0]]; !ok { // the URL has a parameter that the rules ignore
 		c, ok = found[keys[1]]
 	}
-	if err != nil || !ok || c.Path == "" {
-		return l.URL.Unredacted()
+	if !ok && b.isNews(text) { // the group may have the scheme nntp
+		key := b.groups[b.boxOf(text)]
+		if found, err = b.a.frontier.NewestCaptures(b.ctx, []frontier.Key{key}); err == nil {
+			c, ok = found[key]
+		}
 	}
-	return tree.Relative(from, b.copyPath(&c))
+	return c, ok && c.Path != ""
 }
 
 // pageExtensions lists the file extensions that a web browser displays as HTML.

@@ -191,35 +191,42 @@ type mailboxWriter struct {
 // deliver writes a message to the mailbox of its listing. It also writes a news
 // article to the other groups in the header field Newsgroups.
 func (b *mailboxWriter) deliver(it frontier.Item, listing string, received time.Time) error {
-	r, err := b.a.Reopen(b.ctx, it.LastCapture)
+	names, err := b.boxes(it, listing)
 	if err != nil {
 		return err
+	}
+	for _, name := range names {
+		message, err := b.a.Reopen(b.ctx, it.LastCapture)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(b.appendMessage(name, message, received), message.Close())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boxes returns the names of the mailboxes that contain a message: the mailbox of
+// its listing and, for a news article, the other groups in the header field
+// Newsgroups.
+func (b *mailboxWriter) boxes(it frontier.Item, listing string) ([]string, error) {
+	r, err := b.a.Reopen(b.ctx, it.LastCapture)
+	if err != nil {
+		return nil, err
 	}
 	defer r.Close()
 	server, box := b.a.boxName(listing)
 	names := []string{server + "/" + box}
-	head, rest := rfc822.ReadHeader(r)
+	head, _ := rfc822.ReadHeader(r)
 	for _, group := range strings.Split(rfc822.ParseHeader(head).Get("Newsgroups"), ",") {
 		name := server + "/" + b.a.layout.Name(strings.TrimSpace(group))
 		if group != "" && b.groups[name] && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	for i, name := range names {
-		message := io.MultiReader(strings.NewReader(string(head)), rest)
-		if i > 0 {
-			again, err := b.a.Reopen(b.ctx, it.LastCapture)
-			if err != nil {
-				return err
-			}
-			defer again.Close()
-			message = again
-		}
-		if err := b.appendMessage(name, message, received); err != nil {
-			return err
-		}
-	}
-	return nil
+	return names, nil
 }
 
 // uniqueName returns name, or name with a suffix if a file system could confuse

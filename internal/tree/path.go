@@ -108,6 +108,17 @@ func listing(scheme string) string {
 	return ".listing"
 }
 
+// ListingName returns the file name of a listing with which name begins, such as
+// ".gophermap". It returns "" if name is no such file.
+func ListingName(name string) string {
+	for _, own := range []string{".gophermap", ".overview", ".listing"} {
+		if name == own || strings.HasPrefix(name, own+"@q=") {
+			return own
+		}
+	}
+	return ""
+}
+
 // host returns the directory name for the host and port of u, such as
 // "example.org+8080". An IPv6 address begins with "[", and "-" replaces each
 // colon.
