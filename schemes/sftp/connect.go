@@ -81,11 +81,19 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 			return trust.err
 		case a.err != nil:
 			return a.err
-		case fetch.FaultOf(err) == fetch.Auth, strings.Contains(err.Error(), "unable to authenticate"):
+		case fetch.FaultOf(err) == fetch.Auth, isRejection(err):
 			return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server rejected the login of %s", who.User))
 		}
 		return sshFault(ctx, err)
 	})
+}
+
+// isRejection reports whether err is the error of package ssh for a login that
+// the server rejected. The message 51 rejects keyboard-interactive
+// authentication. Package ssh has no types for these errors.
+func isRejection(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "unable to authenticate") || strings.Contains(text, "unexpected message type 51")
 }
 
 // A handshakeLimit limits the time of the SSH handshake. The time in which the

@@ -3,6 +3,7 @@ package sftp
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -110,7 +111,14 @@ func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a a
 		return nil, err
 	}
 	resp.Offset = first
-	resp.Body = l.Body(newContent(l.Session, handle, first, end), l.Session.bodyFault)
+	c := newContent(l.Session, handle, first, end)
+	if resp.Size == 0 {
+		// The size of files that the system generates, as in /proc, is wrong.
+		if c.err = c.advance(); c.err != io.EOF {
+			resp.Size, resp.Validator = -1, ""
+		}
+	}
+	resp.Body = l.Body(c, l.Session.bodyFault)
 	return resp, nil
 }
 
@@ -118,9 +126,9 @@ func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a a
 // earlier request, the range is the complete file. The result end is -1 if the
 // size of the file is unknown.
 func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err error) {
-	if resp.Size < 0 || resp.Size == 0 && req.Range.IsZero() {
+	if resp.Size <= 0 {
 		if !req.Range.IsZero() {
-			req.Trace.Notef("the server does not report the size of the file: fetching the complete file")
+			req.Trace.Notef("the size of the file is unknown: fetching the complete file")
 		}
 		return 0, -1, nil
 	}

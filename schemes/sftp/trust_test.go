@@ -1,0 +1,83 @@
+package sftp_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
+	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/schemes/sftp"
+)
+
+// TestKnownHosts tests which keys of a server are accepted.
+func TestKnownHosts(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a", []byte("hello"))
+	s := newServer(t, library(dir))
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.keys = append(s.keys, second)
+	line := func(host string, key ssh.PublicKey) string { return host + " " + string(ssh.MarshalAuthorizedKey(key)) }
+	own, also, other := s.keys[0].PublicKey(), second.PublicKey(), newKey(t).PublicKey()
+	for _, test := range []struct {
+		name, file string
+		fault      fetch.Fault
+		text       string
+		port       string
+	}{
+		{"known", line("192.0.2.1", own), 0, "", ""},
+		{"only one of two keys known", line("192.0.2.1", also), 0, "", ""},
+		{"only the other of two keys known", "# comment\n\n" + line("x,192.0.2.1", own), 0, "", ""},
+		{"hashed", line(knownhosts.HashHostname("192.0.2.1"), own), 0, "", ""},
+		{"pattern", line("192.0.2.*", own), 0, "", ""},
+		{"two lines, one right", line("192.0.2.1", other) + line("192.0.2.1", own), 0, "", ""},
+		{"other port", line("[192.0.2.1]:2222", own), 0, "", ":2222"},
+		{"only known for another port", line("192.0.2.1", own), fetch.TLS, "is not known", ":2222"},
+		{"empty file", "", fetch.TLS, "the key of 192.0.2.1:22 is not known: SHA256:", ""},
+		{"other host", line("192.0.2.2", own), fetch.TLS, "is not known", ""},
+		{"changed", line("192.0.2.1", other), fetch.TLS, "has changed", ""},
+		{"negated", line("!192.0.2.1,192.0.2.*", own), fetch.TLS, "is not known", ""},
+		{"revoked", "@revoked " + line("192.0.2.1", own) + line("192.0.2.1", own), fetch.TLS, "is revoked", ""},
+		{"malformed", "192.0.2.1 ssh-ed25519 !!!\n", fetch.Local, "known hosts", ""},
+	} {
+		name := filepath.Join(t.TempDir(), "known_hosts")
+		if err := os.WriteFile(name, []byte(test.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := sftp.Options{KnownHosts: []string{"/nonexistent", name}, Key: s.options().Key}
+		c := schemetest.NewClient(t, sftp.Schemes(o), withDial(s))
+		req := schemetest.NewRequest(t, "sftp://192.0.2.1"+test.port+dir+"/a")
+		req.From = &fetch.Source{URL: req.URL} // no key of the user is read
+		req.Auth = &fetch.Credential{User: "alice", Password: "s3cret"}
+		req.From = nil
+		_, body, err := schemetest.ReadRequest(t, c, req)
+		if fetch.FaultOf(err) != test.fault || test.fault == 0 && body != "hello" || err != nil && !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: got %q, %v, want %v", test.name, body, err, test.fault)
+		}
+		if hint := override.Of(err).Kind; (hint == sftp.OverrideHostKey) != strings.Contains(test.text, "not known") {
+			t.Errorf("%s: hint %q", test.name, hint)
+		}
+		if after, err := os.ReadFile(name); string(after) != test.file {
+			t.Errorf("%s: the file was changed: %q, %v", test.name, after, err)
+		}
+		if errors.Is(err, fetch.Auth) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
