@@ -1,8 +1,10 @@
 package sftp
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -67,7 +69,7 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 			User: who.User, HostKeyCallback: trust.verify, HostKeyAlgorithms: trust.algorithms,
 			Auth: a.methods(), ClientVersion: "SSH-2.0-fetch",
 		}
-		secure, channels, requests, err := ssh.NewClientConn(conn, t.Address(), config)
+		secure, channels, requests, err := ssh.NewClientConn(newBuffered(conn), t.Address(), config)
 		if err == nil {
 			req.Trace.Connectionf("SSH connection as %s", who.User)
 			if err = s.start(ssh.NewClient(secure, channels, requests)); err == nil {
@@ -87,6 +89,17 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 		return sshFault(ctx, err)
 	})
 }
+
+// A buffered is a connection with a large buffer for reads. Package ssh reads
+// each packet in several small parts.
+type buffered struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func newBuffered(conn net.Conn) *buffered { return &buffered{conn, bufio.NewReaderSize(conn, 256<<10)} }
+
+func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 // isRejection reports whether err is the error of package ssh for a login that
 // the server rejected. The message 51 rejects keyboard-interactive

@@ -2,6 +2,7 @@ package sftp
 
 import (
 	"io"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -34,6 +35,11 @@ type block struct {
 // also limits the memory for blocks that arrive in another order.
 const maxFlight = 2 << 20
 
+// patience is the time in which a Read collects data. On a fast network, fewer
+// reads and writes of the caller are necessary. On a slow network, data is
+// returned as it arrives.
+const patience = 2 * time.Millisecond
+
 func newContent(s *session, handle string, first, end int64) *content {
 	return &content{session: s, handle: handle, next: first, end: end, early: map[uint32]packet{}}
 }
@@ -41,19 +47,23 @@ func newContent(s *session, handle string, first, end int64) *content {
 // Read reads bytes of the file. It returns io.EOF after the last byte of the
 // range, or after the status that reports the end of a file of unknown size.
 func (c *content) Read(p []byte) (n int, err error) {
-	for n == 0 && c.err == nil && len(p) > 0 {
+	defer c.session.channel.start()()
+	begin := time.Now()
+	for c.err == nil && n < len(p) && (n == 0 || time.Since(begin) < patience) {
+		more := 0
 		switch {
 		case len(c.cur) > 0:
-			n = copy(p, c.cur)
-			c.cur = c.cur[n:]
-			c.received(n)
+			more = copy(p[n:], c.cur)
+			c.cur = c.cur[more:]
+			c.received(more)
 		case c.left > 0:
-			n, c.err = c.session.r.Read(p[:min(len(p), int(c.left))])
-			c.left -= uint32(n)
-			c.received(n)
+			more, c.err = c.session.r.Read(p[n:min(len(p), n+int(c.left))])
+			c.left -= uint32(more)
+			c.received(more)
 		default:
 			c.err = c.advance()
 		}
+		n += more
 	}
 	if n > 0 {
 		return n, nil

@@ -19,7 +19,7 @@ import (
 // time uses a session.
 type session struct {
 	*sessions.Conn
-	channel io.ReadWriter // with time limits
+	channel *timed
 	r       *bufio.Reader // reads from channel
 	lastID  uint32
 	maxRead uint32 // maximum length of a read request
@@ -52,6 +52,7 @@ const (
 // negotiate exchanges the versions, and asks OpenSSH for the maximum length of
 // data. Other servers have no such request.
 func (s *session) negotiate() error {
+	defer s.channel.start()()
 	s.traceSent("INIT", "3")
 	if _, err := s.channel.Write(newRequest(initialize, 3).bytes()); err != nil {
 		return err
@@ -98,6 +99,7 @@ func (s *session) call(r request, verb, arg string) (packet, error) {
 // calls sends several requests at once. It sets their numbers, and returns the
 // replies in the order of the requests.
 func (s *session) calls(all []request, verb, arg string) ([]packet, error) {
+	defer s.channel.start()()
 	s.traceSent(verb, arg)
 	first := s.lastID + 1
 	var out []byte
@@ -203,9 +205,9 @@ func (s *session) close(handle string) error {
 	return err
 }
 
-// A timed is a channel whose reads and writes have a time limit. The time
-// between two operations is not limited, because the SSH library reads from the
-// network in the background.
+// A timed is a channel on which an operation, which consists of several reads
+// and writes, has a time limit. The time between two operations is not limited,
+// because the SSH library reads from the network in the background.
 type timed struct {
 	channel io.ReadWriter
 	timer   *time.Timer
@@ -223,20 +225,31 @@ func newTimed(channel io.ReadWriter, abort func()) *timed {
 	return t
 }
 
-func (t *timed) Read(p []byte) (int, error)  { return t.limit(t.channel.Read, p) }
-func (t *timed) Write(p []byte) (int, error) { return t.limit(t.channel.Write, p) }
-
-func (t *timed) limit(do func([]byte) (int, error), p []byte) (int, error) {
+// start starts the time of an operation. The result ends the operation.
+func (t *timed) start() (stop func() bool) {
 	t.timer.Reset(sessions.ReplyTimeout)
-	n, err := do(p)
-	t.timer.Stop()
+	return t.timer.Stop
+}
+
+func (t *timed) Read(p []byte) (int, error) {
+	n, err := t.channel.Read(p)
+	return n, t.fault(err)
+}
+
+func (t *timed) Write(p []byte) (int, error) {
+	n, err := t.channel.Write(p)
+	return n, t.fault(err)
+}
+
+// fault returns the error of a read or write.
+func (t *timed) fault(err error) error {
 	if err != nil && t.expired.Load() {
 		err = fetch.Timeout.Errorf("server did not answer within %v", sessions.ReplyTimeout)
 	}
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return n, err
+	return err
 }
 
 // traceSent reports a request to the trace, as a line of text.
