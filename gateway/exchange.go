@@ -13,8 +13,10 @@ import (
 // An exchange is a request and its response.
 type exchange struct {
 	*Handler
-	w http.ResponseWriter
-	r *http.Request
+	w        http.ResponseWriter
+	r        *http.Request
+	live     bool // the content comes from the network, not from an archive
+	unframed bool // the content must not be displayed in a frame
 }
 
 // A target is the part of a request target after the name of the archive.

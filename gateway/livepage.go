@@ -112,6 +112,7 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 		sniff(resp, t.url)
 	}
 	x.w.Header().Set("Cache-Control", "no-store")
+	x.live, x.unframed = true, !t.inline
 	l := newLiveLinks(x.Handler, t, p, resp)
 	switch {
 	case !resp.Location.IsZero():

@@ -130,9 +130,10 @@ func problemText(err error) string {
 
 // contentPolicy returns the Content-Security-Policy for archived content. The
 // sandbox gives each document an origin of its own.
-func (h *Handler) contentPolicy() string {
+// Live pages never run scripts.
+func (h *Handler) contentPolicy(live bool) string {
 	sandbox, scripts := "sandbox allow-downloads allow-forms allow-popups", "script-src 'none'"
-	if h.scripts {
+	if h.scripts && !live {
 		sandbox, scripts = sandbox+" allow-scripts", "script-src 'self' 'unsafe-inline' 'unsafe-eval'"
 	}
 	return sandbox + "; default-src 'self' 'unsafe-inline' data: blob:; " + scripts +
@@ -144,8 +145,13 @@ func (h *Handler) contentPolicy() string {
 // could not be removed, and the date of the last modification.
 func (x *exchange) setContentHeader(resp *fetch.Response) {
 	h := x.w.Header()
-	h.Set("Content-Security-Policy", x.contentPolicy())
-	h.Del("X-Frame-Options")
+	policy := x.contentPolicy(x.live)
+	if x.unframed {
+		policy += "; frame-ancestors 'none'"
+	} else {
+		h.Del("X-Frame-Options")
+	}
+	h.Set("Content-Security-Policy", policy)
 	h.Del("Cross-Origin-Opener-Policy")
 	h.Set("Content-Type", cmp.Or(resp.Media, "application/octet-stream"))
 	if !resp.Time.IsZero() {

@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"
 )
@@ -34,15 +35,19 @@ type retryRecord struct {
 
 // note prints a message for the user on standard error, unless -s is set.
 func (s *streams) note(format string, args ...any) {
-	if s.silent {
-		return
+	s.noteUnredacted(uri.Redact(fmt.Sprintf(format, args...)))
+}
+
+// noteUnredacted is like note, but prints secrets in text, such as a token that
+// the user needs.
+func (s *streams) noteUnredacted(text string) {
+	switch {
+	case s.silent:
+	case s.errorJSON:
+		encode(s.stderr, messageRecord{"note", text})
+	default:
+		fmt.Fprintf(s.stderr, "fetch: %s\n", tty.Escape(text))
 	}
-	text := fmt.Sprintf(format, args...)
-	if s.errorJSON {
-		encode(s.stderr, messageRecord{"note", uri.Redact(text)})
-		return
-	}
-	fmt.Fprintf(s.stderr, "fetch: %s\n", terminal.Plain(text))
 }
 
 // printVerbose prints lines for -v on standard error, or in the file of

@@ -101,7 +101,7 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 	}
 	c.note("the "+what+" at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
 	if path := h.TokenPath(); path != "" {
-		c.note("for your files, mailboxes and logins, open http://%s%s", l.Addr(), path)
+		c.noteUnredacted("for your files, mailboxes and logins, open http://" + l.Addr().String() + path)
 	}
 	c.interrupts.setGrace(serveGrace)
 	return h.Serve(ctx, l, serveGrace)
