@@ -32,13 +32,8 @@ func (f *servePublicFlags) apply(opts *gateway.Options) error {
 		}
 		opts.ReverseProxies = append(opts.ReverseProxies, prefix)
 	}
-	switch {
-	case len(f.proxies) > 0 && !f.public:
+	if len(f.proxies) > 0 && !f.public {
 		return fetch.Usage.Errorf("--reverse-proxy requires --public")
-	case f.public && opts.Live != nil && opts.Live.Schemes == nil:
-		return fetch.Usage.Errorf("with --public, --live requires a list of schemes, such as --live=gopher,ftp")
-	case f.public && opts.Live != nil && len(opts.Live.AllowHosts) > 0:
-		return fetch.Usage.Errorf("--allow-host is not possible with --public")
 	}
 	return nil
 }
