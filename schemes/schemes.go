@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/data"
 	"github.com/anyurl/fetch/schemes/dict"
 	"github.com/anyurl/fetch/schemes/file"
 	"github.com/anyurl/fetch/schemes/finger"
@@ -44,6 +45,7 @@ type Options struct {
 // them calls the Schemes functions of their packages instead.
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
+		data.Schemes(),
 		dict.Schemes(),
 		file.Schemes(o.File),
 		finger.Schemes(),
