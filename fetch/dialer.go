@@ -67,7 +67,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		return nil, err
 	}
 	d.notePort(g, t)
-	if network == "udp" && slices.Contains(amplifiers, t.Port) {
+	if network != "tcp" && slices.Contains(amplifiers, t.Port) {
 		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
 	}
 	if d.usesSocket(g) && t == g.target && network == "tcp" {
@@ -134,7 +134,7 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 	if err != nil {
 		return nil, err
 	}
-	if network == "udp" {
+	if network != "tcp" {
 		// Connecting a UDP socket always succeeds, so that the first address is
 		// always used. Most servers that use UDP have only IPv4, so IPv4
 		// addresses come first.

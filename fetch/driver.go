@@ -58,7 +58,9 @@ type Env struct {
 type Net interface {
 	// DialContext connects to addr, a host and port separated by a colon,
 	// directly or through the configured proxy. The network is "tcp", or "udp"
-	// for a connected socket. A host other than the host of the URL must be
+	// for a connected socket. The network "udp-any" is a UDP socket that
+	// accepts the first reply from any port of the server, and then only
+	// replies from this port. A host other than the host of the URL must be
 	// permitted by the Policy.
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 

@@ -111,6 +111,9 @@ func (d *dialer) dialAddr(
 		if err := judge(to.Addr()); err != nil {
 			return nil, err
 		}
+		if network == anyPort {
+			network = "udp"
+		}
 		return d.dial(ctx, network, to)
 	}
 	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
@@ -123,12 +126,20 @@ func (d *dialer) dialAddr(
 		}
 		return judge(at.Addr())
 	}}
+	var local netip.Addr
 	if d.local != nil {
 		i := slices.IndexFunc(d.local, func(a netip.Addr) bool { return a.Is4() == to.Addr().Unmap().Is4() })
 		if i < 0 {
 			return nil, Connect.Errorf("no local address of the same family as %v", to.Addr())
 		}
 		dialer.LocalAddr = localAddr(network, d.local[i])
+		local = d.local[i]
+	}
+	if network == anyPort {
+		if err := judge(to.Addr()); err != nil {
+			return nil, err
+		}
+		return dialAnyPort(ctx, local, to)
 	}
 	if wrap, ok := reservedport.From(ctx); ok {
 		return dialReserved(ctx, dialer, network, to.String(), wrap)

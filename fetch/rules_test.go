@@ -19,7 +19,7 @@ func known(name string) fetch.Scheme {
 			return s
 		}
 	}
-	return fetch.Scheme{Name: name, Port: 79}
+	return fetch.Scheme{Name: name, Port: 17}
 }
 
 // TestAttacks tests the rows that the URL parser and TargetOf reject. The tests
@@ -134,9 +134,9 @@ func TestTypedPorts(t *testing.T) {
 		{"imaps", 993, fetch.Policy{}, false, ""},
 		{"gophers", 70, fetch.Policy{}, false, ""},
 		{"ftps", 990, fetch.Policy{}, false, ""},
-		{"finger", 79, fetch.Policy{}, true, ""}, // a scheme without data
-		{"finger", 7979, fetch.Policy{}, true, "needs-allow"},
-		{"finger", 7979, fetch.Policy{Ports: []fetch.PortRule{{"finger", 7979, false}}}, true, ""},
+		{"qotd", 17, fetch.Policy{}, true, ""}, // a scheme without data
+		{"qotd", 7979, fetch.Policy{}, true, "needs-allow"},
+		{"qotd", 7979, fetch.Policy{Ports: []fetch.PortRule{{"qotd", 7979, false}}}, true, ""},
 		{"http", 0, fetch.Policy{Ports: []fetch.PortRule{{"http", 0, true}}}, true, "range"},
 	} {
 		if got := c.policy.PortVerdict(known(c.scheme), c.port, c.typed); got != c.want {

@@ -19,6 +19,7 @@ import (
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/sftp"
 	"github.com/anyurl/fetch/schemes/telnet"
+	"github.com/anyurl/fetch/schemes/tftp"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/whois"
 	"github.com/anyurl/fetch/schemes/z3950"
@@ -37,6 +38,7 @@ type Options struct {
 	Prospero prospero.Options
 	SFTP     sftp.Options
 	Telnet   telnet.Options
+	TFTP     tftp.Options
 	WAIS     wais.Options
 	Z3950    z3950.Options
 }
@@ -59,6 +61,7 @@ func All(o Options) []fetch.Scheme {
 		prospero.Schemes(o.Prospero),
 		sftp.Schemes(o.SFTP),
 		telnet.Schemes(o.Telnet),
+		tftp.Schemes(o.TFTP),
 		wais.Schemes(o.WAIS),
 		whois.Schemes(),
 		z3950.Schemes(o.Z3950),
