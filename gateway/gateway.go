@@ -11,6 +11,7 @@ package gateway
 
 import (
 	"context"
+	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -22,7 +23,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/crawlreport"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -61,6 +61,16 @@ type Archive struct {
 	Source *warc.Archive // the caller closes it after the last request
 	Seeds  []string      // URLs from which the crawl started, or nil
 	Report []byte        // content of the file report.json of a mirror, or nil
+
+	Options []byte // content of the file options.json of a mirror, or nil
+
+	// Runs returns the results of all runs of a mirror, in the order of their
+	// numbers, and reports whether these are all runs. Runs may be nil.
+	Runs func(context.Context) (runs []Run, complete bool, err error)
+
+	// Failures returns the failed URLs of a mirror. A non-nil error ends the
+	// sequence. Failures may be nil.
+	Failures func(context.Context) iter.Seq2[Failure, error]
 }
 
 // A Handler serves archives over HTTP. It is safe for concurrent use.
@@ -75,6 +85,7 @@ type Handler struct {
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
 	objects  *objectCache
+	searches chan struct{} // limits the number of running searches
 }
 
 // A collection is an archive with its unique name and its statistics.
@@ -83,8 +94,9 @@ type collection struct {
 	path string // path of the overview page, which ends in "/"
 
 	mu         sync.Mutex
-	statistics *crawlreport.Report // statistics of the index, or nil if they are not computed yet
-	partial    bool                // the statistics do not contain all captures
+	statistics *statistics // statistics of the index, or nil if they are not computed yet
+	runsView   *runsView   // nil if the runs are not read yet
+	titles     titles
 }
 
 // validBase matches a path prefix without special characters.
@@ -95,7 +107,7 @@ var validBase = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 func New(opts Options) (*Handler, error) {
 	h := &Handler{
 		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts,
-		schemes: map[string]fetch.Scheme{}, objects: newObjectCache(),
+		schemes: map[string]fetch.Scheme{}, objects: newObjectCache(), searches: make(chan struct{}, 2),
 	}
 	if !validBase.MatchString(h.base) {
 		return nil, fetch.Usage.Errorf("the path prefix %q is invalid: it must look like /name", opts.Base)

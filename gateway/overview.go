@@ -3,156 +3,188 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"html/template"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/chart"
 	"github.com/anyurl/fetch/internal/crawlreport"
 	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/warc"
 )
 
-const (
-	maxFound   = 200       // captures that a search shows
-	maxCounted = 1_000_000 // captures that the tables of an overview contain
-)
+// maxListed is the maximum number of rows in the lists of an overview.
+const maxListed = 200
 
 type overviewPage struct {
 	page
-	Prefix   string
-	Searched bool
-	Found    []captureRow
-	More     bool
-	Seeds    []archiveLink
-	Run      *crawlreport.Report
-	Tables   []tableOf
-	Partial  bool
-	Limit    int
+	Prefix, Words string // texts of the search forms
+	About         []render.Fact
+	Seeds         []archiveLink
+	MoreSeeds     int
+	Run           *crawlreport.Report
+	Failures      tableOf
+	Exclusions    tableOf
+	FailuresPath  string // path of the list of failures, or ""
+	Runs          *runsView
+	Growth        *growthView
+	Tables        []tableOf
+	Options       []render.Fact
+	Partial       bool
+	Limit         int
 }
 
-type captureRow struct{ Date, URL, Path, Media, Status, Size, Digest string }
-
+// A tableOf is a table of counts with bars.
 type tableOf struct {
-	Title, Column string
-	Rows          []crawlreport.Row
+	Title, Column, Count string
+	Rows                 []countRow
 }
 
-// overview sends the overview page of an archive, with the results of a search
-// if the query has a URL prefix.
+type countRow struct {
+	Name  string
+	URLs  int64
+	Bytes int64
+	Bar   template.HTML
+}
+
+// newTable returns a table of counts. The longest bar belongs to the largest
+// count.
+func newTable(title, column string, rows []crawlreport.Row) tableOf {
+	t := tableOf{Title: title, Column: column, Count: "Captures"}
+	limit := int64(0)
+	for _, r := range rows {
+		limit = max(limit, r.URLs)
+	}
+	for _, r := range rows {
+		if r.URLs > 0 {
+			t.Rows = append(t.Rows, countRow{tty.Escape(r.Name), r.URLs, r.Bytes, chart.Bar(r.URLs, limit)})
+		}
+	}
+	return t
+}
+
+// overview sends the overview page of an archive, or the page that the query
+// selects: search results or failures.
 func (x *exchange) overview(c *collection) {
 	_, query, _ := strings.Cut(x.r.RequestURI, "?")
 	values, err := url.ParseQuery(query)
-	if err != nil {
+	switch {
+	case err != nil:
 		x.fail(http.StatusBadRequest, "The query is invalid", err.Error())
 		return
+	case strings.TrimSpace(values.Get("prefix")+values.Get("words")) != "":
+		x.search(c, values)
+		return
+	case values.Has("failures"):
+		x.failures(c, values)
+		return
 	}
-	data := overviewPage{page: x.newPage(c.Name, c), Prefix: strings.TrimSpace(values.Get("prefix")), Limit: maxCounted}
-	if data.Prefix != "" {
-		data.Searched = true
-		data.Found, data.More, err = c.search(x.r.Context(), data.Prefix)
-		data.Prefix = tty.Escape(data.Prefix)
-	} else {
-		err = c.describe(x.r.Context(), &data)
-	}
-	if err != nil {
+	data := overviewPage{page: x.newPage(c.Name, c), Limit: maxCounted}
+	if err := c.describe(x.r.Context(), &data); err != nil {
 		x.failWith(http.StatusInternalServerError, "The index cannot be read", problemText(err), c, nil)
 		return
 	}
 	x.render("overview", data)
 }
 
-// search returns the captures of URLs that begin with prefix. Without a scheme,
-// a prefix with a dot is the start of an http URL.
-func (c *collection) search(ctx context.Context, prefix string) (found []captureRow, more bool, err error) {
-	if !strings.Contains(prefix, ":") && strings.Contains(prefix, ".") {
-		prefix = "http://" + prefix
-	}
-	for l, err := range c.Source.Search(uri.EscapeNonASCII(prefix), 0) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		switch {
-		case err != nil:
-			return nil, false, err
-		case len(found) == maxFound:
-			return found, true, nil
-		}
-		found = append(found, c.row(l))
-	}
-	return found, false, nil
-}
-
-// row returns the table row of an index line.
-func (c *collection) row(l warc.Line) captureRow {
-	at, _ := parseTimestamp(l.Timestamp)
-	r := captureRow{
-		Date: render.FormatDate(at), URL: tty.Escape(l.URL), Media: tty.Escape(l.Media), Status: tty.Escape(l.Status),
-	}
-	if u, err := uri.Parse(l.URL); err == nil && !at.IsZero() {
-		r.Path = c.pathOf(l.Timestamp, formPage, u)
-	}
-	return r
-}
-
-// describe sets the seeds, the last run and the tables of an overview.
+// describe sets the data of an overview.
 func (c *collection) describe(ctx context.Context, data *overviewPage) error {
-	for _, seed := range c.Seeds[:min(len(c.Seeds), maxFound)] {
-		if u, err := uri.Parse(seed); err == nil {
-			u = u.WithoutFragment().WithoutUserinfo()
-			data.Seeds = append(data.Seeds, archiveLink{u.String(), c.path + "*/" + u.String()})
-		}
-	}
-	var run crawlreport.Report
-	if json.Unmarshal(c.Report, &run) == nil {
-		data.Run = &run
-	}
-	report, partial, err := c.count(ctx)
+	s, err := c.count(ctx)
 	if err != nil {
 		return err
 	}
-	data.Partial = partial
-	data.Tables = []tableOf{
-		{"Schemes", "Scheme", report.Schemes}, {"Hosts", "Host", report.Hosts},
-		{"Types", "Type", report.Media}, {"Statuses", "Status", report.Statuses},
+	info := c.Source.Info()
+	data.About = append([]render.Fact{
+		{Name: "Captures", Value: render.FormatCount(s.captures)}, {Name: "Stored", Value: render.FormatSize(s.bytes)},
+		{Name: "First capture", Value: render.FormatDate(s.first), Machine: s.first.Format(time.RFC3339)},
+		{Name: "Last capture", Value: render.FormatDate(s.last), Machine: s.last.Format(time.RFC3339)},
+	}, aboutFacts(info)...)
+	c.setSeeds(data, info)
+	var run crawlreport.Report
+	if json.Unmarshal(c.Report, &run) == nil {
+		data.Run = &run
+		data.Failures, data.Exclusions = newTable("Failures", "Reason", run.Failures), newTable("Exclusions", "Reason", run.Exclusions)
+		data.Failures.Count, data.Exclusions.Count = "URLs", "URLs"
 	}
+	if c.Failures != nil {
+		data.FailuresPath = c.path + "?failures"
+	}
+	if data.Runs, err = c.runs(ctx); err != nil {
+		return err
+	}
+	data.Growth = newGrowth(s)
+	data.Tables = []tableOf{
+		newTable("Schemes", "Scheme", s.Schemes), newTable("Hosts", "Host", s.Hosts), newTable("Types", "Type", s.Media),
+		newTable("Statuses", "Status", s.Statuses), newTable("Sizes", "Stored size", s.sizes),
+	}
+	data.Options = optionFacts(c.Options)
+	if len(data.Options) == 0 {
+		data.Options = optionFacts([]byte(info.Get("settings")))
+	}
+	data.Partial = s.partial
 	return nil
 }
 
-// count returns statistics of the index. The first call reads at most maxCounted
-// lines, and later calls return the same result. Concurrent calls wait, so that
-// only one of them reads the index.
-func (c *collection) count(ctx context.Context) (report *crawlreport.Report, partial bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.statistics != nil {
-		return c.statistics, c.partial, nil
+// setSeeds sets the URLs from which the crawl started: those of a mirror, those
+// of warcinfo records, or the marked pages of WACZ files.
+func (c *collection) setSeeds(data *overviewPage, info fetch.Header) {
+	seeds := c.Seeds
+	if len(seeds) == 0 {
+		seeds = info.Values("seed")
 	}
-	var statistics crawlreport.Collector
-	n := 0
-	for l, err := range c.Source.Search("", 0) {
-		if err == nil {
-			err = ctx.Err()
+	if len(seeds) == 0 {
+		for e, err := range c.Source.Pages() {
+			if err != nil || len(seeds) > maxListed {
+				break
+			}
+			if e.Extra["seed"] == "true" {
+				seeds = append(seeds, e.URL.Unredacted())
+			}
 		}
-		if err != nil {
-			return nil, false, err
+	}
+	if len(seeds) == 0 {
+		seeds = info.Values("mainPageUrl")
+	}
+	for _, seed := range seeds[:min(len(seeds), maxListed)] {
+		if u, err := uri.Parse(uri.EscapeNonASCII(seed)); err == nil {
+			u = u.WithoutFragment().WithoutUserinfo()
+			data.Seeds = append(data.Seeds, archiveLink{tty.Escape(u.String()), c.path + "*/" + u.String()})
 		}
-		if n++; n > maxCounted {
-			partial = true
+	}
+	data.MoreSeeds = max(len(seeds)-maxListed, 0)
+}
+
+// aboutFacts returns the fields of warcinfo records that describe an archive.
+func aboutFacts(info fetch.Header) (facts []render.Fact) {
+	for _, f := range info {
+		switch strings.ToLower(f.Name) {
+		case "seed", "settings", "mainpageurl", "format", "conformsto", "hostname", "ip", "seeds-omitted":
+			continue
+		}
+		if len(facts) == maxFacts {
 			break
 		}
-		v := crawlreport.Visit{URL: l.URL, Media: l.Media, Size: l.Length}
-		if u, err := uri.Parse(l.URL); err == nil {
-			v.Scheme, v.Host = u.Scheme(), u.Host()
-		}
-		v.Code, _ = strconv.Atoi(l.Status)
-		statistics.Add(v)
+		facts = append(facts, render.Fact{Name: tty.Escape(f.Name), Value: tty.Escape(clipText(f.Value))})
 	}
-	c.statistics, c.partial = statistics.Report(), partial
-	return c.statistics, partial, nil
+	return facts
+}
+
+// maxFacts is the maximum number of fields and options that an overview shows.
+const maxFacts = 100
+
+// clipText truncates a text to 500 characters.
+func clipText(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > 500 {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 // captures sends the list of all captures of a URL.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,8 +128,41 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if a.Seeds, err = mirror.Seeds(ctx, name); err != nil {
 		c.note("%s: the start URLs cannot be read: %v", name, err)
 	}
-	a.Report = c.readReport(filepath.Join(name, "report.json"))
+	a.Report, a.Options = c.readReport(filepath.Join(name, "report.json")), c.readReport(filepath.Join(name, "options.json"))
+	a.Runs = func(ctx context.Context) ([]gateway.Run, bool, error) { return pastRuns(ctx, name) }
+	a.Failures = func(ctx context.Context) iter.Seq2[gateway.Failure, error] { return failures(ctx, name) }
 	return a, nil
+}
+
+// maxVisits is the maximum number of lines of crawl.jsonl that are read for the
+// results of the runs.
+const maxVisits = 2_000_000
+
+// pastRuns returns the results of the runs of the mirror in the directory dir.
+func pastRuns(ctx context.Context, dir string) (runs []gateway.Run, complete bool, err error) {
+	all, complete, err := mirror.Runs(ctx, dir, maxVisits)
+	for _, r := range all {
+		runs = append(runs, gateway.Run{
+			Number: r.Run, Started: r.Started, Ended: r.Ended, New: r.New, Unchanged: r.Unchanged, Gone: r.Gone,
+			Failed: r.Failed, Excluded: r.Excluded, Bytes: r.Bytes,
+		})
+	}
+	return runs, complete, err
+}
+
+// failures returns the URLs of the mirror in the directory dir that failed, and
+// those whose server could not be reached.
+func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error] {
+	return func(yield func(gateway.Failure, error) bool) {
+		for l, err := range mirror.Dump(ctx, dir, mirror.Dead, mirror.Pending) {
+			if err == nil && l.State == mirror.Pending && l.Note == "" {
+				continue // the URL was not requested yet
+			}
+			if !yield(gateway.Failure{URL: l.URL, Via: l.Via, Reason: l.Note}, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // maxReport is the maximum size of a report in bytes.

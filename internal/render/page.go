@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ var files embed.FS
 // templates contains the templates of this package.
 var templates = template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
 
-var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "text": tty.Escape, "ref": ref}
+var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "ref": ref}
 
 // scripting matches the schemes of URLs that contain a script or a page.
 var scripting = regexp.MustCompile(`^(?i:javascript|vbscript|data)$`)
@@ -128,6 +129,26 @@ func FormatSize(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// FormatCount formats a number with commas between thousands.
+func FormatCount(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// countText formats an int or int64 for templates.
+func countText(n any) (string, error) {
+	switch n := n.(type) {
+	case int:
+		return FormatCount(int64(n)), nil
+	case int64:
+		return FormatCount(n), nil
+	}
+	return "", fmt.Errorf("%T is no number", n)
 }
 
 func write(w io.Writer, text string) error {

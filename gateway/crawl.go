@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/gateway/internal/chart"
+	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// A Run contains the results of a run of a mirror. The numbers count URLs unless a
+// comment states another unit.
+type Run struct {
+	Number    int64
+	Started   time.Time
+	Ended     time.Time
+	New       int64
+	Unchanged int64
+	Gone      int64
+	Failed    int64
+	Excluded  int64
+	Bytes     int64 // size of the new objects, in bytes
+}
+
+// A Failure is a URL that a mirror could not retrieve.
+type Failure struct {
+	URL    string
+	Via    string // URL of the page with the link, or ""
+	Reason string
+}
+
+// runsView shows the runs of a mirror.
+type runsView struct {
+	Problem string
+	Columns template.HTML // new, unchanged and failed URLs of each run
+	Area    template.HTML // bytes of all new objects after each run
+	First   int64         // number of the first run in the charts
+	Last    int64
+	Bytes   int64    // bytes of the new objects of all runs
+	Rows    []runRow // beginning with the newest run
+	Earlier int      // runs that are not in Rows
+}
+
+type runRow struct {
+	Run
+	Duration time.Duration
+}
+
+// maxRunRows is the maximum number of runs in the table of an overview.
+const maxRunRows = 50
+
+// runs returns the view of the runs, or nil for an archive without runs. The
+// first call reads the runs, and later calls return the same result.
+func (c *collection) runs(ctx context.Context) (*runsView, error) {
+	if c.Runs == nil {
+		return nil, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runsView != nil {
+		return c.runsView, nil
+	}
+	all, complete, err := c.Runs(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	v := newRunsView(all)
+	switch {
+	case err != nil:
+		v.Problem = "The runs cannot be read. " + problemText(err)
+	case !complete:
+		v.Problem = "The log of the mirror is too long. Its last runs are missing here."
+	}
+	c.runsView = v
+	return v, nil
+}
+
+func newRunsView(all []Run) *runsView {
+	v := &runsView{}
+	shown := all[max(len(all)-maxColumns, 0):]
+	if len(shown) > 0 {
+		v.First, v.Last = shown[0].Number, shown[len(shown)-1].Number
+	}
+	var columns [][]int64
+	var sums []int64
+	for i, r := range all {
+		v.Bytes += r.Bytes
+		if i >= len(all)-len(shown) {
+			columns = append(columns, []int64{r.New, r.Unchanged, r.Failed})
+			sums = append(sums, v.Bytes)
+		}
+	}
+	if len(shown) > 1 {
+		v.Columns = chart.Columns(fmt.Sprintf("New, unchanged and failed URLs of runs %d to %d", v.First, v.Last), columns)
+		v.Area = chart.Area(fmt.Sprintf("Bytes of all new objects after runs %d to %d", v.First, v.Last), sums)
+	}
+	for _, r := range slices.Backward(all[max(len(all)-maxRunRows, 0):]) {
+		v.Rows = append(v.Rows, runRow{r, max(r.Ended.Sub(r.Started), 0).Round(time.Second)})
+	}
+	v.Earlier = len(all) - len(v.Rows)
+	return v
+}
+
+// growthView shows the numbers of captures over time.
+type growthView struct {
+	Period      string // such as "month"
+	First, Last string // dates of the first and the last capture
+	Most        int64  // captures in one period
+	Bytes       int64  // bytes of all captures
+	Columns     template.HTML
+	Area        template.HTML
+}
+
+// newGrowth returns the view of the growth over time, or nil if all captures are
+// of the same day.
+func newGrowth(s *statistics) *growthView {
+	name, counts := s.periods()
+	if len(counts) == 0 {
+		return nil
+	}
+	v := &growthView{Period: name, First: s.first.Format("2006-01-02"), Last: s.last.Format("2006-01-02")}
+	var columns [][]int64
+	var sums []int64
+	for _, c := range counts {
+		v.Most = max(v.Most, c.captures)
+		v.Bytes += c.bytes
+		columns, sums = append(columns, []int64{c.captures}), append(sums, v.Bytes)
+	}
+	v.Columns = chart.Columns("Captures of each "+name+" from "+v.First+" to "+v.Last, columns)
+	v.Area = chart.Area("Bytes of all captures from "+v.First+" to "+v.Last, sums)
+	return v
+}
+
+// optionFacts returns the options in the JSON object of options.json. Nested
+// names are joined, such as "scope reach". The seeds and the version are left out.
+func optionFacts(text []byte) (facts []render.Fact) {
+	var all map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if len(text) == 0 || d.Decode(&all) != nil {
+		return nil
+	}
+	delete(all, "seeds")
+	delete(all, "version")
+	addOptions(&facts, "", all)
+	slices.SortFunc(facts, func(a, b render.Fact) int { return strings.Compare(a.Name, b.Name) })
+	return facts[:min(len(facts), maxFacts)]
+}
+
+func addOptions(facts *[]render.Fact, prefix string, values map[string]any) {
+	for name, value := range values {
+		name = strings.TrimSpace(prefix + " " + strings.ReplaceAll(name, "_", " "))
+		if inner, ok := value.(map[string]any); ok {
+			addOptions(facts, name, inner)
+			continue
+		}
+		if list, ok := value.([]any); ok {
+			var words []string
+			for _, word := range list[:min(len(list), maxFacts)] {
+				words = append(words, fmt.Sprint(word))
+			}
+			value = strings.Join(words, ", ")
+		}
+		*facts = append(*facts, render.Fact{Name: tty.Escape(name), Value: tty.Escape(clipText(fmt.Sprint(value)))})
+	}
+}
+
+type failuresPage struct {
+	page
+	Rows    []failureRow
+	Next    string
+	Problem string
+}
+
+type failureRow struct{ URL, Via, Reason string }
+
+// failures sends a page of the list of failures.
+func (x *exchange) failures(c *collection, values url.Values) {
+	skip, err := strconv.Atoi(values.Get("skip"))
+	if c.Failures == nil || values.Get("skip") != "" && (err != nil || skip < 0) {
+		x.notFound()
+		return
+	}
+	data := failuresPage{page: x.newPage("Failures", c)}
+	n := 0
+	for f, err := range c.Failures(x.r.Context()) {
+		if err != nil {
+			data.Problem = "The list is incomplete. " + problemText(err)
+			break
+		}
+		if n++; n <= skip {
+			continue
+		}
+		if len(data.Rows) == maxListed {
+			data.Next = c.path + "?failures&skip=" + strconv.Itoa(skip+maxListed)
+			break
+		}
+		data.Rows = append(data.Rows, failureRow{
+			URL: tty.Escape(f.URL), Via: tty.Escape(f.Via), Reason: tty.Escape(clipText(f.Reason)),
+		})
+	}
+	if data.Problem != "" {
+		x.w.WriteHeader(http.StatusInternalServerError)
+	}
+	x.render("failures", data)
+}
