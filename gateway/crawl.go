@@ -105,7 +105,11 @@ func newRunsView(all []Run) *runsView {
 		v.Area = chart.Area(fmt.Sprintf("Bytes of all new objects after runs %d to %d", v.First, v.Last), sums)
 	}
 	for _, r := range slices.Backward(all[max(len(all)-maxRunRows, 0):]) {
-		v.Rows = append(v.Rows, runRow{r, max(r.Ended.Sub(r.Started), 0).Round(time.Second)})
+		d := max(r.Ended.Sub(r.Started), 0)
+		if d >= time.Minute {
+			d = d.Round(time.Second)
+		}
+		v.Rows = append(v.Rows, runRow{r, d.Round(10 * time.Millisecond)})
 	}
 	v.Earlier = len(all) - len(v.Rows)
 	return v

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"html/template"
@@ -168,9 +169,16 @@ func aboutFacts(info fetch.Header) (facts []render.Fact) {
 		if len(facts) == maxFacts {
 			break
 		}
-		facts = append(facts, render.Fact{Name: tty.Escape(f.Name), Value: tty.Escape(clipText(f.Value))})
+		name := cmp.Or(infoNames[strings.ToLower(f.Name)], f.Name)
+		facts = append(facts, render.Fact{Name: tty.Escape(name), Value: tty.Escape(clipText(f.Value))})
 	}
 	return facts
+}
+
+// infoNames contains names for readers of fields of warcinfo records.
+var infoNames = map[string]string{
+	"title": "Title", "description": "Description", "software": "Software", "created": "Created", "operator": "Operator",
+	"publisher": "Publisher", "ispartof": "Part of", "robots": "Rules of robots.txt", "http-header-user-agent": "User agent",
 }
 
 // maxFacts is the maximum number of fields and options that an overview shows.
