@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"cmp"
-	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
@@ -36,20 +34,15 @@ func (x *exchange) newOpenForm(text string) *openForm {
 
 // openURL answers the form in which the user enters a URL. It redirects to the
 // live page of the URL, with a signature that the user entered the URL.
-func (x *exchange) openURL() {
+func (x *exchange) openURL(form url.Values) {
 	if o := guard.OriginOf(x.r.Method, x.r.Host, x.r.Header); o != guard.Own {
 		x.refuseOrigin()
 		return
 	}
-	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, maxForm)
-	if err := x.r.ParseForm(); err != nil {
-		x.fail(http.StatusBadRequest, "The form cannot be read", "The server accepts a URL of at most 16 KiB.")
-		return
-	}
-	text := strings.TrimSpace(x.r.PostForm.Get("url"))
-	if !x.gate.key.ValidToken(guard.FormToken, x.r.PostForm.Get("token")) {
-		form := x.newOpenForm(tty.Escape(text))
-		x.failWithForm(http.StatusForbidden, "The form is out of date", "The server has restarted. Send the form again.", form)
+	text := strings.TrimSpace(form.Get("url"))
+	if !x.gate.key.ValidToken(guard.FormToken, form.Get("token")) {
+		x.failWithForm(http.StatusForbidden, "The form is out of date", "The server has restarted. Send the form again.",
+			x.newOpenForm(tty.Escape(text)))
 		return
 	}
 	u, err := x.parseEntered(text)
@@ -62,16 +55,11 @@ func (x *exchange) openURL() {
 		return
 	}
 	p := guard.Permission{Level: guard.Entered}
-	if x.r.PostForm.Get("confirm") != "" {
+	if form.Get("confirm") != "" {
 		p.Level = guard.Confirmed
 	}
-	x.w.Header().Set("Location", liveTarget{url: u}.path(x.base, x.gate.key.Sign(p, u)))
-	x.w.WriteHeader(http.StatusSeeOther)
+	x.redirectSigned(u, p)
 }
-
-// isForm reports whether a request is for the path that answers the form for a
-// URL.
-func (x *exchange) isForm() bool { return x.gate != nil && x.r.RequestURI == x.base+"/" }
 
 // parseEntered parses a URL that the user entered. The scheme may be missing.
 func (x *exchange) parseEntered(text string) (uri.URI, error) {
@@ -164,32 +152,4 @@ func (h *Handler) TokenPath() string {
 		return ""
 	}
 	return h.base + "/?token=" + h.gate.key.Token(guard.StartToken)
-}
-
-// answerQuery redirects a search form to the results. The form has the signature
-// of a link to the object that is searched.
-func (x *exchange) answerQuery(query string) {
-	values, err := url.ParseQuery(query)
-	u, invalid := uri.ParseZone(values.Get("url"))
-	if err = errors.Join(err, invalid); err != nil {
-		x.fail(http.StatusBadRequest, "The URL is invalid", "The search form contains no URL.")
-		return
-	}
-	p, ok := x.permission(liveTarget{url: u, via: values.Get("via")})
-	if !ok {
-		x.refuseOrigin()
-		return
-	}
-	scheme := x.schemes[u.Scheme()]
-	if scheme.Query == nil {
-		x.fail(http.StatusBadRequest, "The object cannot be searched", u.String()+" is not an index.")
-		return
-	}
-	found, err := scheme.Query(u, fetch.Search{Words: values.Get(render.WordsField)})
-	if err != nil {
-		x.fail(http.StatusBadRequest, "The search words are invalid", err.Error())
-		return
-	}
-	t := liveTarget{url: found.WithoutFragment()}
-	x.redirect(t.path(x.base, x.gate.key.Sign(p, t.url)))
 }

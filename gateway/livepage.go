@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/askform"
 	"github.com/anyurl/fetch/internal/links"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/render"
@@ -21,18 +23,28 @@ func (x *exchange) routeGate(path string) bool {
 	route, rest := path[:end], path[end:]
 	query, isQuery := strings.CutPrefix(rest, "?")
 	switch {
-	case x.r.Method == http.MethodPost: // only to the first page
-		x.openURL()
+	case x.r.Method == http.MethodPost:
+		x.answerForm(path)
 	case route == "" && isQuery:
 		x.acceptToken(query)
 	case route == "live" && isQuery:
-		x.answerQuery(query)
+		x.answerSearch(query)
 	case route == "live", route == "raw":
 		x.routeLive(route == "raw", rest)
 	default:
 		return false
 	}
 	return true
+}
+
+// answerSearch answers a search form that was sent with the method GET.
+func (x *exchange) answerSearch(query string) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		x.fail(http.StatusBadRequest, "The URL is invalid", "The form cannot be read.")
+		return
+	}
+	x.answerQuery(values)
 }
 
 // routeLive serves a live page or the bytes of an object. The parameter rest is
@@ -73,24 +85,36 @@ func (x *exchange) permission(t liveTarget) (p guard.Permission, ok bool) {
 // serveLive requests the object of t with the trust of p, and sends it in the
 // form that t selects.
 func (x *exchange) serveLive(t liveTarget, p guard.Permission) {
-	scheme, ok := x.schemes[t.url.Scheme()]
-	personal := x.isPersonal()
+	scheme := x.schemes[t.url.Scheme()]
+	if !x.admits(t, scheme) {
+		return
+	}
+	if scheme.Traits.Session {
+		v := x.liveView(newLiveLinks(x.Handler, t, p, &fetch.Response{}), nil)
+		v.Write(x.r.Context(), x.w) // an error means that the client closed the connection
+		return
+	}
+	x.retrieveLive(t, p, scheme, x.isPersonal())
+}
+
+// admits reports whether the server shows live pages of the URL of t. Otherwise
+// it sends a page that describes the reason.
+func (x *exchange) admits(t liveTarget, scheme fetch.Scheme) bool {
 	_, _, password := t.url.User()
 	switch {
-	case !ok:
+	case scheme.Name == "":
 		x.fail(http.StatusBadRequest, "The scheme is not supported", "The server has no driver for "+t.url.Scheme()+" URLs.")
 	case x.gate.schemes != nil && !x.gate.schemes[scheme.Name]:
 		x.fail(http.StatusForbidden, "The scheme is not permitted", "This server shows no live pages for "+scheme.Name+" URLs.")
 	case password:
 		x.refusePassword()
-	case needsToken(scheme) && !personal:
+	case needsToken(scheme) && !x.isPersonal():
 		x.fail(http.StatusForbidden, "This URL needs the token of the server",
 			"Pages of "+scheme.Name+" URLs show data of the user. First open the address with the token, which the server printed when it started.")
-	case scheme.Traits.Session:
-		x.fail(http.StatusOK, "Interactive session", t.url.String()+" opens a session. Open the URL with a terminal program, for example with the command fetch.")
 	default:
-		x.retrieveLive(t, p, scheme, personal)
+		return true
 	}
+	return false
 }
 
 // needsToken reports whether URLs of a scheme show data of the user.
@@ -102,7 +126,16 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 	if x.r.Method == http.MethodHead {
 		op = fetch.Stat
 	}
-	resp, err := x.gate.retrieve(x.r.Context(), scheme, t.url, op, p, personal)
+	u := t.url
+	if attributes, ok := askform.Attributes(u); ok && !t.raw {
+		u = attributes
+		x.w.Header().Set("Referrer-Policy", "same-origin") // so that the form has an Origin
+	}
+	resp, err := x.gate.retrieve(x.r.Context(), scheme, u, op, p, personal)
+	if errors.Is(err, fetch.NeedQuery) && !t.raw {
+		x.showIndex(t, p)
+		return
+	}
 	if err != nil {
 		x.liveError(t, p, err)
 		return
@@ -125,6 +158,15 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 	default:
 		x.show(x.liveView(l, resp))
 	}
+}
+
+// showIndex sends the page of an index that requires search words. The result of
+// a search has the same trust as the index.
+func (x *exchange) showIndex(t liveTarget, p guard.Permission) {
+	resp := &fetch.Response{Kind: fetch.Index, Body: http.NoBody, Size: -1}
+	l := newLiveLinks(x.Handler, t, p, resp)
+	l.own = p
+	x.show(x.liveView(l, resp))
 }
 
 // sniff sets the media type of a response from its first bytes.
@@ -154,7 +196,7 @@ func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
 	p := x.newPage("", nil)
 	p.Banner = &render.Banner{Label: "Document", URL: l.target.url.WithoutUserinfo().String(),
 		Links: []render.Link{{Name: "bytes", Path: l.Bytes(l.target.url)}}}
-	if resp.Peer.IsValid() {
+	if resp != nil && resp.Peer.IsValid() {
 		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Answered by", Value: resp.Peer.String()})
 	}
 	f := formPage
@@ -252,15 +294,6 @@ func (l liveLinks) Part(u uri.URI, number string) string {
 func (l liveLinks) Sorted(column string, number int) string {
 	order, _ := render.ParseOrder(column)
 	return l.link(liveTarget{url: l.target.url, parameters: parameters{order: order, page: number}})
-}
-
-func (l liveLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {
-	p := l.source
-	if u == l.target.url {
-		p = l.own
-	}
-	hidden = []render.Field{{Name: "url", Value: u.Unredacted()}, {Name: "via", Value: l.gate.key.Sign(p, u)}}
-	return l.base + "/live", hidden, true
 }
 
 // replacement returns the path that replaces a link of an HTML page or a style
