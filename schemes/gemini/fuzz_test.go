@@ -68,3 +68,28 @@ func FuzzHosts(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSpartan checks that a status line is a response or an error with a class,
+// and that the request of each URL is one line.
+func FuzzSpartan(f *testing.F) {
+	f.Add("2 text/plain\r\n", "/a?b")
+	f.Add("3 /x\n", "/%0d%0a")
+	f.Add("4 \x1b\r\n", "?%0a")
+	f.Fuzz(func(t *testing.T, head, path string) {
+		req := &fetch.Request{URL: uri.MustParse("spartan://h/a")}
+		resp, err := spartanResponse(req, head)
+		if err == nil && (resp.Code == 3) == resp.Location.IsZero() || err == nil && resp.Code == 3 && resp.Location.Host() != "h" {
+			t.Errorf("%q: location %q", head, resp.Location)
+		}
+		if err != nil && (fetch.FaultOf(err) == fetch.Internal || strings.ContainsAny(err.Error(), "\r\n\x1b\x00\x07")) {
+			t.Errorf("%q: got %q", head, err)
+		}
+		u, err := uri.Parse("spartan://h" + path)
+		if err != nil {
+			return
+		}
+		if q, err := newSpartanRequest(u); err == nil && (strings.ContainsAny(q.line(), "\r\n\x00") || strings.Count(q.line(), " ") != 2) {
+			t.Errorf("%q: sends %q", path, q.line())
+		}
+	})
+}

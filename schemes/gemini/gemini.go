@@ -1,12 +1,12 @@
-// Package gemini implements the gemini scheme: the Gemini protocol and the
-// listings in its text format, gemtext (Gemini network protocol specification
-// 0.24.1 and gemtext specification 0.24.1).
+// Package gemini implements the schemes gemini and spartan, and the listings in
+// their text format, gemtext (Gemini network protocol specification 0.24.1,
+// gemtext specification 0.24.1, and Spartan protocol specification of 2021).
 //
 // Pass the result of [Schemes] to fetch.New. A gemtext document is a listing,
 // whose entries are the links and the lines of text. A document that requires
 // input is a search index.
 //
-// Servers have self-signed certificates. The driver stores the public key of a
+// Gemini servers have self-signed certificates. The driver stores the public key of a
 // server at the first request (trust on first use). A server with another key
 // is rejected later.
 package gemini
@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Options configures the scheme gemini. The zero value is valid.
+// Options configures the schemes gemini and spartan. The zero value is valid.
 type Options struct {
 	// KnownHosts is the path of the file with the public keys of servers. If it
 	// is "", the file is gemini_hosts in the folder "fetch" of the user's state
@@ -25,7 +25,7 @@ type Options struct {
 	KnownHosts string
 }
 
-// Schemes returns the scheme gemini.
+// Schemes returns the schemes gemini and spartan.
 func Schemes(o Options) []fetch.Scheme {
 	return []fetch.Scheme{{
 		Name:  "gemini",
@@ -44,7 +44,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env: env, hosts: &hosts{path: o.KnownHosts}} },
 		Menu:   menu,
 		Query:  query,
-	}}
+	}, spartan()}
 }
 
 const port = 1965
@@ -86,7 +86,7 @@ func plan(req *fetch.Request) ([]scheme.Step, error) {
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	switch {
 	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("gemini does not support relevance feedback")
+		return uri.URI{}, fetch.Unsupported.Errorf("the server does not support relevance feedback")
 	case q.Words == "":
 		return uri.URI{}, fetch.NeedQuery.Errorf("search index requires search words")
 	}

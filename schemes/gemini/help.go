@@ -11,3 +11,9 @@ key, remove the line of the server from the file.
 Flags: --cert FILE and --key FILE use a client certificate. It is sent only to
 the host of the URL that you type, and not after links to other hosts. --cacert
 FILE verifies servers with CA certificates instead. -k skips the verification.`
+
+// spartanHelp documents spartan URLs.
+const spartanHelp = `spartan://HOST[:PORT]/PATH[?DATA]   Spartan protocol, 2021
+
+A gemtext document is a listing of its links: fetch ls. DATA is sent to the
+server, percent-decoded: fetch search URL WORDS. Spartan has no encryption.`

@@ -48,7 +48,8 @@ func menu(base uri.URI, _ string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 // entry converts a line of gemtext to an Entry.
 func entry(base uri.URI, text string, preformatted bool) fetch.Entry {
 	e := fetch.Entry{Kind: fetch.Info, Size: -1, Raw: text, Name: strings.ToValidUTF8(text, string(utf8.RuneError))}
-	if preformatted || !strings.HasPrefix(text, "=>") {
+	prompt := base.Scheme() == "spartan" && strings.HasPrefix(text, "=:") // a link that needs input
+	if preformatted || !strings.HasPrefix(text, "=>") && !prompt {
 		return e
 	}
 	target, label := cutLink(text[len("=>"):])
@@ -59,7 +60,9 @@ func entry(base uri.URI, text string, preformatted bool) fetch.Entry {
 	if err != nil {
 		return e
 	}
-	e.URL, e.Kind, e.Media = u, kindOf(u), mediaOf(u)
+	if e.URL, e.Kind, e.Media = u, kindOf(u), mediaOf(u); prompt {
+		e.Kind, e.Media = fetch.Index, ""
+	}
 	if e.Name = strings.ToValidUTF8(label, string(utf8.RuneError)); e.Name == "" {
 		e.Name = u.String()
 	}
