@@ -29,6 +29,13 @@ import (
 // the host. The call has no effect.
 var ErrFenced = errors.New("the lease has passed to another worker")
 
+// ErrAbandoned means that this worker was abandoned, so that its leases and
+// results are no longer valid.
+var ErrAbandoned = errors.New("this worker was abandoned, and other workers visit its URLs")
+
+// ErrOtherFolder means that a worker with the same name has another folder.
+var ErrOtherFolder = errors.New("the name belongs to a worker with another folder")
+
 // ErrDamaged means that the database file is corrupt.
 var ErrDamaged = errors.New("the database is damaged")
 

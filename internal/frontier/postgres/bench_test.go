@@ -48,7 +48,7 @@ func BenchmarkWorkers(b *testing.B) {
 	engines := make([]frontier.Frontier, 3)
 	for i := range engines {
 		var err error
-		if engines[i], err = Open(b.Context(), place); err != nil {
+		if engines[i], err = Open(b.Context(), place, &Worker{}); err != nil {
 			b.Fatal(err)
 		}
 		defer engines[i].Close()

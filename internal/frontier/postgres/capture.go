@@ -26,7 +26,7 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 		}
 	}
 	for _, name := range sortedKeys(files) {
-		b.Queue("insert into file (name) values ($1) on conflict do nothing", name)
+		b.Queue("insert into file (name, worker) values ($1, $2) on conflict do nothing", name, t.e.worker.Name)
 	}
 	for _, c := range t.captures {
 		var key, url, digest []byte

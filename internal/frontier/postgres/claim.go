@@ -14,6 +14,9 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 		if !t.live {
 			return frontier.ErrNoRun
 		}
+		if err := t.exec("update worker set beat = $2 where name = $1 and beat < $2::bigint - 5000000", e.worker.Name, t.now); err != nil {
+			return err
+		}
 		for ls = nil; len(ls) < hosts; {
 			due, err := t.dueHosts(hosts - len(ls))
 			if err != nil || len(due) == 0 {

@@ -76,8 +76,8 @@ func (t *tx) store(rs []frontier.Result, ends map[string]int64) error {
 	}
 	_, err = t.flush(func(b *pgx.Batch) {
 		for _, file := range slices.Sorted(maps.Keys(ends)) {
-			b.Queue(`insert into file (name, ends) values ($1, $2)
-				on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`, file, ends[file])
+			b.Queue(`insert into file (name, ends, worker) values ($1, $2, $3)
+				on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`, file, ends[file], t.e.worker.Name)
 		}
 		queueNames(b, names)
 	})

@@ -72,7 +72,8 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 
 func (e *engine) Evict(ctx context.Context) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
-		rows, err := t.Query(t.ctx, "update host set until = null where until is not null returning id")
+		rows, err := t.Query(t.ctx, `update host set until = null
+			where until is not null and ($1 = '' or owner = $1) returning id`, e.worker.Name)
 		if err != nil {
 			return err
 		}

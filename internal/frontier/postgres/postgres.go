@@ -25,6 +25,7 @@ import (
 type engine struct {
 	pool    *pgxpool.Pool
 	now     func() time.Time // clock, or nil for the clock of the database
+	worker  Worker           // worker that uses the engine; its zero value owns no leases and files
 	slot    int              // row of the table tally that this engine changes
 	seen    frontier.SeenKeys
 	limit   atomic.Int64 // limit set by SetPendingLimit
@@ -39,9 +40,15 @@ const slots = 16
 // "postgres://USER@HOST/DATABASE?search_path=SCHEMA". The environment variables
 // of libpq, such as PGHOST and PGPASSWORD, supply missing values. The clock of
 // the database determines all times.
-func Open(ctx context.Context, dsn string) (frontier.Frontier, error) { return open(ctx, dsn, nil) }
+//
+// Open registers the worker w in the crawl and sets w.Incarnation, which the
+// folder must store. If w has a name, Evict and FileEnds apply only to its leases
+// and its files.
+func Open(ctx context.Context, dsn string, w *Worker) (frontier.Frontier, error) {
+	return open(ctx, dsn, w, nil)
+}
 
-func open(ctx context.Context, dsn string, now func() time.Time) (frontier.Frontier, error) {
+func open(ctx context.Context, dsn string, w *Worker, now func() time.Time) (frontier.Frontier, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
@@ -56,14 +63,19 @@ func open(ctx context.Context, dsn string, now func() time.Time) (frontier.Front
 		return nil, err
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = quoteName(schema)
-	e := &engine{now: now, slot: newSlot()}
+	e := &engine{now: now, worker: *w, slot: newSlot()}
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
-	if err := e.waitStart(ctx, func() error { return e.migrate(ctx, schema) }); err != nil {
+	err = e.waitStart(ctx, func() error { return e.migrate(ctx, schema) })
+	if err == nil {
+		err = e.join(ctx)
+	}
+	if err != nil {
 		e.pool.Close()
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
+	w.Incarnation = e.worker.Incarnation
 	return e, nil
 }
 

@@ -34,7 +34,7 @@ func (s *server) crash(_ testing.TB, place string) string {
 }
 
 func openClock(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error) {
-	return open(ctx, place, now)
+	return open(ctx, place, &Worker{}, now)
 }
 
 func TestMain(m *testing.M) {

@@ -161,8 +161,8 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]fro
 }
 
 func (e *engine) FileEnds(ctx context.Context) (map[string]int64, error) {
-	const query = "select name, ends from file where ends is not null and $1"
-	return collectMap(ctx, e, query, true, func(rows pgx.Rows) (name string, end int64, err error) {
+	const query = "select name, ends from file where ends is not null and worker = $1"
+	return collectMap(ctx, e, query, e.worker.Name, func(rows pgx.Rows) (name string, end int64, err error) {
 		err = rows.Scan(&name, &end)
 		return name, end, err
 	})

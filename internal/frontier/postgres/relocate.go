@@ -33,7 +33,8 @@ func (e *engine) Relocate(ctx context.Context, from, to string, end int64, moves
 	return e.write(ctx, exclusive, func(t *tx) error {
 		var b pgx.Batch
 		if to != "" {
-			b.Queue("insert into file (name, ends) values ($1, $2) on conflict (name) do update set ends = $2", to, end)
+			b.Queue("insert into file (name, ends, worker) values ($1, $2, $3) on conflict (name) do update set ends = $2",
+				to, end, t.e.worker.Name)
 		}
 		for _, m := range moves {
 			if m.Lost {
@@ -49,9 +50,9 @@ func (e *engine) Relocate(ctx context.Context, from, to string, end int64, moves
 }
 
 func (e *engine) Retired(ctx context.Context) ([]string, error) {
-	const query = `select name from file where ends is null
+	const query = `select name from file where ends is null and worker = $1
 		and not exists (select from capture where capture.file = file.id) order by id`
-	return collect(ctx, e, query, nil, func(rows pgx.Rows) (name string, err error) {
+	return collect(ctx, e, query, []any{e.worker.Name}, func(rows pgx.Rows) (name string, err error) {
 		err = rows.Scan(&name)
 		return name, err
 	})

@@ -107,9 +107,18 @@ create index capture_digest on capture (digest) where file is not null;
 create index capture_file on capture (file) where file is not null;
 
 create table file (
-	id   bigint generated always as identity primary key,
-	name text collate "C" not null unique,
-	ends bigint
+	id     bigint generated always as identity primary key,
+	name   text collate "C" not null unique,
+	ends   bigint,
+	worker text not null default '' -- worker that writes the file
+);
+
+create table worker (
+	name        text   primary key,
+	folder      text   not null,           -- identifier of its folder
+	incarnation bigint not null default 1, -- raised when the worker is abandoned
+	joined      bigint not null,
+	beat        bigint not null            -- time of the most recent claim
 );
 
 create table name (

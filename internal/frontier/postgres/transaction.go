@@ -120,10 +120,15 @@ func (t *tx) start(m mode) error {
 		b.Queue(shareCrawl)
 	}
 	b.Queue("update seal set rows = null where rows is not null")
-	b.Queue("select run, live, "+timeNow+" from book", t.e.clock()).QueryRow(func(r pgx.Row) error {
-		return r.Scan(&t.run, &t.live, &t.now)
+	var incarnation int64
+	b.Queue("select run, live, "+timeNow+", coalesce((select incarnation from worker where name = $2), 0) from book",
+		t.e.clock(), t.e.worker.Name).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&t.run, &t.live, &t.now, &incarnation)
 	})
-	return t.send(&b)
+	if err := t.send(&b); err != nil {
+		return err
+	}
+	return t.e.checkWorker(incarnation)
 }
 
 // send sends all statements of a batch at once and reads their results.
