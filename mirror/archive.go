@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // A Finding describes a problem that Verify found in an archive.
@@ -21,6 +22,10 @@ var ErrIncomplete = archive.ErrIncomplete
 
 // ErrLost means that more WARC records are missing than Options.MaxLost allows.
 var ErrLost = archive.ErrLost
+
+// ErrComplete means that the last run of a crawl with a shared frontier is
+// complete, and that Options.Again is false.
+var ErrComplete = frontier.ErrEnded
 
 // Verify checks all files of the archive in the directory dir. The database must
 // match the digest of its rows. The files in tree/ must match the digests of the

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -28,7 +29,9 @@ type crawl struct {
 	metaCache metaCache
 	robots    *robotsCache
 	sameText  sameTextGuard
-	sites     sync.Map // set of origins whose robots.txt was added to the frontier
+	delays    sync.Map     // minimum time between two requests, by host, for a shared frontier
+	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
+	sites     sync.Map     // set of origins whose robots.txt was added to the frontier
 }
 
 // schemeOf returns the scheme that the Client uses for u.

@@ -78,7 +78,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 	if errors.Is(err, frontier.ErrFenced) {
 		return nil // another worker holds the lease and visits the remaining items
 	}
-	return archive.JoinDistinct(err, c.queue.Release(context.WithoutCancel(ctx), l, time.Time{}))
+	return archive.JoinDistinct(err, c.queue.Release(context.WithoutCancel(ctx), l, c.nextRequest(l.Host)))
 }
 
 // extendLease extends the lease regularly until ctx ends. Otherwise the lease

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -35,6 +36,18 @@ type Options struct {
 
 	Scope  Scope
 	Limits Limits
+
+	// Frontier is the URL of a PostgreSQL schema that holds the frontier, such as
+	// "postgres://USER@HOST/DATABASE?search_path=SCHEMA". Any number of workers
+	// on several machines can run the same crawl. Each worker has its own Dir and
+	// its own name Worker. The first worker creates the tables. "" means a
+	// database in Dir. Frontier requires WARC and excludes Tree, Mail and Delete.
+	Frontier string
+	Worker   string // name of this worker; "" means the host name
+
+	// If Again is true, Run starts the next run of a crawl with a shared frontier
+	// whose last run is complete. Otherwise Run returns ErrComplete.
+	Again bool
 
 	Hosts   int // number of hosts visited at the same time; 0 means 16
 	PerHost int // connections to each host; 0 means 2 for a private host, otherwise 1
@@ -168,6 +181,8 @@ func (o *Options) validate() error {
 		return fetch.Usage.Errorf("no client for the mirror")
 	case len(o.Seeds) == 0:
 		return fetch.Usage.Errorf("no seed URLs for the mirror")
+	case o.Frontier != "" && (o.WARC == nil || o.Tree || o.Delete || o.Mail != NoMailboxes):
+		return fetch.Usage.Errorf("a shared frontier requires WARC records without a tree and mailboxes")
 	}
 	logins := map[fetch.Origin]fetch.Credential{}
 	for _, u := range o.Seeds {
@@ -202,6 +217,9 @@ func (o *Options) validate() error {
 func (o *Options) setDefaults() {
 	if o.WARC == nil {
 		o.Tree = true
+	}
+	if o.Frontier != "" && o.Worker == "" {
+		o.Worker, _ = os.Hostname()
 	}
 	if o.Hosts <= 0 {
 		o.Hosts = 16

@@ -18,11 +18,21 @@ const publicDelay = time.Second
 // the same response.
 func (c *crawl) politeness() []fetch.Middleware {
 	o := &c.o
-	polite := wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: o.rule})
+	polite := wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: c.rule})
 	if o.IgnoreRobots {
 		return []fetch.Middleware{polite, c.measureResponses}
 	}
 	return []fetch.Middleware{polite, c.robots.middleware, c.measureResponses}
+}
+
+// rule is like Options.rule, and records the delay of each host.
+func (c *crawl) rule(next fetch.Driver) wrap.Rule {
+	rule := c.o.rule(next)
+	return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
+		delay, err := rule(ctx, req)
+		c.setDelay(req.URL, max(delay, c.o.Delay))
+		return delay, err
+	}
 }
 
 // rule returns a rule that sets the delay for each host. Unless IgnoreRobots is

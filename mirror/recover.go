@@ -66,7 +66,7 @@ func Recover(ctx context.Context, dir string, o RecoverOptions) (Recovered, erro
 			return it, frontier.Done
 		},
 		Note: func(seeds []string) []byte {
-			note, err := json.Marshal(runNote{seeds})
+			note, err := json.Marshal(runNote{Seeds: seeds})
 			if err != nil || len(note) > maxNote {
 				return []byte("{}")
 			}

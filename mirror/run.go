@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,10 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	if w := o.WARC; w != nil {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
 		options.Dedup = w.Dedup
+	}
+	if o.Frontier != "" {
+		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Again: o.Again}
+		options.WARC.Prefix = cmp.Or(options.WARC.Prefix, "fetch") + "-" + fileNameOf(o.Worker)
 	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)
 	if err != nil {
@@ -93,7 +98,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	}
 	err = errors.Join(err, reported, c.derive(ctx), c.archive.DropParts(ctx))
 	if err == nil {
-		err = c.queue.End(ctx)
+		err = c.ended(c.queue.End(ctx))
 	}
 	if err == nil { // last, because it ends the comparison with the failed URLs of the previous run
 		err = failed.Write()
@@ -105,14 +110,23 @@ func (c *crawl) execute(ctx context.Context) error {
 // the remaining URLs of earlier runs, to which no page links any more.
 func (c *crawl) visitAll(ctx context.Context) error {
 	for {
-		if err := c.visitPending(ctx, fmt.Sprint(os.Getpid())); err != nil {
-			return err
+		if err := c.visitPending(ctx, cmp.Or(c.o.Worker, fmt.Sprint(os.Getpid()))); err != nil {
+			return c.ended(err)
 		}
 		n, err := c.queue.Revive(ctx)
 		if n == 0 || err != nil {
-			return err
+			return c.ended(err)
 		}
 	}
+}
+
+// ended returns nil instead of an error that means that another worker has ended
+// the run.
+func (c *crawl) ended(err error) error {
+	if c.o.Frontier != "" && errors.Is(err, frontier.ErrNoRun) {
+		return nil
+	}
+	return err
 }
 
 // countExcluded counts the URLs that guards excluded in earlier processes of

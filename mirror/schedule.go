@@ -22,12 +22,14 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ended := make(chan struct{}, 1)
 	var hosts sync.WaitGroup
 	for ctx.Err() == nil {
+		before := c.o.Now()
 		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), claimSize, leaseDuration)
 		if err != nil {
 			cancel(err)
 			break
 		}
 		for _, l := range leases {
+			c.measureSkew(before, l)
 			places <- struct{}{}
 			hosts.Go(func() {
 				if err := c.visitHost(ctx, l); err != nil {

@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
@@ -18,12 +19,9 @@ func (c *crawl) startRun(ctx context.Context) error {
 		items[i] = c.trust.addSeed(c.o.Client, u)
 		names[i] = items[i].URL
 	}
-	note, err := json.Marshal(runNote{names})
+	note, err := c.runNote(names)
 	if err != nil {
 		return err
-	}
-	if len(note) > maxNote {
-		note = []byte("{}")
 	}
 	run, fresh, err := c.queue.Begin(ctx, note)
 	if err != nil {
@@ -32,7 +30,7 @@ func (c *crawl) startRun(ctx context.Context) error {
 	c.newRun, c.runNumber = fresh, run
 	c.report.start(run, run > 1 || !fresh)
 	if !fresh {
-		if err := c.addRecordedSeeds(ctx); err != nil {
+		if err := errors.Join(c.checkShared(ctx), c.addRecordedSeeds(ctx)); err != nil {
 			return err
 		}
 	}
@@ -49,7 +47,24 @@ const maxNote = 1 << 20
 
 // A runNote is the note that a run stores in the database at its start.
 type runNote struct {
-	Seeds []string `json:"seeds"`
+	Seeds    []string  `json:"seeds"`
+	Settings *settings `json:"settings,omitempty"` // settings that all workers of a shared frontier have in common
+}
+
+func (c *crawl) runNote(seeds []string) ([]byte, error) {
+	n := runNote{Seeds: seeds}
+	if c.o.Frontier != "" {
+		n.Settings = sharedSettings(&c.o)
+	}
+	note, err := json.Marshal(n)
+	if err == nil && len(note) > maxNote {
+		n.Seeds = nil
+		note, err = json.Marshal(n)
+	}
+	if err == nil && len(note) > maxNote {
+		note = []byte("{}")
+	}
+	return note, err
 }
 
 // addRecordedSeeds adds the seeds stored in the database to the seeds of this

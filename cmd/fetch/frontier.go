@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -40,11 +41,14 @@ func (c *frontierCommand) run(context.Context, []string) error {
 }
 
 // A frontierStatusCommand prints how many URLs of an archive are in each state.
-type frontierStatusCommand struct{ *streams }
+type frontierStatusCommand struct {
+	*streams
+	dsn string
+}
 
 func (r *commandTree) frontierStatus() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "status DIR",
+		Use:   "status [flags] [DIR]",
 		Short: "Count the URLs of an archive by their state, as JSON",
 		Long: `status prints one JSON object:
   run        the number of the newest run, from 1
@@ -60,20 +64,38 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
   next       when the first of the paused hosts gets a request again`,
-		Args: exactArgs(1, "the directory of an archive"),
-	}, &frontierStatusCommand{r.streams})
+	}, &frontierStatusCommand{streams: r.streams})
 }
 
-func (c *frontierStatusCommand) register(s *options.Set) { registerIgnored(s) }
+func (c *frontierStatusCommand) register(s *options.Set) {
+	registerFrontier(s, &c.dsn)
+	registerIgnored(s)
+}
 
 func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
-	s, err := mirror.Status(ctx, args[0])
+	c.dsn = frontierURL(c.dsn)
+	if (len(args) == 1) == (c.dsn != "") {
+		return fetch.Usage.Errorf("fetch frontier status requires the directory of an archive, or --frontier")
+	}
+	s, err := archiveStatus(ctx, strings.Join(args, ""), c.dsn)
+	if err != nil && c.dsn == "" {
+		err = adviseArchive(args[0], err)
+	}
 	if err != nil {
-		return adviseArchive(args[0], err)
+		return err
 	}
 	e := json.NewEncoder(c.stdout)
 	e.SetIndent("", "  ")
 	return localError(e.Encode(s))
+}
+
+// archiveStatus returns the statistics of the archive in dir, or of the crawl
+// with the shared frontier dsn.
+func archiveStatus(ctx context.Context, dir, dsn string) (mirror.Stats, error) {
+	if dsn != "" {
+		return mirror.FrontierStatus(ctx, dsn)
+	}
+	return mirror.Status(ctx, dir)
 }
 
 // A frontierDumpCommand prints the URLs of an archive.

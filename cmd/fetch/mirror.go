@@ -138,7 +138,11 @@ func (c *mirrorCommand) validate() error { return c.mirror.scope.validate() }
 func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
 
 func (c *mirrorCommand) run(ctx context.Context, args []string) error {
-	seeds, err := c.seeds(args)
+	joined, err := c.joinCrawl(ctx)
+	if err != nil {
+		return err
+	}
+	seeds, err := c.seeds(args, joined)
 	if err != nil {
 		return err
 	}
@@ -155,6 +159,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.Dir, o.Seeds, o.StoredSeeds, o.DiscardOptions = dir, seeds, c.stored, len(c.client.replay.archives) > 0
+	o.Frontier, o.Worker, o.Again = c.mirror.shared.frontier, c.mirror.shared.worker, c.mirror.shared.again
 	limits := &c.client.limits
 	o.Limits.FileSize = int64(limits.maxFilesize)
 	if limits.set.Changed("per-host") {
@@ -175,7 +180,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		return c.printDryRun(ctx, &o)
 	}
 	report := newMirrorReport(c.streams, c.mirror.json, &c.progress)
-	report.stored = c.stored
+	report.stored, report.frontier = c.stored, o.Frontier
 	report.guards, report.maxFailed = &c.mirror.guards, c.mirror.limits.maxFailed
 	defer report.closeProgress()
 	client, marks, err := c.openClient(ctx, o.Seeds, report)
@@ -208,6 +213,9 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		err = mirror.Browse(ctx, o, c.mirror.archive.browse)
 	}
 	switch {
+	case errors.Is(err, mirror.ErrComplete):
+		c.note("the crawl is complete; --again starts its next run")
+		err = nil
 	case err == nil:
 		err = report.failure(ctx, o.Dir, sum)
 	default:
@@ -292,8 +300,9 @@ const maxSeeds = 100_000
 
 // seeds returns the URLs on the command line and in the input file. A malformed
 // URL is an error, because the archive would be incomplete without the URL. If
-// there are no URLs, seeds returns those of the last run in --output-dir.
-func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
+// there are no URLs, seeds returns those of the joined crawl, or of the last run
+// in --output-dir.
+func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
 	given, err := c.newArguments(args, argumentOptions{
 		c.config.urls, c.inputFile, c.client.policy.protoDefault, c.globOff,
 	})
@@ -311,6 +320,10 @@ func (c *mirrorCommand) seeds(args []string) (all []uri.URI, _ error) {
 	for {
 		a, err := list.next()
 		switch {
+		case err == io.EOF && len(all) == 0 && c.inputFile == "" && len(joined) > 0:
+			c.stored = true
+			c.note("the seeds are those of the crawl: %s", seedsText(joined))
+			return joined, nil
 		case err == io.EOF && len(all) == 0 && c.outputDir != "" && c.inputFile == "":
 			c.stored = true
 			return c.storedSeeds()

@@ -19,6 +19,7 @@ type mirrorFlags struct {
 	limits  crawlLimits
 	guards  guardFlags
 	update  updateFlags
+	shared  sharedFlags
 	dryRun  bool
 	json    bool
 }
@@ -29,6 +30,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	f.limits.register(s)
 	f.guards.register(s)
 	f.update.register(s)
+	f.shared.register(s)
 	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 }

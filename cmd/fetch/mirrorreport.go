@@ -28,6 +28,7 @@ type mirrorReport struct {
 	closeProgress func() // ends the display of the progress; further calls have no effect
 
 	stored        bool             // if true, the seeds come from options.json
+	frontier      string           // URL of a shared frontier, or ""
 	rejectedSeeds int64            // seeds that were never requested
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
 	guards        *guardFlags
@@ -170,7 +171,7 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 // failedURLs returns an error if URLs of the archive have failed, unless
 // --max-failed tolerates the number of new failures.
 func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Summary) error {
-	s, err := mirror.Status(ctx, dir)
+	s, err := archiveStatus(ctx, dir, r.frontier)
 	dead := s.States[mirror.Dead] + r.rejectedSeeds
 	newly := sum.NewlyFailed + r.rejectedSeeds
 	switch {

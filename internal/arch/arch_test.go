@@ -104,7 +104,9 @@ var testOnly = []string{
 
 // users lists packages that only the given packages may import.
 var users = map[string][]string{
-	"internal/archive":  {"mirror"},
+	"internal/archive":           {"mirror"},
+	"internal/frontier/postgres": {"mirror", "internal/archive"},
+
 	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
 	"internal/tree":     {"internal/archive", "cmd/"},
 	"internal/links":    {"mirror", "internal/archive", "gateway", "cmd/"},

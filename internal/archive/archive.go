@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Tree    bool             // if true, store the objects as files
 	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
+	Shared  *Shared          // frontier that workers share, or nil for a database in the directory
 	Dedup   *warc.IndexFile  // index of records elsewhere, to which revisit records may refer, or nil
 	MinFree int64            // free bytes required on the disk; zero means no limit
 	MaxLost float64          // share of the WARC records that may be missing
@@ -144,6 +145,9 @@ func (a *Archive) eachRetrieved(ctx context.Context, f func(frontier.Item, front
 }
 
 func (a *Archive) openFrontier(ctx context.Context) error {
+	if a.options.Shared != nil {
+		return a.join(ctx)
+	}
 	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(a.folder.dir, database))
 	if err == nil { // after an error, f may be an interface that contains a nil pointer
 		a.frontier = f
@@ -201,7 +205,7 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	a := &Archive{}
 	var err error
 	if a.folder, err = openFolder(dir); err == nil {
-		if err = a.folder.checkDatabase(); err == nil {
+		if err = errors.Join(a.folder.checkNotShared(), a.folder.checkDatabase()); err == nil {
 			_, err = a.folder.root.Lstat(database)
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -279,7 +279,7 @@ func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture)
 
 // isUsable reports whether e may be recorded as a revisit of duplicate.
 func (a *Archive) isUsable(e *Entry, duplicate *frontier.Capture) bool {
-	return duplicate.ID != "" && duplicate.File != "" && a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
+	return duplicate.ID != "" && duplicate.File != "" && !a.isRemote(duplicate.File) && a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
 }
 
 // isVerifiedDuplicate reports whether e may be recorded as a revisit of

@@ -44,7 +44,7 @@ func (a *Archive) Seal(ctx context.Context) error {
 // parameter keep is the parameter of writeManifest.
 func (a *Archive) seal(ctx context.Context, keep func(name string) bool) error {
 	digest, err := a.writeManifest(ctx, keep)
-	if err == nil {
+	if err == nil && a.options.Shared == nil {
 		err = a.frontier.Seal(ctx, digest)
 	}
 	return err

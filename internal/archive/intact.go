@@ -56,7 +56,7 @@ func (s *intactSet) contains(c *frontier.Capture) bool {
 // header has the record ID, the URL and the payload digest of c. If the record is a
 // revisit record, the first record of the same content must be intact too.
 func (a *Archive) hasRecord(c *frontier.Capture) bool {
-	if a.intact.contains(c) {
+	if a.intact.contains(c) || a.isRemote(c.File) {
 		return true
 	}
 	if a.matchesChecksum(c) {

@@ -42,8 +42,10 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 		return nil, fetch.Usage.Errorf(
 			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
 	}
-	if err := a.folder.checkDatabase(); err != nil {
-		return nil, err
+	if a.options.Shared == nil {
+		if err := errors.Join(a.folder.checkNotShared(), a.folder.checkDatabase()); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.openFrontier(ctx); err != nil {
 		return nil, err

@@ -33,6 +33,10 @@ var ErrFenced = errors.New("the lease has passed to another worker")
 // results are no longer valid.
 var ErrAbandoned = errors.New("this worker was abandoned, and other workers visit its URLs")
 
+// ErrEnded means that all workers have completed the run, and that this worker
+// does not start another run.
+var ErrEnded = errors.New("the crawl is complete")
+
 // ErrOtherFolder means that a worker with the same name has another folder.
 var ErrOtherFolder = errors.New("the name belongs to a worker with another folder")
 

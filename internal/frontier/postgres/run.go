@@ -12,6 +12,9 @@ import (
 func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool, err error) {
 	err = e.write(ctx, exclusive, func(t *tx) error {
 		if fresh = !t.live; fresh {
+			if t.run > 0 && e.worker.Name != "" && !e.worker.Again {
+				return frontier.ErrEnded
+			}
 			t.run++
 			var b pgx.Batch
 			b.Queue("update book set run = $1, live = true", t.run)

@@ -13,6 +13,7 @@ type Worker struct {
 	Name        string
 	Folder      string // random identifier of the folder
 	Incarnation int64  // incarnation that the folder has stored, or 0 for a new folder
+	Again       bool   // if false, Begin continues a run, but starts no run after the first
 }
 
 // join registers the worker of the engine. It returns an error if the name

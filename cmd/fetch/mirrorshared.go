@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/uri"
+)
+
+// sharedFlags are the flags of a crawl that several workers share.
+type sharedFlags struct {
+	frontier string
+	worker   string
+	again    bool
+}
+
+func (f *sharedFlags) register(s *options.Set) {
+	p := s.Own("Shared crawls")
+	registerFrontier(s, &f.frontier)
+	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` of the crawl (default the host name)")
+	p.BoolVar(&f.again, "again", false, "start the next run of a crawl that is complete")
+}
+
+// registerFrontier registers the flag --frontier. Its default is the environment
+// variable FETCH_FRONTIER, which other users cannot see, unlike a command line.
+func registerFrontier(s *options.Set, dsn *string) {
+	s.Own("Shared crawls").StringVar(dsn, "frontier", "", "share the frontier in PostgreSQL at `URL` (or set FETCH_FRONTIER)")
+}
+
+// frontierURL returns the URL of the shared frontier, or "".
+func frontierURL(flag string) string {
+	if flag != "" {
+		return flag
+	}
+	return os.Getenv("FETCH_FRONTIER")
+}
+
+// ownFlags lists the flags of a stored crawl that each worker sets for itself.
+var ownFlags = []string{
+	"hosts", "min-free", "warc", "warc-prefix", "warc-size", "record-unchanged", "warc-wire", "operator", "description",
+	"is-part-of", "no-tree", "max-delete",
+}
+
+// joinCrawl sets the flags to the settings of the crawl with the shared frontier.
+// It returns the seeds of the crawl, or nil if the crawl has no run. A flag of
+// the command line with another value is an error.
+func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
+	f := &c.mirror
+	f.shared.frontier = frontierURL(f.shared.frontier)
+	if f.shared.frontier == "" {
+		if f.shared.again || f.shared.worker != "" {
+			return nil, fetch.Usage.Errorf("--worker and --again require --frontier")
+		}
+		return nil, nil
+	}
+	f.archive.warc, f.archive.noTree = true, true
+	o, ok, err := mirror.FrontierOptions(ctx, f.shared.frontier)
+	if err != nil || !ok {
+		return nil, err
+	}
+	for _, stored := range storedFlags(&o) {
+		if slices.Contains(ownFlags, stored.name) {
+			continue
+		}
+		given := c.isSet(stored.name)
+		before := c.flagText(stored.name)
+		if _, err := c.applyStored(stored); err != nil {
+			return nil, fetch.Local.Errorf("the settings of the crawl: --%s: %w", stored.name, err)
+		}
+		if want := strings.Join(stored.values, ","); given && before != want {
+			return nil, fetch.Usage.Errorf("the crawl was started with --%s=%s", stored.name, want)
+		}
+	}
+	return o.Seeds, nil
+}
+
+// flagText returns the value of a flag as storedFlags writes it.
+func (c *mirrorCommand) flagText(name string) string {
+	for _, section := range c.flags.Sections {
+		if f := section.Flags.Lookup(name); f != nil {
+			if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
+				return strings.Join(list.GetSlice(), ",")
+			}
+			return f.Value.String()
+		}
+	}
+	return ""
+}

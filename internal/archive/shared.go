@@ -1,0 +1,116 @@
+package archive
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/internal/regularfile"
+)
+
+// Shared describes a crawl whose frontier several workers share. Each worker has
+// its own archive directory, which contains only its WARC files.
+type Shared struct {
+	Frontier string // URL of the PostgreSQL schema
+	Worker   string // name of this worker, which is unique in the crawl
+	Again    bool   // if true, a completed crawl starts its next run
+}
+
+// workerFile contains the identity of a worker. It links the directory to the
+// database of the crawl.
+const workerFile = "worker.json"
+
+// An identity is the content of workerFile.
+type identity struct {
+	Worker      string `json:"worker"`
+	Folder      string `json:"folder"`      // random identifier of the directory
+	Incarnation int64  `json:"incarnation"` // 0 before the first connection to the database
+}
+
+// join opens the shared frontier as the worker of this directory. A new
+// directory becomes a worker.
+func (a *Archive) join(ctx context.Context) error {
+	s := a.options.Shared
+	if _, err := a.folder.root.Lstat(database); err == nil {
+		return fetch.Usage.Errorf("%s has a frontier of its own (%s): use another directory", a.folder.dir, database)
+	}
+	id, err := a.folder.readIdentity()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		id = identity{Worker: s.Worker, Folder: rand.Text()}
+		err = a.folder.writeIdentity(id) // before the database knows the identifier
+	case err == nil && id.Worker != s.Worker:
+		err = fetch.Usage.Errorf("%s belongs to the worker %s, not to %s", a.folder.dir, id.Worker, s.Worker)
+	}
+	if err != nil {
+		return err
+	}
+	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Again: s.Again}
+	f, err := postgres.Open(ctx, s.Frontier, &w)
+	if err != nil {
+		return err
+	}
+	a.frontier = f
+	if w.Incarnation != id.Incarnation {
+		id.Incarnation = w.Incarnation
+		return a.folder.writeIdentity(id)
+	}
+	return nil
+}
+
+// maxIdentity is the maximum size of workerFile in bytes.
+const maxIdentity = 4 << 10
+
+// readIdentity returns the content of workerFile. If the file is missing, the
+// error wraps fs.ErrNotExist.
+func (f *folder) readIdentity() (id identity, err error) {
+	file, err := regularfile.OpenIn(f.root, workerFile)
+	if err != nil {
+		return id, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxIdentity))
+	if err == nil {
+		err = json.Unmarshal(text, &id)
+	}
+	if err != nil || id.Worker == "" || id.Folder == "" {
+		return id, fetch.Local.Errorf("%s of %s is damaged", workerFile, f.dir)
+	}
+	return id, nil
+}
+
+func (f *folder) writeIdentity(id identity) error {
+	return replaceFile(f.root, workerFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(id) })
+}
+
+// checkNotShared returns an error if the directory belongs to a worker of a shared
+// crawl.
+func (f *folder) checkNotShared() error {
+	id, err := f.readIdentity()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fetch.Usage.Errorf("%s belongs to the worker %s of a crawl with a shared frontier: use --frontier", f.dir, id.Worker)
+}
+
+// isRemote reports whether another worker of a shared crawl wrote the WARC file
+// with the given name.
+func (a *Archive) isRemote(name string) bool {
+	if a.options.Shared == nil || name == "" {
+		return false
+	}
+	f, err := a.openWARC(name)
+	if err == nil {
+		f.Close()
+	}
+	return errors.Is(err, os.ErrNotExist)
+}

@@ -1,0 +1,165 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/uri"
+)
+
+// sharedSettings returns the settings that all workers of a crawl must have in
+// common. Each worker has its own WARC settings and number of hosts.
+func sharedSettings(o *Options) *settings {
+	s := settingsOf(o)
+	s.WARC, s.Hosts, s.Limits.MinFree, s.MaxDelete = nil, 0, 0, 0
+	return &s
+}
+
+// checkShared returns an error if the settings of this worker differ from those
+// of the worker that started the run.
+func (c *crawl) checkShared(ctx context.Context) error {
+	if c.o.Frontier == "" {
+		return nil
+	}
+	stats, err := c.queue.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	var note runNote
+	if err := json.Unmarshal(stats.Note, &note); err != nil || note.Settings == nil {
+		return err // the settings were too long to be stored
+	}
+	ours, err := json.Marshal(sharedSettings(&c.o))
+	if err != nil {
+		return err
+	}
+	theirs, err := json.Marshal(note.Settings)
+	if err != nil {
+		return err
+	}
+	if names := differences(ours, theirs); len(names) > 0 {
+		return fetch.Usage.Errorf("the crawl was started with other settings: %s", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// differences returns the names of the members in which two JSON objects differ.
+func differences(a, b []byte) (names []string) {
+	var x, y map[string]any
+	if errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)) != nil {
+		return []string{"settings"}
+	}
+	return compareObjects("", x, y)
+}
+
+func compareObjects(prefix string, x, y map[string]any) (names []string) {
+	all := map[string]bool{}
+	for name := range x {
+		all[name] = true
+	}
+	for name := range y {
+		all[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		inner, ok := x[name].(map[string]any)
+		other, ok2 := y[name].(map[string]any)
+		switch {
+		case ok && ok2:
+			names = append(names, compareObjects(prefix+name+".", inner, other)...)
+		case !reflect.DeepEqual(x[name], y[name]):
+			names = append(names, prefix+name)
+		}
+	}
+	return names
+}
+
+// FrontierOptions returns the seeds and the settings of the newest run of a crawl
+// with a shared frontier. The result ok is false if the crawl has no run. The
+// caller sets the fields that StoredOptions does not set either, and WARC.
+func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err error) {
+	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+		stats, err := f.Stats(ctx)
+		if err != nil || stats.Run == 0 {
+			return err
+		}
+		var note runNote
+		if err := json.Unmarshal(stats.Note, &note); err != nil {
+			return err
+		}
+		if note.Settings == nil || len(note.Seeds) == 0 {
+			return fetch.Usage.Errorf("the list of the seeds of the crawl was too long to be stored: name the URLs")
+		}
+		s := *note.Settings
+		s.Seeds, s.Hosts, s.MaxDelete, s.WARC = note.Seeds, 16, 0.1, &warcSettings{}
+		o, err = s.options()
+		o.Frontier, ok = dsn, true
+		return err
+	})
+	return o, ok, archive.Classify(err)
+}
+
+// FrontierStatus returns the statistics of a crawl with a shared frontier.
+func FrontierStatus(ctx context.Context, dsn string) (s Stats, err error) {
+	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+		counted, err := f.Stats(ctx)
+		s = statsOf(counted)
+		return err
+	})
+	return s, archive.Classify(err)
+}
+
+// viewShared calls f with a shared frontier.
+func viewShared(ctx context.Context, dsn string, f func(frontier.Frontier) error) error {
+	db, err := postgres.Open(ctx, dsn, &postgres.Worker{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(db), db.Close())
+}
+
+// nextRequest returns the earliest time at which another worker may send a
+// request to the host, after this worker has released it.
+func (c *crawl) nextRequest(host string) time.Time {
+	if c.o.Frontier == "" {
+		return time.Time{}
+	}
+	delay, ok := c.delays.Load(host)
+	if !ok {
+		return time.Time{}
+	}
+	return c.o.Now().Add(time.Duration(c.skew.Load())).Add(delay.(time.Duration))
+}
+
+// measureSkew records the difference between the clocks of the database and of
+// this machine. The lease was claimed after the local time before.
+func (c *crawl) measureSkew(before time.Time, l *frontier.Lease) {
+	c.skew.Store(int64(l.Until.Add(-leaseDuration).Sub(before)))
+}
+
+// setDelay records the minimum time between two requests to the host of u.
+func (c *crawl) setDelay(u uri.URI, delay time.Duration) {
+	if c.o.Frontier != "" {
+		c.delays.Store(hostOf(u), delay)
+	}
+}
+
+// fileNameOf replaces the characters of a worker name that are unusual in file
+// names.
+func fileNameOf(worker string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, worker)
+}
