@@ -47,7 +47,10 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		options.Dedup = w.Dedup
 	}
 	if o.Frontier != "" {
-		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Again: o.Again}
+		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Pause: o.Delay, Again: o.Again}
+		if o.Delay == 0 {
+			options.Shared.Pause = publicDelay
+		}
 		options.WARC.Prefix = cmp.Or(options.WARC.Prefix, "fetch") + "-" + fileNameOf(o.Worker)
 	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)

@@ -179,7 +179,8 @@ func (s *settings) encode() ([]byte, error) {
 // StoredOptions returns the options of the newest run of the archive in the
 // directory dir that received its seeds from the caller. The fields Dir and
 // StoredSeeds are set. The caller sets Client and the functions. The archive
-// does not store the fields Recheck, MaxLost, Marks, Now and WARC.Dedup. Of
+// does not store the fields Recheck, MaxLost, Frontier, Worker, Again, Marks, Now
+// and WARC.Dedup. Of
 // WARC.Info it stores only the fields operator, description and isPartOf.
 //
 // The archive may come from an untrusted source. The options contain no paths,

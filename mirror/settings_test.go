@@ -74,6 +74,7 @@ func TestStoredFields(t *testing.T) {
 	never := map[string]bool{
 		"Dir": true, "Client": true, "StoredSeeds": true, "DiscardOptions": true, "Recheck": true, "MaxLost": true,
 		"Marks": true, "Event": true, "Progress": true, "Now": true, "Override": true, "WARC.Dedup": true,
+		"Frontier": true, "Worker": true, "Again": true,
 	}
 	var stored []string
 	var visit func(prefix string, typ reflect.Type)

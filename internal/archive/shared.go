@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier/postgres"
@@ -17,9 +18,10 @@ import (
 // Shared describes a crawl whose frontier several workers share. Each worker has
 // its own archive directory, which contains only its WARC files.
 type Shared struct {
-	Frontier string // URL of the PostgreSQL schema
-	Worker   string // name of this worker, which is unique in the crawl
-	Again    bool   // if true, a completed crawl starts its next run
+	Frontier string        // URL of the PostgreSQL schema
+	Worker   string        // name of this worker, which is unique in the crawl
+	Pause    time.Duration // minimum time between two requests to a host, if the process was restarted
+	Again    bool          // if true, a completed crawl starts its next run
 }
 
 // workerFile contains the identity of a worker. It links the directory to the
@@ -51,7 +53,7 @@ func (a *Archive) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Again: s.Again}
+	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Pause: s.Pause, Again: s.Again}
 	f, err := postgres.Open(ctx, s.Frontier, &w)
 	if err != nil {
 		return err
@@ -99,7 +101,7 @@ func (f *folder) checkNotShared() error {
 	case err != nil:
 		return err
 	}
-	return fetch.Usage.Errorf("%s belongs to the worker %s of a crawl with a shared frontier: use --frontier", f.dir, id.Worker)
+	return fetch.Usage.Errorf("%s belongs to the worker %s of a crawl with a shared frontier", f.dir, id.Worker)
 }
 
 // isRemote reports whether another worker of a shared crawl wrote the WARC file

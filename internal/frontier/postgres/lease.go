@@ -70,10 +70,20 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 	})
 }
 
+// afterPause returns the earliest time at which a host may be claimed that this
+// worker did not release, because its process ended. The process may have sent a
+// request a moment ago.
+func (t *tx) afterPause() int64 {
+	if t.e.worker.Pause <= 0 {
+		return 0
+	}
+	return t.now + t.e.worker.Pause.Microseconds()
+}
+
 func (e *engine) Evict(ctx context.Context) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
-		rows, err := t.Query(t.ctx, `update host set until = null
-			where until is not null and ($1 = '' or owner = $1) returning id`, e.worker.Name)
+		rows, err := t.Query(t.ctx, `update host set until = null, next = greatest(next, $2)
+			where until is not null and ($1 = '' or owner = $1) returning id`, e.worker.Name, t.afterPause())
 		if err != nil {
 			return err
 		}

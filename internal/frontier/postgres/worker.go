@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/anyurl/fetch/internal/frontier"
 )
@@ -11,9 +12,10 @@ import (
 // zero value is a process that only reads or administers the crawl.
 type Worker struct {
 	Name        string
-	Folder      string // random identifier of the folder
-	Incarnation int64  // incarnation that the folder has stored, or 0 for a new folder
-	Again       bool   // if false, Begin continues a run, but starts no run after the first
+	Folder      string        // random identifier of the folder
+	Incarnation int64         // incarnation that the folder has stored, or 0 for a new folder
+	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
+	Again       bool          // if false, Begin continues a run, but starts no run after the first
 }
 
 // join registers the worker of the engine. It returns an error if the name

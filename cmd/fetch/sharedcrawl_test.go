@@ -1,0 +1,254 @@
+//go:build linux
+
+package main_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// sharedDelay is the minimum time between two requests to a host.
+const sharedDelay = 20 * time.Millisecond
+
+// A sharedSite has pages on several loopback addresses. It records violations of
+// politeness.
+type sharedSite struct {
+	hosts, pages int
+	port         int
+
+	mu       sync.Mutex
+	running  map[string]int       // requests in progress, by host
+	last     map[string]time.Time // start of the last request, by host
+	agent    map[string]string    // process that sent the last request, by host
+	problems []string
+	served   int
+	each     func(served int) // called for each request, or nil
+}
+
+func newSharedSite(t *testing.T, hosts, pages int) *sharedSite {
+	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
+	for n := range hosts {
+		ln, err := net.Listen("tcp4", s.address(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.port = ln.Addr().(*net.TCPAddr).Port
+		server := httptest.NewUnstartedServer(s)
+		server.Listener.Close()
+		server.Listener = ln
+		server.Start()
+		t.Cleanup(server.Close)
+	}
+	return s
+}
+
+// address returns the address of the host with the number n. All hosts have the
+// same port.
+func (s *sharedSite) address(n int) string {
+	return fmt.Sprintf("127.7.%d.%d:%d", n/200, n%200+1, s.port)
+}
+
+func (s *sharedSite) url(host, page int) string {
+	return fmt.Sprintf("http://%s/%d", s.address(host), page)
+}
+
+// ServeHTTP serves a page. Page n links to the pages 2n+1 and 2n+2 and to a page
+// of the next host.
+func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.enter(r.Host, r.UserAgent())
+	defer s.leave(r.Host)
+	var host, page, a, b int
+	fmt.Sscanf(r.Host, "127.7.%d.%d", &a, &b)
+	host = 200*a + b - 1
+	if _, err := fmt.Sscanf(r.URL.Path, "/%d", &page); err != nil || page >= s.pages {
+		http.NotFound(w, r)
+		return
+	}
+	time.Sleep(time.Millisecond) // so that two requests at the same time are found
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<title>%s</title>", r.Host+r.URL.Path)
+	for _, next := range []int{2*page + 1, 2*page + 2} {
+		if next < s.pages {
+			fmt.Fprintf(w, "<a href=/%d>next</a>", next)
+		}
+	}
+	fmt.Fprintf(w, "<a href=%s>other host</a>", s.url((host+1)%s.hosts, page))
+}
+
+// enter records the start of a request. It checks the delay between the requests
+// of two processes. The delay within a process is tested elsewhere.
+func (s *sharedSite) enter(host, agent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if s.running[host]++; s.running[host] > 1 {
+		s.problems = append(s.problems, host+": two requests at the same time")
+	}
+	if gap := now.Sub(s.last[host]); gap < sharedDelay && agent != s.agent[host] {
+		s.problems = append(s.problems, fmt.Sprintf("%s: requests of %s and %s %v apart", host, s.agent[host], agent, gap))
+	}
+	s.agent[host] = agent
+	s.last[host] = now
+	if s.served++; s.each != nil {
+		s.each(s.served)
+	}
+}
+
+func (s *sharedSite) leave(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[host]--
+}
+
+// A sharedWorker is one of the processes that share a crawl. It has its own
+// folder and is started again after it is killed.
+type sharedWorker struct {
+	name, dir string
+	command   func() *exec.Cmd
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	starts int
+}
+
+// work runs the worker until it exits by itself. It returns its last output.
+func (w *sharedWorker) work() (string, error) {
+	for {
+		var out strings.Builder
+		w.mu.Lock()
+		w.cmd = w.command()
+		w.starts++
+		w.cmd.Stdout, w.cmd.Stderr = &out, &out
+		err := w.cmd.Start()
+		w.mu.Unlock()
+		if err != nil {
+			return "", err
+		}
+		err = w.cmd.Wait()
+		if err == nil || w.cmd.ProcessState.ExitCode() >= 0 { // -1 after a signal
+			return out.String(), err
+		}
+	}
+}
+
+func (w *sharedWorker) kill() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cmd != nil && w.cmd.Process != nil {
+		w.cmd.Process.Kill()
+	}
+}
+
+// chaos runs a crawl of three workers. It kills a worker after every interval of
+// requests, and restarts the database.
+func chaos(t *testing.T, hosts, pages, kills, restarts int) {
+	fetch := build(t, ".", "fetch")
+	db := peer.Postgres(t, true)
+	s := newSharedSite(t, hosts, pages)
+	dsn := fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", db.Addr)
+	var seeds []string
+	for n := range hosts {
+		seeds = append(seeds, s.url(n, 0))
+	}
+	workers := make([]*sharedWorker, 3)
+	for i := range workers {
+		w := &sharedWorker{name: fmt.Sprint("w", i), dir: filepath.Join(t.TempDir(), "archive")}
+		w.command = func() *exec.Cmd {
+			c := exec.Command(fetch, append([]string{"mirror", "--no-config", "--silent", "--show-error", "--worker", w.name, "--user-agent", fmt.Sprint(w.name, ".", w.starts), "--output-dir", w.dir,
+				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", "100k"}, seeds...)...)
+			c.Env = append(os.Environ(), "FETCH_FRONTIER="+dsn)
+			return c
+		}
+		workers[i] = w
+	}
+	total := hosts * pages
+	events := make(chan func(), kills+restarts)
+	s.each = func(served int) {
+		switch every := total / (kills + restarts + 1); {
+		case served%every != 0 || served/every > kills+restarts:
+		case (served/every)%(kills/restarts+1) == 0:
+			events <- db.Restart
+		default:
+			events <- workers[rand.IntN(len(workers))].kill
+		}
+	}
+	var all sync.WaitGroup
+	for _, w := range workers {
+		all.Go(func() {
+			if out, err := w.work(); err != nil {
+				t.Errorf("worker %s: %v: %s", w.name, err, out)
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { all.Wait(); close(ended) }()
+	done := 0
+	for open := true; open; {
+		select {
+		case event := <-events:
+			event()
+			done++
+		case <-ended:
+			open = false
+		}
+	}
+	t.Logf("%d of %d kills and restarts, %d requests for %d pages", done, kills+restarts, s.served, total)
+	if len(s.problems) > 0 {
+		t.Errorf("%d violations of politeness: %s", len(s.problems), strings.Join(s.problems, "; "))
+	}
+	checkShared(t, fetch, s, workers)
+}
+
+// checkShared checks that the WARC files of all workers are intact and contain
+// each page exactly once.
+func checkShared(t *testing.T, fetch string, s *sharedSite, workers []*sharedWorker) {
+	captured := map[string]int{}
+	page := regexp.MustCompile(`"url":"(http://[0-9.:]+/[0-9]+)"`)
+	for _, w := range workers {
+		files, _ := filepath.Glob(filepath.Join(w.dir, "warc", "*"))
+		for _, name := range files {
+			if !strings.HasSuffix(name, ".warc.gz") || !strings.Contains(name, w.name) {
+				t.Errorf("file %s", name)
+			}
+		}
+		if len(files) == 0 {
+			continue // the worker was not needed
+		}
+		if e := run(t, exec.Command(fetch, append([]string{"verify"}, files...)...)); e.code != 0 {
+			t.Errorf("worker %s: %v", w.name, e)
+		}
+		for _, line := range strings.Split(content(t, filepath.Join(w.dir, "index", "all.cdxj")), "\n") {
+			if m := page.FindStringSubmatch(line); m != nil {
+				captured[m[1]]++
+			}
+		}
+	}
+	for host := range s.hosts {
+		for n := range s.pages {
+			if count := captured[s.url(host, n)]; count != 1 {
+				t.Errorf("%s has %d records", s.url(host, n), count)
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("%d URLs with records", len(slices.Collect(maps.Keys(captured))))
+	}
+}
+
+// TestSharedCrawl kills workers of a crawl and restarts the database.
+func TestSharedCrawl(t *testing.T) { chaos(t, 40, 40, 3, 1) }
