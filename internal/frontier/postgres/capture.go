@@ -37,33 +37,33 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 			digest = c.Digest[:]
 		}
 		b.Queue(`insert into capture (id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
-			path, file, at, bytes, record, proof) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-			(select id from file where name = $15), $16, $17, $18, $19)`,
+			path, file, at, bytes, record, proof, checksum) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+			(select id from file where name = $15), $16, $17, $18, $19, nullif($20::bigint, 0))`,
 			c.id, c.of.id, key, url, c.Run, nullTime(c.Time), c.Kind, notNull(c.Media), c.Code, c.Size, digest,
 			notNull(c.Validator), nullTime(c.Modified), notNull(c.Path), c.File, c.Offset, c.Length,
-			notNull(c.ID), notNull(c.Proof))
+			notNull(c.ID), notNull(c.Proof), int64(c.Checksum))
 	}
 }
 
 // captureColumns lists the columns that captureRow scans, of the tables capture
 // c, url u and file f.
 const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time, c.kind, c.media, c.code, c.size,
-	c.digest, c.validator, c.modified, c.path, f.name, c.at, c.bytes, c.record, c.proof`
+	c.digest, c.validator, c.modified, c.path, f.name, c.at, c.bytes, c.record, c.proof, c.checksum`
 
 // captureTables joins the tables of captureColumns.
 const captureTables = " from capture c join url u on u.id = c.item left join file f on f.id = c.file "
 
 // captureRow is a row of the table capture, or null values.
 type captureRow struct {
-	id, run, time, size, modified, at, bytes           pgtype.Int8
-	code                                               pgtype.Int4
-	kind, file                                         pgtype.Text
-	key, url, media, digest, validator, path, id2, sum []byte
+	id, run, time, size, modified, at, bytes, checksum      pgtype.Int8
+	code                                                    pgtype.Int4
+	kind, file                                              pgtype.Text
+	key, url, media, digest, validator, path, record, proof []byte
 }
 
 func (r *captureRow) fields() []any {
 	return []any{&r.id, &r.key, &r.url, &r.run, &r.time, &r.kind, &r.media, &r.code, &r.size, &r.digest, &r.validator,
-		&r.modified, &r.path, &r.file, &r.at, &r.bytes, &r.id2, &r.sum}
+		&r.modified, &r.path, &r.file, &r.at, &r.bytes, &r.record, &r.proof, &r.checksum}
 }
 
 func (r *captureRow) capture() frontier.Capture {
@@ -71,7 +71,8 @@ func (r *captureRow) capture() frontier.Capture {
 		URL: string(r.url), Run: r.run.Int64, Time: timeOf(r.time), Kind: r.kind.String, Media: string(r.media),
 		Code: int(r.code.Int32), Size: r.size.Int64, Validator: string(r.validator), Modified: timeOf(r.modified),
 		Path: string(r.path), File: r.file.String, Offset: r.at.Int64, Length: r.bytes.Int64,
-		ID: string(r.id2), Proof: string(r.sum),
+		ID: string(r.record), Proof: string(r.proof),
+		Checksum: uint32(r.checksum.Int64),
 	}
 	copy(c.Key[:], r.key)
 	copy(c.Digest[:], r.digest)

@@ -38,10 +38,10 @@ func (e *engine) Relocate(ctx context.Context, from, to string, end int64, moves
 		}
 		for _, m := range moves {
 			if m.Lost {
-				b.Queue("update capture set file = null, at = 0, bytes = 0 where id = $1", m.Row)
+				b.Queue("update capture set file = null, at = 0, bytes = 0, checksum = null where id = $1", m.Row)
 				continue
 			}
-			b.Queue("update capture set file = (select id from file where name = $2), at = $3, bytes = $4 where id = $1",
+			b.Queue("update capture set file = (select id from file where name = $2), at = $3, bytes = $4, checksum = null where id = $1",
 				m.Row, to, m.Offset, m.Length)
 		}
 		b.Queue("update file set ends = null where name = $1", from)

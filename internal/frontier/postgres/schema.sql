@@ -99,7 +99,8 @@ create table capture (
 	at        bigint  not null,
 	bytes     bigint  not null,
 	record    bytea   not null,
-	proof     bytea   not null
+	proof     bytea   not null,
+	checksum  bigint           -- CRC-32 of the gzip member; null if unknown
 );
 create index capture_item on capture (item) where key is null;
 create index capture_key on capture (key) where key is not null;
