@@ -75,7 +75,7 @@ func TestBrowser(t *testing.T) {
 	p.Wait("document.querySelector('tbody a').textContent == 'About'")
 	menu := b.Open(base + "/")
 	menu.Wait("document.querySelector('main a').textContent == 'sample.warc.gz'")
-	if got := menu.Eval("getComputedStyle(document.querySelector('.archives')).paddingLeft"); got != "20px" {
+	if got := menu.Eval("getComputedStyle(document.querySelector('.archives')).listStyleType"); got != "none" {
 		t.Errorf("the style sheet has no effect: %s", got)
 	}
 	if got := menu.Errors(); len(got) > 0 {

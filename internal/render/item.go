@@ -83,10 +83,15 @@ func (i *item) memory() int {
 
 // kindName returns the kind of an object for readers.
 func (i *item) kindName() string {
-	if i.kind == fetch.Info {
+	switch i.kind {
+	case fetch.Info:
 		return ""
+	case fetch.Index:
+		return "search"
+	case fetch.Document, fetch.Unknown:
+		return cmp.Or(i.media, media.TrimParameters(media.ByName(i.name)), "document")
 	}
-	return cmp.Or(i.media, i.kind.String())
+	return i.kind.String()
 }
 
 // A column is a column of a listing.

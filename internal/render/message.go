@@ -43,9 +43,9 @@ const (
 	maxShownText  = 1 << 20 // bytes of text of all parts
 )
 
-// shownFields lists the header fields that a page shows.
+// shownFields lists the header fields that a page shows. The subject is its title.
 var shownFields = []string{
-	"From", "To", "Cc", "Newsgroups", "Subject", "Date", "Organization", "Followup-To", "Message-ID", "In-Reply-To",
+	"From", "To", "Cc", "Newsgroups", "Date", "Organization", "Followup-To", "Message-ID", "In-Reply-To",
 	"References",
 }
 
