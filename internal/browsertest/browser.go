@@ -202,9 +202,13 @@ func (p *Page) Wait(expression string) {
 	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	safe := "(() => { try { return " + expression + " } catch { return false } })()"
-	var err error
-	for again := true; again; again = err != nil && strings.Contains(err.Error(), "navigated") && ctx.Err() == nil {
-		_, err = chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(pollInterval), chromedp.WithPollingTimeout(0)))
+	poll := func() error {
+		_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(pollInterval), chromedp.WithPollingTimeout(0)))
+		return err
+	}
+	err := poll()
+	for err != nil && ctx.Err() == nil { // the tab has opened another page
+		err = poll()
 	}
 	if err != nil {
 		p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
