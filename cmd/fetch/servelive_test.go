@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// startGateway runs fetch serve with args. It returns the URL of the first page,
+// and the address with the token.
+func startGateway(t *testing.T, args ...string) (first, token string) {
+	t.Helper()
+	c := command(append([]string{"fetch", "serve", "--listen", "127.0.0.1:0", "--allow-host", "127.0.0.1"}, args...)...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Signal(syscall.SIGTERM)
+		if err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	lines := bufio.NewScanner(stderr)
+	for token == "" && lines.Scan() {
+		if _, url, ok := strings.Cut(lines.Text(), "gateway is at "); ok {
+			first = url
+		} else if _, url, ok := strings.Cut(lines.Text(), "logins, open "); ok {
+			token = url
+		} else {
+			t.Fatalf("unexpected message: %s", lines.Text())
+		}
+	}
+	return first, token
+}
+
+// TestServePersonal checks that only a browser with the token can use netrc,
+// cookies, client certificates, files and mailboxes.
+func TestServePersonal(t *testing.T) {
+	web := peer.Apache(t, peer.ApacheOptions{Login: "Basic"})
+	web.Put("page.txt", []byte("protected"))
+	cert := peer.NewCert(t, peer.CertOptions{})
+	open := peer.Nginx(t, peer.NginxOptions{TLS: true, Server: "ssl_client_certificate " + cert.File + "; ssl_verify_client optional_no_ca;" +
+		`location = /who { default_type text/plain; return 200 "cookie=$http_cookie certificate=$ssl_client_fingerprint agent=$http_user_agent"; }`})
+	mail := peer.Dovecot(t, peer.DovecotOptions{})
+	mail.Add(peer.User, "INBOX", "From: bob@example.org\r\nSubject: private message\r\n\r\nbody\r\n")
+	ftp := peer.Vsftpd(t, peer.FTPOptions{})
+	ftp.PutHome("diary.txt", []byte("dear diary"))
+
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	netrc := file("netrc", fmt.Sprintf("machine 127.0.0.1 login %s password %s\n", peer.User, peer.Password))
+	cookies := file("cookies", "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n")
+	file("note.txt", "local note")
+
+	first, token := startGateway(t, "--netrc-file", netrc, "--cookie", cookies, "-A", "tester", "-k", "--cert", cert.File, "--key", cert.KeyFile)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsers := map[bool]*http.Client{false: {}, true: {Jar: jar}}
+	get := func(personal bool, url string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range []string{"Site: none", "Mode: navigate", "Dest: document"} {
+			name, value, _ := strings.Cut(field, ": ")
+			r.Header.Set("Sec-Fetch-"+name, value)
+		}
+		resp, err := browsers[personal].Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(body), peer.Password) {
+			t.Errorf("%s: the page contains the password", url)
+		}
+		return resp.StatusCode, string(body)
+	}
+	if status, body := get(true, token); status != 200 || !strings.Contains(body, "your logins") {
+		t.Fatalf("token: %d %s", status, body)
+	}
+	for name, c := range map[string]struct {
+		url             string
+		status          int // without the token
+		want, forbidden string
+	}{
+		"netrc for http":     {"http://" + web.Addr + "/page.txt", 401, "protected", "protected"},
+		"netrc for ftp":      {"ftp://" + ftp.Addr + "/diary.txt", 404, "dear diary", "dear diary"},
+		"cookies":            {"http://" + open.Addr + "/who", 200, "cookie=session=abc", "abc"},
+		"no cookies":         {"http://" + open.Addr + "/who", 200, "agent=tester", "session"},
+		"client certificate": {"https://" + open.TLSAddr + "/who", 200, "certificate=", "certificate=0"},
+		"mailbox":            {"imap://" + peer.User + "@" + mail.Addr + "/INBOX", 403, "private message", "private message"},
+		"file":               {"file://" + dir + "/note.txt", 403, "local note", "local note"},
+		"directory":          {"file://" + dir + "/", 403, "note.txt", "note.txt"},
+	} {
+		if status, body := get(true, first+"live/"+c.url); status != 200 || !strings.Contains(body, c.want) {
+			t.Errorf("%s, with the token: %d, without %q: %s", name, status, c.want, body)
+		}
+		if status, body := get(false, first+"live/"+c.url); status != c.status || strings.Contains(body, c.forbidden) {
+			t.Errorf("%s, without the token: %d, want %d: %s", name, status, c.status, body)
+		}
+	}
+	_, with := get(true, first+"live/https://"+open.TLSAddr+"/who")
+	if _, without := get(false, first+"live/https://"+open.TLSAddr+"/who"); !strings.Contains(without, "certificate= ") || strings.Contains(with, "certificate= ") {
+		t.Errorf("client certificate: with the token %s\nwithout %s", with, without)
+	}
+}
