@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"iter"
+	"net/netip"
 
 	"github.com/anyurl/fetch/uri"
 )
@@ -43,30 +44,33 @@ func (e Entry) Request() *Request {
 // if the response was not returned by a Client.
 func (r *Response) Request(u uri.URI) *Request { return r.source.newRequest(u) }
 
-// A referrer contains the source of a link and the credential that a request
-// for the link inherits.
+// A referrer is a response whose links requests may follow. It describes the
+// links only when a request is made, because most responses need no request.
 type referrer struct {
-	from       Source
-	auth       *Credential // sent only to its own origin; may be nil
-	leftOrigin bool        // a redirect left the origin of the URL that the user entered
+	client  *Client
+	request *Request // request of the response
+	peer    netip.Addr
 }
 
+// newRequest returns a request for a link to u. The request has the credential
+// of the response, which the Client sends only to its own origin.
 func (l *referrer) newRequest(u uri.URI) *Request {
 	if l == nil {
 		return &Request{URL: u, From: &Source{}}
 	}
-	from := l.from
-	return &Request{URL: u, From: &from, Auth: l.auth, leftOrigin: l.leftOrigin}
+	r := l.request
+	from := &Source{URL: r.URL.WithoutUserinfo(), Peer: l.peer}
+	return &Request{URL: u, From: from, Auth: r.Auth, leftOrigin: l.leftOrigin()}
 }
 
-// referrerOf returns the referrer for requests that follow links in resp. The
-// response resp answers the request r.
-func (c *Client) referrerOf(r *Request, resp *Response) *referrer {
-	l := &referrer{from: Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}, auth: r.Auth, leftOrigin: r.leftOrigin}
-	if !r.Typed() {
-		s := c.Scheme(r.URL.Scheme())
-		_, page := c.sourceOf(r)
-		l.leftOrigin = l.leftOrigin || page != originOf(r.URL, &s)
+// leftOrigin reports whether a redirect left the origin of the URL that the user
+// entered.
+func (l *referrer) leftOrigin() bool {
+	r := l.request
+	if r.leftOrigin || r.Typed() {
+		return r.leftOrigin
 	}
-	return l
+	s := l.client.Scheme(r.URL.Scheme())
+	_, page := l.client.sourceOf(r)
+	return page != originOf(r.URL, &s)
 }

@@ -248,7 +248,7 @@ func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Reque
 		return nil, wrapError(r.Op.String(), resp.URL.String(), TooLarge.Errorf("body of %d bytes, larger than the limit of %d", n, limit))
 	}
 	resp.Body = newBody(ctx, cancel, &c.policy, r, resp)
-	resp.source = c.referrerOf(r, resp)
+	resp.source = &referrer{c, r, resp.Peer}
 	return resp, nil
 }
 

@@ -62,9 +62,13 @@ func (q *jobQueue) nextArgument() (a argument, err error) {
 		if a, err = q.urls.next(); err != nil {
 			return a, err
 		}
-		q.matches = q.run.expandWildcard(q.ctx, a)
+		if q.matches, err = q.run.expandWildcard(q.ctx, a); err != nil {
+			a.err, q.matches = err, nil
+		}
 	}
-	a, q.matches = q.matches[0], q.matches[1:]
+	if len(q.matches) > 0 {
+		a, q.matches = q.matches[0], q.matches[1:]
+	}
 	a.number = q.number
 	q.number++
 	return a, nil

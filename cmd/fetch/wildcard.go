@@ -114,21 +114,17 @@ func (w *wildcard) noMatch() error {
 }
 
 // expandWildcard returns an argument for each file that the wildcard in the URL
-// of a selects. It returns a itself if the URL has no wildcard, if the command
-// lists the directory, or if there is an error.
-func (r *retrieval) expandWildcard(ctx context.Context, a argument) []argument {
+// of a selects. It returns nil if the URL has no wildcard, or if the command
+// lists the directory.
+func (r *retrieval) expandWildcard(ctx context.Context, a argument) ([]argument, error) {
 	if r.listing {
-		return []argument{a}
+		return nil, nil
 	}
 	w, err := r.wildcard(a)
-	if w != nil && err == nil {
-		var all []argument
-		if all, err = r.expand(ctx, w); err == nil {
-			return all
-		}
+	if w == nil || err != nil {
+		return nil, err
 	}
-	a.err = err
-	return []argument{a}
+	return r.expand(ctx, w)
 }
 
 // entries returns the entries of all that match w. It is an error if there are
