@@ -45,6 +45,7 @@ type Archive struct {
 	losses      []Loss
 	intact      intactSet
 	verifiers   sync.Pool // of type *recordVerifier
+	recent      recentFile
 
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits
@@ -224,8 +225,9 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 // Close finishes the current WARC file, closes the archive and releases its
 // lock.
 func (a *Archive) Close() (err error) {
+	err = a.recent.close()
 	if a.records != nil {
-		err = a.records.close()
+		err = errors.Join(err, a.records.close())
 	}
 	if a.journal != nil {
 		err = errors.Join(err, a.journal.close())

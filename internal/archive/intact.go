@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"hash/crc32"
+	"os"
 	"slices"
 	"sync"
 
@@ -100,16 +101,54 @@ func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
 	if c.Checksum == 0 || c.Length < 0 || c.Length > maxVerified || a.options.Recheck {
 		return false
 	}
-	f, err := a.openWARC(c.File)
+	f, err := a.recent.open(c.File, a.openWARC)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
 	v := a.verifier()
 	defer a.verifiers.Put(v)
 	v.bytes = slices.Grow(v.bytes[:0], int(c.Length))[:c.Length]
 	_, err = f.ReadAt(v.bytes, c.Offset)
 	return err == nil && crc32.ChecksumIEEE(v.bytes) == c.Checksum
+}
+
+// A recentFile keeps the file open that was opened last, because opening a WARC
+// file takes longer than reading a small record. It is safe for concurrent use.
+type recentFile struct {
+	mu   sync.Mutex
+	name string
+	file *os.File
+}
+
+// open returns the file with the given name, which it opens with the function
+// open if necessary. The next call of open may close the file, so that a
+// concurrent read fails.
+func (r *recentFile) open(name string, open func(string) (*os.File, error)) (*os.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file != nil && r.name == name {
+		return r.file, nil
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	if r.file != nil {
+		r.file.Close()
+	}
+	r.name, r.file = name, f
+	return f, nil
+}
+
+func (r *recentFile) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	f := r.file
+	r.file = nil
+	return f.Close()
 }
 
 // A recordVerifier contains the buffers for one record.
