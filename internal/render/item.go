@@ -17,6 +17,7 @@ type item struct {
 	name, from  string
 	description string
 	kind        fetch.Kind
+	listing     string // name of the kind of a listing
 	media       string
 	path        string
 	size        int64
@@ -43,7 +44,7 @@ func (v *View) item(e fetch.Entry) item {
 		return i
 	}
 	i.media = tty.Escape(media.TrimParameters(e.Media))
-	i.path = v.Links.Page(e.URL.WithoutUserinfo())
+	i.path, i.listing = v.Links.Page(e.URL.WithoutUserinfo()), listingName(e.URL.Scheme())
 	if low, high := number(e.Extra["low"]), number(e.Extra["high"]); low >= 0 && high >= 0 {
 		i.articles = max(high-low+1, 0)
 	}
@@ -52,6 +53,21 @@ func (v *View) item(e fetch.Entry) item {
 		i.references = append(i.references, strings.Trim(id, "<>"))
 	}
 	return i
+}
+
+// listingName returns the name of the listings of a scheme, for readers.
+func listingName(scheme string) string {
+	switch scheme {
+	case "gopher", "gophers":
+		return "menu"
+	case "news", "nntp", "snews", "nntps":
+		return "newsgroup"
+	case "imap", "imaps", "mid":
+		return "mailbox"
+	case "ftp", "ftps", "file", "prospero":
+		return "folder"
+	}
+	return "listing"
 }
 
 // number parses a number that is not negative. It returns -1 for other texts.
@@ -88,6 +104,8 @@ func (i *item) kindName() string {
 		return ""
 	case fetch.Index:
 		return "search"
+	case fetch.Menu:
+		return i.listing
 	case fetch.Document, fetch.Unknown:
 		return cmp.Or(i.media, media.TrimParameters(media.ByName(i.name)), "document")
 	}

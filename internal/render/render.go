@@ -144,7 +144,11 @@ func (v *View) WritePage(ctx context.Context, w io.Writer) (rest Rest, err error
 			v.Page.Crumbs = append(v.Page.Crumbs, Link{Name: tty.Escape(c.Name), Path: path})
 		}
 	}
-	switch v.Form() {
+	form := v.Form()
+	if b := v.Page.Banner; b != nil && (form == Search || form == Session) { // without bytes
+		v.Page.Banner = &Banner{Label: b.Label, URL: b.URL, Facts: b.Facts}
+	}
+	switch form {
 	case Listing:
 		return v.listing(ctx, w)
 	case Search:

@@ -37,6 +37,5 @@ func (v *View) search(w io.Writer) error {
 	return execute(w, "searchpage", struct {
 		Page
 		Search *searchForm
-		About  *about
-	}{v.Page, v.searchForm(), v.about(true)})
+	}{v.Page, v.searchForm()})
 }
