@@ -49,6 +49,7 @@ const (
 	reachPublic reach = iota // public addresses
 	reachAll                 // all addresses except metadata services
 	reachListed              // the hosts of Live.AllowHosts, also by links
+	reachLinked              // like reachAll, with links between all schemes that are not confined
 )
 
 // newGate returns the gate of a Handler with the given options. A public Handler
@@ -65,7 +66,9 @@ func newGate(all *Options) (*gate, error) {
 	case all.Public:
 		policies[reachAll] = fetch.Public()
 	case len(opts.AllowHosts) > 0:
-		policies[reachListed] = fetch.Allowlist(opts.AllowHosts...)
+		listed := fetch.Allowlist(opts.AllowHosts...)
+		listed.Redirects = []string{"*"} // a Client of another reach has already checked the schemes
+		policies[reachListed] = listed
 	}
 	if opts.Schemes != nil {
 		g.schemes = map[string]bool{}
@@ -73,6 +76,9 @@ func newGate(all *Options) (*gate, error) {
 	for _, name := range opts.Schemes {
 		g.schemes[name] = true
 	}
+	linked := policies[reachAll]
+	linked.Redirects = []string{"*"}
+	policies[reachLinked] = linked
 	for r, p := range policies {
 		p.Blocked, p.MaxTime = isListener(all.Address), -1 // each request has a time limit of its own
 		for _, personal := range []bool{false, true} {
@@ -198,7 +204,9 @@ func (g *gate) retrieve(
 		if err != nil {
 			return nil, fetch.Internal.With(err)
 		}
-		req.From = &fetch.Source{URL: source}
+		// No page may link to some schemes, such as finger. The source of the
+		// URL is unknown, so that this rule does not apply.
+		r, req.From = reachLinked, &fetch.Source{URL: source}
 	}
 	resp, err := g.clients[clientKey{r, personal}].Do(ctx, req)
 	if listed := g.clients[clientKey{reachListed, personal}]; listed != nil && errors.Is(err, fetch.BadAddress) {

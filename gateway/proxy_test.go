@@ -61,6 +61,8 @@ func TestTextBrowsers(t *testing.T) {
 	news := peer.INN(t, peer.INNOptions{})
 	news.Feed(article)
 	wais := faultnet.Listen(t, faultnet.Script{waistest.FreeWAIS(t).Step()})
+	finger := peer.Fingerd(t)
+	finger.PutHome(".plan", []byte("To drink tea\n"))
 	gateway := startLive(t, func(o *Options) {
 		o.Schemes = schemes.All(schemes.Options{NNTP: nntp.Options{Server: news.Addr}})
 	}).Addr().String()
@@ -81,6 +83,7 @@ func TestTextBrowsers(t *testing.T) {
 		"newsgroup without a server": {"lynx", "news:local.test", []string{"Tea <b>time</b>"}},
 		"article in lynx":            {"lynx", "news:tea@example.org", []string{"Milk first.", "Tea <b>time</b>"}},
 		"wais search in lynx":        {"lynx", "wais://" + wais.Addr().String() + "/notes?whale", []string{"alpha.txt", "wais://" + wais.Addr().String() + "/notes/"}},
+		"finger in lynx":             {"lynx", "finger://" + finger.Addr + "/" + peer.User, []string{"To drink tea"}},
 		"private address in lynx":    {"lynx", "gopher://10.0.0.1/1/", []string{"The policy denies access to this URL"}},
 		"the gateway itself in lynx": {"lynx", "gopher://" + gateway + "/1/", []string{"The policy denies access to this URL"}},
 		"session in w3m":             {"w3m", "ftp://user:secret@" + ftp.Addr + "/pub/", []string{"The URL contains a login"}},
@@ -109,7 +112,7 @@ func textBrowser(t *testing.T, program, gateway, url string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, peer.Need(t, program, program), args...)
 	cmd.Env = []string{"HOME=" + t.TempDir(), "TERM=dumb", "LANG=C.UTF-8"}
-	for _, scheme := range []string{"gopher", "ftp", "wais", "news", "nntp"} {
+	for _, scheme := range []string{"gopher", "ftp", "wais", "news", "nntp", "finger"} {
 		cmd.Env = append(cmd.Env, scheme+"_proxy=http://"+gateway+"/")
 	}
 	out, err := cmd.CombinedOutput() // lynx exits with 1 after the page of an error
