@@ -51,6 +51,7 @@ var layers = map[string][]string{
 	"internal/proxy":       {"internal/http1", "internal/httpauth"},
 	"internal/render":      {"uri", "fetch", "internal/"},
 	"internal/rfc822":      {"fetch"},
+	"internal/sasl":        {"uri", "fetch"},
 
 	"schemes/": {"uri", "fetch", "internal/"},
 	"wrap":     {"uri", "fetch", "internal/"},

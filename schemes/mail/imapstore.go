@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
@@ -52,7 +53,7 @@ func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
 
 // newTask returns a task with the URL and the credentials of the store.
 func (r *imapStore) newTask(op fetch.Op, trace *trace.Trace) (*task, error) {
-	auth, err := parseUserinfo(r.url)
+	auth, err := sasl.ParseUserinfo(r.url)
 	if err != nil {
 		return nil, fetch.Usage.Errorf("mail store %s: %w", r.url, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/uri"
 	"github.com/emersion/go-imap/v2"
@@ -220,7 +221,7 @@ func TestAddresses(t *testing.T) {
 func TestCredentialsWithNUL(t *testing.T) {
 	for _, text := range []string{"imap://eve%00bob:x@h/", "imap://bob:x%00y@h/", "imap://bob;AUTH=PLAIN:%00@h/"} {
 		u := uri.MustParse(text)
-		auth, err := parseUserinfo(u)
+		auth, err := sasl.ParseUserinfo(u)
 		if err != nil {
 			t.Fatal(err)
 		}

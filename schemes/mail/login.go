@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
@@ -27,7 +28,7 @@ func credentialsOf(req *fetch.Request, mechanism string) (credentials, error) {
 	if a := req.Auth; a != nil && strings.Contains(a.User+a.Password.Reveal()+a.Token.Reveal(), "\x00") {
 		return creds, fetch.BadURL.Errorf("user or password contains NUL")
 	}
-	inURL, err := parseUserinfo(req.URL)
+	inURL, err := sasl.ParseUserinfo(req.URL)
 	if err != nil {
 		return creds, err
 	}

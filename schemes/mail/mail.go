@@ -32,6 +32,7 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -117,7 +118,7 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Links:  scheme.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
 		Traits: scheme.Traits{Mailbox: true, ReportsSize: true},
 		Mirror: scheme.Mirroring{Immutable: isPermanent, Subtree: mirrorScope},
-		User:   parseUserinfo,
+		User:   sasl.ParseUserinfo,
 		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{

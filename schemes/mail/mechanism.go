@@ -4,41 +4,37 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A mechanism describes a SASL mechanism or the LOGIN command.
 type mechanism struct {
-	name         string
-	plaintext    bool // sends the password or token unprotected
-	token        bool // uses Credential.Token
-	anonymous    bool // needs no credentials
-	explicit     bool // used only if the user requests it by name
+	sasl.Mechanism
 	loginCommand bool // uses the LOGIN command, not AUTHENTICATE
-	newExchange  func(d *driver, auth *fetch.Credential) saslExchange
 }
 
 // mechanisms lists the supported mechanisms, with the preferred mechanisms
 // first.
-var mechanisms = []mechanism{
-	{name: "EXTERNAL", explicit: true, newExchange: saslExternal},
-	{name: "OAUTHBEARER", plaintext: true, token: true, newExchange: saslOAuthBearer},
-	{name: "XOAUTH2", plaintext: true, token: true, newExchange: saslXOAuth2},
-	{name: "SCRAM-SHA-256", newExchange: saslSCRAMSHA256},
-	{name: "SCRAM-SHA-1", newExchange: saslSCRAMSHA1},
-	{name: "CRAM-MD5", newExchange: saslCRAMMD5},
-	{name: "PLAIN", plaintext: true, newExchange: saslPlain},
-	{name: "LOGIN", plaintext: true, newExchange: saslLogin},
-	{name: "+LOGIN", plaintext: true, loginCommand: true},
-	{name: "ANONYMOUS", anonymous: true, newExchange: saslAnonymous},
-	{name: "+ANONYMOUS", anonymous: true, loginCommand: true},
+var mechanisms = withLoginCommand(sasl.Mechanisms())
+
+// withLoginCommand adds the LOGIN command after the last mechanism with
+// credentials, and the LOGIN command without credentials at the end.
+func withLoginCommand(all []sasl.Mechanism) (list []mechanism) {
+	for _, m := range all {
+		if m.Anonymous {
+			list = append(list, mechanism{sasl.Mechanism{Name: "+LOGIN", Plaintext: true}, true})
+		}
+		list = append(list, mechanism{Mechanism: m})
+	}
+	return append(list, mechanism{sasl.Mechanism{Name: "+ANONYMOUS", Anonymous: true}, true})
 }
 
 // Mechanisms returns the names of the SASL mechanisms that Options.Mechanism
 // accepts, with the preferred mechanisms first.
 func Mechanisms() (names []string) {
 	for _, m := range mechanisms {
-		names = append(names, m.name)
+		names = append(names, m.Name)
 	}
 	return names
 }
@@ -63,11 +59,11 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 		} else if !ok || !m.isOffered(s) {
 			continue
 		}
-		if rejection != nil && m.plaintext && s.TLS == nil && requested != "*" {
-			return *rejection, m.name, nil
+		if rejection != nil && m.Plaintext && s.TLS == nil && requested != "*" {
+			return *rejection, m.Name, nil
 		}
 		if rejection != nil {
-			s.Trace().Notef("server rejected the login, trying mechanism %s", m.name)
+			s.Trace().Notef("server rejected the login, trying mechanism %s", m.Name)
 		}
 		if err := s.checkPlaintext(m, creds); err != nil {
 			return a, "", err
@@ -80,8 +76,8 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 			return a, "", err
 		case err != nil:
 			lastErr = err
-			s.Trace().Notef("authentication by %s canceled: %v", m.name, err)
-		case a.status == "OK" || m.plaintext || !a.mayDependOnMechanism():
+			s.Trace().Notef("authentication by %s canceled: %v", m.Name, err)
+		case a.status == "OK" || m.Plaintext || !a.mayDependOnMechanism():
 			return a, "", nil
 		default:
 			rejection = &a
@@ -102,7 +98,7 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 func (s *session) bestOffered(auth *fetch.Credential) string {
 	for _, m := range mechanisms {
 		if ok, _ := m.eligible("", auth); ok && m.isOffered(s) {
-			return m.name
+			return m.Name
 		}
 	}
 	return ""
@@ -127,10 +123,10 @@ func noMechanismError(requested string, auth *fetch.Credential, lastErr error) e
 func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, error) {
 	switch {
 	case requested == "" || requested == "*":
-		return !m.explicit && m.anonymous == (auth == nil) && m.token == (auth != nil && auth.Token != ""), nil
-	case m.name != requested:
+		return !m.Explicit && m.Anonymous == (auth == nil) && m.Token == (auth != nil && auth.Token != ""), nil
+	case m.Name != requested:
 		return false, nil
-	case auth == nil && !m.anonymous && m.name != "EXTERNAL":
+	case auth == nil && !m.Anonymous && m.Name != "EXTERNAL":
 		return false, sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", requested))
 	}
 	return true, nil
@@ -148,7 +144,7 @@ func (a answer) mayDependOnMechanism() bool {
 // name a hostile server.
 func (s *session) checkPlaintext(m mechanism, creds credentials) error {
 	switch {
-	case s.TLS != nil || !m.plaintext || m.anonymous:
+	case s.TLS != nil || !m.Plaintext || m.Anonymous:
 		return nil
 	case !creds.typed:
 		return fetch.Auth.Errorf("password not sent in plaintext, because the user did not enter this URL")
@@ -161,7 +157,7 @@ func (m mechanism) isOffered(s *session) bool {
 	if m.loginCommand {
 		return !s.caps["LOGINDISABLED"]
 	}
-	return s.caps["AUTH="+m.name]
+	return s.caps["AUTH="+m.Name]
 }
 
 // attempt authenticates with the mechanism m. After a successful login, it
@@ -171,8 +167,8 @@ func (m mechanism) attempt(d *driver, s *session, auth *fetch.Credential) (a ans
 	s.caps = nil
 	switch {
 	case !m.loginCommand:
-		a, err = s.authenticate(m.name, m.newExchange(d, auth), caps["SASL-IR"])
-	case m.anonymous:
+		a, err = s.authenticate(m.Name, m.New(auth, d.anonymous()), caps["SASL-IR"])
+	case m.Anonymous:
 		a, err = s.login("anonymous", d.anonymous())
 	default:
 		a, err = s.login(auth.User, auth.Password.Reveal())

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -28,7 +29,7 @@ func TestRFC5092(t *testing.T) {
 		{"imap://joe@example.com/INBOX/;uid=20?SUBJECT%20x", "", "invalid-uri"},
 	} {
 		u := uri.MustParse(test.url)
-		auth, err := parseUserinfo(u)
+		auth, err := sasl.ParseUserinfo(u)
 		if err != nil {
 			t.Fatal(err)
 		}

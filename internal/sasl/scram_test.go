@@ -1,4 +1,4 @@
-package mail
+package sasl
 
 import (
 	"crypto/sha1"
@@ -25,18 +25,18 @@ var scramExamples = []struct {
 
 func TestScram(t *testing.T) {
 	for _, e := range scramExamples {
-		x := newScram(e.hash, "user", "pencil", e.nonce).saslExchange()
-		if got := string(x.initial()); got != e.first {
+		x := newScram(e.hash, "user", "pencil", e.nonce).exchange()
+		if got := string(x.Initial()); got != e.first {
 			t.Errorf("first message %q, want %q", got, e.first)
 		}
-		if got, err := x.respond([]byte(e.server)); string(got) != e.final || err != nil {
+		if got, err := x.Respond([]byte(e.server)); string(got) != e.final || err != nil {
 			t.Errorf("final message %q, %v, want %q", got, err, e.final)
 		}
-		if x.verify() == nil {
+		if x.Verify() == nil {
 			t.Error("server accepted without a signature")
 		}
-		if got, err := x.respond([]byte(e.proof)); len(got) > 0 || err != nil || x.verify() != nil {
-			t.Errorf("proof: %q, %v, %v", got, err, x.verify())
+		if got, err := x.Respond([]byte(e.proof)); len(got) > 0 || err != nil || x.Verify() != nil {
+			t.Errorf("proof: %q, %v, %v", got, err, x.Verify())
 		}
 	}
 	if got := newScram(sha1.New, "a=b,\u2168", "", "x").clientFirstBare; got != "n=a=3Db=2CIX,r=x" {
@@ -57,15 +57,15 @@ func TestScramErrors(t *testing.T) {
 		"an extension":              "m=x," + e.server,
 		"empty message":             "",
 	} {
-		x := newScram(e.hash, "user", "pencil", e.nonce).saslExchange()
-		if got, err := x.respond([]byte(server)); fetch.FaultOf(err) != fetch.Auth {
+		x := newScram(e.hash, "user", "pencil", e.nonce).exchange()
+		if got, err := x.Respond([]byte(server)); fetch.FaultOf(err) != fetch.Auth {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
 	for name, proof := range map[string]string{"a wrong proof": "v=AAAA", "an error": "e=invalid-proof", "empty message": ""} {
-		x := newScram(e.hash, "user", "pencil", e.nonce).saslExchange()
-		x.respond([]byte(e.server))
-		if _, err := x.respond([]byte(proof)); fetch.FaultOf(err) != fetch.Auth || x.verify() == nil {
+		x := newScram(e.hash, "user", "pencil", e.nonce).exchange()
+		x.Respond([]byte(e.server))
+		if _, err := x.Respond([]byte(proof)); fetch.FaultOf(err) != fetch.Auth || x.Verify() == nil {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package mail
+package sasl
 
 import (
 	"crypto/hmac"
@@ -12,46 +12,46 @@ import (
 // server rejects a login, it may send such a challenge with the reason.
 func noResponse([]byte) ([]byte, error) { return nil, nil }
 
-func singleMessage(text string) saslExchange {
-	return saslExchange{initial: func() []byte { return []byte(text) }, respond: noResponse}
+func singleMessage(text string) Exchange {
+	return Exchange{Initial: func() []byte { return []byte(text) }, Respond: noResponse}
 }
 
-// saslPlain implements PLAIN (RFC 4616).
-func saslPlain(_ *driver, auth *fetch.Credential) saslExchange {
+// plain implements PLAIN (RFC 4616).
+func plain(auth *fetch.Credential, _ string) Exchange {
 	return singleMessage("\x00" + auth.User + "\x00" + auth.Password.Reveal())
 }
 
-// saslExternal implements the EXTERNAL mechanism (RFC 4422 appendix A). The
+// external implements the EXTERNAL mechanism (RFC 4422 appendix A). The
 // server identifies the client by its TLS certificate or its network address.
-func saslExternal(_ *driver, auth *fetch.Credential) saslExchange {
+func external(auth *fetch.Credential, _ string) Exchange {
 	if auth == nil {
 		return singleMessage("")
 	}
 	return singleMessage(auth.User)
 }
 
-// saslAnonymous implements the ANONYMOUS mechanism (RFC 4505).
-func saslAnonymous(d *driver, _ *fetch.Credential) saslExchange { return singleMessage(d.anonymous()) }
+// anonymous implements the ANONYMOUS mechanism (RFC 4505).
+func anonymous(_ *fetch.Credential, address string) Exchange { return singleMessage(address) }
 
-// saslOAuthBearer implements the OAUTHBEARER mechanism (RFC 7628).
-func saslOAuthBearer(_ *driver, auth *fetch.Credential) saslExchange {
+// oauthBearer implements the OAUTHBEARER mechanism (RFC 7628).
+func oauthBearer(auth *fetch.Credential, _ string) Exchange {
 	return singleMessage("n,a=" + scramName(auth.User) + ",\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
-// saslXOAuth2 implements the XOAUTH2 mechanism, Google's predecessor of
+// xoauth2 implements the XOAUTH2 mechanism, Google's predecessor of
 // OAUTHBEARER.
-func saslXOAuth2(_ *driver, auth *fetch.Credential) saslExchange {
+func xoauth2(auth *fetch.Credential, _ string) Exchange {
 	return singleMessage("user=" + auth.User + "\x01auth=Bearer " + auth.Token.Reveal() + "\x01\x01")
 }
 
-// saslLogin implements the LOGIN mechanism (draft-murchison-sasl-login). It
+// login implements the LOGIN mechanism (draft-murchison-sasl-login). It
 // answers the first challenge with the user name and the second challenge with
 // the password. It ignores the text of the challenges.
-func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
+func login(auth *fetch.Credential, _ string) Exchange {
 	words := []string{auth.Password.Reveal()}
-	return saslExchange{
-		initial: func() []byte { return []byte(auth.User) },
-		respond: func([]byte) ([]byte, error) {
+	return Exchange{
+		Initial: func() []byte { return []byte(auth.User) },
+		Respond: func([]byte) ([]byte, error) {
 			if len(words) == 0 {
 				return nil, fetch.Auth.Errorf("server sent more challenges than LOGIN allows")
 			}
@@ -62,9 +62,9 @@ func saslLogin(_ *driver, auth *fetch.Credential) saslExchange {
 	}
 }
 
-// saslCRAMMD5 implements the CRAM-MD5 mechanism (RFC 2195).
-func saslCRAMMD5(_ *driver, auth *fetch.Credential) saslExchange {
-	return saslExchange{respond: func(challenge []byte) ([]byte, error) {
+// cramMD5 implements the CRAM-MD5 mechanism (RFC 2195).
+func cramMD5(auth *fetch.Credential, _ string) Exchange {
+	return Exchange{Respond: func(challenge []byte) ([]byte, error) {
 		if len(challenge) == 0 {
 			return nil, fetch.Auth.Errorf("challenge of the server is empty")
 		}

@@ -1,4 +1,4 @@
-package mail
+package sasl
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-func saslSCRAMSHA256(_ *driver, auth *fetch.Credential) saslExchange {
-	return newScram(sha256.New, auth.User, auth.Password.Reveal(), rand.Text()).saslExchange()
+func scramSHA256(auth *fetch.Credential, _ string) Exchange {
+	return newScram(sha256.New, auth.User, auth.Password.Reveal(), rand.Text()).exchange()
 }
 
-func saslSCRAMSHA1(_ *driver, auth *fetch.Credential) saslExchange {
-	return newScram(sha1.New, auth.User, auth.Password.Reveal(), rand.Text()).saslExchange()
+func scramSHA1(auth *fetch.Credential, _ string) Exchange {
+	return newScram(sha1.New, auth.User, auth.Password.Reveal(), rand.Text()).exchange()
 }
 
 // A scram holds the state of a SCRAM authentication (RFC 5802) without channel
@@ -36,11 +36,11 @@ type scram struct {
 	serverVerified  bool
 }
 
-// errProofRejected and errServerSignature are the errors of a failed SCRAM
+// ErrProofRejected and ErrServerSignature are the errors of a failed SCRAM
 // authentication. After either error, the client tries no other mechanism.
 var (
-	errProofRejected   error = fetch.Auth.Errorf("server rejected the password proof")
-	errServerSignature error = fetch.Auth.Errorf("server failed to authenticate itself: invalid SCRAM signature")
+	ErrProofRejected   error = fetch.Auth.Errorf("server rejected the password proof")
+	ErrServerSignature error = fetch.Auth.Errorf("server failed to authenticate itself: invalid SCRAM signature")
 )
 
 // gs2Header is the SCRAM header (RFC 5802 7) of a client without channel
@@ -67,11 +67,11 @@ func newScram(h func() hash.Hash, user, password, nonce string) *scram {
 // scramName escapes "," and "=" in a user name (RFC 5802 5.1).
 func scramName(s string) string { return strings.NewReplacer("=", "=3D", ",", "=2C").Replace(s) }
 
-func (c *scram) saslExchange() saslExchange {
-	return saslExchange{
-		initial: func() []byte { return []byte(gs2Header + c.clientFirstBare) },
-		respond: c.next,
-		verify: func() error {
+func (c *scram) exchange() Exchange {
+	return Exchange{
+		Initial: func() []byte { return []byte(gs2Header + c.clientFirstBare) },
+		Respond: c.next,
+		Verify: func() error {
 			if !c.serverVerified {
 				return fetch.Auth.Errorf("server did not authenticate itself: no SCRAM signature")
 			}
@@ -86,11 +86,11 @@ func (c *scram) next(message []byte) ([]byte, error) {
 	}
 	fields := scramFields(string(message))
 	if c.serverVerified || fields["e"] != "" {
-		return nil, errProofRejected
+		return nil, ErrProofRejected
 	}
 	got, err := base64.StdEncoding.DecodeString(fields["v"])
 	if err != nil || !hmac.Equal(got, c.serverSignature) {
-		return nil, errServerSignature
+		return nil, ErrServerSignature
 	}
 	c.serverVerified = true
 	return nil, nil

@@ -1,4 +1,4 @@
-package mail
+package sasl
 
 import (
 	"strings"
@@ -7,9 +7,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// parseUserinfo returns the credentials and the SASL mechanism in the userinfo
-// of the URL. It returns nil if the URL has no userinfo.
-func parseUserinfo(u uri.URI) (*fetch.Credential, error) {
+// ParseUserinfo returns the credentials and the SASL mechanism in the userinfo
+// of an imap or pop URL (RFC 5092 3.2, RFC 2384). It returns nil if the URL has no
+// userinfo.
+func ParseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
 		return nil, nil

@@ -1,0 +1,66 @@
+// Package sasl implements the client side of SASL mechanisms (RFC 4422), for
+// imap and pop. The protocol transfers the messages of an [Exchange].
+package sasl
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// An Exchange holds the client side of one authentication.
+type Exchange struct {
+	Initial func() []byte                // returns the initial response; nil if the server sends first
+	Respond func([]byte) ([]byte, error) // returns the response to a challenge
+	Verify  func() error                 // returns an error if the server is not authenticated; may be nil
+}
+
+// MaxChallenges is the maximum number of challenges in one Exchange.
+const MaxChallenges = 8
+
+// A Mechanism describes a SASL mechanism.
+type Mechanism struct {
+	Name      string
+	Plaintext bool // sends the password or token unprotected
+	Token     bool // uses Credential.Token
+	Anonymous bool // needs no credentials
+	Explicit  bool // used only if the user requests it by name
+
+	// New starts an authentication. The mail address of the user is sent for
+	// an anonymous login only.
+	New func(auth *fetch.Credential, address string) Exchange
+}
+
+// Mechanisms returns the supported mechanisms, with the preferred mechanisms
+// first.
+func Mechanisms() []Mechanism {
+	return []Mechanism{
+		{Name: "EXTERNAL", Explicit: true, New: external},
+		{Name: "OAUTHBEARER", Plaintext: true, Token: true, New: oauthBearer},
+		{Name: "XOAUTH2", Plaintext: true, Token: true, New: xoauth2},
+		{Name: "SCRAM-SHA-256", New: scramSHA256},
+		{Name: "SCRAM-SHA-1", New: scramSHA1},
+		{Name: "CRAM-MD5", New: cramMD5},
+		{Name: "PLAIN", Plaintext: true, New: plain},
+		{Name: "LOGIN", Plaintext: true, New: login},
+		{Name: "ANONYMOUS", Anonymous: true, New: anonymous},
+	}
+}
+
+// AnswerChallenge returns the response to a challenge in base64.
+func (x Exchange) AnswerChallenge(text string) ([]byte, error) {
+	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fetch.Auth.Errorf("challenge of the server is not valid base64")
+	}
+	return x.Respond(b)
+}
+
+// Encode returns b in base64. If b is empty, it returns ifEmpty.
+func Encode(b []byte, ifEmpty string) string {
+	if len(b) == 0 {
+		return ifEmpty
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}
