@@ -186,7 +186,7 @@ func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (n
 	if err != nil {
 		return nil, err
 	}
-	if port < 1024 {
+	if port < 1024 && !slices.Contains(g.scheme.Ports.Peer, port) {
 		subject := "data port " + strconv.Itoa(int(port))
 		return nil, BadPort.With(&Refusal{Rule: "server chose a port below 1024", Subject: subject})
 	}

@@ -66,7 +66,8 @@ type Net interface {
 
 	// DialPeer opens a second connection to the server at the other end of
 	// control, at the given port. Control must be a connection that this Net
-	// opened. The ftp driver opens its data connections with DialPeer.
+	// opened. The ftp driver opens its data connections with DialPeer. Ports
+	// below 1024 must be listed in the field Ports.Peer of the Scheme.
 	DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
 
 	// ListenPeer listens on the local address of the connection control. It

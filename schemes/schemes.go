@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/ldap"
 	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/schemes/nfs"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/sftp"
@@ -34,6 +35,7 @@ type Options struct {
 	HTTP     http.Options
 	LDAP     ldap.Options
 	Mail     mail.Options
+	NFS      nfs.Options
 	NNTP     nntp.Options
 	Prospero prospero.Options
 	SFTP     sftp.Options
@@ -57,6 +59,7 @@ func All(o Options) []fetch.Scheme {
 		http.Schemes(o.HTTP),
 		ldap.Schemes(o.LDAP),
 		mail.Schemes(o.Mail),
+		nfs.Schemes(o.NFS),
 		nntp.Schemes(o.NNTP),
 		prospero.Schemes(o.Prospero),
 		sftp.Schemes(o.SFTP),

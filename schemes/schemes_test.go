@@ -43,11 +43,24 @@ func policyTable(all []fetch.Scheme) string {
 		if s.Links.Confined || s.Local {
 			from = list(s.Links.From)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Port, list(s.Ports.Extra), s.Ports.Class,
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Port, extraPorts(s), s.Ports.Class,
 			flags(s), list(s.Links.To), list(s.Links.Downgrade), from)
 	}
 	w.Flush()
 	return text.String()
+}
+
+// extraPorts lists the ports of URLs, and those of further connections to the
+// same server with the prefix "peer:".
+func extraPorts(s fetch.Scheme) string {
+	var all []string
+	for _, p := range s.Ports.Extra {
+		all = append(all, fmt.Sprint(p))
+	}
+	for _, p := range s.Ports.Peer {
+		all = append(all, fmt.Sprint("peer:", p))
+	}
+	return list(all)
 }
 
 func flags(s fetch.Scheme) string {

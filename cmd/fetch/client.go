@@ -28,6 +28,7 @@ type clientFlags struct {
 	http     httpFlags
 	ftp      ftpFlags
 	mail     mailFlags
+	nfs      nfsFlags
 	ssh      sshFlags
 	replay   replayFlags
 }
@@ -45,6 +46,7 @@ func (f *clientFlags) register(s *options.Set) {
 	f.http.register(s)
 	f.ftp.register(s)
 	f.mail.register(s)
+	f.nfs.register(s)
 	f.ssh.register(s)
 	f.replay.register(s)
 }
@@ -64,6 +66,9 @@ func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	o.SFTP = f.ssh.options(f.tls.key)
 	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.mail.stores, f.mail.sasl, f.startTLS.mode()
 	o.LDAP.TLS = f.startTLS.mode()
+	if o.NFS, err = f.nfs.options(); err != nil {
+		return o, err
+	}
 	return o, nil
 }
 

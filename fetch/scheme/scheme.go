@@ -9,6 +9,7 @@ import "github.com/anyurl/fetch/uri"
 // Ports lists the ports that a scheme may use in addition to the default port.
 type Ports struct {
 	Extra []uint16  // further ports of the same service
+	Peer  []uint16  // ports below 1024 of other services on the same server, for Net.DialPeer
 	Class PortClass // rule for ports above 1023
 }
 

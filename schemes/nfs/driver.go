@@ -1,0 +1,205 @@
+package nfs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/reservedport"
+	"github.com/anyurl/fetch/internal/sessions"
+)
+
+type driver struct {
+	Options
+	env  fetch.Env
+	idle sessions.Pool[*session]
+}
+
+func newDriver(o Options, env fetch.Env) *driver {
+	return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
+}
+
+// lease is the use of a session by one request.
+type lease = sessions.Lease[*session]
+
+// Do implements fetch.Driver.
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Response, err error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	use := func(lease *lease) error {
+		resp, err = d.respond(ctx, req, l, lease)
+		if err == nil {
+			resp.Peer = fetch.PeerOf(lease.Session.NetConn)
+		}
+		return err
+	}
+	if err = d.exchange(ctx, req, t, "", use); !needsReservedPort(err) {
+		return resp, err
+	}
+	// Many servers accept only privileged clients.
+	reserved := reservedport.With(ctx, func(c *net.TCPConn) net.Conn { return c })
+	if again := d.exchange(reserved, req, t, "reserved", use); fetch.FaultOf(again) != fetch.BadPort {
+		return resp, again
+	}
+	return nil, err
+}
+
+// exchange runs use with a lease of a session. The function use ends the lease.
+func (d *driver) exchange(ctx context.Context, req *fetch.Request, t fetch.Target, local string, use func(*lease) error) error {
+	return d.idle.Do(ctx, sessions.Key(ctx, d.env.Net, t, nil, local), req.Trace, func() (*session, error) {
+		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+		if err != nil {
+			return nil, err
+		}
+		s := newSession(conn, req.Trace, *d.User)
+		return sessions.Start(ctx, s, func() error { return nil })
+	}, use)
+}
+
+// respond finds the file of a URL and returns its response.
+func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lease *lease) (*fetch.Response, error) {
+	s := lease.Session
+	r, path, err := d.findRoot(ctx, s, l)
+	if err != nil {
+		return nil, err
+	}
+	if r.handle == nil && r.dir == "" {
+		return listExports(req, s.exports, lease)
+	}
+	n, err := s.resolve(r, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case n.kind == typeDirectory:
+		return list(req, l, r, path, n, lease)
+	case n.kind != typeRegular:
+		return nil, fetch.Denied.Errorf("the object is a %s", typeNames[n.kind])
+	case n.size >= 1<<62:
+		return nil, fetch.Protocol.Errorf("server reports a file of %d bytes", n.size)
+	}
+	return retrieve(req, l, n, lease)
+}
+
+// findRoot returns the directory to which the path of a URL is relative, and the
+// rest of the path: the directory of the public file handle, or an export that
+// contains the file. The zero root stands for the list of exports.
+func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, path []string, err error) {
+	if !s.probed {
+		_, err := s.getattr(handle{})
+		if err != nil && !isRejected(err) {
+			return r, nil, err
+		}
+		s.public, s.probed = err == nil, true
+	}
+	if s.public {
+		return root{handle: handle{}}, l.path, nil
+	}
+	m := &mounter{driver: d, s: s}
+	defer m.close()
+	if s.exports == nil {
+		s.exports, err = m.listExports(ctx)
+		if isRejected(err) {
+			s.exports, err = m.guessExport(ctx, relative(l.path))
+		}
+		if err != nil {
+			return r, nil, err
+		}
+	}
+	dir, rest, ok := exportOf(s.exports, relative(l.path))
+	switch {
+	case !ok && len(relative(l.path)) == 0:
+		return r, nil, nil
+	case !ok:
+		return r, nil, fetch.NotFound.Errorf("the server exports no directory that contains the file: fetch ls nfs://HOST/ lists the exports")
+	}
+	h, err := m.mount(ctx, dir)
+	return root{handle: h, dir: dir}, rest, err
+}
+
+// retrieve returns the response for a file.
+func retrieve(req *fetch.Request, l locator, n node, lease *lease) (*fetch.Response, error) {
+	size := int64(n.size)
+	resp := &fetch.Response{Kind: fetch.Document, Media: media.ByName(l.path[len(l.path)-1]), Proto: proto, Size: size, Time: n.mtime, Validator: n.validator()}
+	want := req.Range
+	if req.IfSame != "" && req.IfSame != resp.Validator {
+		want = fetch.Range{}
+	}
+	first, end, ok := want.Bounds(size)
+	if !ok && first != size {
+		return nil, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, size)
+	}
+	resp.Offset = first
+	resp.Unchanged = req.IfNot != "" && req.IfNot == resp.Validator || !req.Since.IsZero() && !n.mtime.After(req.Since) ||
+		!req.Before.IsZero() && n.mtime.After(req.Before)
+	if req.Op == fetch.Stat || resp.Unchanged {
+		resp.Body = lease.Body(nil, nil)
+		return resp, nil
+	}
+	lease.Session.SetReplyTimeout(0)
+	resp.Body = lease.Body(lease.Session.newReader(n, first, end), brokenOff)
+	return resp, nil
+}
+
+// list returns the response for a directory. Its URL ends in a slash, so that
+// relative references resolve against the directory.
+func list(req *fetch.Request, l locator, r root, path []string, n node, lease *lease) (*fetch.Response, error) {
+	base, err := req.URL.WithoutFragment().WithPath(strings.TrimSuffix(req.URL.Path(), "/") + "/")
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	resp := &fetch.Response{URL: base, Kind: fetch.Menu, Media: entries.Media, Proto: proto, Size: -1, Time: n.mtime}
+	if req.Op == fetch.Stat {
+		resp.Body = lease.Body(nil, nil)
+		return resp, nil
+	}
+	reader := &directoryReader{s: lease.Session, root: r, dir: n, path: path, base: base.WithoutUserinfo(), verifier: make([]byte, 8)}
+	if err := reader.fill(); err != nil {
+		return nil, err
+	}
+	resp.Body = lease.Body(entries.NewReader(reader.entry), brokenOff)
+	return resp, nil
+}
+
+// listExports returns the response for the list of exports.
+func listExports(req *fetch.Request, exports []string, lease *lease) (*fetch.Response, error) {
+	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Proto: proto, Size: -1}
+	var r io.Reader
+	if req.Op == fetch.Get {
+		r = entries.NewReader(exportReader(slices.Clone(exports), req.URL.WithoutUserinfo().WithoutFragment()))
+	}
+	resp.Body = lease.Body(r, nil)
+	return resp, nil
+}
+
+// plan returns the calls for one connection, in order. A server without a public
+// file handle is mounted instead of "lookup".
+func (o Options) plan(req *fetch.Request) ([]scheme.Step, error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	steps := []scheme.Step{{Verb: "getattr", Arg: "public file handle", Else: "mount"}}
+	if len(l.path) > 0 {
+		steps = append(steps, scheme.Step{Verb: "lookup", Arg: fmt.Sprintf("%q", strings.Join(l.path, "/"))})
+	}
+	if req.Op == fetch.Get {
+		steps = append(steps, scheme.Step{Verb: "read", Else: "readdirplus"})
+	}
+	return steps, nil
+}

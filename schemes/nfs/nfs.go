@@ -1,0 +1,60 @@
+// Package nfs implements nfs URLs: files and directories of NFS servers (RFC
+// 2224).
+//
+// Pass the result of Schemes to fetch.New. A URL has this form:
+//
+//	nfs://H/PATH
+//
+// The driver uses NFS version 3 over TCP (RFC 1813). PATH is relative to the
+// public file handle of the server. A server without a public file handle is
+// mounted, and PATH then begins with the directory that the server exports. The
+// driver only reads.
+//
+// A symbolic link is followed if its target is in the same export.
+//
+// Package internal/oncrpc encodes and decodes the messages.
+package nfs
+
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/entries"
+)
+
+// Options configure the scheme. The zero value is valid.
+type Options struct {
+	// User is the identity that the driver claims. Servers do not verify it. If
+	// User is nil, the driver claims to be nobody, with the ids 65534.
+	User *User
+
+	// MountPort is the port of the MOUNT service. If it is zero, the driver asks
+	// the NFS server and then its portmapper.
+	MountPort uint16
+}
+
+// A User is an identity for AUTH_SYS.
+type User struct{ UID, GID uint32 }
+
+// Schemes returns the nfs scheme.
+func Schemes(o Options) []fetch.Scheme {
+	if o.User == nil {
+		o.User = &User{65534, 65534}
+	}
+	return []fetch.Scheme{{
+		Name:   "nfs",
+		Port:   port,
+		Help:   help,
+		Ports:  scheme.Ports{Peer: []uint16{portmapPort}, Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"nfs"}},
+		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true},
+		Plan:   o.plan,
+		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
+		Menu:   entries.Menu,
+	}}
+}
+
+const (
+	port        = 2049
+	portmapPort = 111
+	proto       = "NFSv3"
+)

@@ -1,0 +1,150 @@
+package nfs
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/oncrpc"
+	"github.com/anyurl/fetch/internal/sessions"
+)
+
+// The programs that the driver calls.
+var (
+	portmapProgram = program{100000, 2}
+	nfsProgram     = program{100003, 3}
+	mountProgram   = program{100005, 3}
+)
+
+// A program is the number and the version of an RPC program.
+type program struct{ number, version uint32 }
+
+// maxRecord is the maximum size of a reply without data of a file, in bytes.
+const maxRecord = 256 << 10
+
+const replyTime = time.Minute
+
+// A session is a connection to a server, with the directories that it has
+// mounted.
+type session struct {
+	*sessions.Conn
+	in   *bufio.Reader
+	user User
+	xid  uint32
+	out  []byte
+	buf  []byte
+
+	public   bool              // the server has a public file handle
+	probed   bool              // public is known
+	exports  []string          // nil: not yet known
+	mounted  map[string]handle // by exported directory
+	transfer int               // size of a READ; 0: not yet known
+}
+
+func newSession(conn net.Conn, t *trace.Trace, user User) *session {
+	s := &session{Conn: sessions.NewConn(conn, t, ""), user: user, xid: uint32(time.Now().UnixNano()), mounted: map[string]handle{}}
+	s.in = bufio.NewReaderSize(s, 64<<10)
+	return s
+}
+
+// Claim rejects a session that received bytes while it was idle.
+func (s *session) Claim(t *trace.Trace) bool {
+	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+}
+
+// Release implements sessions.Session.
+func (s *session) Release() bool {
+	s.SetReplyTimeout(0)
+	return s.Conn.Release() && s.in.Buffered() == 0
+}
+
+// call sends a call and returns the results.
+func (s *session) call(p program, procedure uint32, args []byte) (*oncrpc.Decoder, error) {
+	xid := s.queue(p, procedure, args)
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
+	s.SetReplyTimeout(replyTime)
+	record, err := oncrpc.ReadRecord(s.in, s.buf, maxRecord)
+	if err == nil {
+		s.buf = record
+		err = s.isReply(record, xid)
+	}
+	if err != nil {
+		s.Break()
+		return nil, wireFault(err)
+	}
+	s.answered()
+	d, err := oncrpc.ParseReply(record)
+	var rejected *oncrpc.Rejection
+	if err != nil && !errors.As(err, &rejected) {
+		s.Break()
+	}
+	return d, wireFault(err)
+}
+
+func (s *session) isReply(record []byte, xid uint32) error {
+	got, err := oncrpc.XIDOf(record)
+	if err == nil && got != xid {
+		err = fetch.Protocol.Errorf("server replied to call %d instead of %d", got, xid)
+	}
+	return err
+}
+
+// answered records that the server answered.
+func (s *session) answered() {
+	s.MarkAnswered()
+	s.Trace().Reached(trace.FirstByte, s.NetConn)
+}
+
+// queue adds a call to the calls that flush sends. It returns the identifier of
+// the call.
+func (s *session) queue(p program, procedure uint32, args []byte) uint32 {
+	s.xid++
+	c := oncrpc.Call{XID: s.xid, Program: p.number, Version: p.version, Procedure: procedure, UID: s.user.UID, GID: s.user.GID}
+	s.out = c.Append(s.out, args)
+	return s.xid
+}
+
+// flush sends the queued calls.
+func (s *session) flush() error {
+	err := s.Send(s.out, s.out)
+	if s.out = s.out[:0]; err != nil {
+		s.Break()
+		return wireFault(err)
+	}
+	s.Trace().Reached(trace.RequestSent, s.NetConn)
+	return nil
+}
+
+// results calls an NFS procedure whose results begin with a status.
+func (s *session) results(procedure uint32, args []byte) (*oncrpc.Decoder, error) {
+	d, err := s.call(nfsProgram, procedure, args)
+	if err != nil {
+		return nil, err
+	}
+	return d, s.status(d)
+}
+
+// status decodes a status. It returns the error for a status that is not zero.
+func (s *session) status(d *oncrpc.Decoder) error {
+	code := d.Uint32()
+	if err := s.check(d); err != nil {
+		return err
+	}
+	if code != 0 {
+		return newStatusError(code)
+	}
+	return nil
+}
+
+// check returns the error of a Decoder.
+func (s *session) check(d *oncrpc.Decoder) error {
+	if d.Err() != nil {
+		s.Break()
+	}
+	return wireFault(d.Err())
+}
