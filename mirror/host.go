@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/internal/archive"
@@ -38,31 +39,38 @@ type hostWorker struct {
 	inFlight      int // number of visits that have not ended
 	visits        []*visit
 	bytes         int64
-	flushDue      bool   // if true, the oldest visit is older than batchAge
-	batch         *batch // nil if no batch runs
-	frontierEmpty bool   // if true, the last claim returned no items, and no visit was committed since
-	paused        bool   // if true, the host gets no more requests under this lease
+	flushDue      bool                      // if true, the oldest visit is older than batchAge
+	batch         *batch                    // nil if no batch runs
+	expires       atomic.Pointer[time.Time] // end of the lease by the local clock
+	frontierEmpty bool                      // if true, the last claim returned no items, and no visit was committed since
+	paused        bool                      // if true, the host gets no more requests under this lease
 }
 
 // visitHost visits the URLs of the leased host and commits the visits in
-// batches. It uses as many connections as Options allow for the host.
-func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
+// batches. It uses as many connections as Options allow for the host. The lease
+// was claimed after the time claimed.
+func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.Time) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	h := &hostWorker{
 		c: c, lease: l, queue: l.Items,
 		todo: make(chan frontier.Item), results: make(chan *visit, batchSize),
 	}
+	h.setExpiry(claimed)
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.connections(l.Host) {
 		workers.Go(func() {
 			for it := range h.todo {
+				if h.expired() {
+					h.results <- nil // the item remains pending
+					continue
+				}
 				h.results <- c.visitItem(visits, it)
 			}
 		})
 	}
-	workers.Go(func() { c.extendLease(visits, *l, cancel) })
+	workers.Go(func() { h.extendLease(visits, *l, cancel) })
 	err := h.work(ctx)
 	if err != nil {
 		err = h.finish(ctx, err)
@@ -83,7 +91,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease) error {
 
 // extendLease extends the lease regularly until ctx ends. Otherwise the lease
 // could expire during a slow commit.
-func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
+func (h *hostWorker) extendLease(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
 	every := time.NewTicker(leaseDuration / 3)
 	defer every.Stop()
 	for {
@@ -91,12 +99,30 @@ func (c *crawl) extendLease(ctx context.Context, l frontier.Lease, cancel contex
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			if err := c.queue.Extend(ctx, &l, leaseDuration); err != nil && ctx.Err() == nil {
+			start := time.Now()
+			switch err := h.c.queue.Extend(ctx, &l, leaseDuration); {
+			case err == nil:
+				h.setExpiry(start)
+			case ctx.Err() == nil:
 				cancel(err)
 				return
 			}
 		}
 	}
+}
+
+// setExpiry records the end of a lease that was claimed or extended after the
+// given time.
+func (h *hostWorker) setExpiry(start time.Time) {
+	end := start.Add(leaseDuration)
+	h.expires.Store(&end)
+}
+
+// expired reports whether the lease has ended by the monotonic clock of this
+// machine. Another worker of a shared crawl may then visit the host, even if the
+// database does not respond to this worker.
+func (h *hostWorker) expired() bool {
+	return h.c.o.Frontier != "" && time.Now().After(*h.expires.Load())
 }
 
 // connections returns the maximum number of parallel connections to host.

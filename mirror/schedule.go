@@ -22,7 +22,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ended := make(chan struct{}, 1)
 	var hosts sync.WaitGroup
 	for ctx.Err() == nil {
-		before := c.o.Now()
+		before := time.Now()
 		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), claimSize, leaseDuration)
 		if err != nil {
 			cancel(err)
@@ -32,7 +32,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 			c.measureSkew(before, l)
 			places <- struct{}{}
 			hosts.Go(func() {
-				if err := c.visitHost(ctx, l); err != nil {
+				if err := c.visitHost(ctx, l, before); err != nil {
 					cancel(err)
 				}
 				<-places

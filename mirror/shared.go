@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -108,6 +109,47 @@ func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err e
 	return o, ok, archive.Classify(err)
 }
 
+// A Worker describes a worker of a crawl with a shared frontier.
+type Worker struct {
+	Name   string    `json:"name"`
+	Active time.Time `json:"active"`           // time of the most recent claim
+	Leases int64     `json:"leases,omitempty"` // hosts that the worker visits
+	Files  int64     `json:"files,omitempty"`  // WARC files
+}
+
+// Workers returns the workers of a crawl with a shared frontier.
+func Workers(ctx context.Context, dsn string) (all []Worker, err error) {
+	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+		found, err := postgres.Workers(ctx, f)
+		for _, w := range found {
+			all = append(all, Worker{w.Name, w.Beat, w.Leases, w.Files})
+		}
+		return err
+	})
+	return all, archive.Classify(err)
+}
+
+// An Abandoned describes the result of Abandon.
+type Abandoned struct {
+	Files   int64 `json:"files"`   // WARC files of the worker
+	Records int64 `json:"records"` // captures whose records are in these files
+	URLs    int64 `json:"urls"`    // URLs that become pending
+	Leases  int64 `json:"leases"`  // leases that end
+}
+
+// Abandon excludes a worker whose directory is lost from a crawl with a shared
+// frontier. If the process of the worker still runs, its next commit fails. Other
+// workers visit its URLs again. Abandon returns an error if the worker was active
+// during the duration quiet. With dry, it changes nothing.
+func Abandon(ctx context.Context, dsn, worker string, quiet time.Duration, dry bool) (a Abandoned, err error) {
+	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+		found, err := postgres.Abandon(ctx, f, worker, quiet, dry)
+		a = Abandoned(found)
+		return err
+	})
+	return a, archive.Classify(err)
+}
+
 // FrontierStatus returns the statistics of a crawl with a shared frontier.
 func FrontierStatus(ctx context.Context, dsn string) (s Stats, err error) {
 	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
@@ -116,6 +158,25 @@ func FrontierStatus(ctx context.Context, dsn string) (s Stats, err error) {
 		return err
 	})
 	return s, archive.Classify(err)
+}
+
+// FrontierDump is like Dump for a crawl with a shared frontier.
+func FrontierDump(ctx context.Context, dsn string, of ...State) iter.Seq2[Line, error] {
+	return dumpFrom(ctx, func(f func(frontier.Frontier) error) error { return viewShared(ctx, dsn, f) }, of)
+}
+
+// FrontierRequeue is like Requeue for a crawl with a shared frontier. It can be
+// called during a run.
+func FrontierRequeue(ctx context.Context, dsn string, of ...State) (n int64, err error) {
+	states, err := statesOf(of)
+	if err != nil {
+		return 0, err
+	}
+	err = viewShared(ctx, dsn, func(f frontier.Frontier) (err error) {
+		n, err = f.Requeue(ctx, states...)
+		return err
+	})
+	return n, archive.Classify(err)
 }
 
 // viewShared calls f with a shared frontier.

@@ -94,13 +94,18 @@ func statsOf(f frontier.Stats) Stats {
 // given, it returns only URLs with one of these states. A non-nil error ends
 // the sequence.
 func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
+	return dumpFrom(ctx, func(f func(frontier.Frontier) error) error { return archive.View(ctx, dir, f) }, of)
+}
+
+// dumpFrom returns the URLs with the given states of the frontier that view opens.
+func dumpFrom(ctx context.Context, view func(func(frontier.Frontier) error) error, of []State) iter.Seq2[Line, error] {
 	if len(of) == 0 {
 		of = []State{Done, Kept, Pending, Dead, Excluded, Gone}
 	}
 	return func(yield func(Line, error) bool) {
 		states, err := statesOf(of)
 		if err == nil {
-			err = archive.View(ctx, dir, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
+			err = view(func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, err)

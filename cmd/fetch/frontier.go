@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -18,7 +17,7 @@ type frontierCommand struct{ *streams }
 
 func (r *commandTree) frontier() *cobra.Command {
 	cmd := r.define(&cobra.Command{
-		Use:   "frontier status|dump|requeue DIR",
+		Use:   "frontier status|dump|requeue|abandon",
 		Short: "Show the URLs of an archive, or visit some of them again",
 		Long: `frontier describes the URLs of an archive. Each URL is in one state:
   pending   not visited yet, or visited again by this run or the next one
@@ -30,14 +29,14 @@ func (r *commandTree) frontier() *cobra.Command {
             type or size
 The commands work while a mirror is running.`,
 	}, &frontierCommand{r.streams})
-	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue())
+	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue(), r.frontierAbandon())
 	return cmd
 }
 
 func (c *frontierCommand) register(s *options.Set) { registerIgnored(s) }
 
 func (c *frontierCommand) run(context.Context, []string) error {
-	return fetch.Usage.Errorf("fetch frontier requires status, dump or requeue")
+	return fetch.Usage.Errorf("fetch frontier requires status, dump, requeue or abandon")
 }
 
 // A frontierStatusCommand prints how many URLs of an archive are in each state.
@@ -63,7 +62,8 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   hosts      hosts with pending URLs
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
-  next       when the first of the paused hosts gets a request again`,
+  next       when the first of the paused hosts gets a request again
+  workers    with --frontier, the workers with their leased hosts and WARC files`,
 	}, &frontierStatusCommand{streams: r.streams})
 }
 
@@ -73,20 +73,34 @@ func (c *frontierStatusCommand) register(s *options.Set) {
 }
 
 func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
-	c.dsn = frontierURL(c.dsn)
-	if (len(args) == 1) == (c.dsn != "") {
-		return fetch.Usage.Errorf("fetch frontier status requires the directory of an archive, or --frontier")
+	dir, dsn, err := frontierPlace(args, c.dsn)
+	if err != nil {
+		return err
 	}
-	s, err := archiveStatus(ctx, strings.Join(args, ""), c.dsn)
-	if err != nil && c.dsn == "" {
-		err = adviseArchive(args[0], err)
+	s, err := archiveStatus(ctx, dir, dsn)
+	if err != nil && dsn == "" {
+		err = adviseArchive(dir, err)
 	}
 	if err != nil {
 		return err
 	}
-	e := json.NewEncoder(c.stdout)
+	shown := struct {
+		mirror.Stats
+		Workers []mirror.Worker `json:"workers,omitempty"`
+	}{Stats: s}
+	if dsn != "" {
+		if shown.Workers, err = mirror.Workers(ctx, dsn); err != nil {
+			return err
+		}
+	}
+	return c.printJSON(shown)
+}
+
+// printJSON prints a value as indented JSON.
+func (s *streams) printJSON(v any) error {
+	e := json.NewEncoder(s.stdout)
 	e.SetIndent("", "  ")
-	return localError(e.Encode(s))
+	return localError(e.Encode(v))
 }
 
 // archiveStatus returns the statistics of the archive in dir, or of the crawl
@@ -101,21 +115,22 @@ func archiveStatus(ctx context.Context, dir, dsn string) (mirror.Stats, error) {
 // A frontierDumpCommand prints the URLs of an archive.
 type frontierDumpCommand struct {
 	*streams
+	dsn    string
 	states []string
 }
 
 func (r *commandTree) frontierDump() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "dump [flags] DIR",
+		Use:   "dump [flags] [DIR]",
 		Short: "Print the URLs of an archive, one line of JSON each",
 		Long: `dump prints a JSON record for each URL of an archive, with its state and the
 result of the last visit. With --state, dump prints only some of the URLs.`,
 		Example: examples("fetch frontier dump --state dead,excluded example.org"),
-		Args:    exactArgs(1, "the directory of an archive"),
 	}, &frontierDumpCommand{streams: r.streams})
 }
 
 func (c *frontierDumpCommand) register(s *options.Set) {
+	registerFrontier(s, &c.dsn)
 	s.Own("Flags").StringSliceVar(&c.states, "state", nil,
 		"print only URLs in these `STATES`, such as pending,dead")
 	setStates(s)
@@ -123,12 +138,23 @@ func (c *frontierDumpCommand) register(s *options.Set) {
 }
 
 func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
-	for l, err := range mirror.Dump(ctx, args[0], parseStates(c.states)...) {
+	dir, dsn, err := frontierPlace(args, c.dsn)
+	if err != nil {
+		return err
+	}
+	lines := mirror.FrontierDump(ctx, dsn, parseStates(c.states)...)
+	if dsn == "" {
+		lines = mirror.Dump(ctx, dir, parseStates(c.states)...)
+	}
+	for l, err := range lines {
 		if err == nil {
 			err = encode(c.stdout, l)
 		}
+		if err != nil && dsn == "" {
+			err = adviseArchive(dir, err)
+		}
 		if err != nil {
-			return adviseArchive(args[0], err)
+			return err
 		}
 	}
 	return nil
@@ -138,13 +164,14 @@ func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
 // pending, so that the next run retries them.
 type frontierRequeueCommand struct {
 	*streams
+	dsn     string
 	states  []string
 	damaged bool
 }
 
 func (r *commandTree) frontierRequeue() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "requeue [flags] DIR",
+		Use:   "requeue [flags] [DIR]",
 		Short: "Make the next run of fetch mirror retry failed URLs",
 		Long: `requeue makes all URLs pending that have failed permanently, or that are in one of
 the given states, and prints their number. The next fetch mirror visits them.
@@ -153,11 +180,11 @@ With --damaged, requeue reads all files of tree/ and all WARC records. It makes
 the URLs pending whose object is damaged or missing. It restores a file of tree/
 from an intact WARC record, and moves damaged files of tree/ to attic/.`,
 		Example: examples("fetch frontier requeue example.org && fetch mirror http://example.org/"),
-		Args:    exactArgs(1, "the directory of an archive"),
 	}, &frontierRequeueCommand{streams: r.streams})
 }
 
 func (c *frontierRequeueCommand) register(s *options.Set) {
+	registerFrontier(s, &c.dsn)
 	s.Own("Flags").StringSliceVar(&c.states, "state", []string{"dead"},
 		"retry URLs in these `STATES`, such as dead,gone")
 	setStates(s)
@@ -166,17 +193,28 @@ func (c *frontierRequeueCommand) register(s *options.Set) {
 }
 
 func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
+	dir, dsn, err := frontierPlace(args, c.dsn)
+	if err != nil {
+		return err
+	}
 	var n int64
-	var err error
-	if c.damaged {
-		n, err = mirror.Heal(ctx, args[0], mirror.HealOptions{
+	switch {
+	case c.damaged && dsn != "":
+		return fetch.Usage.Errorf("--damaged requires the directory of an archive")
+	case c.damaged:
+		n, err = mirror.Heal(ctx, dir, mirror.HealOptions{
 			RequeueOnly: true, Report: func(f mirror.Finding) { c.note("%s: %s", f.Path, f.Text) },
 		})
-	} else {
-		n, err = mirror.Requeue(ctx, args[0], parseStates(c.states)...)
+	case dsn != "":
+		n, err = mirror.FrontierRequeue(ctx, dsn, parseStates(c.states)...)
+	default:
+		n, err = mirror.Requeue(ctx, dir, parseStates(c.states)...)
+	}
+	if err != nil && dsn == "" {
+		err = adviseArchive(dir, err)
 	}
 	if err != nil {
-		return adviseArchive(args[0], err)
+		return err
 	}
 	return c.print(fmt.Sprint(n))
 }

@@ -40,6 +40,21 @@ func frontierURL(flag string) string {
 	return os.Getenv("FETCH_FRONTIER")
 }
 
+// frontierPlace returns the directory of an archive, or the URL of the shared
+// frontier of a crawl. A directory takes precedence over FETCH_FRONTIER.
+func frontierPlace(args []string, flag string) (dir, dsn string, err error) {
+	switch {
+	case len(args) > 1, len(args) == 1 && flag != "":
+		return "", "", fetch.Usage.Errorf("the command requires one directory of an archive, or --frontier")
+	case len(args) == 1:
+		return args[0], "", nil
+	}
+	if dsn = frontierURL(flag); dsn == "" {
+		return "", "", fetch.Usage.Errorf("the command requires the directory of an archive, or --frontier")
+	}
+	return "", dsn, nil
+}
+
 // ownFlags lists the flags of a stored crawl that each worker sets for itself.
 var ownFlags = []string{
 	"hosts", "min-free", "warc", "warc-prefix", "warc-size", "record-unchanged", "warc-wire", "operator", "description",

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -146,77 +147,106 @@ func (w *sharedWorker) work() (string, error) {
 	}
 }
 
-func (w *sharedWorker) kill() {
+func (w *sharedWorker) kill() { w.signal(syscall.SIGKILL) }
+
+// signal sends a signal to the process of the worker, if it runs.
+func (w *sharedWorker) signal(s syscall.Signal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.cmd != nil && w.cmd.Process != nil {
-		w.cmd.Process.Kill()
+		w.cmd.Process.Signal(s)
 	}
 }
 
-// chaos runs a crawl of three workers. It kills a worker after every interval of
-// requests, and restarts the database.
-func chaos(t *testing.T, hosts, pages, kills, restarts int) {
-	fetch := build(t, ".", "fetch")
-	db := peer.Postgres(t, true)
-	s := newSharedSite(t, hosts, pages)
-	dsn := fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", db.Addr)
+// A sharedCrawl is a crawl of three workers.
+type sharedCrawl struct {
+	*sharedSite
+	fetch   string
+	dsn     string
+	db      *peer.Server
+	workers []*sharedWorker
+}
+
+func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
+	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, true), sharedSite: newSharedSite(t, hosts, pages)}
+	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
 	var seeds []string
 	for n := range hosts {
-		seeds = append(seeds, s.url(n, 0))
+		seeds = append(seeds, c.url(n, 0))
 	}
-	workers := make([]*sharedWorker, 3)
-	for i := range workers {
+	for i := range 3 {
 		w := &sharedWorker{name: fmt.Sprint("w", i), dir: filepath.Join(t.TempDir(), "archive")}
 		w.command = func() *exec.Cmd {
-			c := exec.Command(fetch, append([]string{"mirror", "--no-config", "--silent", "--show-error", "--worker", w.name, "--user-agent", fmt.Sprint(w.name, ".", w.starts), "--output-dir", w.dir,
+			return c.command(append([]string{"mirror", "--silent", "--show-error",
+				"--worker", w.name, "--user-agent", fmt.Sprint(w.name, ".", w.starts), "--output-dir", w.dir,
 				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", "100k"}, seeds...)...)
-			c.Env = append(os.Environ(), "FETCH_FRONTIER="+dsn)
-			return c
 		}
-		workers[i] = w
+		c.workers = append(c.workers, w)
 	}
-	total := hosts * pages
-	events := make(chan func(), kills+restarts)
-	s.each = func(served int) {
-		switch every := total / (kills + restarts + 1); {
-		case served%every != 0 || served/every > kills+restarts:
-		case (served/every)%(kills/restarts+1) == 0:
-			events <- db.Restart
-		default:
-			events <- workers[rand.IntN(len(workers))].kill
-		}
-	}
+	return c
+}
+
+// command returns a command with the shared frontier.
+func (c *sharedCrawl) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(c.fetch, append(args, "--no-config")...)
+	cmd.Env = append(os.Environ(), "FETCH_FRONTIER="+c.dsn)
+	return cmd
+}
+
+// run runs all workers until they end. It executes the events meanwhile and
+// returns their number. The function ended is called for each worker that ends.
+func (c *sharedCrawl) run(events <-chan func(), ended func(w *sharedWorker, out string, err error)) (done int) {
 	var all sync.WaitGroup
-	for _, w := range workers {
+	for _, w := range c.workers {
 		all.Go(func() {
-			if out, err := w.work(); err != nil {
-				t.Errorf("worker %s: %v: %s", w.name, err, out)
-			}
+			out, err := w.work()
+			ended(w, out, err)
 		})
 	}
-	ended := make(chan struct{})
-	go func() { all.Wait(); close(ended) }()
-	done := 0
-	for open := true; open; {
+	finished := make(chan struct{})
+	go func() { all.Wait(); close(finished) }()
+	for {
 		select {
 		case event := <-events:
 			event()
 			done++
-		case <-ended:
-			open = false
+		case <-finished:
+			return done
 		}
 	}
-	t.Logf("%d of %d kills and restarts, %d requests for %d pages", done, kills+restarts, s.served, total)
-	if len(s.problems) > 0 {
-		t.Errorf("%d violations of politeness: %s", len(s.problems), strings.Join(s.problems, "; "))
-	}
-	checkShared(t, fetch, s, workers)
 }
 
-// checkShared checks that the WARC files of all workers are intact and contain
-// each page exactly once.
-func checkShared(t *testing.T, fetch string, s *sharedSite, workers []*sharedWorker) {
+// chaos runs a crawl of three workers. It kills a worker or restarts the database
+// after equal numbers of requests.
+func chaos(t *testing.T, hosts, pages, kills, restarts int) {
+	c := newSharedCrawl(t, hosts, pages)
+	total := hosts * pages
+	events := make(chan func(), kills+restarts)
+	c.each = func(served int) {
+		switch every := total / (kills + restarts + 1); {
+		case served%every != 0 || served/every > kills+restarts:
+		case (served/every)%(kills/restarts+1) == 0:
+			events <- c.db.Restart
+		default:
+			events <- c.workers[rand.IntN(len(c.workers))].kill
+		}
+	}
+	done := c.run(events, func(w *sharedWorker, out string, err error) {
+		if err != nil {
+			t.Errorf("worker %s: %v: %s", w.name, err, out)
+		}
+	})
+	t.Logf("%d of %d kills and restarts, %d requests for %d pages", done, kills+restarts, c.served, total)
+	if len(c.problems) > 0 {
+		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
+	}
+	c.check(t, c.workers)
+}
+
+// check checks that the WARC files of workers are intact and contain each page
+// exactly once.
+func (c *sharedCrawl) check(t *testing.T, workers []*sharedWorker) {
+	t.Helper()
 	captured := map[string]int{}
 	page := regexp.MustCompile(`"url":"(http://[0-9.:]+/[0-9]+)"`)
 	for _, w := range workers {
@@ -229,7 +259,7 @@ func checkShared(t *testing.T, fetch string, s *sharedSite, workers []*sharedWor
 		if len(files) == 0 {
 			continue // the worker was not needed
 		}
-		if e := run(t, exec.Command(fetch, append([]string{"verify"}, files...)...)); e.code != 0 {
+		if e := run(t, exec.Command(c.fetch, append([]string{"verify"}, files...)...)); e.code != 0 {
 			t.Errorf("worker %s: %v", w.name, e)
 		}
 		for _, line := range strings.Split(content(t, filepath.Join(w.dir, "index", "all.cdxj")), "\n") {
@@ -238,10 +268,10 @@ func checkShared(t *testing.T, fetch string, s *sharedSite, workers []*sharedWor
 			}
 		}
 	}
-	for host := range s.hosts {
-		for n := range s.pages {
-			if count := captured[s.url(host, n)]; count != 1 {
-				t.Errorf("%s has %d records", s.url(host, n), count)
+	for host := range c.hosts {
+		for n := range c.pages {
+			if count := captured[c.url(host, n)]; count != 1 {
+				t.Errorf("%s has %d records", c.url(host, n), count)
 			}
 		}
 	}
@@ -252,3 +282,43 @@ func checkShared(t *testing.T, fetch string, s *sharedSite, workers []*sharedWor
 
 // TestSharedCrawl kills workers of a crawl and restarts the database.
 func TestSharedCrawl(t *testing.T) { chaos(t, 40, 40, 3, 1) }
+
+// TestAbandonedWorker abandons a worker that is stopped. The other workers must
+// retrieve its URLs again. If the process continues or starts again, it must end
+// without a further change of the crawl.
+func TestAbandonedWorker(t *testing.T) {
+	for _, continues := range []bool{false, true} {
+		t.Run(fmt.Sprintf("continues %t", continues), func(t *testing.T) {
+			c := newSharedCrawl(t, 20, 30)
+			lost := c.workers[1]
+			events := make(chan func(), 2)
+			c.each = func(served int) {
+				switch served {
+				case 200:
+					events <- func() {
+						lost.signal(syscall.SIGSTOP)
+						if e := run(t, c.command("frontier", "abandon", "--force-after", "0", lost.name)); e.code != 0 {
+							t.Errorf("abandon: %v", e)
+						}
+						if !continues {
+							lost.signal(syscall.SIGKILL) // work starts the worker again
+						}
+					}
+				case 500:
+					if continues {
+						events <- func() { lost.signal(syscall.SIGCONT) }
+					}
+				}
+			}
+			c.run(events, func(w *sharedWorker, out string, err error) {
+				switch {
+				case w == lost && (err == nil || !strings.Contains(out, "abandoned")):
+					t.Errorf("the abandoned worker: %v: %s", err, out)
+				case w != lost && err != nil:
+					t.Errorf("worker %s: %v: %s", w.name, err, out)
+				}
+			})
+			c.check(t, []*sharedWorker{c.workers[0], c.workers[2]})
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/spf13/cobra"
+)
+
+// A frontierAbandonCommand excludes a lost worker from a shared crawl.
+type frontierAbandonCommand struct {
+	*streams
+	dsn        string
+	dryRun     bool
+	forceAfter options.Seconds
+}
+
+func (r *commandTree) frontierAbandon() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "abandon [flags] WORKER",
+		Short: "Exclude a worker with a lost directory from a shared crawl",
+		Long: `abandon excludes a worker whose directory is lost. The URLs whose records are only in
+its WARC files become pending, and the other workers retrieve them again. If the process
+of the worker still runs, it ends with exit code 3 and its files do not count.
+
+abandon prints the number of files, records, URLs and leases as JSON. It requires that the
+worker was silent for five minutes, because a worker that only lost its connection
+continues by itself.`,
+		Example: examples("fetch frontier abandon --dry-run crawler3"),
+		Args:    exactArgs(1, "the name of a worker"),
+	}, &frontierAbandonCommand{streams: r.streams, forceAfter: options.Seconds(5 * time.Minute)})
+}
+
+func (c *frontierAbandonCommand) register(s *options.Set) {
+	registerFrontier(s, &c.dsn)
+	p := s.Own("Flags")
+	p.BoolVar(&c.dryRun, "dry-run", false, "print the numbers, but change nothing")
+	p.Var(&c.forceAfter, "force-after", "abandon a worker that was silent for `SECONDS`")
+	registerIgnored(s)
+}
+
+func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
+	dsn := frontierURL(c.dsn)
+	if dsn == "" {
+		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")
+	}
+	a, err := mirror.Abandon(ctx, dsn, args[0], time.Duration(c.forceAfter), c.dryRun)
+	if err != nil {
+		return err
+	}
+	return c.printJSON(a)
+}
