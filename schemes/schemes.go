@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nfs"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/schemes/pop"
 	"github.com/anyurl/fetch/schemes/prospero"
 	"github.com/anyurl/fetch/schemes/sftp"
 	"github.com/anyurl/fetch/schemes/telnet"
@@ -37,6 +38,7 @@ type Options struct {
 	Mail     mail.Options
 	NFS      nfs.Options
 	NNTP     nntp.Options
+	POP      pop.Options
 	Prospero prospero.Options
 	SFTP     sftp.Options
 	Telnet   telnet.Options
@@ -61,6 +63,7 @@ func All(o Options) []fetch.Scheme {
 		mail.Schemes(o.Mail),
 		nfs.Schemes(o.NFS),
 		nntp.Schemes(o.NNTP),
+		pop.Schemes(o.POP),
 		prospero.Schemes(o.Prospero),
 		sftp.Schemes(o.SFTP),
 		telnet.Schemes(o.Telnet),

@@ -63,6 +63,7 @@ func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	if f.http.compressed {
 		o.NNTP.Compress = nntp.CompressAlways
 	}
+	o.POP.TLS, o.POP.Mechanism = f.startTLS.mode(), f.mail.sasl
 	o.SFTP = f.ssh.options(f.tls.key)
 	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.mail.stores, f.mail.sasl, f.startTLS.mode()
 	o.LDAP.TLS = f.startTLS.mode()

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/schemes/pop"
 	"github.com/anyurl/fetch/schemes/sftp"
 )
 
@@ -34,6 +35,7 @@ var overrideFlags = map[override.Kind]string{
 	mail.OverrideIn:            "--in MESSAGE-URL",
 	nntp.OverrideServer:        "--news-server HOST, or NNTPSERVER=HOST in the environment",
 	nntp.OverrideClearPassword: "--insecure-auth",
+	pop.OverrideMechanism:      "--sasl VALUE, or ;AUTH=VALUE in the URL",
 	sftp.OverrideHostKey:       "--hostpubsha256 VALUE",
 }
 

@@ -13,6 +13,7 @@ import (
 // DovecotOptions configures dovecot. By default it accepts logins over
 // plaintext connections with PLAIN, LOGIN and ANONYMOUS.
 type DovecotOptions struct {
+	POP3   bool              // POP3 in place of IMAP
 	TLS    bool              // STARTTLS on Addr, TLS from the first byte on TLSAddr
 	Cert   *Cert             // nil: NewCert with zero options
 	Users  map[string]string // name to password; nil: User with Password
@@ -25,11 +26,18 @@ type Mail struct {
 	added int
 }
 
-// Dovecot starts the IMAP server dovecot (Debian dovecot-imapd).
+// Dovecot starts the IMAP or POP3 server dovecot (Debian dovecot-imapd,
+// dovecot-pop3d).
 func Dovecot(t TB, opts DovecotOptions) *Mail {
 	t.Helper()
 	program := Need(t, "dovecot", "dovecot-core")
-	packageRoot(t, "dovecot-imapd", "usr/lib/dovecot/imap")
+	greeting := "* OK [CAPABILITY " // dovecot first announces that it is starting
+	if opts.POP3 {
+		packageRoot(t, "dovecot-pop3d", "usr/lib/dovecot/pop3")
+		greeting = "+OK "
+	} else {
+		packageRoot(t, "dovecot-imapd", "usr/lib/dovecot/imap")
+	}
 	NeedRoot(t, "dovecot")
 	s := newServer(t)
 	if opts.TLS {
@@ -53,7 +61,7 @@ func Dovecot(t TB, opts DovecotOptions) *Mail {
 		}
 		return command{path: program, args: []string{"-F", "-c", s.config("dovecot.conf", dovecotConfig(s, opts))}}
 	})
-	s.greeted(s.Addr, "* OK [CAPABILITY ") // dovecot first announces that it is starting
+	s.greeted(s.Addr, greeting)
 	return &Mail{Server: s}
 }
 
@@ -85,7 +93,10 @@ func (m *Mail) Add(user, mailbox, message string) {
 const mailUser = "nobody"
 
 func dovecotConfig(s *Server, opts DovecotOptions) string {
-	ssl, imaps := "ssl = no", uint16(0)
+	ssl, imaps, protocol := "ssl = no", uint16(0), "imap"
+	if opts.POP3 {
+		protocol = "pop3"
+	}
 	if s.Cert != nil {
 		ssl = fmt.Sprintf("ssl = yes\nssl_cert = <%s\nssl_key = <%s", s.Cert.File, s.Cert.KeyFile)
 		imaps = port(s.TLSAddr)
@@ -94,7 +105,7 @@ func dovecotConfig(s *Server, opts DovecotOptions) string {
 base_dir = %[1]s/run
 state_dir = %[1]s/state
 log_path = /dev/stderr
-protocols = imap
+protocols = %[9]s
 listen = %[2]s
 %[3]s
 disable_plaintext_auth = no
@@ -115,11 +126,11 @@ userdb {
 	driver = static
 	args = uid=%[5]s gid=nogroup home=%[4]s/%%u
 }
-service imap-login {
-	inet_listener imap {
+service %[9]s-login {
+	inet_listener %[9]s {
 		port = %[6]d
 	}
-	inet_listener imaps {
+	inet_listener %[9]ss {
 		port = %[7]d
 	}
 }
@@ -129,5 +140,5 @@ service anvil {
 	}
 }
 %[8]s
-`, s.Dir, host, ssl, s.Home, mailUser, port(s.Addr), imaps, strings.Join(opts.Config, "\n"))
+`, s.Dir, host, ssl, s.Home, mailUser, port(s.Addr), imaps, strings.Join(opts.Config, "\n"), protocol)
 }

@@ -1,0 +1,218 @@
+package pop
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
+	"github.com/anyurl/fetch/internal/sasl"
+	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/tty"
+)
+
+// connect opens a connection to the server and logs in.
+func (d *driver) connect(ctx context.Context, t fetch.Target, req *fetch.Request) (*session, error) {
+	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(conn, t, req.Trace)
+	return sessions.Start(ctx, s, func() error {
+		if d.implicitTLS {
+			if err := s.Encrypt(ctx, d.env.TLS, t.Host); err != nil {
+				return err
+			}
+		}
+		if err := s.readGreeting(); err != nil {
+			return err
+		}
+		if err := s.requestCapabilities(); err != nil {
+			return err
+		}
+		if !d.implicitTLS {
+			if err := d.startTLS(ctx, s); err != nil {
+				return err
+			}
+		}
+		return d.login(ctx, s, req)
+	})
+}
+
+// login authenticates the session. If the server rejects the credentials, login
+// asks for other credentials and tries once more.
+func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) error {
+	who := login{auth: req.Auth, mechanism: d.mechanism(req), typed: req.Typed()}
+	if who.auth == nil || who.auth.Password == "" && who.auth.Token == "" && who.needsPassword() {
+		found, err := d.ask(ctx, s, who.auth, "pop", false)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			who.auth = found
+		}
+	}
+	r, err := d.authenticate(s, who)
+	if err != nil || r.ok {
+		return err
+	}
+	refusal := r.fail(fetch.Auth)
+	if s.IsBroken() || fetch.FaultOf(refusal) != fetch.Auth {
+		return refusal
+	}
+	refusal = sessions.NeedLogin(fetch.Auth, refusal)
+	if who.auth, err = d.ask(ctx, s, who.auth, r.text, true); err != nil {
+		return err
+	}
+	if who.auth == nil {
+		return refusal
+	}
+	if r, err = d.authenticate(s, who); err == nil && !r.ok {
+		err = r.fail(fetch.Auth)
+	}
+	return err
+}
+
+// ask calls Env.Login. It returns auth with the password, another credential, or
+// nil.
+func (d *driver) ask(ctx context.Context, s *session, auth *fetch.Credential, realm string, rejected bool) (*fetch.Credential, error) {
+	if d.env.Login == nil {
+		return nil, nil
+	}
+	challenge := fetch.Challenge{Origin: s.target.Origin(), Realm: realm, Rejected: rejected}
+	if auth != nil {
+		challenge.User = auth.User
+	}
+	found, err := d.env.Login(ctx, challenge)
+	if err != nil || found == nil || challenge.User != "" && found.User != "" && found.User != challenge.User {
+		return nil, err
+	}
+	complete := *found
+	if complete.User == "" {
+		complete.User = challenge.User
+	}
+	return &complete, nil
+}
+
+// A login is the user of a session.
+type login struct {
+	auth      *fetch.Credential // nil for an anonymous login
+	mechanism string            // in upper case; "" or "*" for any
+	typed     bool              // the user entered the URL
+}
+
+func (l login) needsPassword() bool { return l.mechanism != "EXTERNAL" && l.mechanism != "ANONYMOUS" }
+
+// The commands that are used like mechanisms.
+const (
+	apopCommand = "+APOP"
+	userCommand = "+LOGIN"
+)
+
+// authenticate logs in with the best mechanism that the server offers, and
+// returns the reply. The order is: SASL mechanisms, APOP, USER.
+func (d *driver) authenticate(s *session, who login) (reply, error) {
+	if a := who.auth; a != nil && strings.ContainsAny(a.User+a.Password.Reveal()+a.Token.Reveal(), "\r\n\x00") {
+		return reply{}, fetch.BadURL.Errorf("control character in the user name or password")
+	}
+	for _, m := range sasl.Mechanisms() {
+		if who.eligible(m) && (slices.Contains(s.caps["SASL"], m.Name) || who.mechanism == m.Name) {
+			if err := s.checkPlaintext(m.Plaintext, who); err != nil {
+				return reply{}, err
+			}
+			return s.authSASL(m.Name, m.New(who.auth, "fetch@"))
+		}
+	}
+	requested := who.mechanism != "" && who.mechanism != "*"
+	switch {
+	case who.auth == nil:
+		return reply{}, sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server requires a login, but the URL names no user"))
+	case s.timestamp != "" && !requested && who.auth.Token == "", who.mechanism == apopCommand:
+		return s.authAPOP(who.auth)
+	case !requested && who.auth.Token == "", who.mechanism == userCommand:
+		if err := s.checkPlaintext(true, who); err != nil {
+			return reply{}, err
+		}
+		return s.authUser(who.auth)
+	case requested && slices.ContainsFunc(sasl.Mechanisms(), func(m sasl.Mechanism) bool { return m.Name == who.mechanism }):
+		return reply{}, fetch.Auth.Errorf("mechanism %s requires other credentials", who.mechanism)
+	}
+	err := fetch.Auth.Errorf("mechanism %s is not supported", tty.Escape(who.mechanism))
+	return reply{}, override.With(err, override.Setting{Kind: OverrideMechanism, Value: userCommand})
+}
+
+// eligible reports whether the credentials allow a mechanism.
+func (l login) eligible(m sasl.Mechanism) bool {
+	if l.mechanism != "" && l.mechanism != "*" {
+		return m.Name == l.mechanism && (l.auth != nil || m.Anonymous || m.Name == "EXTERNAL")
+	}
+	return !m.Explicit && m.Anonymous == (l.auth == nil) && m.Token == (l.auth != nil && l.auth.Token != "")
+}
+
+// checkPlaintext returns an error if a password would be sent in plaintext to a
+// server that the user has not chosen.
+func (s *session) checkPlaintext(plaintext bool, who login) error {
+	switch {
+	case s.TLS != nil || !plaintext:
+		return nil
+	case !who.typed:
+		return fetch.Auth.Errorf("password not sent in plaintext, because the user did not enter this URL")
+	}
+	s.Trace().Notef("password sent in plaintext")
+	return nil
+}
+
+// authUser sends USER and PASS.
+func (s *session) authUser(auth *fetch.Credential) (reply, error) {
+	r, err := s.command("USER", auth.User)
+	if err != nil || !r.ok {
+		return r, err
+	}
+	if err := s.AddSecretCommand("PASS", auth.Password.Reveal()); err != nil {
+		return r, err
+	}
+	return s.readReply()
+}
+
+// authAPOP sends APOP with the digest of the timestamp and the password.
+func (s *session) authAPOP(auth *fetch.Credential) (reply, error) {
+	if s.timestamp == "" {
+		return reply{}, fetch.Auth.Errorf("server does not offer APOP")
+	}
+	digest := md5.Sum([]byte(s.timestamp + auth.Password.Reveal()))
+	return s.command("APOP", auth.User, hex.EncodeToString(digest[:]))
+}
+
+// authSASL sends AUTH (RFC 5034) and responds to the challenges of the server.
+// The initial response follows the first challenge, which all servers support.
+func (s *session) authSASL(name string, x sasl.Exchange) (reply, error) {
+	r, err := s.command("AUTH", name)
+	for round := 0; err == nil && r.more; round++ {
+		if round == sasl.MaxChallenges {
+			s.Break()
+			return r, fetch.Protocol.Errorf("too many challenges in authentication by %s", name)
+		}
+		var answer []byte
+		if round == 0 && x.Initial != nil {
+			answer = x.Initial()
+		} else if answer, err = x.AnswerChallenge(r.text); err != nil {
+			s.Send([]byte("*\r\n"), []byte("*\r\n"))
+			if _, lost := s.readReply(); lost != nil || err == sasl.ErrServerSignature {
+				s.Break()
+			}
+			return reply{}, err
+		}
+		if err = s.Send([]byte(sasl.Encode(answer, "")+"\r\n"), []byte("***\r\n")); err == nil {
+			r, err = s.readReply()
+		}
+	}
+	if err == nil && r.ok && x.Verify != nil {
+		if err = x.Verify(); err != nil {
+			s.Break()
+		}
+	}
+	return r, err
+}
