@@ -216,26 +216,26 @@ func (p *Page) Wait(expression string) {
 }
 
 // Download evaluates a JavaScript expression that starts a download. It waits
-// for the end of the download and returns its name and its content.
+// for the end of the download and returns its name and its content. On a busy
+// machine, Chromium can ignore a click on a page that it has not drawn yet.
+// Download then evaluates the expression again.
 func (p *Page) Download(expression string) (name string, content []byte) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
-	begun := chromedp.BrowserEvents(ctx, browser.DownloadWillBegin)
 	progress := chromedp.BrowserEvents(ctx, browser.DownloadProgress)
-	p.Eval(expression)
-	for e, err := range begun {
-		if err != nil {
-			p.t.Fatalf("browsertest: no download: %v", err)
+	var guid string
+	for guid == "" {
+		if ctx.Err() != nil {
+			p.t.Fatalf("browsertest: no download: %s", expression)
 		}
-		name = e.SuggestedFilename
-		break
+		guid, name = p.startDownload(ctx, expression)
 	}
 	for e, err := range progress {
-		if err != nil || e.State == browser.DownloadProgressStateCanceled {
+		if err != nil || e.GUID == guid && e.State == browser.DownloadProgressStateCanceled {
 			p.t.Fatalf("browsertest: download of %s: %s, %v", name, e.State, err)
 		}
-		if e.State != browser.DownloadProgressStateCompleted {
+		if e.GUID != guid || e.State != browser.DownloadProgressStateCompleted {
 			continue
 		}
 		content, err = os.ReadFile(filepath.Join(p.browser.downloads, e.GUID))
@@ -245,4 +245,22 @@ func (p *Page) Download(expression string) (name string, content []byte) {
 		break
 	}
 	return name, content
+}
+
+// startDownload evaluates an expression and waits for the start of a download. It
+// returns the identifier and the name of the download, or "" after a third of
+// the time limit.
+func (p *Page) startDownload(ctx context.Context, expression string) (guid, name string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, timeout/3)
+	defer cancel()
+	begun := chromedp.BrowserEvents(ctx, browser.DownloadWillBegin)
+	p.Eval(expression)
+	for e, err := range begun {
+		if err != nil {
+			break
+		}
+		return e.GUID, e.SuggestedFilename
+	}
+	return "", ""
 }
