@@ -35,6 +35,7 @@ func TestBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHandler(t, func(o *Options) {
+		crawl(o)
 		o.Address, o.Schemes = l.Addr(), schemes.All(schemes.Options{})
 		page := fmt.Sprintf(hostilePage, "http://"+outside)
 		o.Archives[0].Source = openSample(t, sample{"20240101", "http://a.example/hostile", "", ok("text/html", page)})
@@ -73,6 +74,7 @@ func TestBrowser(t *testing.T) {
 	}
 	p.Go(base + root + "2024/gopher://g.example/1/")
 	p.Wait("document.querySelector('tbody a').textContent == 'About'")
+	checkOverview(p, base+root)
 	menu := b.Open(base + "/")
 	menu.Wait("document.querySelector('main a').textContent == 'sample.warc.gz'")
 	if got := menu.Eval("getComputedStyle(document.querySelector('.archives')).listStyleType"); got != "none" {
@@ -84,6 +86,28 @@ func TestBrowser(t *testing.T) {
 	if got := requests(); len(got) > 0 {
 		t.Errorf("requests to another server: %q", got)
 	}
+}
+
+// checkOverview opens the overview of the sample, submits a search, and opens a
+// page that is missing from the archive.
+func checkOverview(p *browsertest.Page, overview string) {
+	p.Go(overview)
+	p.Wait("document.querySelector('h1').textContent == 'sample.warc.gz'")
+	p.Wait("[...document.querySelectorAll('h2')].map(h => h.textContent).join() == 'Start URLs,Last run,Failures,Exclusions,' +" +
+		" 'Runs,Growth,Schemes,Hosts,Types,Statuses,Sizes,Options'")
+	p.Wait("[...document.querySelectorAll('figure svg')].every(s => s.getBoundingClientRect().height > 100)")
+	p.Wait("document.querySelectorAll('figure svg').length == 4")
+	p.Wait("getComputedStyle(document.querySelector('svg .s1')).fill != getComputedStyle(document.querySelector('svg .s3')).fill")
+	// The bar of the largest count is as wide as its cell.
+	p.Wait("(w => w > 50 && w == document.querySelector('.counts tbody svg').getBoundingClientRect().width)" +
+		"(document.querySelector('.counts tbody rect').getBoundingClientRect().width)")
+	p.Eval("void (document.querySelector('#words').value = 'one a.example', document.querySelector('#words').form.requestSubmit())")
+	p.Wait("document.querySelector('.found a').textContent == 'One'")
+	p.Eval("void document.querySelector('.found a').click()")
+	p.Wait("document.querySelector('p').textContent == 'first' && document.querySelector('img').naturalWidth == 1")
+	p.Go(overview + "2024/http://missing.example/")
+	p.Wait("document.querySelector('h1').textContent == 'The archive has no capture of this URL'")
+	p.Wait("document.querySelector('main a').href.endsWith('?prefix=http%3A%2F%2Fmissing.example%2F')")
 }
 
 // countingServer starts a server and returns its address, and a function that

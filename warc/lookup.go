@@ -150,7 +150,8 @@ func (a *Archive) Lookup(u uri.URI) iter.Seq2[Line, error] { return a.linesOf(u)
 // Search reads the index from the first result on.
 //
 // The parameter from is 0, or the field Next of the last line that an earlier
-// Search with the same prefix returned. Search then continues after that line.
+// Search with the same prefix returned. Search then continues after that line, or
+// with the next line if a number is not the start of a line.
 func (a *Archive) Search(prefix string, from int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		key, buffer := "", 64<<10
@@ -163,7 +164,11 @@ func (a *Archive) Search(prefix string, from int64) iter.Seq2[Line, error] {
 			}
 			from = max(start, from)
 		}
-		next := min(max(from, 0), a.size)
+		next, _, err := lineAt(bufio.NewReaderSize(nil, searchBuffer), a.index, a.size, 0, min(max(from, 0), a.size))
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
 		lines := linesort.ReadSize(io.NewSectionReader(a.index, next, a.size-next), buffer)
 		for text, err := range whilePrefix(lines, key) {
 			next += int64(len(text))

@@ -201,17 +201,17 @@ func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
-	safe := "(() => { try { return " + expression + " } catch { return false } })()"
-	poll := func() error {
-		_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void](safe, chromedp.WithPollingInterval(pollInterval), chromedp.WithPollingTimeout(0)))
-		return err
-	}
-	err := poll()
-	for err != nil && ctx.Err() == nil { // the tab has opened another page
-		err = poll()
-	}
-	if err != nil {
-		p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
+	safe := "(async () => { try { return Boolean(await (" + expression + ")) } catch { return false } })()"
+	for {
+		// A page that is replaced during the call causes an error.
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](safe, chromedp.EvalAwaitPromise))
+		if ok && err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			p.t.Fatalf("browsertest: %s: %v\npage: %s", expression, err, p.Eval("document.documentElement.outerHTML"))
+		}
+		time.Sleep(pollInterval)
 	}
 }
 
