@@ -118,7 +118,7 @@ func (x *exchange) admits(t liveTarget, scheme fetch.Scheme) bool {
 }
 
 // needsToken reports whether URLs of a scheme show data of the user.
-func needsToken(s fetch.Scheme) bool { return s.Local || s.Traits.Mailbox }
+func needsToken(s fetch.Scheme) bool { return s.Local || s.Traits.Mailbox || s.Traits.UserKeys }
 
 // retrieveLive requests the object of t and sends it.
 func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.Scheme, personal bool) {

@@ -168,6 +168,9 @@ func TestLiveTrust(t *testing.T) {
 		"unknown parameter":                    {"/live;x=1/gopher://public.example/", navigation, 404, ""},
 		"file without token":                   {"/live/file:///etc/passwd", navigation, 403, ""},
 		"mailbox without token":                {"/live/imap://public.example/INBOX", navigation, 403, ""},
+		"mailbox of POP without token":         {"/live/pop://public.example/", navigation, 403, ""},
+		"keys without token":                   {"/live/sftp://public.example/", navigation, 403, ""},
+		"keys without token, confirmed":        {signed(h, confirmed, "scp://private.example/x"), nil, 403, ""},
 		"message without token":                {"/live/mid:x@y", navigation, 403, ""},
 		"Host of another site":                 {"/live/gopher://public.example/", append([]string{"Host: evil.example"}, navigation...), 403, ""},
 	} {

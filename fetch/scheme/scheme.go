@@ -47,6 +47,7 @@ type Traits struct {
 	Web             bool // requests and responses are HTTP messages
 	Files           bool // the path of a URL is a path on this machine
 	Mailbox         bool // listings belong to the user, and their URLs are as trusted as the listing
+	UserKeys        bool // requests log in with the private keys of the user
 	Session         bool // URLs open sessions
 	ControlConn     bool // commands and objects use different connections
 	WeakValidators  bool // validators consist of size and time, so that two versions may share one

@@ -53,7 +53,7 @@ func (o Options) scheme(name string) fetch.Scheme {
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{name}, Confined: true, From: []string{name}},
 		Secure: true,
-		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true, ControlConn: true},
+		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true, ControlConn: true, UserKeys: true},
 		Mirror: scheme.Mirroring{Record: scheme.RecordLines},
 		Plan:   plan,
 		Open: func(env fetch.Env) fetch.Driver {
