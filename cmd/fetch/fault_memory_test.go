@@ -122,6 +122,10 @@ func endlessReplies(t *testing.T, l *lab) {
 		{"endless menu", "gopher", "", "0a\t/a\thost.example\t70\r\n", "ls --max-filesize 20000000", 10},
 		{"endless line of a menu", "gopher", "0", x, "ls --max-filesize 20000000", 7},
 		{"endless reply", "wais", "", x, "", 7},
+		{"endless message", "ldap", "\x30\x80", "\x04\x7f" + x[:127], "", 7},
+		{"endless nesting", "ldap", "", "\x30\x80", "", 7},
+		{"endless reply", "z39.50s", "\xb5\x80", "\x04\x7f" + x[:127], "", 7},
+		{"endless record", "nfs", "", "\x00\x00\x04\x00" + x[:1024], "", 7},
 	} {
 		name := c.scheme + ", " + c.name
 		before := faultnet.Do("wait", func(*faultnet.Conn) error { return nil })
@@ -133,7 +137,9 @@ func endlessReplies(t *testing.T, l *lab) {
 		switch c.scheme {
 		case "gopher":
 			url = strings.TrimSuffix(url, "x/") + "1"
-		case "wais":
+		case "ldap":
+			url = strings.TrimSuffix(url, "x/") + "dc=x"
+		case "wais", "z39.50s":
 			url = strings.TrimSuffix(url, "/") + "?y"
 		}
 		args := append(strings.Fields(c.flags), "--retry", "0", "--allow-port",

@@ -65,6 +65,7 @@ func lifecycle(t *testing.T, s workload) {
 		{"output file", outputTargets},
 		{"memory", memory},
 		{"memory for endless replies", endlessReplies},
+		{"memory for large records", largeRecords},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,10 +3,14 @@ package ber
 import (
 	"bufio"
 	"io"
+	"slices"
 )
 
 // chunk is the number of bytes that Read allocates before they have arrived.
 const chunk = 64 << 10
+
+// large is the size at which out grows to the limit.
+const large = 1 << 20
 
 // Read reads one element and returns its encoding. An element of more than
 // limit bytes is an error, and so is one that is nested too deeply. At the end
@@ -74,13 +78,21 @@ func (in *reader) copy(n int) error {
 	if n > in.limit-len(in.out) {
 		return malformed("element of more than %d bytes", in.limit)
 	}
-	for n > 0 {
-		k, at := min(n, chunk), len(in.out)
-		in.out = append(in.out, make([]byte, k)...)
-		if _, err := io.ReadFull(in.r, in.out[at:]); err != nil {
-			return err
-		}
-		n -= k
+	if err := in.read(min(n, chunk)); err != nil || n <= chunk {
+		return err
 	}
-	return nil
+	in.out = slices.Grow(in.out, n-chunk) // the first bytes have arrived
+	return in.read(n - chunk)
+}
+
+// read appends n bytes of r to out. The growth of a large element of indefinite
+// length would need several times its memory, so that out grows only once.
+func (in *reader) read(n int) error {
+	at := len(in.out)
+	if at+n > cap(in.out) && at > large {
+		in.out = slices.Grow(in.out, in.limit-at)
+	}
+	in.out = slices.Grow(in.out, n)[:at+n]
+	_, err := io.ReadFull(in.r, in.out[at:])
+	return err
 }

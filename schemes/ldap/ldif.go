@@ -16,52 +16,71 @@ import (
 // media is the media type of LDIF.
 const media = "text/x-ldif"
 
-// A value is a line of LDIF before it is folded.
-type value struct {
-	kind valueKind
-	name string
-	text []byte
-}
-
-// A valueKind is the kind of a line.
-type valueKind byte
-
-const (
-	attribute valueKind = iota
-	dn
-	comment // a reference to another server
-)
-
 const (
 	lineLength = 76
 	dnName     = "dn"
 	reference  = "# reference: "
+	partSize   = 48 << 10 // bytes of a value that are converted at a time; a multiple of 3
 )
 
-// write writes the lines of a value (RFC 2849).
-func (v value) write(w *bytes.Buffer) {
-	name := v.name
-	switch v.kind {
-	case dn:
+// A value is the rest of an attribute's value that is not written yet (RFC
+// 2849). The zero value is a value that is written completely.
+type value struct {
+	begin   string // the name and the colon, before they are written
+	rest    []byte
+	encoded bool // in base64
+	column  int  // of the last line
+}
+
+func newValue(name string, text []byte) value {
+	v := value{begin: name + ": ", rest: text, encoded: !isSafe(text)}
+	if v.encoded {
+		v.begin = name + ":: "
+	}
+	return v
+}
+
+// more writes the next part of the value. It returns false if the value is
+// already written completely.
+func (v *value) more(w *bytes.Buffer) bool {
+	if v.begin == "" {
+		return false
+	}
+	if v.column == 0 {
+		w.WriteString(v.begin)
+		v.column = len(v.begin)
+	}
+	part := v.rest[:min(len(v.rest), partSize)]
+	v.rest = v.rest[len(part):]
+	if v.encoded {
+		part = base64.StdEncoding.AppendEncode(nil, part)
+	}
+	v.fold(w, part)
+	if len(v.rest) == 0 {
 		w.WriteByte('\n')
-		name = dnName
-	case comment:
-		w.WriteString("\n" + reference + escapeReference(v.text) + "\n")
-		return
+		*v = value{}
 	}
-	if isSafe(v.text) {
-		fold(w, name+": ", v.text)
-		return
+	return true
+}
+
+// fold writes a part of a value. Continuation lines begin with a space.
+func (v *value) fold(w *bytes.Buffer, part []byte) {
+	for len(part) > 0 {
+		if v.column >= lineLength {
+			w.WriteString("\n ")
+			v.column = 1
+		}
+		n := min(len(part), lineLength-v.column)
+		w.Write(part[:n])
+		part = part[n:]
+		v.column += n
 	}
-	encoded := make([]byte, base64.StdEncoding.EncodedLen(len(v.text)))
-	base64.StdEncoding.Encode(encoded, v.text)
-	fold(w, name+":: ", encoded)
 }
 
 // escapeReference returns the URL of a reference as printable ASCII.
-func escapeReference(text []byte) string {
+func escapeReference(text string) string {
 	var b []byte
-	for _, c := range text[:min(len(text), maxText)] {
+	for _, c := range []byte(text[:min(len(text), maxText)]) {
 		if c <= ' ' || c >= 0x7F {
 			b = fmt.Appendf(b, "%%%02X", c)
 		} else {
@@ -79,19 +98,6 @@ func isSafe(text []byte) bool {
 		}
 	}
 	return len(text) == 0 || text[len(text)-1] != ' '
-}
-
-// fold writes a line. Continuations begin with a space.
-func fold(w *bytes.Buffer, name string, text []byte) {
-	w.WriteString(name)
-	room := max(lineLength-len(name), 1)
-	for len(text) > room {
-		w.Write(text[:room])
-		w.WriteString("\n ")
-		text, room = text[room:], lineLength-1
-	}
-	w.Write(text)
-	w.WriteByte('\n')
 }
 
 // maxLine is the maximum length of a line of LDIF in bytes. Our lines are short.

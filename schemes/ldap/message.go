@@ -22,8 +22,6 @@ const (
 
 const (
 	maxMessage = 10 << 20 // bytes of a message of the server
-	maxValues  = 200_000  // values of an attribute
-	maxParts   = 10_000   // attributes of an entry
 	maxURLs    = 100      // URLs of a reference
 
 	startTLSName = "1.3.6.1.4.1.1466.20037"

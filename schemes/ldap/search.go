@@ -21,8 +21,14 @@ type search struct {
 
 	cookie []byte // of the page
 	out    bytes.Buffer
-	values []value // of the current entry, not yet written
-	done   bool    // the result was read
+	done   bool // the result was read
+
+	// The rest of the current message, which is not written yet.
+	value      value
+	name       string // attribute of values
+	values     []byte // encoded
+	attributes []byte // encoded
+	references []string
 }
 
 // start sends the search and reads the first response. If the result is a
@@ -110,14 +116,14 @@ func (e *search) Read(p []byte) (int, error) {
 	return e.out.Read(p)
 }
 
-// fill adds the next line of LDIF to out. Only one value is converted at a time,
-// because an entry can be large.
+// fill adds the next part of the LDIF to out. Only a part of one value is
+// converted at a time, because an entry can be large.
 func (e *search) fill() error {
-	if len(e.values) > 0 {
-		v := e.values[0]
-		e.values = e.values[1:]
-		v.write(&e.out)
+	if e.value.more(&e.out) {
 		return nil
+	}
+	if more, err := e.nextValue(); more || err != nil {
+		return err
 	}
 	if e.done {
 		return io.EOF
@@ -129,17 +135,39 @@ func (e *search) fill() error {
 	return e.handle(m)
 }
 
+// nextValue begins the next value of the current message. It returns false at
+// the end of the message.
+func (e *search) nextValue() (more bool, err error) {
+	switch {
+	case len(e.values) > 0:
+		var v ber.Element
+		if v, e.values, err = ber.Cut(e.values); err == nil {
+			e.value = newValue(e.name, v.Value)
+		}
+	case len(e.attributes) > 0:
+		var a ber.Element
+		if a, e.attributes, err = ber.Cut(e.attributes); err == nil {
+			e.name, e.values, err = parseAttribute(a)
+		}
+	case len(e.references) > 0:
+		e.out.WriteString("\n" + reference + escapeReference(e.references[0]) + "\n")
+		e.references = e.references[1:]
+	default:
+		return false, nil
+	}
+	if err != nil {
+		e.lease.Session.Break()
+	}
+	return true, wireFault(err)
+}
+
 // handle processes a response of the server.
 func (e *search) handle(m message) (err error) {
 	switch m.op.Tag {
 	case opEntry:
-		e.values, err = entryValues(m.op)
+		err = e.begin(m.op)
 	case opReference:
-		var urls []string
-		urls, err = parseURLs(m.op)
-		for _, text := range urls {
-			e.values = append(e.values, value{kind: comment, text: []byte(text)})
-		}
+		e.references, err = parseURLs(m.op)
 	case opSearchDone:
 		return e.finish(m)
 	default:
@@ -179,38 +207,28 @@ func (e *search) finish(m message) error {
 	return e.request()
 }
 
-// entryValues returns the values of an entry, beginning with its DN.
-func entryValues(op ber.Element) (all []value, err error) {
+// begin begins an entry with its DN.
+func (e *search) begin(op ber.Element) error {
 	parts, err := op.Children(2)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(parts) != 2 {
-		return nil, malformed("entry of %d parts", len(parts))
+	if len(parts) != 2 || !parts[1].Constructed || len(parts[0].Value) > maxText {
+		return malformed("entry of %d parts, or with a name that is too long", len(parts))
 	}
-	attributes, err := parts[1].Children(maxParts)
+	e.out.WriteByte('\n')
+	e.value, e.attributes = newValue(dnName, parts[0].Value), parts[1].Value
+	return nil
+}
+
+// parseAttribute returns the name and the encoded values of an attribute.
+func parseAttribute(a ber.Element) (name string, values []byte, err error) {
+	pair, err := a.Children(2)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	all = append(all, value{kind: dn, text: parts[0].Value})
-	for _, a := range attributes {
-		pair, err := a.Children(2)
-		if err != nil {
-			return nil, err
-		}
-		if len(pair) != 2 || !isAttribute(string(pair[0].Value)) {
-			return nil, malformed("attribute of %d parts with an invalid name", len(pair))
-		}
-		values, err := pair[1].Children(maxValues)
-		if err != nil {
-			return nil, err
-		}
-		if len(all)+len(values) > maxValues {
-			return nil, malformed("entry of more than %d values", maxValues)
-		}
-		for _, v := range values {
-			all = append(all, value{name: string(pair[0].Value), text: v.Value})
-		}
+	if len(pair) != 2 || !pair[1].Constructed || !isAttribute(string(pair[0].Value)) {
+		return "", nil, malformed("attribute of %d parts, or with an invalid name", len(pair))
 	}
-	return all, nil
+	return string(pair[0].Value), pair[1].Value, nil
 }

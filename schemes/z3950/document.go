@@ -19,11 +19,12 @@ func (l locator) document(r apdu.Record) (media string, body []byte, err error) 
 		if l.syntaxes != nil {
 			return "application/marc", r.Data, nil
 		}
-		m, ok := parseMARC(r.Data)
-		if !ok {
-			return "application/marc", r.Data, nil
+		if m, ok := parseMARC(r.Data); ok {
+			if text, ok := m.text(); ok {
+				return textMedia, text, nil
+			}
 		}
-		return textMedia, m.text(), nil
+		return "application/marc", r.Data, nil
 	case apdu.GRS1:
 		b, err := genericText(r.Data)
 		if err != nil {
@@ -31,7 +32,7 @@ func (l locator) document(r apdu.Record) (media string, body []byte, err error) 
 		}
 		return textMedia, b, nil
 	case apdu.SUTRS:
-		return textMedia, []byte(decodeText(r.Data)), nil
+		return textMedia, decode(r.Data), nil
 	case apdu.XML:
 		return "application/xml", r.Data, nil
 	case apdu.HTML:
@@ -69,19 +70,27 @@ func title(r apdu.Record) string {
 // maxTitle is the maximum length of a title in bytes.
 const maxTitle = 500
 
-// decodeText converts ISO 8859-1 text to UTF-8. UTF-8 text is unchanged. The
-// protocol does not report the charset of a record.
-func decodeText(b []byte) string {
+// decode converts ISO 8859-1 text to UTF-8. UTF-8 text is unchanged. The protocol
+// does not report the charset of a record.
+func decode(b []byte) []byte {
 	if utf8.Valid(b) {
-		return string(b)
+		return b
 	}
-	var text strings.Builder
-	text.Grow(len(b) + len(b)/4)
+	size := len(b)
 	for _, c := range b {
-		text.WriteRune(rune(c))
+		if c >= utf8.RuneSelf {
+			size++
+		}
 	}
-	return text.String()
+	text := make([]byte, 0, size)
+	for _, c := range b {
+		text = utf8.AppendRune(text, rune(c))
+	}
+	return text
 }
+
+// decodeText is decode for a string.
+func decodeText(b []byte) string { return string(decode(b)) }
 
 // maxTokens is the maximum number of XML tokens that are searched for a title.
 const maxTokens = 5000

@@ -68,12 +68,13 @@ func (f marcField) isControl() bool { return strings.HasPrefix(f.tag, "00") }
 const maxTextSize = 8 << 20
 
 // text returns the record as lines: the tag, the indicators and the subfields.
-func (m marc) text() []byte {
+// It returns false if the text would be larger than maxTextSize.
+func (m marc) text() (text []byte, ok bool) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "LDR    %s\n", printable([]byte(m.leader)))
 	for _, f := range m.fields {
 		if b.Len()+2*len(f.data) > maxTextSize {
-			break
+			return nil, false
 		}
 		if f.isControl() || len(f.data) < 2 {
 			fmt.Fprintf(&b, "%s    %s\n", printable([]byte(f.tag)), printable(f.data))
@@ -88,7 +89,7 @@ func (m marc) text() []byte {
 		b.Truncate(len(bytes.TrimRight(b.Bytes(), " ")))
 		b.WriteByte('\n')
 	}
-	return b.Bytes()
+	return b.Bytes(), true
 }
 
 // printable returns b as UTF-8 text in which spaces replace control characters.
