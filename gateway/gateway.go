@@ -1,12 +1,15 @@
-// Package gateway serves web archives to browsers over HTTP.
+// Package gateway serves URLs and web archives to browsers over HTTP.
 //
 // A [Handler] shows the captures of archives as web pages. It renders documents
-// of every scheme of package fetch, such as gopher menus and news articles, and
-// never connects to a network. It implements the Memento protocol (RFC 7089).
+// of every scheme of package fetch, such as gopher menus and news articles. It
+// implements the Memento protocol (RFC 7089). With the option [Live], it also
+// retrieves URLs from the network and shows them as live pages.
 //
-// The content of an archive is untrusted. The Handler serves it with a sandbox
-// policy, so that it cannot run scripts or read other pages of the server. The
-// file doc/serving.md describes the routes and the protection.
+// The content of servers and archives is untrusted. The Handler serves it with a
+// sandbox policy, so that it cannot run scripts or read other pages of the
+// server. The links of live pages are signed, so that the policy of package
+// fetch treats them as links from the page. The file doc/serving.md describes
+// the routes and the protection.
 package gateway
 
 import (
@@ -73,7 +76,7 @@ type Archive struct {
 	Failures func(context.Context) iter.Seq2[Failure, error]
 }
 
-// A Handler serves archives over HTTP. It is safe for concurrent use.
+// A Handler serves URLs and archives over HTTP. It is safe for concurrent use.
 type Handler struct {
 	base     string
 	address  string // host and port of the listener
