@@ -98,8 +98,8 @@ type startTLSFlags struct{ enabled, required bool }
 
 func (f *startTLSFlags) register(s *options.Set) {
 	p := s.Section("TLS")
-	p.BoolVar(&f.enabled, "ssl", false, "use TLS if the server supports it (ftp, imap, ldap, nntp)")
-	p.BoolVar(&f.required, "ssl-reqd", false, "fail if the server does not support TLS (ftp, imap, ldap, nntp)")
+	p.BoolVar(&f.enabled, "ssl", false, "use TLS if the server supports it (ftp, imap, ldap, pop, nntp)")
+	p.BoolVar(&f.required, "ssl-reqd", false, "fail if the server does not support TLS (ftp, imap, ldap, pop, nntp)")
 }
 
 // mode returns the TLSMode that --ssl and --ssl-reqd select.
