@@ -29,7 +29,7 @@ func (f *mailFlags) register(s *options.Set) {
 	p.StringVar(&f.newsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host")
 	p.StringArrayVar(&f.stores, "mail-store", nil, "look up mid, cid and mailto URLs in the mailbox `STORE`")
 	p = s.Section("Authentication")
-	p.StringVar(&f.sasl, "sasl", "", "log in with SASL `MECHANISM` (imap, pop; +LOGIN: the LOGIN command; *: any)")
+	p.StringVar(&f.sasl, "sasl", "", "log in with SASL `MECHANISM` (imap, pop; +LOGIN: no SASL; *: any)")
 	options.SetValues(p.Lookup("sasl"), mail.Mechanisms()...)
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "allow plaintext passwords for news servers (insecure)")
 }
