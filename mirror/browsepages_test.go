@@ -125,3 +125,47 @@ func checkLinks(t *testing.T, dir string) {
 		t.Errorf("%d links, %v", links, err)
 	}
 }
+
+// TestBrowseLongListing checks the pages of a listing with 2,001 entries.
+func TestBrowseLongListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for n := range 2000 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d", n)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index~2.html"), []byte("own"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, "file://"+dir+"/", "file://"+dir+"/index~2.html")
+	o.Scope.Depth = -1 // only the seeds
+	run(t, o)
+	to := t.TempDir()
+	if err := mirror.Browse(t.Context(), o, to); err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, name := range []string{"index.html", "index~2~.html", "index~3.html"} {
+		found, _ := filepath.Glob(filepath.Join(to, "file", "*", dir, name))
+		if len(found) != 1 {
+			t.Fatalf("%d files %s", len(found), name)
+		}
+		text, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[name] = string(text)
+	}
+	for name, want := range map[string][]string{
+		"index.html":    {">0000</td>", ">0999</td>", `<a rel="next" href="index~2~.html">`, "1000 entries on page 1"},
+		"index~2~.html": {">1000</td>", ">1999</td>", `<a rel="prev" href="index.html">`, `<a rel="next" href="index~3.html">`},
+		"index~3.html":  {">index~2.html</a>", "1 entry on page 3", `<a rel="prev" href="index~2~.html">`},
+	} {
+		for _, text := range want {
+			if !strings.Contains(pages[name], text) {
+				t.Errorf("%s: %s is missing", name, text)
+			}
+		}
+	}
+}

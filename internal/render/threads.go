@@ -9,6 +9,10 @@ import (
 // maxIndent is the maximum depth at which replies are indented.
 const maxIndent = 12
 
+// maxTried limits the references of an article that are tested for a circle,
+// because a test follows the thread to its first article.
+const maxTried = 3
+
 // hasReferences reports whether entries are articles that refer to each other.
 func hasReferences(items []item) bool {
 	for _, i := range items {
@@ -116,9 +120,13 @@ func newThreads(items []item) *threads {
 	children := make([][]int, len(items))
 	var roots []int
 	for n, i := range items {
-		for k := len(i.references) - 1; k >= 0 && parents[n] < 0; k-- {
-			if p, ok := byID[i.references[k]]; ok && !isAncestor(parents, n, p) {
-				parents[n] = p
+		tried := 0
+		for k := len(i.references) - 1; k >= 0 && parents[n] < 0 && tried < maxTried; k-- {
+			if p, ok := byID[i.references[k]]; ok {
+				tried++
+				if !isAncestor(parents, n, p) {
+					parents[n] = p
+				}
 			}
 		}
 		if p := parents[n]; p >= 0 {
