@@ -15,6 +15,7 @@ type exchange struct {
 	*Handler
 	w        http.ResponseWriter
 	r        *http.Request
+	deadline *deadline
 	live     bool // the content comes from the network, not from an archive
 	unframed bool // the content must not be displayed in a frame
 }

@@ -200,9 +200,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.fail(http.StatusRequestURITooLong, "The URL is too long", "The server accepts at most 16 KiB.")
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	ctx, limit, cancel := withDeadline(r.Context(), w)
 	defer cancel()
-	x.r = r.WithContext(ctx)
+	x.r, x.deadline = r.WithContext(ctx), limit
 	if h.public != nil {
 		use := x.admit()
 		if use == nil {

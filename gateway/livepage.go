@@ -261,11 +261,29 @@ type liveLinks struct {
 
 func newLiveLinks(h *Handler, t liveTarget, p guard.Permission, resp *fetch.Response) liveLinks {
 	l := liveLinks{Handler: h, target: t, source: guard.Permission{Level: guard.Link}, own: p}
-	l.source.Source = fetch.Source{URL: t.url.WithoutUserinfo(), Peer: resp.Peer}
+	l.source.Source = fetch.Source{URL: sourceOf(t.url), Peer: resp.Peer}
 	if p.Level < guard.Entered {
 		l.own = l.source
 	}
 	return l
+}
+
+// maxSource is the maximum length of a source in a signature in bytes. Each link
+// of a page contains the source.
+const maxSource = 2 << 10
+
+// sourceOf returns the URL of a page for the signatures of its links. Of a long
+// URL, it returns the scheme, the host and the port, which the policy uses.
+func sourceOf(u uri.URI) uri.URI {
+	if len(u.Unredacted()) <= maxSource {
+		return u
+	}
+	p := u.Parts()
+	short, err := uri.Build(uri.Parts{Scheme: p.Scheme, Host: p.Host, Port: p.Port, HasAuthority: p.HasAuthority, HasPort: p.HasPort})
+	if err != nil { // not possible, because the parts are those of a URL
+		return u
+	}
+	return short
 }
 
 // link returns a signed link to t, or "" if the server cannot show its URL.

@@ -178,10 +178,18 @@ func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
 	if x.r.Method == http.MethodHead {
 		return
 	}
-	if _, err := io.Copy(x.w, body); err != nil {
+	out := io.Writer(x.w)
+	if resp.Size < 0 || resp.Size > largeBody {
+		out = deadlineWriter{x.w, x.deadline}
+	}
+	if _, err := io.Copy(out, body); err != nil {
 		abort()
 	}
 }
+
+// largeBody is the size of a body in bytes that may take longer than other
+// requests.
+const largeBody = 8 << 20
 
 // A view is a document with the data that its form in a browser needs.
 type view struct {
