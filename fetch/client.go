@@ -282,7 +282,6 @@ func ReservedScheme(scheme string) (description string, ok bool) {
 // that have no driver. The descriptions appear in errors and help texts.
 var reservedSchemes = map[string]string{
 	"afs":        "files of the Andrew File System",
-	"urn":        "names without a place, RFC 8141",
 	"whois++":    "records of a Whois++ server, RFC 1835",
 	"mailserver": "documents that a mail server sends on request",
 	"cso":        "entries of a CSO name server",

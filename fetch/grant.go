@@ -67,6 +67,9 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 		}
 		g.setPage(peer)
 		g.pageOrigin = page
+		// The redirects of a scheme without servers, such as urn, come from the
+		// configuration.
+		g.configured = from != nil && from.Port == 0 && slices.Contains(from.Trust, target.Address())
 	}
 	if target.Host == "" || scheme.Port == 0 {
 		return g, nil

@@ -15,7 +15,7 @@ import (
 type Scheme struct {
 	Name  string   // in lower case, such as "gopher"
 	Port  uint16   // default port; 0 if the scheme has no network or no host
-	Trust []string // configured servers as host:port, such as news servers and mail stores
+	Trust []string // configured servers as host:port, such as news servers and mail stores; a scheme with Port 0 may redirect to them
 	Help  string   // syntax of the URLs and description of the options, for the user
 
 	// The [Policy] uses the following fields.

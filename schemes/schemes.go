@@ -22,6 +22,7 @@ import (
 	"github.com/anyurl/fetch/schemes/sftp"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/tftp"
+	"github.com/anyurl/fetch/schemes/urn"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/whois"
 	"github.com/anyurl/fetch/schemes/z3950"
@@ -43,6 +44,7 @@ type Options struct {
 	SFTP     sftp.Options
 	Telnet   telnet.Options
 	TFTP     tftp.Options
+	URN      urn.Options
 	WAIS     wais.Options
 	Z3950    z3950.Options
 }
@@ -68,6 +70,7 @@ func All(o Options) []fetch.Scheme {
 		sftp.Schemes(o.SFTP),
 		telnet.Schemes(o.Telnet),
 		tftp.Schemes(o.TFTP),
+		urn.Schemes(o.URN),
 		wais.Schemes(o.WAIS),
 		whois.Schemes(),
 		z3950.Schemes(o.Z3950),

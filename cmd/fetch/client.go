@@ -31,6 +31,7 @@ type clientFlags struct {
 	nfs      nfsFlags
 	ssh      sshFlags
 	replay   replayFlags
+	scheme   schemeFlags
 }
 
 func (f *clientFlags) register(s *options.Set) {
@@ -49,6 +50,7 @@ func (f *clientFlags) register(s *options.Set) {
 	f.nfs.register(s)
 	f.ssh.register(s)
 	f.replay.register(s)
+	f.scheme.register(s)
 }
 
 // schemes converts the flags to the options of the URL schemes.
@@ -70,7 +72,7 @@ func (f *clientFlags) schemes() (o schemes.Options, err error) {
 	if o.NFS, err = f.nfs.options(); err != nil {
 		return o, err
 	}
-	return o, nil
+	return o, f.scheme.apply(&o)
 }
 
 // A clientSpec contains the settings of a Client that differ between commands.

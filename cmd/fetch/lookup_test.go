@@ -90,3 +90,19 @@ func TestWhois(t *testing.T) {
 	runFetch(t, 9, host+"/moved")
 	runFetch(t, 2, host)
 }
+
+// TestTftp retrieves files of a TFTP server.
+func TestTftp(t *testing.T) {
+	s := peer.Tftpd(t)
+	s.Put("boot/menu.txt", []byte("the menu\n"))
+	url := "tftp://" + s.Addr + "/boot/menu.txt"
+	contains(t, runFetch(t, 0, url), "the menu\n")
+	contains(t, runFetch(t, 0, "--tftp-no-options", url), "the menu\n")
+	contains(t, runFetch(t, 0, "info", url), "text/plain", "9")
+	contains(t, runFetch(t, 0, "plan", "--tftp-blksize", "512", url), "RRQ boot/menu.txt octet tsize 0 blksize 512 timeout 2")
+	contains(t, mirrorOne(t, url), "the menu\n", "WARC-Target-URI: "+url+"\r\n")
+	runFetch(t, 8, "tftp://"+s.Addr+"/none")
+	runFetch(t, 2, "--tftp-blksize", "7", url)
+	runFetch(t, 2, "tftp://"+s.Addr+"/")
+	runFetch(t, 12, "ls", url)
+}
