@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/internal/browsertest"
 	"github.com/anyurl/fetch/internal/peer"
@@ -168,4 +171,39 @@ func TestBrowseLongListing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBrowseKill kills processes that write a browsable copy. No file with its
+// final name is incomplete, and the next process completes the copy.
+func TestBrowseKill(t *testing.T) {
+	t.Parallel()
+	s := sites["file"](t)
+	for n := range 20 {
+		s.Put(fmt.Sprintf("pub/many/%d.txt", n), []byte(strings.Repeat("line <b>\n", 1000*n)))
+	}
+	task := childTask{Dir: t.TempDir(), URLs: s.urls, Tree: true}
+	task.finish(t)
+	task.Browse = t.TempDir()
+	took := task.finish(t)
+	want := tree(t, task.Browse, "..")
+	task.Browse = t.TempDir()
+	killed := 0
+	for range 5 {
+		c := task.start(t)
+		kill := time.AfterFunc(time.Duration(rand.Int64N(int64(took))), func() { c.Process.Kill() })
+		if c.Wait() != nil {
+			killed++
+		}
+		kill.Stop()
+		for name, text := range tree(t, task.Browse, "..") {
+			if final, part := strings.CutSuffix(name, ".part"); text != want[final] && !part {
+				t.Fatalf("%s is incomplete", name)
+			}
+		}
+	}
+	task.finish(t)
+	if got := tree(t, task.Browse, ".."); !maps.Equal(got, want) || len(got) < 50 {
+		t.Errorf("%d files, want %d", len(got), len(want))
+	}
+	t.Logf("%d processes were killed, and a process needs %v", killed, took)
 }

@@ -27,8 +27,9 @@ type childTask struct {
 	Dir        string
 	URLs       []string
 	Tree, WARC bool
-	Heal       bool // call Heal instead of Run
-	Recover    bool // if true, recover the archive instead of a run
+	Heal       bool   // call Heal instead of Run
+	Recover    bool   // if true, recover the archive instead of a run
+	Browse     string // if not empty, write the browsable copy to this directory instead of a run
 }
 
 func TestMain(m *testing.M) {
@@ -66,9 +67,12 @@ func (o childTask) run() error {
 	opts.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, schemes.All(schemes.Options{NNTP: nntp.Options{}})...)
 	defer opts.Client.Close()
 	var err error
-	if o.Recover {
+	switch {
+	case o.Browse != "":
+		err = mirror.Browse(contextOfChild, opts, o.Browse)
+	case o.Recover:
 		_, err = mirror.Recover(contextOfChild, o.Dir, mirror.RecoverOptions{Client: opts.Client})
-	} else {
+	default:
 		_, err = mirror.Run(contextOfChild, opts)
 	}
 	return err
