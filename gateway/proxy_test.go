@@ -139,6 +139,7 @@ func TestProxy(t *testing.T) {
 		"imap":                    {"imap://h.example/INBOX", 403, "no access to files and mailboxes"},
 		"mid":                     {"mid:a@b.example", 403, "no access to files and mailboxes"},
 		"cid":                     {"cid:a@b.example", 403, "no access to files and mailboxes"},
+		"sftp":                    {"sftp://h.example/", 403, "no access to files and mailboxes"},
 		"mailto":                  {"mailto:a@b.example", 403, "no access to files and mailboxes"},
 		"telnet":                  {"telnet://h.example/", 200, "opens a session"},
 		"password":                {"ftp://user:secret@h.example/", 403, "contains a login"},
