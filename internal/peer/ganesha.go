@@ -3,6 +3,7 @@ package peer
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 )
 
 // Ganesha starts the NFS server nfs-ganesha (Debian nfs-ganesha,
@@ -10,7 +11,10 @@ import (
 // path of the export is the path of Root. The MOUNT service uses the port after
 // Port. No portmapper listens: ganesha needs one, which has a Unix socket in a
 // mount namespace. Ganesha requires permission to mount file systems.
-func Ganesha(t TB) *Server {
+//
+// The lines of export are added to the configuration of the export, such as
+// "PrivilegedPort = true;".
+func Ganesha(t TB, export ...string) *Server {
 	t.Helper()
 	program := Need(t, "ganesha.nfsd", "nfs-ganesha")
 	Need(t, "rpcbind", "rpcbind")
@@ -21,7 +25,7 @@ func Ganesha(t TB) *Server {
 	netconfig := s.config("netconfig", "local tpi_cots_ord - loopback - - -\n")
 	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
-		conf := s.config("ganesha.conf", fmt.Sprintf(ganeshaConfig, base, base+1, host, filepath.Dir(plugin), s.Root))
+		conf := s.config("ganesha.conf", fmt.Sprintf(ganeshaConfig, base, base+1, host, filepath.Dir(plugin), s.Root, strings.Join(export, "\n")))
 		return command{path: unshare, args: []string{"--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ganeshaScript, "sh",
 			netconfig, program, "-F", "-f", conf, "-L", filepath.Join(s.Dir, "ganesha.log"), "-p", filepath.Join(s.Dir, "pid")}}
 	})
@@ -44,5 +48,6 @@ NFS_KRB5 { Active_krb5 = false; }
 EXPORT {
 	Export_Id = 1; Path = %[5]s; Pseudo = /root; Protocols = 3; Transports = TCP;
 	Access_Type = RO; Squash = No_Root_Squash; SecType = sys; FSAL { Name = VFS; }
+	%[6]s
 }
 `

@@ -57,7 +57,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	if again := d.exchange(reserved, req, t, "reserved", use); fetch.FaultOf(again) != fetch.BadPort {
 		return resp, again
 	}
-	return nil, err
+	return nil, fetch.FaultOf(err).Errorf("%w (the server may accept only clients with a local port below 1024, which needs privileges)", err)
 }
 
 // exchange runs use with a lease of a session. The function use ends the lease.
@@ -102,7 +102,7 @@ func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lea
 func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, path []string, err error) {
 	if !s.probed {
 		_, err := s.getattr(handle{})
-		if err != nil && !isRejected(err) {
+		if err != nil && (!isRejected(err) || isUnauthorized(err)) {
 			return r, nil, err
 		}
 		s.public, s.probed = err == nil, true

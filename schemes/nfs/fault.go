@@ -75,8 +75,20 @@ func isRejected(err error) bool {
 // needsReservedPort reports whether the server may reject the request because
 // the local port is not reserved for privileged processes.
 func needsReservedPort(err error) bool {
+	return isUnauthorized(err) || statusOf(err) == statusPerm || statusOf(err) == statusAccess
+}
+
+// isUnavailable reports whether the server does not have the procedure of a call.
+func isUnavailable(err error) bool {
 	var r *oncrpc.Rejection
-	return errors.As(err, &r) && r.Auth != 0 || statusOf(err) == statusPerm || statusOf(err) == statusAccess
+	return errors.As(err, &r) && (r.Status == 1 || r.Status == 3)
+}
+
+// isUnauthorized reports whether the server rejected the credential or the port
+// of a call.
+func isUnauthorized(err error) bool {
+	var r *oncrpc.Rejection
+	return errors.As(err, &r) && r.Auth != 0
 }
 
 // wireFault classifies an error of the connection or of the codec.

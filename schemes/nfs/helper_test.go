@@ -33,8 +33,8 @@ func dial(nfsAddr, otherAddr string) func(*fetch.Options) {
 }
 
 // ganesha starts a server and returns it with the options of its client.
-func ganesha(t *testing.T) (*peer.Server, nfs.Options, func(*fetch.Options)) {
-	s := peer.Ganesha(t)
+func ganesha(t *testing.T, export ...string) (*peer.Server, nfs.Options, func(*fetch.Options)) {
+	s := peer.Ganesha(t, export...)
 	mount := net.JoinHostPort("127.0.0.1", portText(s.Port+1))
 	return s, nfs.Options{MountPort: s.Port + 1}, dial(s.Addr, mount)
 }

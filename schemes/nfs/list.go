@@ -32,10 +32,11 @@ type directoryReader struct {
 	path []string // of the directory, relative to the root
 	base uri.URI  // ends in a slash
 
-	cookie   uint64
-	verifier []byte
-	found    []directoryEntry
-	ended    bool
+	cookie    uint64
+	verifier  []byte
+	namesOnly bool // the server does not support READDIRPLUS
+	found     []directoryEntry
+	ended     bool
 }
 
 // entry returns the next entry of the listing.
@@ -53,12 +54,25 @@ func (r *directoryReader) entry() (e fetch.Entry, err error) {
 	return r.convert(found)
 }
 
-// fill requests the next entries (READDIRPLUS).
-func (r *directoryReader) fill() error {
+// request requests the next entries: by READDIRPLUS, or by READDIR if the server
+// does not support READDIRPLUS.
+func (r *directoryReader) request() (*oncrpc.Decoder, error) {
 	args := oncrpc.AppendUint64(oncrpc.AppendOpaque(nil, []byte(r.dir.handle)), r.cookie)
 	args = append(args, r.verifier...)
-	args = oncrpc.AppendUint32(oncrpc.AppendUint32(args, directorySize), replySize)
-	d, err := r.s.results(procReaddirplus, args)
+	if !r.namesOnly {
+		plus := oncrpc.AppendUint32(oncrpc.AppendUint32(args[:len(args):len(args)], directorySize), replySize)
+		d, err := r.s.results(procReaddirplus, plus)
+		if statusOf(err) != statusNotSupp && !isUnavailable(err) {
+			return d, err
+		}
+		r.namesOnly = true
+	}
+	return r.s.results(procReaddir, oncrpc.AppendUint32(args, directorySize))
+}
+
+// fill reads the next entries of the directory.
+func (r *directoryReader) fill() error {
+	d, err := r.request()
 	if err != nil {
 		return err
 	}
@@ -66,14 +80,7 @@ func (r *directoryReader) fill() error {
 	r.verifier = append(r.verifier[:0], d.Fixed(8)...)
 	before, n := r.cookie, 0
 	for ; d.Bool(); n++ {
-		var e directoryEntry
-		d.Uint64() // the file id is also in the attributes
-		e.name = string(d.Opaque(maxName))
-		r.cookie = d.Uint64()
-		e.attributes, e.known = decodeOptional(d)
-		if d.Bool() {
-			e.handle = append(handle{}, d.Opaque(maxHandle)...)
-		}
+		e := r.decode(d)
 		if n == maxBatch {
 			d.Fail("more than %d entries in a reply", maxBatch)
 		}
@@ -89,6 +96,20 @@ func (r *directoryReader) fill() error {
 		return fetch.Protocol.Errorf("server sent the same part of a directory again")
 	}
 	return nil
+}
+
+func (r *directoryReader) decode(d *oncrpc.Decoder) (e directoryEntry) {
+	d.Uint64() // the file id is also in the attributes
+	e.name = string(d.Opaque(maxName))
+	r.cookie = d.Uint64()
+	if r.namesOnly {
+		return e
+	}
+	e.attributes, e.known = decodeOptional(d)
+	if d.Bool() {
+		e.handle = append(handle{}, d.Opaque(maxHandle)...)
+	}
+	return e
 }
 
 // convert returns the entry of a listing for an entry of the directory.

@@ -13,6 +13,7 @@ const (
 	procLookup      = 3
 	procReadlink    = 5
 	procRead        = 6
+	procReaddir     = 16
 	procReaddirplus = 17
 	procFSInfo      = 19
 )

@@ -3,6 +3,7 @@ package nfs_test
 import (
 	"bufio"
 	"encoding/binary"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,9 @@ type procedures map[uint32]procedure
 // serve returns a step that answers calls of NFS. Other programs are not available.
 func (p procedures) serve() faultnet.Step { return faultnet.Do("serve nfs", p.answer) }
 
-func (p procedures) answer(c *faultnet.Conn) error {
+func (p procedures) answer(c *faultnet.Conn) error { return p.answerConn(c) }
+
+func (p procedures) answerConn(c io.ReadWriter) error {
 	in := bufio.NewReader(c)
 	for {
 		record, err := oncrpc.ReadRecord(in, nil, 1<<16)
@@ -137,6 +140,20 @@ func TestPublicHandle(t *testing.T) {
 	all, err := schemetest.List(t, c, host+"pub")
 	if err != nil || len(all) != 2 || all[0].URL.String() != host+"pub/a%20b" || all[1].URL.String() != host+"pub/link" || all[1].Extra["link"] != "../pub/./a b" || all[1].Size != 26 {
 		t.Errorf("got %+v, %v", all, err)
+	}
+}
+
+// TestReaddir lists a directory of a server without READDIRPLUS.
+func TestReaddir(t *testing.T) {
+	for name, replace := range map[string]procedure{"not supported": always(numbers(10004, 0)), "no such procedure": nil} {
+		p := publicServer()
+		p[17] = replace
+		p[16] = always(numbers(0, 0, 0, 0), numbers(1, 0, 1), opaque("a b"), numbers(0, 9), numbers(1, 0, 2), opaque("none"), numbers(0, 10, 0, 1))
+		c, _ := serve(t, faultnet.Script{p.serve()})
+		all, err := schemetest.List(t, c, host+"pub/")
+		if err != nil || len(all) != 2 || all[0].URL.String() != host+"pub/a%20b" || all[0].Size != 26 || all[1].Kind != fetch.Info {
+			t.Errorf("%s: got %+v, %v", name, all, err)
+		}
 	}
 }
 

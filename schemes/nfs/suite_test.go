@@ -83,6 +83,14 @@ func TestServers(t *testing.T) {
 			t.Errorf("not exported: got %v", err)
 		}
 	})
+	t.Run("ganesha for privileged ports", func(t *testing.T) {
+		s, opts, _ := ganesha(t, "PrivilegedPort = true;")
+		fill(t, s.Root)
+		c := schemetest.NewClient(t, nfs.Schemes(opts)) // dials the address of the server
+		if _, body, err := schemetest.Read(t, c, "nfs://"+s.Addr+s.Root+"/sub/link"); err != nil || body != "hello\n" {
+			t.Errorf("got %q, %v", body, err)
+		}
+	})
 	t.Run("go-nfs", func(t *testing.T) {
 		dir := t.TempDir()
 		fill(t, dir)
