@@ -202,7 +202,7 @@ type view struct {
 func (x *exchange) show(v view) {
 	resp, kind := v.Response, v.View.Form()
 	switch {
-	case kind == render.Listing, kind == render.Search, kind == render.Ask, kind == render.Session:
+	case kind == render.Listing, kind == render.Gemtext, kind == render.Search, kind == render.Ask, kind == render.Session:
 		x.document(v)
 	case kind == render.Web || v.form == formPlain && links.CanRewrite(resp.Media):
 		x.rewrite(v)

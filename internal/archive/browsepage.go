@@ -43,7 +43,7 @@ func (b *browser) view(c *frontier.Capture) (v render.View, ok bool) {
 		return v, false
 	}
 	switch v.Form() {
-	case render.Listing, render.Message, render.Text:
+	case render.Listing, render.Message, render.Text, render.Gemtext:
 		return v, true
 	}
 	return v, false
@@ -60,6 +60,8 @@ func (b *browser) pagePath(c *frontier.Capture, number int) string {
 	dir, base := path.Split(name)
 	if listing := tree.ListingName(base); listing != "" {
 		base = "index" + strings.TrimPrefix(base, listing)
+	} else if v.Form() == render.Gemtext {
+		base = strings.TrimSuffix(base, ".gmi")
 	} else if strings.HasPrefix(base, "index") && v.Form() != render.Listing {
 		base += "~" // another name than the listing
 	}

@@ -88,6 +88,9 @@ func author(from string) string {
 	return cmp.Or(strings.Trim(name, `" `), from)
 }
 
+// Link returns the link of an item.
+func (i item) Link() Link { return Link{Name: i.name, Path: i.path} }
+
 // memory returns the approximate memory of an item, in bytes.
 func (i *item) memory() int {
 	n := 300 + len(i.name) + len(i.from) + len(i.description) + len(i.media) + len(i.path) + len(i.id)

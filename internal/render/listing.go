@@ -47,6 +47,7 @@ type listing struct {
 	ctx     context.Context
 	w       io.Writer
 	next    func() (fetch.Entry, error, bool)
+	stop    func()
 	peeked  []item // entries that are read and not yet written
 	columns []column
 	problem string // description of an error of the body, or ""
@@ -55,11 +56,16 @@ type listing struct {
 	rest    Rest
 }
 
+func newListing(ctx context.Context, w io.Writer, v *View) *listing {
+	l := &listing{View: v, ctx: ctx, w: w}
+	l.next, l.stop = iter.Pull2(v.Scheme.Menu(v.URL, v.Response.Media, v.Response.Body))
+	return l
+}
+
 // listing writes the entries of a menu, a directory or a newsgroup.
 func (v *View) listing(ctx context.Context, w io.Writer) (Rest, error) {
-	next, stop := iter.Pull2(v.Scheme.Menu(v.URL, v.Response.Media, v.Response.Body))
-	defer stop()
-	l := &listing{View: v, ctx: ctx, w: w, next: next}
+	l := newListing(ctx, w, v)
+	defer l.stop()
 	l.peek(maxPeeked, maxSortedSize)
 	l.columns = columnsOf(l.peeked)
 	switch {

@@ -53,6 +53,7 @@ const (
 	Search  // an index without a listing
 	Ask     // the form of a Gopher+ item
 	Session // an explanation of an interactive session
+	Gemtext
 	Message
 	Image
 	Text
@@ -89,6 +90,8 @@ func (v *View) Form() Form {
 	}
 	kind := media.TrimParameters(v.Response.Media)
 	switch {
+	case v.Response.Kind == fetch.Menu && kind == gemtextMedia && v.Scheme.Menu != nil:
+		return Gemtext
 	case v.Response.Kind == fetch.Menu && !v.Scheme.Traits.Web && v.Scheme.Menu != nil:
 		return Listing
 	case kind == "text/html" || kind == "application/xhtml+xml":
@@ -157,6 +160,8 @@ func (v *View) WritePage(ctx context.Context, w io.Writer) (rest Rest, err error
 		return rest, v.ask(ctx, w)
 	case Session:
 		return rest, v.session(w)
+	case Gemtext:
+		return rest, v.gemtext(ctx, w)
 	case Message:
 		return rest, v.message(ctx, w)
 	case Image:
