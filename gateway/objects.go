@@ -36,7 +36,7 @@ type object struct {
 
 const (
 	maxObject  = 64 << 10 // bytes of the body of an object in the cache
-	maxObjects = 32 << 20 // bytes of all objects in the cache
+	maxObjects = 16 << 20 // bytes of all objects in the cache
 )
 
 func newObjectCache() *objectCache {

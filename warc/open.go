@@ -28,7 +28,7 @@ import (
 func Open(paths ...string) (*Archive, error) {
 	o := opener{archive: &Archive{
 		sections: map[string]section{},
-		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource()} }},
+		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource(replayBuffer)} }},
 	}}
 	defer o.lines.Close()
 	err := o.open(paths)

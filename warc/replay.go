@@ -122,6 +122,10 @@ func (r *record) Close() error {
 	return r.file.Close()
 }
 
+// replayBuffer is the size of each of the two buffers for a record. A server has
+// many open records.
+const replayBuffer = 16 << 10
+
 func (a *Archive) openRecord(l Line) (*record, error) {
 	where, ok := a.sections[path.Base(l.File)]
 	if !ok {

@@ -181,7 +181,7 @@ type RecordVerifier struct {
 func (v *RecordVerifier) Verify(r io.ReaderAt, offset int64) (h *Header, intact bool) {
 	raw := io.NewSectionReader(r, offset, 1<<62-offset)
 	if v.reader == nil {
-		v.reader, v.buffer = &Reader{src: allocateSource()}, make([]byte, 8<<10)
+		v.reader, v.buffer = &Reader{src: allocateSource(bufferSize)}, make([]byte, 8<<10)
 	}
 	v.reader.src.reset(raw, offset, minReadSize)
 	*v.reader = Reader{src: v.reader.src, end: offset}

@@ -52,16 +52,16 @@ const (
 // newSource returns a source that reads from raw. The current position of raw
 // is the offset base in the file.
 func newSource(raw io.Reader, base int64) *source {
-	s := allocateSource()
+	s := allocateSource(bufferSize)
 	s.reset(raw, base, bufferSize)
 	return s
 }
 
-// allocateSource returns a source with buffers.
-func allocateSource() *source {
+// allocateSource returns a source with two buffers of the given size.
+func allocateSource(size int) *source {
 	s := &source{}
-	s.in = bufio.NewReaderSize(countingReader{s}, bufferSize)
-	s.text = bufio.NewReaderSize(s, bufferSize)
+	s.in = bufio.NewReaderSize(countingReader{s}, size)
+	s.text = bufio.NewReaderSize(s, size)
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -61,6 +62,9 @@ func (c *serveCommand) register(s *options.Set) {
 const serveGrace = 10 * time.Second
 
 func (c *serveCommand) run(ctx context.Context, args []string) error {
+	// More frequent garbage collection saves a third of the memory with many
+	// clients.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
 	if c.public.public && len(args) == 0 && c.live.live == "" {
 		return fetch.Usage.Errorf("--public without archives requires --live=SCHEMES")

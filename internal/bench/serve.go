@@ -23,7 +23,7 @@ import (
 const (
 	servedRecords = 100_000
 	servedSize    = 14 << 10 // bytes of a page, about 10.7 KiB in the archive
-	servedFiles   = 2000     // pages that nginx also serves
+	servedFiles   = 1000     // pages that nginx also serves
 	servedDate    = "20240101000000"
 	manyClients   = 1000 // clients at the same time
 )
@@ -61,16 +61,19 @@ func measureServe(b *block, opts options) []row {
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(b.name, a.name) })
 	s := startServe(b, opts.program, archive)
 	rows = append(rows, row{name: "serve, first byte of a page", kind: wall, fetch: s.firstByte(b), target: &Target{Measure: wall, Limit: 0.010}})
-	var ours, theirs []float64
+	file := func(n int) string { return fmt.Sprintf("/%05d.html", n) }
+	var ours, different, theirs []float64
 	for range opts.runs {
-		ours = append(ours, load(b, s.addr, 64, 20_000, s.bytesPath))
-		theirs = append(theirs, load(b, rival.Addr, 64, 20_000, func(n int) string { return fmt.Sprintf("/%05d.html", n) }))
+		ours = append(ours, load(b, s.addr, 64, servedFiles, s.bytesPath))
+		different = append(different, load(b, s.addr, 64, servedRecords, s.bytesPath))
+		theirs = append(theirs, load(b, rival.Addr, 64, servedFiles, file))
 	}
 	s.stop(b)
-	rows = append(rows, row{name: "serve, 20,000 requests, 64 clients", kind: wall, fetch: middle(ours), rival: "nginx", other: middle(theirs),
-		target: &Target{Measure: wall, Ratio: 3}})
+	rows = append(rows, row{name: "serve, 20,000 requests for 1,000 objects", kind: wall, fetch: middle(ours), rival: "nginx", other: middle(theirs),
+		target: &Target{Measure: wall, Ratio: 3}},
+		row{name: "serve, 20,000 requests for different objects", kind: wall, fetch: middle(different), rival: "nginx", other: middle(theirs)})
 	many := startServe(b, opts.program, archive)
-	took := load(b, many.addr, manyClients, 20_000, many.pagePath)
+	took := load(b, many.addr, manyClients, servedRecords, many.pagePath)
 	used := many.stop(b)
 	return append(rows, row{name: "serve, 20,000 pages, 1,000 clients", kind: wall, fetch: took},
 		row{name: "serve, 20,000 pages, 1,000 clients", kind: memory, fetch: used, target: &Target{Measure: memory, Limit: 128 << 20}})
@@ -229,8 +232,10 @@ func (s *serving) firstByte(b *block) float64 {
 }
 
 // load sends requests from clients on connections of their own, and returns the
-// time in seconds. Each response must be a page.
-func load(b *block, addr string, clients, requests int, path func(n int) string) float64 {
+// time in seconds. Each response must be a page. The requests are for the first
+// objects of the archive, in turn.
+func load(b *block, addr string, clients, objects int, path func(n int) string) float64 {
+	const requests = 20_000
 	connections := make([]*client, clients)
 	for i := range connections {
 		c, err := dialClient(addr)
@@ -247,7 +252,7 @@ func load(b *block, addr string, clients, requests int, path func(n int) string)
 			var err error
 			for k := i; k < requests && err == nil; k += clients {
 				var body []byte
-				n := k % servedFiles
+				n := k % objects
 				if body, _, err = c.get(path(n)); err == nil && !bytes.Contains(body[:min(len(body), 2<<10)], fmt.Appendf(nil, "<h1>Page %d</h1>", n)) {
 					err = fmt.Errorf("page %d: %.200q", n, body)
 				}
