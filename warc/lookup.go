@@ -257,11 +257,11 @@ type probe struct {
 	line  string
 }
 
-// A probeCache stores the lines of cachedSteps steps, at most 1023 lines. It
+// A probeCache stores the lines of cachedSteps steps, at most 8191 lines. It
 // stores no lines with more than maxCachedLine bytes.
 const (
-	cachedSteps   = 10
-	maxCachedLine = 2 << 10
+	cachedSteps   = 13
+	maxCachedLine = 512
 )
 
 func (c *probeCache) get(offset int64) (p probe, ok bool) {
