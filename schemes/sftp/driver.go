@@ -111,6 +111,7 @@ func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a a
 		return nil, err
 	}
 	resp.Offset = first
+	l.Session.traceSent("READ", rangeText(first, end))
 	c := newContent(l.Session, handle, first, end)
 	if resp.Size == 0 {
 		// The size of files that the system generates, as in /proc, is wrong.
@@ -120,6 +121,14 @@ func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a a
 	}
 	resp.Body = l.Body(c, l.Session.bodyFault)
 	return resp, nil
+}
+
+// rangeText returns a range of bytes for the trace.
+func rangeText(first, end int64) string {
+	if end < 0 {
+		return fmt.Sprintf("bytes %d-", first)
+	}
+	return fmt.Sprintf("bytes %d-%d", first, end-1)
 }
 
 // bounds returns the range of bytes to read. If the file has changed since an
