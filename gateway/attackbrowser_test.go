@@ -244,23 +244,24 @@ func cmpOrigin(r *http.Request) string {
 // address. The control permits this name.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	for _, permitted := range []bool{false, true} {
-		v := startVictim(t, "", func(o *Options) {
-			o.Archives = []Archive{{Name: "a", Source: openSample(t)}}
-			if permitted {
-				o.Hosts = []string{browsertest.ForeignHost}
-			}
+	start := func(hosts ...string) *victim {
+		return startVictim(t, "", func(o *Options) {
+			o.Archives, o.Hosts = []Archive{{Name: "a", Source: openSample(t)}}, hosts
 		})
+	}
+	attacked, control := start(), start(browsertest.ForeignHost)
+	b := browsertest.Start(t, attacked.address, control.address)
+	for _, v := range []*victim{attacked, control} {
 		_, port, _ := net.SplitHostPort(v.address)
-		p := browsertest.Start(t, v.address).Open("http://" + browsertest.ForeignHost + ":" + port + "/attacker")
+		p := b.Open("http://" + browsertest.ForeignHost + ":" + port + "/attacker")
 		var got []string
 		for _, path := range []string{"/", "/archive/a/", "/archive/a/2024id_/gopher://g.example/0/about.txt", "/live/gopher://" + hostileHost + "/", "/raw/file:///etc/passwd"} {
 			got = append(got, p.Eval("fetch('"+path+"').then(r => r.status + ' ' + r.headers.get('Content-Type'))"))
 		}
 		all, _ := json.Marshal(got)
 		read := strings.Contains(p.Eval("fetch('/').then(r => r.text())"), "/archive/a/")
-		if refused := strings.Count(string(all), `"403 `); (refused == 5) == permitted || read != permitted {
-			t.Errorf("name permitted: %v, responses %s, the page read the archives: %v", permitted, all, read)
+		if refused := strings.Count(string(all), `"403 `); (refused == 5) != (v == attacked) || read != (v == control) {
+			t.Errorf("name permitted: %v, responses %s, the page read the archives: %v", v == control, all, read)
 		}
 	}
 }

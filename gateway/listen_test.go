@@ -93,3 +93,38 @@ func TestTruncated(t *testing.T) {
 	}
 	get(h, "GET", root+"2024id_/http://a.example/broken")
 }
+
+// TestHeaderLimit sends a header that is larger than the limit.
+func TestHeaderLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	t.Parallel()
+	l, err := Listen("[::1]:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHandler(t, func(o *Options) { o.Address = l.Addr() })
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ctx, l, time.Second) }()
+	for size, want := range map[int]int{maxHeader / 2: http.StatusOK, 2 * maxHeader: http.StatusRequestHeaderFieldsTooLarge} {
+		r, err := http.NewRequestWithContext(ctx, "GET", "http://"+l.Addr().String()+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Field", strings.Repeat("x", size))
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("header of %d bytes: %d, want %d", size, resp.StatusCode, want)
+		}
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
