@@ -72,6 +72,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 		return
 	}
 	defer resp.Body.Close()
+	setStatus(resp, scheme)
 	if resp.Media == "" && resp.Kind != fetch.Menu {
 		sniff(resp, u)
 	}

@@ -1,0 +1,52 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
+)
+
+// faultStatus returns the status code for a URL that cannot be retrieved.
+func faultStatus(fault fetch.Fault) int {
+	switch fault {
+	case fetch.BadPort, fetch.BadAddress, fetch.BadReferral:
+		return http.StatusForbidden
+	case fetch.NotFound:
+		return http.StatusNotFound
+	case fetch.BadURL, fetch.Usage, fetch.Unsupported, fetch.NeedQuery:
+		return http.StatusBadRequest
+	}
+	return http.StatusBadGateway
+}
+
+// setStatus replaces the status code of a response with the code of HTTP.
+func setStatus(resp *fetch.Response, scheme fetch.Scheme) {
+	switch {
+	case scheme.Traits.Web:
+	case resp.Fault != nil:
+		resp.Code = faultStatus(fetch.FaultOf(resp.Fault))
+	default:
+		resp.Code = http.StatusOK
+	}
+}
+
+// liveError sends the page for a URL that cannot be retrieved.
+func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
+	fault := fetch.FaultOf(err)
+	status := faultStatus(fault)
+	switch {
+	case fault == fetch.BadAddress && p.Level == guard.Entered && x.public == nil:
+		x.confirm(t, err)
+	case status == http.StatusForbidden && p.Level < guard.Entered && !t.raw && !t.inline:
+		x.offer(t, err)
+	case status == http.StatusForbidden:
+		x.fail(status, "The policy denies access to this URL", err.Error())
+	case status == http.StatusNotFound:
+		x.fail(status, "The server has no such object", err.Error())
+	case status == http.StatusBadRequest:
+		x.fail(status, "The URL cannot be retrieved", err.Error())
+	case fault != fetch.Canceled: // otherwise the client has closed the connection
+		x.fail(status, "The URL could not be retrieved", err.Error())
+	}
+}

@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/links"
+	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/uri"
+)
+
+// liveLinks makes the links of a live page. Each link has a signature with the
+// page and its server, so that the policy treats it as a link from this page.
+type liveLinks struct {
+	*Handler
+	target liveTarget
+	source guard.Permission // of links to other URLs
+	own    guard.Permission // of links to the same URL
+}
+
+func newLiveLinks(h *Handler, t liveTarget, p guard.Permission, resp *fetch.Response) liveLinks {
+	l := liveLinks{Handler: h, target: t, source: guard.Permission{Level: guard.Link}, own: p}
+	l.source.Source = fetch.Source{URL: sourceOf(t.url), Peer: resp.Peer}
+	if p.Level < guard.Entered {
+		l.own = l.source
+	}
+	return l
+}
+
+// maxSource is the maximum length of a source in a signature in bytes. Each link
+// of a page contains the source.
+const maxSource = 2 << 10
+
+// sourceOf returns the URL of a page for the signatures of its links. Of a long
+// URL, it returns the scheme, the host and the port, which the policy uses.
+func sourceOf(u uri.URI) uri.URI {
+	if len(u.Unredacted()) <= maxSource {
+		return u
+	}
+	p := u.Parts()
+	short, err := uri.Build(uri.Parts{Scheme: p.Scheme, Host: p.Host, Port: p.Port, HasAuthority: p.HasAuthority, HasPort: p.HasPort})
+	if err != nil { // not possible, because the parts are those of a URL
+		return u
+	}
+	return short
+}
+
+// link returns a signed link to t, or "" if the server cannot show its URL.
+func (l liveLinks) link(t liveTarget) string {
+	scheme, ok := l.schemes[t.url.Scheme()]
+	if !ok || t.url.Scheme() == "mailto" || l.gate.schemes != nil && !l.gate.schemes[scheme.Name] {
+		return ""
+	}
+	p := l.source
+	if t.url.WithoutFragment() == l.target.url {
+		p = l.own
+	} else if !scheme.Traits.Mailbox {
+		t.url = t.url.WithoutUserinfo()
+	}
+	return t.path(l.base, l.gate.key.Sign(p, t.url))
+}
+
+func (l liveLinks) Page(u uri.URI) string   { return l.link(liveTarget{url: u}) }
+func (l liveLinks) Bytes(u uri.URI) string  { return l.link(liveTarget{url: u, raw: true}) }
+func (l liveLinks) Inline(u uri.URI) string { return l.Bytes(u) }
+
+func (l liveLinks) Part(u uri.URI, number string) string {
+	return l.link(liveTarget{url: u, raw: true, parameters: parameters{part: number}})
+}
+
+func (l liveLinks) Sorted(column string, number int) string {
+	order, _ := render.ParseOrder(column)
+	return l.link(liveTarget{url: l.target.url, parameters: parameters{order: order, page: number}})
+}
+
+// replacement returns the path that replaces a link of an HTML page or a style
+// sheet, or "" for a link that cannot be shown.
+func (l liveLinks) replacement(link links.Link) string {
+	t := liveTarget{url: link.URL, inline: link.Kind == links.Requisite || link.Kind == links.Frame || l.target.inline}
+	if link.Kind == links.Form {
+		l.source.AnyQuery = true
+	}
+	return l.link(t)
+}
