@@ -9,3 +9,7 @@ import "testing"
 func TestSoakLifecycle(t *testing.T) {
 	lifecycle(t, workload{calls: 1000, kills: 1000, pairs: 500, body: 10 << 30})
 }
+
+// TestSoakSharedCrawl runs TestSharedCrawl with 20,000 pages of 200 hosts, 50
+// kills and two restarts of the database.
+func TestSoakSharedCrawl(t *testing.T) { chaos(t, 200, 100, 50, 2) }
