@@ -46,7 +46,7 @@ func TestOverview(t *testing.T) {
 	h := newHandler(t, crawl)
 	body := get(h, "GET", root).Body.String()
 	for name, want := range map[string]string{
-		"number of captures": `<dt>Captures</dt><dd>24</dd>`,
+		"number of captures": `<dt>Captures</dt><dd>25</dd>`,
 		"first capture":      `<dt>First capture</dt><dd><time datetime="2024-01-01T00:00:00Z">2024-01-01 00:00:00 UTC</time></dd>`,
 		"last run":           `<dt>Visited</dt><dd>12,345</dd>`,
 		"reason":             `<td>dns &lt;b&gt;</td><td class="number">1</td><td class="bars"><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="50" height="1"/></svg></td>`,

@@ -26,10 +26,7 @@ import (
 // capture serves the capture that is nearest to the period of t.
 func (x *exchange) capture(t target) {
 	s, err := t.archive.choose(x.r.Context(), t.url, t.period)
-	if err == nil && s.chosen == "" && x.schemes[t.url.Scheme()].Traits.Session {
-		v := x.captureView(t, s, nil)
-		v.Page.Banner = nil
-		x.show(v)
+	if err == nil && s.chosen == "" && x.withoutCapture(t) {
 		return
 	}
 	if err != nil || s.chosen == "" {
@@ -299,48 +296,6 @@ func decodeHTML(resp *fetch.Response) io.ReadCloser {
 	}
 	resp.Media = media.TrimParameters(resp.Media) + "; charset=utf-8"
 	return readCloser{encoding.NewDecoder().Reader(in), resp.Body}
-}
-
-// captureView returns the view of a capture.
-func (x *exchange) captureView(t target, s selection, resp *fetch.Response) view {
-	return view{
-		View: render.View{
-			URL: t.url, Response: resp, Scheme: x.schemes[t.url.Scheme()], Links: captureLinks{x.Handler, t.archive, s.chosen, t.url},
-			Page: x.newCapturePage("", t, s).Page, Problem: problemText, Order: t.order, Number: t.page,
-		},
-		form: t.form, replacement: func(l links.Link) string { return x.replacement(t, s, l) },
-	}
-}
-
-// captureLinks makes links to captures of an archive.
-type captureLinks struct {
-	*Handler
-	archive   *collection
-	timestamp string
-	url       uri.URI // the captured URL
-}
-
-func (l captureLinks) Page(u uri.URI) string {
-	if _, ok := l.schemes[u.Scheme()]; !ok {
-		return ""
-	}
-	return l.archive.pathOf(l.timestamp, formPage, u)
-}
-
-func (l captureLinks) Bytes(u uri.URI) string  { return l.archive.pathOf(l.timestamp, formBytes, u) }
-func (l captureLinks) Inline(u uri.URI) string { return l.Bytes(u) }
-
-func (l captureLinks) Part(u uri.URI, number string) string {
-	return l.archive.path + l.timestamp + string(formBytes) + ";part=" + number + "/" + u.Unredacted()
-}
-
-func (l captureLinks) Sorted(column string, number int) string {
-	return l.archive.path + l.timestamp + sortParameters(column, number) + "/" + l.url.Unredacted()
-}
-
-// Query returns no form, because an archive cannot answer a new query.
-func (l captureLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {
-	return "", nil, false
 }
 
 // replacement returns the path that replaces a link, or "" for a link that no

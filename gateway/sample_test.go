@@ -41,6 +41,8 @@ var samples = []sample{
 		"-rw-r--r--   1 ftp      ftp           531 Jan 29  2023 README\r\ndrwxr-xr-x   2 ftp      ftp          4096 Jan 29  2023 <img src=x>\r\n"},
 	{"20240101", "ftp://f.example/pub/file.zip", "application/zip", "PK\x05\x06"},
 	{"20240101", "news://n.example/2@example.org", "message/rfc822", message},
+	{"20240101", "nntp://n.example/comp.test", `text/x-nntp-overview; fields="subject,from,date,message-id,references"`,
+		"1\tMoon\tA <a@h>\t01 Jan 2024 00:00:00 +0000\t<1@example.org>\t\r\n2\tRe: Moon\tB <b@h>\t\t<2@example.org>\t<1@example.org>\r\n"},
 	{"20240101", "gopher://g.example/I/pixel.gif", "image/gif", image},
 	{"20240101", "gopher://g.example/9/untyped", "", "plain words\n"},
 }

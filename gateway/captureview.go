@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/links"
+	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/uri"
+)
+
+// captureView returns the view of a capture.
+func (x *exchange) captureView(t target, s selection, resp *fetch.Response) view {
+	return view{
+		View: render.View{
+			URL: t.url, Response: resp, Scheme: x.schemes[t.url.Scheme()], Links: captureLinks{x.Handler, t.archive, s.chosen, t.url},
+			Page: x.newCapturePage("", t, s).Page, Problem: problemText, Order: t.order, Number: t.page,
+		},
+		form: t.form, replacement: func(l links.Link) string { return x.replacement(t, s, l) },
+	}
+}
+
+// captureLinks makes links to captures of an archive.
+type captureLinks struct {
+	*Handler
+	archive   *collection
+	timestamp string
+	url       uri.URI // the captured URL
+}
+
+func (l captureLinks) Page(u uri.URI) string {
+	if _, ok := l.schemes[u.Scheme()]; !ok {
+		return ""
+	}
+	return l.archive.pathOf(l.timestamp, formPage, u)
+}
+
+func (l captureLinks) Bytes(u uri.URI) string  { return l.archive.pathOf(l.timestamp, formBytes, u) }
+func (l captureLinks) Inline(u uri.URI) string { return l.Bytes(u) }
+
+func (l captureLinks) Part(u uri.URI, number string) string {
+	return l.archive.path + l.timestamp + string(formBytes) + ";part=" + number + "/" + u.Unredacted()
+}
+
+func (l captureLinks) Sorted(column string, number int) string {
+	return l.archive.path + l.timestamp + sortParameters(column, number) + "/" + l.url.Unredacted()
+}
+
+// Query returns no form, because an archive cannot answer a new query.
+func (l captureLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bool) {
+	return "", nil, false
+}
+
+// withoutCapture answers a request for a URL without a capture, if the answer
+// needs none. It explains sessions, and redirects to a newsgroup that was
+// captured with the other scheme of its server.
+func (x *exchange) withoutCapture(t target) bool {
+	if x.schemes[t.url.Scheme()].Traits.Session {
+		v := x.captureView(t, selection{}, nil)
+		v.Page.Banner = nil
+		x.show(v)
+		return true
+	}
+	group, ok := otherGroup(t.url)
+	if !ok {
+		return false
+	}
+	s, err := t.archive.choose(x.r.Context(), group, t.period)
+	if err != nil || s.chosen == "" {
+		return false
+	}
+	x.redirect(t.archive.pathOf(s.chosen, t.form, group))
+	return true
+}
+
+// otherSchemes has the schemes of the same news servers.
+var otherSchemes = map[string]string{"news": "nntp", "nntp": "news", "snews": "nntps", "nntps": "snews"}
+
+// otherGroup returns the URL of a newsgroup with the other scheme of its server.
+// An article names its groups without a scheme.
+func otherGroup(u uri.URI) (uri.URI, bool) {
+	p := u.Parts()
+	var ok bool
+	if p.Scheme, ok = otherSchemes[p.Scheme]; !ok || strings.ContainsAny(strings.TrimPrefix(p.Path, "/"), "@/") {
+		return u, false
+	}
+	other, err := uri.Build(p)
+	return other, err == nil
+}
