@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/ldap"
 	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/schemes/mailserver"
 	"github.com/anyurl/fetch/schemes/nfs"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/pop"
@@ -25,6 +26,7 @@ import (
 	"github.com/anyurl/fetch/schemes/urn"
 	"github.com/anyurl/fetch/schemes/wais"
 	"github.com/anyurl/fetch/schemes/whois"
+	"github.com/anyurl/fetch/schemes/whoispp"
 	"github.com/anyurl/fetch/schemes/z3950"
 )
 
@@ -63,6 +65,7 @@ func All(o Options) []fetch.Scheme {
 		http.Schemes(o.HTTP),
 		ldap.Schemes(o.LDAP),
 		mail.Schemes(o.Mail),
+		mailserver.Schemes(),
 		nfs.Schemes(o.NFS),
 		nntp.Schemes(o.NNTP),
 		pop.Schemes(o.POP),
@@ -73,6 +76,7 @@ func All(o Options) []fetch.Scheme {
 		urn.Schemes(o.URN),
 		wais.Schemes(o.WAIS),
 		whois.Schemes(),
+		whoispp.Schemes(),
 		z3950.Schemes(o.Z3950),
 	)
 }

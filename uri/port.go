@@ -74,11 +74,11 @@ func isCommonScheme(scheme string) bool {
 	}
 	scheme = strings.ToLower(scheme)
 	switch scheme {
-	case "file", "mailto", "mid", "cid", "urn", "data", "tel", "sip", "sips", "xmpp":
+	case "file", "afs", "mailto", "mailserver", "mid", "cid", "urn", "data", "tel", "sip", "sips", "xmpp":
 		return true
 	}
 	_, ok := DefaultPort(scheme)
 	return ok
 }
 
-const maxCommonScheme = len("prospero")
+const maxCommonScheme = len("mailserver")

@@ -106,3 +106,22 @@ func TestTftp(t *testing.T) {
 	runFetch(t, 2, "tftp://"+s.Addr+"/")
 	runFetch(t, 12, "ls", url)
 }
+
+// TestWhoisPlusPlus retrieves records and referrals of a Whois++ server, in the
+// form of RFC 1835.
+func TestWhoisPlusPlus(t *testing.T) {
+	const ready, end = "% 220-Hello\r\n% 220 Ready\r\n", "% 226 Transaction complete\r\n"
+	s := faultnet.Listen(t, faultnet.Script{faultnet.Send(ready), faultnet.Lines(
+		faultnet.On("^name=ada$", 0, faultnet.Send("% 200 ok\r\n# FULL USER H A1\r\n NAME: Ada\r\n# END\r\n"+end), faultnet.Fin()),
+		faultnet.On("^template=user$", 0, faultnet.Send("% 200 ok\r\n# HANDLE USER H A1\r\n# SERVER-TO-ASK\r\n HOST-NAME: h.example\r\n# END\r\n"+end), faultnet.Fin()),
+		faultnet.On("^handle=A1$", 0, faultnet.Send("% 200 ok\r\n# FULL USER H A1\r\n NAME: Ada\r\n# END\r\n"+end), faultnet.Fin()),
+		faultnet.On(".", 0, faultnet.Send("% 200 ok\r\n"+end), faultnet.Fin()),
+	)})
+	host := "whois++://" + s.Addr().String()
+	contains(t, runFetch(t, 0, host+"/name=ada"), " NAME: Ada\r\n")
+	contains(t, runFetch(t, 0, "ls", "--json", host+"/template=user"), host+"/handle=A1", "whois++://h.example/template=user")
+	contains(t, runFetch(t, 0, "search", "--json", host, "template=user"), host+"/handle=A1")
+	contains(t, mirrorOne(t, host+"/template=user"), "WARC-Target-URI: "+host+"/handle=A1\r\n", " NAME: Ada\r\n")
+	runFetch(t, 8, host+"/name=none")
+	runFetch(t, 2, host)
+}
