@@ -28,7 +28,7 @@ func (r *commandTree) search() *cobra.Command {
 	c := &searchCommand{streams: r.streams}
 	return r.define(&cobra.Command{
 		Use:     "search [flags] URL WORDS...",
-		Short:   "Search an index: gopher, wais, archie or a mailbox",
+		Short:   "Search an index: gopher, wais, z39.50, ldap, archie or a mailbox",
 		Long:    "search sends the words to the index at the URL and prints a list of the results.",
 		Example: examples("fetch search wais://wais.example.org/rfc telnet option"),
 		Args: func(_ *cobra.Command, args []string) error {

@@ -13,7 +13,7 @@ const chunk = 64 << 10
 const large = 1 << 20
 
 // Read reads one element and returns its encoding. An element of more than
-// limit bytes is an error, and so is one that is nested too deeply. At the end
+// limit bytes, or of more than MaxDepth levels, is an error. At the end
 // of r, Read returns io.EOF, and within an element io.ErrUnexpectedEOF. The
 // buffer of r must hold at least 16 bytes.
 func Read(r *bufio.Reader, limit int) ([]byte, error) {

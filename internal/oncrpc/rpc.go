@@ -18,7 +18,7 @@ const (
 	maxParts   = 1 << 10 // fragments of a record
 )
 
-// A Call is the head of a call. The credential is that of AUTH_SYS.
+// A Call is the head of a call, with a credential of the type AUTH_SYS.
 type Call struct {
 	XID                         uint32
 	Program, Version, Procedure uint32

@@ -44,7 +44,7 @@ func NewDecoder(b []byte) *Decoder { return &Decoder{b: b} }
 // Err returns the first error.
 func (d *Decoder) Err() error { return d.err }
 
-// Fail sets the error, if there is none yet.
+// Fail sets the error. The first error is kept.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = malformed(format, args...)

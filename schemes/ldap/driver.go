@@ -67,7 +67,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 }
 
 // login runs use with a lease of a session. If the server requires a login,
-// login asks for a credential once.
+// login requests a credential from env.Login once.
 func (d *driver) login(ctx context.Context, req *fetch.Request, l locator, use func(*lease) error) error {
 	auth := req.Auth
 	if auth != nil && auth.User == "" && l.bindName != "" {
@@ -147,8 +147,8 @@ func (o Options) plan(req *fetch.Request) (steps []scheme.Step, err error) {
 	return append(steps, scheme.Step{Verb: "search", Arg: strings.Join(parts, " ")}), nil
 }
 
-// requested returns the attributes that a request asks for. Nil stands for all
-// user attributes.
+// requested returns the attributes that a search requests. If the result is nil,
+// the server sends all user attributes.
 func (l locator) requested(req *fetch.Request) []string {
 	switch {
 	case req.Op == fetch.Stat:

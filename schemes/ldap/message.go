@@ -70,7 +70,7 @@ func pageControl(cookie []byte) []byte {
 type message struct {
 	id       int64
 	op       ber.Element
-	controls ber.Element // zero if there are none
+	controls ber.Element // the zero Element if the message has no controls
 }
 
 func parseMessage(b []byte) (m message, err error) {

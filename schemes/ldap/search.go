@@ -21,7 +21,8 @@ type search struct {
 
 	cookie []byte // of the page
 	out    bytes.Buffer
-	done   bool // the result was read
+	done   bool  // the result was read
+	err    error // of fill
 
 	// The rest of the current message, which is not written yet.
 	value      value
@@ -106,14 +107,22 @@ func (e *search) complete(text string) (uri.URI, bool) {
 	return u, err == nil
 }
 
-// Read returns the LDIF of the entries.
+// Read returns the LDIF of the entries. It does not wait for the network if it
+// has data.
 func (e *search) Read(p []byte) (int, error) {
-	for e.out.Len() == 0 {
-		if err := e.fill(); err != nil {
-			return 0, err
-		}
+	for e.err == nil && (e.out.Len() == 0 || e.out.Len() < len(p) && e.isReady()) {
+		e.err = e.fill()
+	}
+	if e.out.Len() == 0 {
+		return 0, e.err
 	}
 	return e.out.Read(p)
+}
+
+// isReady reports whether a part of the next data has already arrived.
+func (e *search) isReady() bool {
+	return e.value.begin != "" || len(e.values)+len(e.attributes)+len(e.references) > 0 ||
+		!e.done && e.lease.Session.in.Buffered() > 0
 }
 
 // fill adds the next part of the LDIF to out. Only a part of one value is

@@ -98,7 +98,7 @@ func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lea
 
 // findRoot returns the directory to which the path of a URL is relative, and the
 // rest of the path: the directory of the public file handle, or an export that
-// contains the file. The zero root stands for the list of exports.
+// contains the file. The result is the zero root for the list of exports.
 func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, path []string, err error) {
 	if !s.probed {
 		_, err := s.getattr(handle{})

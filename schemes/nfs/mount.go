@@ -31,9 +31,9 @@ type mounter struct {
 	own    *session // of the MOUNT service; nil before the first call
 }
 
-// call calls a procedure of the MOUNT service. The service has the connection of
-// the NFS service if it answers there, or else the configured port, or the port
-// that the portmapper knows.
+// call calls a procedure of the MOUNT service. It uses the connection of the NFS
+// service if both services have the same port. Otherwise it connects to the
+// configured port, or to the port that the portmapper returns.
 func (m *mounter) call(ctx context.Context, procedure uint32, args []byte) (*oncrpc.Decoder, *session, error) {
 	if m.own == nil && m.driver.MountPort == 0 {
 		_, err := m.s.call(mountProgram, procNull, nil)
@@ -56,7 +56,7 @@ func (m *mounter) call(ctx context.Context, procedure uint32, args []byte) (*onc
 func (m *mounter) connect(ctx context.Context) (err error) {
 	p := m.driver.MountPort
 	if p == 0 {
-		if p, err = m.askPortmapper(ctx); err != nil {
+		if p, err = m.queryPortmapper(ctx); err != nil {
 			return err
 		}
 	}
@@ -83,8 +83,8 @@ func (m *mounter) close() {
 	}
 }
 
-// askPortmapper returns the port of the MOUNT service.
-func (m *mounter) askPortmapper(ctx context.Context) (uint16, error) {
+// queryPortmapper returns the port of the MOUNT service.
+func (m *mounter) queryPortmapper(ctx context.Context) (uint16, error) {
 	conn, err := m.driver.env.Net.DialPeer(ctx, m.s.NetConn, portmapPort)
 	if err != nil {
 		return 0, err

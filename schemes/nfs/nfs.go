@@ -23,12 +23,12 @@ import (
 
 // Options configure the scheme. The zero value is valid.
 type Options struct {
-	// User is the identity that the driver claims. Servers do not verify it. If
-	// User is nil, the driver claims to be nobody, with the ids 65534.
+	// User is the identity in the requests. Servers do not verify it. If
+	// User is nil, the user id and the group id are 65534.
 	User *User
 
-	// MountPort is the port of the MOUNT service. If it is zero, the driver asks
-	// the NFS server and then its portmapper.
+	// MountPort is the port of the MOUNT service. If it is zero, the driver tries
+	// the port of NFS and then queries the portmapper.
 	MountPort uint16
 }
 

@@ -100,7 +100,7 @@ func (s *session) follow(w *walk, link node, rest []string) ([]string, error) {
 }
 
 // resolvePublic looks up a path relative to the public file handle. The server
-// resolves the complete path, except for a symbolic link at its end.
+// resolves the complete path. The driver follows a symbolic link at the end.
 func (s *session) resolvePublic(w *walk, path []string) (n node, err error) {
 	for {
 		if len(path) == 0 {

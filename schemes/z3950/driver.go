@@ -51,7 +51,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 }
 
 // exchange runs use with a lease of a session. The function use ends the lease.
-// If the server requires a login, exchange asks for a credential once.
+// If the server requires a login, exchange requests a credential from env.Login
+// once.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, use func(*lease) error) error {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
@@ -147,8 +148,8 @@ func (l locator) find(s *session) (r apdu.Record, err error) {
 	return all[0], nil
 }
 
-// useLocalNumber is the Bib-1 attribute that servers use for the number of a
-// record, if they do not know document ids.
+// useLocalNumber is the Bib-1 attribute for the number of a record in its
+// database. More servers support it than document ids.
 const useLocalNumber = 12
 
 // simpler returns the terms of a document id with fewer or other attributes. It

@@ -19,7 +19,7 @@ type session struct {
 	*sessions.Conn
 	in     *bufio.Reader
 	server *apdu.InitResponse
-	asked  string // the encoded search of the current result set; "" if there is none
+	asked  string // the encoded search that created the result set, or ""
 	count  int64  // number of records in the result set
 }
 

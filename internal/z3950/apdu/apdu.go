@@ -1,6 +1,6 @@
 // Package apdu encodes the requests and decodes the responses of Z39.50-1995
-// (ISO 23950), versions 2 and 3. The messages are encoded in BER, in contrast
-// to those of WAIS.
+// (ISO 23950), versions 2 and 3. These messages are encoded in BER. The messages
+// of WAIS are not.
 package apdu
 
 import (

@@ -159,8 +159,7 @@ func (r *Record) external(e ber.Element) error {
 	return nil
 }
 
-// diagnostics decodes diagnostics. A format that this package does not know
-// becomes a diagnostic without a code.
+// diagnostics decodes diagnostics. A diagnostic of an unknown format has no code.
 func diagnostics(all []ber.Element) (faults []Diagnostic, err error) {
 	for _, e := range all {
 		var d Diagnostic
