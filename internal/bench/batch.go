@@ -18,13 +18,13 @@ func batchCases() []Case {
 		Serve:   serveMany(files, size),
 		Fetch:   []string{"--no-config", "-s", "-Z", "--input-file", "{list}"},
 		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "-Z", "-K", "{config}"}}},
-		Targets: []Target{{Measure: wall, Ratio: 0.5}, {Measure: memory, Limit: 64 << 20}},
+		Targets: []Target{{Measure: wall, Ratio: 0.7}, {Measure: cpu, Ratio: 0.6}, {Measure: memory, Limit: 64 << 20}},
 	}, {
 		Name:    "http 10,000 of 1 kB, into files",
 		Serve:   serveMany(files, size),
 		Fetch:   []string{"--no-config", "-s", "-Z", "--output-dir", "{dir}", "--input-file", "{list}"},
 		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "-Z", "--output-dir", "{dir}", "--remote-name-all", "-K", "{config}"}}},
-		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: memory, Limit: 64 << 20}},
+		Targets: []Target{{Measure: wall, Ratio: 0.9}, {Measure: cpu, Ratio: 1}, {Measure: memory, Limit: 64 << 20}},
 	}, {
 		Name:    "http 256 MiB, 50 MB/s a request",
 		Serve:   serveFrom(peer.NginxOptions{Rate: "50m"}, 256<<20),

@@ -23,19 +23,21 @@ func ftpCases() []Case {
 		Serve:   serveFTP,
 		Fetch:   []string{"--no-config", "{url}"},
 		Rivals:  []Rival{{"curl", append(curl, "{url}")}, {"wget", append(wget, "-O-", "{url}")}},
-		Targets: []Target{{Measure: cpu, Ratio: 1.1}, {Measure: memory, Limit: 32 << 20}},
+		Targets: []Target{{Measure: wall, Ratio: 0.8}, {Measure: cpu, Ratio: 0.6}, {Measure: memory, Limit: 32 << 20}},
 	}, {
-		Name:    "ftp 2,000 files, 1 connection",
-		Serve:   serveFTPFiles,
-		Fetch:   []string{"--no-config", "--input-file", "{list}"},
-		Rivals:  []Rival{{"curl", append(curl, "{url}/[1000-2999]")}},
-		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: memory, Limit: 32 << 20}},
+		Name:  "ftp 2,000 files, 1 connection",
+		Serve: serveFTPFiles,
+		Fetch: []string{"--no-config", "--input-file", "{list}"},
+		Rivals: []Rival{
+			{"wget", append(wget, "-O-", "-i", "{list}")}, {"curl", append(curl, "{url}/[1000-2999]")},
+		},
+		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 32 << 20}},
 	}, {
 		Name:    "ftp 2,000 files, 4 connections",
 		Serve:   serveFTPFiles,
 		Fetch:   []string{"--no-config", "-Z", "--per-host", "4", "--output-dir", "{dir}", "--input-file", "{list}"},
 		Rivals:  []Rival{{"wget", append(wget, "-r", "-nH", "-P", "{dir}", "{url}/")}},
-		Targets: []Target{{Measure: wall, Ratio: 1 / 1.5}, {Measure: memory, Limit: 32 << 20}},
+		Targets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.3}, {Measure: memory, Limit: 32 << 20}},
 	}}
 }
 
