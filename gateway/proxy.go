@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -65,30 +66,31 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 	if untyped {
 		u = withType(u)
 	}
-	t := liveTarget{url: u, raw: true} // an error page for bytes has no form of the first page
 	resp, err := x.gate.retrieve(x.r.Context(), scheme, u, op, guard.Permission{}, false)
-	if err != nil {
-		x.liveError(t, guard.Permission{}, err)
+	if errors.Is(err, fetch.NeedQuery) {
+		resp, err = &fetch.Response{Kind: fetch.Index, Body: http.NoBody, Size: -1}, nil
+	}
+	if err != nil { // an error page for bytes has no form of the first page
+		x.liveError(liveTarget{url: u, raw: true}, guard.Permission{}, err)
 		return
 	}
 	defer resp.Body.Close()
 	setStatus(resp, scheme)
-	if resp.Media == "" && resp.Kind != fetch.Menu {
+	if resp.Media == "" && resp.Kind != fetch.Menu && resp.Kind != fetch.Index {
 		sniff(resp, u)
 	}
-	l := proxyLinks{newLiveLinks(x.Handler, t, guard.Permission{}, resp), "http://" + x.address, !untyped}
-	l.target.raw = false
+	x.w.Header().Set("Cache-Control", "no-store")
+	l := proxyLinks{newLiveLinks(x.Handler, liveTarget{url: u}, guard.Permission{}, resp), "http://" + x.address, !untyped}
 	v := x.liveView(l.liveLinks, resp)
 	v.Links = l
 	for i := range v.Page.Banner.Links {
 		v.Page.Banner.Links[i].Path = l.absolute(v.Page.Banner.Links[i].Path)
 	}
-	x.w.Header().Set("Cache-Control", "no-store")
 	switch form := v.Form(); {
 	case !resp.Location.IsZero():
 		x.w.Header().Set("Location", l.Page(resp.Location.WithoutUserinfo()))
 		x.w.WriteHeader(redirectStatus(resp.Code))
-	case form == render.Listing || form == render.Message:
+	case form == render.Listing || form == render.Message || resp.Kind == fetch.Index:
 		x.show(v)
 	default:
 		x.raw(resp, resp.Body)

@@ -83,6 +83,7 @@ func TestTextBrowsers(t *testing.T) {
 		"newsgroup without a server": {"lynx", "news:local.test", []string{"Tea <b>time</b>"}},
 		"article in lynx":            {"lynx", "news:tea@example.org", []string{"Milk first.", "Tea <b>time</b>"}},
 		"wais search in lynx":        {"lynx", "wais://" + wais.Addr().String() + "/notes?whale", []string{"alpha.txt", "wais://" + wais.Addr().String() + "/notes/"}},
+		"wais database in lynx":      {"lynx", "wais://" + wais.Addr().String() + "/notes", []string{"Search words"}},
 		"finger in lynx":             {"lynx", "finger://" + finger.Addr + "/" + peer.User, []string{"To drink tea"}},
 		"private address in lynx":    {"lynx", "gopher://10.0.0.1/1/", []string{"The policy denies access to this URL"}},
 		"the gateway itself in lynx": {"lynx", "gopher://" + gateway + "/1/", []string{"The policy denies access to this URL"}},
@@ -219,6 +220,10 @@ func TestProxyLinks(t *testing.T) {
 	}
 	if w := get(h, "GET", raw[1]); w.Code != 200 || !strings.HasPrefix(w.Body.String(), "hHome\t") {
 		t.Errorf("%s: %d: %s", raw[1], w.Code, w.Body)
+	}
+	w = get(h, "GET", "gopher://"+s.Addr+"/7/search", "Host: "+s.Addr)
+	if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, `action="http://127.0.0.1:8700/live"`) || !strings.Contains(body, `name="via"`) {
+		t.Errorf("search form: %d: %s", w.Code, body)
 	}
 	w = get(h, "GET", "gopher://"+s.Addr+"/0/about.txt", "Host: "+s.Addr)
 	if w.Code != 200 || w.Body.String() != "About\r\n" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
