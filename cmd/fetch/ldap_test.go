@@ -53,4 +53,6 @@ func TestLDAP(t *testing.T) {
 		t.Errorf("the mirror has %d entries, and the WARC files %v", entries, warcs)
 	}
 	runFetch(t, 0, "verify", dir)
+	contains(t, runFetch(t, 0, "--archive", dir, alice), "sn: Whale\n")
+	contains(t, runFetch(t, 0, "ls", "--urls", "--archive", dir, url+"dc=example,dc=org??sub"), alice+"\n")
 }

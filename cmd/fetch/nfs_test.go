@@ -54,4 +54,8 @@ func TestNFS(t *testing.T) {
 		t.Errorf("the mirror has %q, and the WARC files %v", got, warcs)
 	}
 	runFetch(t, 0, "verify", dir)
+	if got := runFetch(t, 0, "--archive", dir, root+"sub/x"); got != "deep\n" {
+		t.Errorf("archive: got %q", got)
+	}
+	contains(t, runFetch(t, 0, "ls", "--archive", dir, root), " motd\n")
 }

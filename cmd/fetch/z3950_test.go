@@ -43,4 +43,6 @@ func TestZ3950(t *testing.T) {
 		t.Errorf("the mirror has %d records, and the WARC files %v", records, warcs)
 	}
 	runFetch(t, 0, "verify", dir)
+	contains(t, runFetch(t, 0, "--archive", dir, url+"?3whale;n=1"), "245 10 $a How to program a computer\n")
+	contains(t, runFetch(t, 0, "ls", "--archive", dir, url+"?3whale"), "How to program a computer\n")
 }

@@ -12,7 +12,10 @@ func KindOf(media string) fetch.Kind {
 	if IsMedia(media) {
 		return fetch.Menu
 	}
-	t, _, _ := mime.ParseMediaType(media)
+	t, params, _ := mime.ParseMediaType(media)
+	if t == "text/x-ldif" && params["scope"] != "" { // the result of a search, and not one entry
+		return fetch.Menu
+	}
 	switch t {
 	case "application/gopher-menu", "application/gopher+-menu", "text/x-ph",
 		"text/x-ftp-list", "text/x-nntp-overview", "text/x-nntp-hdr", "text/x-nntp-active",

@@ -41,7 +41,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	}
 	resp := &fetch.Response{Kind: fetch.Document, Media: media, Size: -1, Proto: proto, Body: io.NopCloser(strings.NewReader(""))}
 	if l.isListing() {
-		resp.Kind = fetch.Menu
+		resp.Kind, resp.Media = fetch.Menu, media+"; scope="+scopes[l.scope]
 	}
 	err = d.login(ctx, req, l, func(lease *lease) error {
 		e := &search{locator: l, lease: lease, req: req}

@@ -40,7 +40,6 @@ func Schemes(o Options) []fetch.Scheme {
 		Links:  scheme.Links{To: []string{"ldap", "ldaps"}},
 		Traits: scheme.Traits{ReportsSize: true},
 		Mirror: scheme.Mirroring{
-			Record:     scheme.RecordSent,
 			References: true,
 			Subtree:    func(u uri.URI) (uri.URI, bool) { return u.WithoutQuery(), true },
 		},

@@ -41,7 +41,6 @@ func Schemes(Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Traits: scheme.Traits{ReportsSize: true},
-		Mirror: scheme.Mirroring{Record: scheme.RecordWire},
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env) },
 	}
