@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/afs"
 	"github.com/anyurl/fetch/schemes/data"
 	"github.com/anyurl/fetch/schemes/dict"
 	"github.com/anyurl/fetch/schemes/file"
@@ -32,6 +33,7 @@ import (
 
 // Options contains the options of each scheme package. The zero value is valid.
 type Options struct {
+	AFS      afs.Options
 	File     file.Options
 	FTP      ftp.Options
 	Gemini   gemini.Options
@@ -55,6 +57,7 @@ type Options struct {
 // them calls the Schemes functions of their packages instead.
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
+		afs.Schemes(o.AFS),
 		data.Schemes(),
 		dict.Schemes(),
 		file.Schemes(o.File),

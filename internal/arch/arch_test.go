@@ -36,6 +36,7 @@ var layers = map[string][]string{
 	"internal/coding":      {"fetch"},
 	"internal/httpauth":    {"internal/http1"},
 	"internal/line":        {},
+	"internal/localfile":   {"fetch", "uri", "internal/entries", "internal/media"},
 	"internal/linesort":    {"fetch"},
 	"internal/regularfile": {},
 	"internal/sessions":    {"fetch", "internal/line"},

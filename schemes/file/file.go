@@ -15,17 +15,10 @@
 package file
 
 import (
-	"io"
-	"iter"
 	"os"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/internal/localfile"
 )
 
 // Options configures the file scheme. The zero value gives access to all files
@@ -39,56 +32,5 @@ type Options struct {
 
 // Schemes returns the scheme file.
 func Schemes(o Options) []fetch.Scheme {
-	return []fetch.Scheme{{
-		Name:   "file",
-		Help:   help,
-		Local:  true,
-		Links:  scheme.Links{To: []string{"file"}, Confined: true, From: []string{"file"}},
-		Traits: scheme.Traits{Files: true, ListsExactSizes: true, ReportsSize: true},
-		Proxy:  scheme.ByDriver,
-		Plan:   plan,
-		Open:   func(fetch.Env) fetch.Driver { return &driver{o.Root} },
-		Menu:   menu,
-	}}
-}
-
-// plan returns the file operations for req and the paths of these operations. A
-// URL without a final slash can name a file or a directory.
-func plan(req *fetch.Request) ([]scheme.Step, error) {
-	p, err := locate(req.URL)
-	switch {
-	case err != nil:
-		return nil, err
-	case req.Op == fetch.Stat:
-		return []scheme.Step{{Verb: "STAT", Arg: p.String()}}, nil
-	case p.dir:
-		return []scheme.Step{{Verb: "LIST", Arg: p.String()}}, nil
-	}
-	steps := []scheme.Step{{Verb: "OPEN", Arg: p.String(), Else: "LIST"}}
-	if first := req.Range.First; first != 0 {
-		steps = append(steps, scheme.Step{Verb: "SEEK", Arg: strconv.FormatInt(first, 10)})
-	}
-	return steps, nil
-}
-
-// menu parses a directory listing in JSON. JSON cannot represent invalid UTF-8,
-// so menu restores such names from the URLs of the entries.
-func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
-	return func(yield func(fetch.Entry, error) bool) {
-		for e, err := range entries.Menu(base, media, r) {
-			if strings.ContainsRune(e.Name, utf8.RuneError) && !e.URL.IsZero() {
-				e.Name = lastSegment(e.URL)
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
-}
-
-// lastSegment returns the last segment of the path of u after percent-decoding.
-func lastSegment(u uri.URI) string {
-	path := strings.TrimSuffix(u.Path(), "/")
-	name, _ := uri.Unescape(path[strings.LastIndexByte(path, '/')+1:])
-	return name
+	return []fetch.Scheme{localfile.Scheme{Name: "file", Help: help, Root: o.Root}.Scheme()}
 }

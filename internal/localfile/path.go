@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"path/filepath"
@@ -10,30 +10,37 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A place is the path of the file or directory that a URL names, as a list of
+// A Place is the path of the file or directory that a URL names, as a list of
 // segments.
-type place struct {
+type Place struct {
 	names []string // decoded path segments from the root, without dot segments
 	dir   bool     // the URL ends in a slash, so the file must be a directory
+	lead  string   // first part of the URL path that is not in names, such as "/afs"
+	host  bool     // the first name is the host of the URL, not a part of its path
 }
 
-// locate parses the path of a file URL. It removes dot segments,
+// Locate parses the path of a file URL.
+func Locate(u uri.URI) (Place, error) {
+	if err := validate(u); err != nil {
+		return Place{}, err
+	}
+	return ParsePath(u.Path())
+}
+
+// ParsePath parses a URL path that starts with a slash. It removes dot segments,
 // percent-encoded or not, before any file is opened. Equivalent URLs (RFC 3986
 // section 6.2.2) therefore name the same file, and no URL names a file above
 // the root.
-func locate(u uri.URI) (place, error) {
-	if err := validate(u); err != nil {
-		return place{}, err
-	}
+func ParsePath(path string) (Place, error) {
 	var names []string
 	last := ""
-	for segment := range strings.SplitSeq(u.Path()[1:], "/") {
+	for segment := range strings.SplitSeq(path[1:], "/") {
 		name, err := uri.Unescape(segment)
 		if err != nil {
-			return place{}, fetch.BadURL.With(err)
+			return Place{}, fetch.BadURL.With(err)
 		}
 		if strings.ContainsAny(name, "/\x00") {
-			return place{}, fetch.BadURL.Errorf("encoded slash or NUL in a file name")
+			return Place{}, fetch.BadURL.Errorf("encoded slash or NUL in a file name")
 		}
 		switch name {
 		case "", ".":
@@ -44,7 +51,22 @@ func locate(u uri.URI) (place, error) {
 		}
 		last = name
 	}
-	return place{names, last == "" || last == "." || last == ".."}, nil
+	return Place{names: names, dir: last == "" || last == "." || last == ".."}, nil
+}
+
+// WithoutFirst returns p relative to the directory name at its start. It returns
+// p if p does not start with name.
+func (p Place) WithoutFirst(name string) Place {
+	if len(p.names) > 0 && p.names[0] == name {
+		p.names, p.lead = p.names[1:], "/"+name
+	}
+	return p
+}
+
+// Below returns p in the directory host, which is the host of the URL.
+func (p Place) Below(host string) Place {
+	p.names, p.host = append([]string{host}, p.names...), true
+	return p
 }
 
 // validate returns an error for a URL with components that file URLs do not
@@ -69,19 +91,23 @@ func validate(u uri.URI) error {
 }
 
 // String returns the path as a string without a final slash.
-func (p place) String() string { return "/" + strings.Join(p.names, "/") }
+func (p Place) String() string { return "/" + strings.Join(p.names, "/") }
 
 // path returns the URL path of p.
-func (p place) path() string {
-	path := uri.Escape(p.String(), uri.Path)
-	if p.dir && len(p.names) > 0 {
+func (p Place) path() string {
+	shown := p
+	if p.host {
+		shown.names = p.names[1:]
+	}
+	path := uri.Escape(p.lead+strings.TrimSuffix(shown.String(), "/"), uri.Path)
+	if p.dir || path == "" {
 		path += "/"
 	}
 	return path
 }
 
 // inRoot returns p as a path for os.Root.
-func (p place) inRoot() string {
+func (p Place) inRoot() string {
 	if len(p.names) == 0 {
 		return "."
 	}
@@ -89,7 +115,7 @@ func (p place) inRoot() string {
 }
 
 // local returns the path in the syntax of the operating system.
-func (p place) local() (string, error) {
+func (p Place) local() (string, error) {
 	if runtime.GOOS == "windows" {
 		return dosPath(p.names)
 	}
@@ -97,6 +123,7 @@ func (p place) local() (string, error) {
 }
 
 // child returns the path of a file in the directory p.
-func (p place) child(name string) place {
-	return place{names: append(slices.Clip(p.names), name)}
+func (p Place) child(name string) Place {
+	p.names, p.dir = append(slices.Clip(p.names), name), false
+	return p
 }

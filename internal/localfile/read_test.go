@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"bytes"
@@ -187,7 +187,7 @@ func TestChanged(t *testing.T) {
 // TestErrorWithLastByte checks that the error for a changed file is returned
 // together with the last byte.
 func TestErrorWithLastByte(t *testing.T) {
-	d := &driver{}
+	d := &driver{scheme: Scheme{Locate: Locate}}
 	path := write(t, filepath.Join(t.TempDir(), "f"), make([]byte, 100_000))
 	u, _ := fetch.ParseURL(urlOf(path))
 	resp, err := d.Do(t.Context(), &fetch.Request{URL: u})

@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"context"
@@ -16,6 +16,7 @@ type source struct {
 	file   *os.File
 	ctx    context.Context
 	stop   func() bool // stops the callback that closes file when ctx is done
+	done   func()      // called once by Close, or nil
 	closed atomic.Bool
 }
 
@@ -26,9 +27,12 @@ func newSource(ctx context.Context, f *os.File) *source {
 // Close closes the file. It may be called more than once and concurrently with
 // Read. It always returns nil, because the file is open for reading only.
 func (s *source) Close() error {
-	s.closed.Store(true)
+	again := s.closed.Swap(true)
 	s.stop()
 	s.file.Close()
+	if !again && s.done != nil {
+		s.done()
+	}
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 // list opens a directory and returns its listing. The URL of the Response ends
 // in a slash, so that relative references resolve against the directory.
 func (d *driver) list(
-	ctx context.Context, src *source, p place, info fs.FileInfo, req *fetch.Request,
+	ctx context.Context, src *source, p Place, info fs.FileInfo, req *fetch.Request,
 ) (*fetch.Response, error) {
 	p.dir = true
 	u, err := req.URL.WithPath(p.path())
@@ -29,7 +29,7 @@ func (d *driver) list(
 		URL:   u,
 		Kind:  fetch.Menu,
 		Media: entries.Media,
-		Proto: "file",
+		Proto: proto(req),
 		Size:  -1,
 		Time:  info.ModTime(),
 	}
@@ -50,7 +50,7 @@ const batchSize = 4096
 type listing struct {
 	driver *driver
 	source *source
-	dir    place
+	dir    Place
 	base   uri.URI
 	trace  *trace.Trace
 

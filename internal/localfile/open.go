@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"io/fs"
@@ -12,7 +12,7 @@ import (
 // first. It checks the type again after opening, because the file could have
 // been replaced. The flag noWait prevents the system call from blocking on a
 // named pipe.
-func (d *driver) open(p place) (*os.File, fs.FileInfo, error) {
+func (d *driver) open(p Place) (*os.File, fs.FileInfo, error) {
 	info, err := d.stat(p)
 	if err != nil {
 		return nil, nil, fault(err)
@@ -40,7 +40,7 @@ func (d *driver) open(p place) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-func (d *driver) openFile(p place) (*os.File, error) {
+func (d *driver) openFile(p Place) (*os.File, error) {
 	if d.root != nil {
 		return d.root.OpenFile(p.inRoot(), os.O_RDONLY|noWait, 0)
 	}
@@ -51,7 +51,7 @@ func (d *driver) openFile(p place) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|noWait, 0)
 }
 
-func (d *driver) stat(p place) (fs.FileInfo, error) {
+func (d *driver) stat(p Place) (fs.FileInfo, error) {
 	if d.root != nil {
 		return d.root.Stat(p.inRoot())
 	}
@@ -62,7 +62,7 @@ func (d *driver) stat(p place) (fs.FileInfo, error) {
 	return os.Stat(name)
 }
 
-func (d *driver) readlink(p place) (string, error) {
+func (d *driver) readlink(p Place) (string, error) {
 	if d.root != nil {
 		return d.root.Readlink(p.inRoot())
 	}

@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ func TestLocate(t *testing.T) {
 		{"file:///a%0d%0ab", "/a\r\nb", false}, // valid in a name, because no line is sent
 		{`file:///a%5cb`, `/a\b`, false},
 	} {
-		p, err := locate(uri.MustParse(c.url))
+		p, err := Locate(uri.MustParse(c.url))
 		if err != nil || p.String() != c.want || p.dir != c.dir {
 			t.Errorf("%s: got %q, %v, %v, want %q, %v", c.url, p, p.dir, err, c.want, c.dir)
 		}
@@ -88,7 +88,7 @@ func FuzzFilePath(f *testing.F) {
 		if err != nil || u.Scheme() != "file" {
 			return
 		}
-		p, err := locate(u)
+		p, err := Locate(u)
 		if err != nil {
 			if class := fetch.FaultOf(err); class != fetch.BadURL && class != fetch.BadAddress {
 				t.Errorf("%q: error %v has the fault %v", s, err, class)
@@ -108,7 +108,7 @@ func FuzzFilePath(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
-		if q, err := locate(again); err != nil || q.String() != path || q.dir != p.dir && path != "/" {
+		if q, err := Locate(again); err != nil || q.String() != path || q.dir != p.dir && path != "/" {
 			t.Errorf("%q: %q is parsed as %q, %v", s, again, q, err)
 		}
 	})

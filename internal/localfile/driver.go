@@ -1,4 +1,4 @@
-package file
+package localfile
 
 import (
 	"bytes"
@@ -13,21 +13,34 @@ import (
 	"github.com/anyurl/fetch/internal/media"
 )
 
-type driver struct{ root *os.Root }
+// A driver executes requests for one scheme.
+type driver struct {
+	scheme Scheme
+	root   *os.Root // nil for all files
+}
 
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	p, err := locate(req.URL)
+	p, err := d.scheme.Locate(req.URL)
 	if err != nil {
 		return nil, err
+	}
+	if d.scheme.Mount != "" {
+		root, err := os.OpenRoot(d.scheme.Mount)
+		if err != nil {
+			return nil, fetch.Local.Errorf("%s is not mounted: %w", d.scheme.Name, err)
+		}
+		d = &driver{d.scheme, root}
 	}
 	f, info, err := d.open(p)
 	if err != nil {
+		d.closeMount()
 		return nil, err
 	}
 	src := newSource(ctx, f)
+	src.done = d.closeMount
 	var resp *fetch.Response
 	if info.IsDir() {
 		resp, err = d.list(ctx, src, p, info, req)
@@ -45,6 +58,13 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, nil
 }
 
+// closeMount closes the directory that was opened for one request.
+func (d *driver) closeMount() {
+	if d.scheme.Mount != "" {
+		d.root.Close()
+	}
+}
+
 // headLen is the number of bytes in the first read of a file. This prefix is
 // sufficient to detect the media type. It also contains all of a file with an
 // incorrect size, such as the one-page files in /sys.
@@ -52,10 +72,10 @@ const headLen = 4<<10 + 1
 
 // readFile returns the metadata of a file and opens the range that the request
 // specifies.
-func readFile(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
+func readFile(src *source, p Place, info fs.FileInfo, req *fetch.Request) (*fetch.Response, error) {
 	resp := &fetch.Response{
 		Kind:      fetch.Document,
-		Proto:     "file",
+		Proto:     proto(req),
 		Size:      info.Size(),
 		Time:      info.ModTime(),
 		Validator: validator(info),
@@ -89,6 +109,9 @@ func readFile(src *source, p place, info fs.FileInfo, req *fetch.Request) (*fetc
 	resp.Body = &content{source: src, remaining: end - first, info: info}
 	return resp, nil
 }
+
+// proto returns the name of the scheme, for Response.Proto.
+func proto(req *fetch.Request) string { return req.URL.Scheme() }
 
 // maxUnsized is the maximum number of bytes read from a file of unknown length.
 // The operating system generates the content of such a file on each read.
