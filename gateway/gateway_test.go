@@ -103,6 +103,18 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestStyleSheet checks that browsers store the style sheet, and use it only as
+// long as it is unchanged.
+func TestStyleSheet(t *testing.T) {
+	h := newHandler(t, nil)
+	tag := get(h, "GET", "/style.css").Header().Get("ETag")
+	for field, status := range map[string]int{tag: 304, `"other"`: 200} {
+		if w := get(h, "GET", "/style.css", "If-None-Match: "+field); w.Code != status || (w.Body.Len() > 0) != (status == 200) {
+			t.Errorf("%s: status %d with %d bytes", field, w.Code, w.Body.Len())
+		}
+	}
+}
+
 // TestMemento checks the negotiation by date (RFC 7089).
 func TestMemento(t *testing.T) {
 	h := newHandler(t, nil)

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"html/template"
 	"net/http"
 	"time"
@@ -127,6 +129,13 @@ func (x *exchange) home() {
 
 func (x *exchange) styleSheet() {
 	x.w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	x.w.Header().Set("Cache-Control", "max-age=3600")
+	x.w.Header().Set("Cache-Control", "no-cache") // another version may have another style sheet
+	digest := sha256.Sum256(render.StyleSheet())
+	tag := `"` + hex.EncodeToString(digest[:8]) + `"`
+	x.w.Header().Set("ETag", tag)
+	if x.r.Header.Get("If-None-Match") == tag {
+		x.w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	x.w.Write(render.StyleSheet())
 }
