@@ -129,7 +129,7 @@ func (w *statusWriter) WriteHeader(status int) {
 const foreignPage = `<!DOCTYPE html><title>attack</title><link rel=icon href="data:,">
 <link rel=stylesheet href="%[1]s/live/%[2]s/style"><link rel=prefetch href="%[1]s/live/%[2]s/prefetch">
 <style>body{background:url(%[1]s/raw/%[2]s/background)}</style>
-<img src="%[1]s/raw/%[2]s/image"><img src="%[1]s/live;via=x/%[2]s/signed"><script src="%[1]s/raw/%[2]s/script"></script>
+<img src="%[1]s/raw/%[2]s/image"><img src="%[1]s/live;via=x/%[2]s/signed"><img src="%[1]s/live?url=gopher://1.2.3.4/7/s&words=queried"><img src="%[1]s/?token=guessed"><script src="%[1]s/raw/%[2]s/script"></script>
 <iframe src="%[1]s/live/%[2]s/frame"></iframe><object data="%[1]s/raw/%[2]s/object"></object><embed src="%[1]s/raw/%[2]s/embed">
 <video src="%[1]s/raw/%[2]s/video"></video><iframe name=in></iframe><iframe name=out></iframe>
 <form id=get action="%[1]s/live/%[2]s/getform" target=in><input name=q></form>
@@ -146,7 +146,7 @@ Promise.all([read('cors'), read('nocors', {mode: 'no-cors'}), read('posted', {me
 
 // foreignWays lists the requests of foreignPage.
 var foreignWays = []string{
-	"/style", "/prefetch", "/background", "/image", "/signed", "/script", "/frame", "/object", "/embed", "/video", "/getform", "/?post",
+	"/style", "/prefetch", "/background", "/image", "/signed", "=queried", "=guessed", "/script", "/frame", "/object", "/embed", "/video", "/getform", "/?post",
 	"/beacon", "/events", "/cors", "/nocors", "/posted", "/cookies", "/xhr",
 }
 
