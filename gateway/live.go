@@ -19,7 +19,8 @@ type Live struct {
 	// Client returns a new Client with the policy p for the schemes of the
 	// Handler. If personal is true, requests of the Client may use the files,
 	// mailboxes, logins, cookies and client certificates of the user. Otherwise
-	// they must not. The Handler closes the Client.
+	// they must not. The Client should decode content codings. The Handler
+	// closes the Client.
 	Client func(p fetch.Policy, personal bool) (*fetch.Client, error)
 
 	Schemes []string // schemes of live pages; nil allows all schemes of the Handler

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes"
+	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -16,7 +17,7 @@ import (
 // 127.0.0.1.
 func newLive(t testing.TB, change func(*Options)) *Handler {
 	t.Helper()
-	opts := Options{Address: testAddress, Schemes: schemes.All(schemes.Options{}), Live: &Live{AllowHosts: []string{"127.0.0.1"}}}
+	opts := Options{Address: testAddress, Schemes: schemes.All(schemes.Options{HTTP: web.Options{Compressed: true}}), Live: &Live{AllowHosts: []string{"127.0.0.1"}}}
 	opts.Live.Client = func(p fetch.Policy, personal bool) (*fetch.Client, error) {
 		return fetch.New(fetch.Options{Policy: p, Wrap: wrap.Standard(wrap.Options{})}, opts.Schemes...), nil
 	}

@@ -21,11 +21,13 @@ func TestLiveWeb(t *testing.T) {
 		"location = /scheme { return 302 file:///etc/passwd; }",
 		"location = /unknown { return 302 nosuch:x; }",
 		"location = /login { return 401; }",
+		"location = /zipped { add_header Content-Encoding gzip; default_type text/plain; }",
 	}, "")})
 	s.Put("page.html", []byte(`<html><head><link rel=preconnect href=//evil.example></head><body><img src=a.gif><a href=/moved>m</a>`+
 		`<a href="gopher://g.example/">g</a><a href="mailto:x@y">w</a><form action=/find><input name=q></form><script>1</script>`))
 	s.Put("find", []byte("found"))
 	s.Put("a.gif", []byte(image))
+	s.Put("zipped", []byte(zipped("unzipped text")))
 	s.Put("file.zip", []byte("PK\x05\x06"))
 	h := newLive(t, nil)
 	base := "http://" + s.Addr
@@ -51,6 +53,8 @@ func TestLiveWeb(t *testing.T) {
 		"redirect to an unknown scheme": {"/live/" + base + "/unknown", 502, []string{"nosuch:x"}},
 		"missing":                       {"/live/" + base + "/missing", 404, []string{"404 Not Found", "sandbox"}},
 		"login":                         {"/live/" + base + "/login", 401, []string{"!WWW-Authenticate"}},
+		"zipped text":                   {"/live/" + base + "/zipped", 200, []string{"<pre>unzipped text"}},
+		"zipped bytes":                  {"/raw/" + base + "/zipped", 200, []string{"\nunzipped text", "!Content-Encoding"}},
 		"refused connection":            {"/live/http://127.0.0.1:9/", 403, nil},
 		"parameter of a listing":        {"/live;sort=size;page=2/" + base + "/page.html", 200, nil},
 	} {

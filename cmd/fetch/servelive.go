@@ -93,6 +93,7 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveCl
 		if c.schemes[i], err = c.flags[i].schemes(); err != nil {
 			return nil, err
 		}
+		c.schemes[i].HTTP.Compressed = true // the gateway sends bodies without content codings
 	}
 	if c.fields, err = personal.http.fields(); err != nil {
 		return nil, err

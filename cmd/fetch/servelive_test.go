@@ -53,7 +53,7 @@ func TestServePersonal(t *testing.T) {
 	web.Put("page.txt", []byte("protected"))
 	cert := peer.NewCert(t, peer.CertOptions{})
 	open := peer.Nginx(t, peer.NginxOptions{TLS: true, Server: "ssl_client_certificate " + cert.File + "; ssl_verify_client optional_no_ca;" +
-		`location = /who { default_type text/plain; return 200 "cookie=$http_cookie certificate=$ssl_client_fingerprint agent=$http_user_agent"; }`})
+		`location = /who { default_type text/plain; return 200 "cookie=$http_cookie certificate=$ssl_client_fingerprint agent=$http_user_agent coding=$http_accept_encoding"; }`})
 	mail := peer.Dovecot(t, peer.DovecotOptions{})
 	mail.Add(peer.User, "INBOX", "From: bob@example.org\r\nSubject: private message\r\n\r\nbody\r\n")
 	ftp := peer.Vsftpd(t, peer.FTPOptions{})
@@ -112,6 +112,7 @@ func TestServePersonal(t *testing.T) {
 		"netrc for ftp":      {"ftp://" + ftp.Addr + "/diary.txt", 404, "dear diary", "dear diary"},
 		"cookies":            {"http://" + open.Addr + "/who", 200, "cookie=session=abc", "abc"},
 		"no cookies":         {"http://" + open.Addr + "/who", 200, "agent=tester", "session"},
+		"compression":        {"http://" + open.Addr + "/who", 200, "coding=gzip", "session"},
 		"client certificate": {"https://" + open.TLSAddr + "/who", 200, "certificate=", "certificate=0"},
 		"mailbox":            {"imap://" + peer.User + "@" + mail.Addr + "/INBOX", 403, "private message", "private message"},
 		"file":               {"file://" + dir + "/note.txt", 403, "local note", "local note"},
