@@ -49,6 +49,11 @@ func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
 // parseISODate parses a date such as "2004-01-01 12:00". GNU ls may append
 // seconds and a time zone.
 func parseISODate(day, hour, zone string) (time.Time, int) {
+	// An error of time.Parse takes several allocations. Most dates are not ISO
+	// dates.
+	if len(day) != len(time.DateOnly) || day[4] != '-' {
+		return time.Time{}, 0
+	}
 	d, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return time.Time{}, 0
@@ -58,6 +63,9 @@ func parseISODate(day, hour, zone string) (time.Time, int) {
 		return d, 1
 	}
 	d = d.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute)
+	if zone == "" || zone[0] != '+' && zone[0] != '-' {
+		return d, 2
+	}
 	z, err := time.Parse("-0700", zone)
 	if err != nil {
 		return d, 2
