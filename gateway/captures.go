@@ -84,6 +84,16 @@ func (s *selection) addNeighbor(timestamp string) {
 // error ends the sequence.
 func (c *collection) lines(ctx context.Context, u uri.URI) func(yield func(warc.Line, error) bool) {
 	return func(yield func(warc.Line, error) bool) {
+		url := u.Unredacted()
+		kept, ok := c.lookups.get(url)
+		for _, l := range kept {
+			if !yield(l, ctx.Err()) || ctx.Err() != nil {
+				return
+			}
+		}
+		if ok {
+			return
+		}
 		for l, err := range c.Source.Lookup(u) {
 			if err == nil {
 				err = ctx.Err()
@@ -91,9 +101,31 @@ func (c *collection) lines(ctx context.Context, u uri.URI) func(yield func(warc.
 			if _, ok := parseTimestamp(l.Timestamp); err == nil && !ok {
 				continue
 			}
+			if len(kept) <= maxLookup {
+				kept = append(kept, l)
+			}
 			if !yield(l, err) || err != nil {
 				return
 			}
 		}
+		if len(kept) <= maxLookup { // the sequence is complete
+			c.lookups.add(url, kept)
+		}
 	}
+}
+
+const (
+	maxLookup  = 20      // index lines of a URL that are kept in memory
+	maxLookups = 4 << 20 // bytes of all index lines in memory
+)
+
+// newLookups returns a cache of index lines by URL.
+func newLookups() *lru[string, []warc.Line] {
+	return newLRU(maxLookups, func(url string, lines []warc.Line) int {
+		size := len(url) + 128
+		for _, l := range lines {
+			size += len(l.Key) + len(l.URL) + len(l.Digest) + len(l.File) + len(l.Media) + 256
+		}
+		return size
+	})
 }

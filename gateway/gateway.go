@@ -87,7 +87,7 @@ type Handler struct {
 	gate     *gate         // live pages, or nil
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
-	objects  *objectCache
+	objects  objectCache
 	searches chan struct{} // limits the number of running searches
 }
 
@@ -100,6 +100,7 @@ type collection struct {
 	statistics *statistics // statistics of the index, or nil if they are not computed yet
 	runsView   *runsView   // nil if the runs are not read yet
 	titles     titles
+	lookups    *lru[string, []warc.Line] // index lines by URL
 }
 
 // validBase matches a path prefix without special characters.
@@ -143,7 +144,9 @@ func New(opts Options) (*Handler, error) {
 	names := map[string]bool{}
 	for _, a := range opts.Archives {
 		a.Name = uniqueName(names, a.Name)
-		h.archives = append(h.archives, &collection{Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/"})
+		h.archives = append(h.archives, &collection{
+			Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/", lookups: newLookups(),
+		})
 	}
 	if opts.Live != nil {
 		h.gate, err = newGate(&opts)
@@ -210,21 +213,34 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		defer use.End()
 	}
-	wait := time.NewTimer(slotTimeout)
-	defer wait.Stop()
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-wait.C:
-		w.Header().Set("Retry-After", "10")
-		x.fail(http.StatusServiceUnavailable, "The server is busy", "Try again later.")
-		return
-	case <-ctx.Done():
+	if !x.takeSlot(ctx) {
 		return
 	}
+	defer func() { <-h.slots }()
 	if isProxied(r) {
 		x.proxy()
 		return
 	}
 	x.route()
+}
+
+// takeSlot waits until fewer than MaxRequests requests run. If the client has
+// gone or the time limit has passed, takeSlot returns false.
+func (x *exchange) takeSlot(ctx context.Context) bool {
+	select {
+	case x.slots <- struct{}{}:
+		return true
+	default:
+	}
+	wait := time.NewTimer(slotTimeout)
+	defer wait.Stop()
+	select {
+	case x.slots <- struct{}{}:
+		return true
+	case <-wait.C:
+		x.w.Header().Set("Retry-After", "10")
+		x.fail(http.StatusServiceUnavailable, "The server is busy", "Try again later.")
+	case <-ctx.Done():
+	}
+	return false
 }

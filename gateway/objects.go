@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"bytes"
-	"container/list"
 	"io"
-	"sync"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -13,12 +11,7 @@ import (
 // content codings removed and their digests verified. Browsers request the
 // images and style sheets of a site for each of its pages. An objectCache is safe
 // for concurrent use.
-type objectCache struct {
-	mu    sync.Mutex
-	used  *list.List // of type *object, beginning with the most recently used
-	byKey map[objectKey]*list.Element
-	size  int // bytes of all objects
-}
+type objectCache struct{ *lru[objectKey, *object] }
 
 // An objectKey identifies a record, and the URL with which it was requested.
 type objectKey struct {
@@ -29,7 +22,6 @@ type objectKey struct {
 }
 
 type object struct {
-	objectKey
 	resp fetch.Response // without Body
 	body []byte
 }
@@ -39,60 +31,40 @@ const (
 	maxObjects = 16 << 20 // bytes of all objects in the cache
 )
 
-func newObjectCache() *objectCache {
-	return &objectCache{used: list.New(), byKey: map[objectKey]*list.Element{}}
+func newObjectCache() objectCache {
+	return objectCache{newLRU(maxObjects, func(key objectKey, o *object) int {
+		return len(o.body) + 3*len(o.resp.Head) + len(key.url) + 1<<10
+	})}
 }
 
-// bytes returns an estimate of the memory that the object needs.
-func (o *object) bytes() int { return len(o.body) + 3*len(o.resp.Head) + len(o.url) + 1<<10 }
-
 // get returns a copy of a stored response.
-func (c *objectCache) get(key objectKey) (resp *fetch.Response, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.byKey[key]
+func (c objectCache) get(key objectKey) (resp *fetch.Response, ok bool) {
+	o, ok := c.lru.get(key)
 	if !ok {
 		return nil, false
 	}
-	c.used.MoveToFront(e)
-	o := e.Value.(*object)
 	copied := o.resp
 	copied.Body = io.NopCloser(bytes.NewReader(o.body))
 	return &copied, true
 }
 
-// add stores an object. It removes the objects that were not used for the longest
-// time.
-func (c *objectCache) add(o *object) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.byKey[o.objectKey]; ok {
-		return
-	}
-	c.byKey[o.objectKey] = c.used.PushFront(o)
-	for c.size += o.bytes(); c.size > maxObjects; {
-		oldest := c.used.Remove(c.used.Back()).(*object)
-		delete(c.byKey, oldest.objectKey)
-		c.size -= oldest.bytes()
-	}
-}
-
 // record returns resp with a body that adds the response to the cache when its
 // end is reached. Larger bodies are not added.
-func (c *objectCache) record(key objectKey, resp *fetch.Response) *fetch.Response {
+func (c objectCache) record(key objectKey, resp *fetch.Response) *fetch.Response {
 	if resp.Size > maxObject || len(resp.Head) > maxObject {
 		return resp
 	}
 	stored := *resp
 	stored.Body = nil
-	resp.Body = &recorder{ReadCloser: resp.Body, cache: c, object: &object{objectKey: key, resp: stored}}
+	resp.Body = &recorder{ReadCloser: resp.Body, cache: c, key: key, object: &object{resp: stored}}
 	return resp
 }
 
 // A recorder is a body that is copied to the cache while it is read.
 type recorder struct {
 	io.ReadCloser
-	cache  *objectCache
+	cache  objectCache
+	key    objectKey
 	object *object // nil after the end, or if the body is too large
 }
 
@@ -103,7 +75,7 @@ func (r *recorder) Read(p []byte) (int, error) {
 	}
 	r.object.body = append(r.object.body, p[:n]...)
 	if err == io.EOF && len(r.object.body) <= maxObject {
-		r.cache.add(r.object)
+		r.cache.add(r.key, r.object)
 	}
 	if err != nil || len(r.object.body) > maxObject {
 		r.object = nil

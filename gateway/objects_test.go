@@ -4,8 +4,10 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestObjectCache checks which bodies the cache stores, and that its size has a
@@ -58,3 +60,43 @@ func TestObjectCache(t *testing.T) {
 type failingReader struct{}
 
 func (*failingReader) Read([]byte) (int, error) { return 0, fetch.Mismatch.Errorf("damaged") }
+
+// TestLookups checks that the index lines of a URL are the same from the index
+// and from memory, and which lines are kept.
+func TestLookups(t *testing.T) {
+	var samples []sample
+	for day := range maxLookup + 1 {
+		samples = append(samples, sample{time.Date(2024, 1, 1+day, 0, 0, 0, 0, time.UTC).Format("20060102"), "http://many.example/", "", ok("text/plain", "x")})
+	}
+	h := newHandler(t, func(o *Options) { o.Archives[0].Source = openSample(t, samples...) })
+	c := h.archives[0]
+	for url, want := range map[string]struct {
+		lines int
+		kept  bool
+	}{
+		"http://a.example/": {3, true}, "http://none.example/": {0, true}, "http://many.example/": {maxLookup + 1, false},
+	} {
+		u := uri.MustParse(url)
+		for n := range 2 {
+			count := 0
+			for _, err := range c.lines(t.Context(), u) {
+				if count++; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if count != want.lines {
+				t.Errorf("%s: call %d returned %d lines, want %d", url, n, count, want.lines)
+			}
+		}
+		if _, kept := c.lookups.get(url); kept != want.kept {
+			t.Errorf("%s: kept in memory = %v, want %v", url, kept, want.kept)
+		}
+	}
+	u := uri.MustParse("http://a.example/moved")
+	for range c.lines(t.Context(), u) {
+		break
+	}
+	if _, kept := c.lookups.get(u.String()); kept {
+		t.Error("lines were kept before all were read")
+	}
+}
