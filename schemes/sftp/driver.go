@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -17,6 +18,8 @@ type driver struct {
 	options Options
 	env     fetch.Env
 	idle    sessions.Pool[*session]
+
+	connected atomic.Bool // a connection was opened
 }
 
 // A lease gives one request the exclusive use of a session.
