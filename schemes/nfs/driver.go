@@ -46,6 +46,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 		resp, err = d.respond(ctx, req, l, lease)
 		if err == nil {
 			resp.Peer = fetch.PeerOf(lease.Session.NetConn)
+		} else if statusOf(err) == statusStale {
+			lease.Session.Break() // a new session mounts the export again
 		}
 		return err
 	}

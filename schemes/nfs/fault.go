@@ -14,6 +14,7 @@ const (
 	statusNoEntry   = 2
 	statusAccess    = 13
 	statusNotDir    = 20
+	statusStale     = 70
 	statusBadHandle = 10001
 	statusNotSupp   = 10004
 )
@@ -32,7 +33,7 @@ var statuses = map[uint32]struct {
 	21:              {"is a directory", fetch.Denied},
 	22:              {"invalid argument", fetch.Denied},
 	63:              {"file name too long", fetch.BadURL},
-	70:              {"stale file handle", fetch.TryLater},
+	statusStale:     {"stale file handle", fetch.TryLater},
 	statusBadHandle: {"invalid file handle", fetch.Denied},
 	statusNotSupp:   {"operation not supported", fetch.Unsupported},
 	10006:           {"error of the server", fetch.TryLater},

@@ -93,8 +93,7 @@ func publicServer() procedures {
 	targets := map[string]string{"pub/link": "../pub/./a b", "pub/up": "../../etc/passwd", "pub/absolute": "/etc/passwd"}
 	return procedures{
 		1: func(d *oncrpc.Decoder) (uint32, []byte) {
-			h := string(d.Opaque(64))
-			return 0, append(numbers(0), attributes(kinds[h], uint64(len(file)))...)
+			return 0, append(numbers(0), attributes(kinds[string(d.Opaque(64))], uint64(len(file)))...)
 		},
 		3: func(d *oncrpc.Decoder) (uint32, []byte) {
 			dir, name := string(d.Opaque(64)), string(d.Opaque(1024))
@@ -154,6 +153,19 @@ func TestReaddir(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].URL.String() != host+"pub/a%20b" || all[0].Size != 26 || all[1].Kind != fetch.Info {
 			t.Errorf("%s: got %+v, %v", name, all, err)
 		}
+	}
+}
+
+// TestStale mounts an export again after the server has forgotten its handle.
+func TestStale(t *testing.T) {
+	stale := publicServer()
+	stale[3] = always(numbers(70, 0))
+	c, s := serve(t, faultnet.Script{stale.serve()}, faultnet.Script{publicServer().serve()})
+	if _, _, err := schemetest.Read(t, c, host+"pub/a%20b"); fetch.FaultOf(err) != fetch.TryLater {
+		t.Errorf("got %v", err)
+	}
+	if _, body, err := schemetest.Read(t, c, host+"pub/a%20b"); err != nil || body != "hello, public file handle\n" || len(s.Conns()) != 2 {
+		t.Errorf("second request: got %q, %v, %d connections", body, err, len(s.Conns()))
 	}
 }
 
