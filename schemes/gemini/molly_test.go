@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -99,8 +100,9 @@ func mustList(t *testing.T, c *fetch.Client, url string) []fetch.Entry {
 func TestKeys(t *testing.T) {
 	first := peer.NewCert(t, peer.CertOptions{})
 	second := peer.NewCert(t, peer.CertOptions{Hosts: []string{"other.example"}, Expired: true})
-	cert := first.TLS
-	addr := serve(t, func() *tls.Config { return &tls.Config{Certificates: []tls.Certificate{cert}} })
+	var cert atomic.Pointer[peer.Cert]
+	cert.Store(first)
+	addr := serve(t, func() *tls.Config { return &tls.Config{Certificates: []tls.Certificate{cert.Load().TLS}} })
 	o := inTemp(t)
 	get := func(change ...func(*fetch.Options)) error {
 		c := schemetest.NewClient(t, gemini.Schemes(o), change...)
@@ -120,7 +122,7 @@ func TestKeys(t *testing.T) {
 	if info, _ := os.Stat(o.KnownHosts); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	cert = second.TLS
+	cert.Store(second)
 	if err := get(); !errors.Is(err, fetch.TLS) || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("another key: got %v", err)
 	}
