@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -95,13 +96,22 @@ func (x *exchange) refusePassword() {
 		"The server does not use passwords in URLs, because browsers store and display them.")
 }
 
+// reasonOf returns the rule of the policy that denied a request, without the URL.
+func reasonOf(err error) string {
+	var r *fetch.Refusal
+	if !errors.As(err, &r) {
+		return err.Error()
+	}
+	return strings.TrimPrefix(r.Error(), "denied by policy: ")
+}
+
 // confirm asks whether to open a URL that the user entered and that leads to a
 // private address.
 func (x *exchange) confirm(t liveTarget, err error) {
 	form := x.newOpenForm(t.url.Unredacted())
 	form.Fixed, form.Confirm = true, true
 	x.failWithForm(http.StatusForbidden, "Open a private address?",
-		err.Error()+". The server of this URL is on this machine or in a private network. Open the URL only if you trust it.", form)
+		"The server of this URL is on this machine or in a private network ("+reasonOf(err)+"). Open the URL only if you trust it.", form)
 }
 
 // offer sends a page for a link that the policy denies. Its form opens the URL
@@ -109,7 +119,7 @@ func (x *exchange) confirm(t liveTarget, err error) {
 func (x *exchange) offer(t liveTarget, err error) {
 	form := x.newOpenForm(t.url.WithoutUserinfo().Unredacted())
 	form.Fixed = true
-	x.failWithForm(http.StatusForbidden, "The policy denies this link", err.Error()+". You can open the URL as if you had entered it.", form)
+	x.failWithForm(http.StatusForbidden, "The policy denies this link", "The reason is: "+reasonOf(err)+". You can open the URL as if you had entered it.", form)
 }
 
 // cookieName returns the name of the cookie that permits access to data of the
