@@ -3,7 +3,7 @@
 # make peers    install the servers and clients for tests and benchmarks (Debian)
 # make lint     run go vet and staticcheck
 # make fuzz     run each fuzz target for FUZZTIME
-# make bench    run Go benchmarks, then compare fetch with curl and wget
+# make bench    run Go benchmarks, then compare fetch with curl, wget and nginx
 # make recordings  record the terminal sessions in doc/ with tmux
 # make soak     run the long tests, which have the build tag soak
 # make release  build the archives and packages of a release in dist/

@@ -120,3 +120,20 @@ func TestSearchLines(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkParseLine(b *testing.B) {
+	for name, text := range map[string]string{
+		"simple": `org,example)/a 20261121083000 {"url":"http://example.org/a","mime":"text/html","status":"200",` +
+			`"digest":"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567","length":"1234","offset":"56789","filename":"a-00001.warc.gz"}`,
+		"escape": `org,example)/a 20261121083000 {"url":"http://example.org/a","mime":"text/html","status":"200",` +
+			`"digest":"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567","length":"1234","offset":"56789","filename":"\u0061-00001.warc.gz"}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := ParseLine(text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
