@@ -23,8 +23,8 @@ func isProxied(r *http.Request) bool {
 }
 
 // proxy answers a request for a URL. The URL is treated as a link from a page of
-// an unknown public server, because the server does not know where the client
-// found it. Personal data and passwords are never used.
+// an unknown public server, because a proxy request does not contain its origin.
+// Personal data and passwords are never used.
 func (x *exchange) proxy() {
 	u, err := uri.Parse(uri.EscapeNonASCII(x.r.RequestURI))
 	if err != nil {

@@ -188,7 +188,7 @@ func (c *limitedConn) Close() error {
 // robots forbids all robots.
 const robots = "User-agent: *\nDisallow: /\n"
 
-// robotsTxt sends the rules for robots. Robots ask only for the path /robots.txt.
+// robotsTxt sends the rules for robots. Robots request only the path /robots.txt.
 func (x *exchange) robotsTxt() {
 	x.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	x.w.Write([]byte(robots))

@@ -34,7 +34,7 @@ type Table struct {
 	idle    *list.List // clients without connections and running requests; the latest is the first
 }
 
-// A client contains what a client has used.
+// A client contains the use of a client: its connections, requests and bytes.
 type client struct {
 	prefix               netip.Prefix
 	connections, running int
@@ -147,8 +147,8 @@ func (t *Table) Begin(a netip.Addr) (*Use, bool) {
 func (u *Use) End() { u.table.release(u.client, func(c *client) { c.running-- }) }
 
 // Wait waits until the client can receive n further bytes. All requests of the
-// client share one limit. The error is that of ctx, or the deadline of ctx is
-// too early.
+// client share one limit. Wait returns the error of ctx, or an error if the
+// deadline of ctx is too early.
 func (u *Use) Wait(ctx context.Context, n int) error {
 	for burst := u.client.bytes.Burst(); n > 0; n -= burst {
 		if err := u.client.bytes.WaitN(ctx, min(n, burst)); err != nil {
