@@ -56,7 +56,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		case req.Op == fetch.Stat:
 			lease.End(e.done)
 		default:
-			resp.Body = lease.Body(e, brokenOff)
+			resp.Body = lease.Body(e, sessions.TruncatedFault)
 		}
 		return nil
 	})

@@ -1,8 +1,6 @@
 package ldap
 
 import (
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/go-ldap/ldap/v3"
@@ -49,24 +47,4 @@ func (r result) fault() error {
 }
 
 // wireFault classifies an error of the connection or of the codec.
-func wireFault(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ber.ErrMalformed):
-		return fetch.Protocol.With(err)
-	case err == io.EOF:
-		return fetch.Connect.Errorf("server closed the connection without a response")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("server closed the connection during a response: %w", err)
-	}
-	return err
-}
-
-// brokenOff classifies an error in the middle of the entries.
-func brokenOff(err error) error {
-	if err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		return fetch.Truncated.Errorf("the entries are incomplete: %w", err)
-	}
-	return err
-}
+func wireFault(err error) error { return sessions.MessageFault(err, ber.ErrMalformed) }

@@ -154,7 +154,7 @@ func retrieve(req *fetch.Request, l locator, n node, lease *lease) (*fetch.Respo
 		return resp, nil
 	}
 	lease.Session.SetReplyTimeout(0)
-	resp.Body = lease.Body(lease.Session.newReader(n, first, end), brokenOff)
+	resp.Body = lease.Body(lease.Session.newReader(n, first, end), sessions.TruncatedFault)
 	return resp, nil
 }
 
@@ -174,7 +174,7 @@ func list(req *fetch.Request, l locator, r root, path []string, n node, lease *l
 	if err := reader.fill(); err != nil {
 		return nil, err
 	}
-	resp.Body = lease.Body(entries.NewReader(reader.entry), brokenOff)
+	resp.Body = lease.Body(entries.NewReader(reader.entry), sessions.TruncatedFault)
 	return resp, nil
 }
 

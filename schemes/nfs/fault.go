@@ -2,10 +2,10 @@ package nfs
 
 import (
 	"errors"
-	"io"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/oncrpc"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // The status codes of NFS and MOUNT that the driver checks.
@@ -96,26 +96,10 @@ func isUnauthorized(err error) bool {
 func wireFault(err error) error {
 	var r *oncrpc.Rejection
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &r) && r.Auth != 0:
 		return fetch.Denied.With(err)
 	case errors.As(err, &r):
 		return fetch.Unsupported.With(err)
-	case errors.Is(err, oncrpc.ErrMalformed):
-		return fetch.Protocol.With(err)
-	case err == io.EOF:
-		return fetch.Connect.Errorf("server closed the connection without a response")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("server closed the connection during a response: %w", err)
 	}
-	return err
-}
-
-// brokenOff classifies an error in the middle of a body.
-func brokenOff(err error) error {
-	if err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		return fetch.Truncated.Errorf("transfer ended early: %w", err)
-	}
-	return err
+	return sessions.MessageFault(err, oncrpc.ErrMalformed)
 }

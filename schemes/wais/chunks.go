@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
@@ -149,7 +150,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 			return 0, c.err
 		}
 		if err := c.fill(); err != nil {
-			c.text, c.err = nil, brokenOff(err)
+			c.text, c.err = nil, sessions.TruncatedFault(err)
 			c.lease.End(false)
 		}
 	}
@@ -171,13 +172,4 @@ func (c *chunks) Close() error {
 	defer c.reading.Unlock()
 	c.lease.End(true)
 	return nil
-}
-
-// brokenOff classifies an error in the middle of a body. A lost connection
-// means that the body is truncated.
-func brokenOff(err error) error {
-	if fetch.FaultOf(err) == fetch.Connect {
-		return fetch.Truncated.Errorf("connection lost: %w", err)
-	}
-	return err
 }

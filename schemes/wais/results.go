@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/internal/z3950"
 	"github.com/anyurl/fetch/uri"
@@ -169,7 +170,7 @@ func (h *results) record() (z3950.Record, error) {
 		h.lease.End(true)
 	case err != nil:
 		h.lease.End(false)
-		err = brokenOff(err)
+		err = sessions.TruncatedFault(err)
 	}
 	return r, err
 }

@@ -1,7 +1,6 @@
 package wais
 
 import (
-	"errors"
 	"io"
 	"net"
 	"time"
@@ -140,15 +139,8 @@ var errNoAnswer = fetch.Connect.Errorf("server closed the connection without a r
 
 // wireFault classifies an error of the connection or of the codec.
 func wireFault(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, z3950.ErrMalformed):
-		return fetch.Protocol.With(err)
-	case err == io.EOF:
+	if err == io.EOF {
 		return errNoAnswer
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("server closed the connection during a response: %w", err)
 	}
-	return err
+	return sessions.MessageFault(err, z3950.ErrMalformed)
 }

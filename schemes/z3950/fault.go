@@ -2,7 +2,6 @@ package z3950
 
 import (
 	"errors"
-	"io"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/ber"
@@ -105,24 +104,4 @@ func closed(p *apdu.Close) error {
 }
 
 // wireFault classifies an error of the connection or of the codec.
-func wireFault(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ber.ErrMalformed):
-		return fetch.Protocol.With(err)
-	case err == io.EOF:
-		return fetch.Connect.Errorf("server closed the connection without a response")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fetch.Truncated.Errorf("server closed the connection during a response: %w", err)
-	}
-	return err
-}
-
-// brokenOff classifies an error in the middle of a listing.
-func brokenOff(err error) error {
-	if err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		return fetch.Truncated.Errorf("listing ended early: %w", err)
-	}
-	return err
-}
+func wireFault(err error) error { return sessions.MessageFault(err, ber.ErrMalformed) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/internal/z3950/apdu"
 	"github.com/anyurl/fetch/uri"
@@ -43,7 +44,7 @@ func (d *driver) list(ctx context.Context, req *fetch.Request, l locator) (*fetc
 		if err := h.fill(); err != nil {
 			return err
 		}
-		resp.Body = lease.Body(entries.NewReader(h.entry), brokenOff)
+		resp.Body = lease.Body(entries.NewReader(h.entry), sessions.TruncatedFault)
 		return nil
 	})
 	if err != nil {
