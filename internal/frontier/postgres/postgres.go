@@ -32,6 +32,11 @@ type engine struct {
 	dropped atomic.Int64
 }
 
+// idleTime is the time after which the server ends the transaction of a worker
+// that sends no statement, for example because its process or its network is
+// suspended. Its locks would otherwise stop the crawl.
+const idleTime = "5s"
+
 // slots is the number of rows in the table tally.
 const slots = 16
 
@@ -58,6 +63,7 @@ func open(ctx context.Context, dsn string, w *Worker, now func() time.Time) (fro
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "fetch"
 	}
+	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = idleTime
 	schema, err := schemaName(config.ConnConfig.RuntimeParams["search_path"])
 	if err != nil {
 		return nil, err

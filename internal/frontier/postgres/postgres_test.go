@@ -51,3 +51,31 @@ func TestPostgres(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	frontiertest.Run(t, frontiertest.Engine{Place: s.place, Open: openClock, Lasts: true, Copy: s.crash})
 }
+
+// TestIdleTransaction checks that a worker that stops in a transaction does not
+// stop other workers for longer than idleTime, and that it continues afterwards.
+func TestIdleTransaction(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	place := s.place(t)
+	stopped, err := Open(t.Context(), place, &Worker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopped.Close()
+	other, err := Open(t.Context(), place, &Worker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	attempts := 0
+	err = stopped.(*engine).write(t.Context(), shared, func(*tx) error {
+		if attempts++; attempts > 1 {
+			return nil
+		}
+		_, _, err := other.Begin(t.Context(), nil) // waits for the lock of this transaction
+		return err
+	})
+	if err != nil || attempts != 2 {
+		t.Errorf("%d attempts, %v; want 2 attempts", attempts, err)
+	}
+}

@@ -74,12 +74,12 @@ func isConflict(err error) bool {
 
 // isOutage reports whether the database is unavailable for some time: it is
 // down, starting or shutting down, its disk is full, or it has too many
-// connections.
+// connections. A transaction that the server ended after idleTime counts as well.
 func isOutage(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		switch pg.Code {
-		case "57P01", "57P02", "57P03", "53100", "53300":
+		case "25P03", "57P01", "57P02", "57P03", "53100", "53300":
 			return true
 		}
 		return strings.HasPrefix(pg.Code, "08")
