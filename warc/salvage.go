@@ -179,13 +179,30 @@ type RecordVerifier struct {
 // header, and reports whether the record is complete and matches its digests.
 // The header is nil if it cannot be read.
 func (v *RecordVerifier) Verify(r io.ReaderAt, offset int64) (h *Header, intact bool) {
+	v.reset(r, offset)
+	h, length, err := (&recordCheck{}).checkNext(v.reader, v.buffer)
+	v.reader.src.raw = nil
+	return h, err == nil && length > 0
+}
+
+// Header reads only the header of the record at the given offset. It returns nil
+// if the header cannot be read.
+func (v *RecordVerifier) Header(r io.ReaderAt, offset int64) *Header {
+	v.reset(r, offset)
+	h, err := v.reader.Next()
+	v.reader.src.raw = nil
+	if err != nil {
+		return nil
+	}
+	return h
+}
+
+// reset makes the reader start at an offset of r.
+func (v *RecordVerifier) reset(r io.ReaderAt, offset int64) {
 	raw := io.NewSectionReader(r, offset, 1<<62-offset)
 	if v.reader == nil {
 		v.reader, v.buffer = &Reader{src: allocateSource(bufferSize)}, make([]byte, 8<<10)
 	}
 	v.reader.src.reset(raw, offset, minReadSize)
 	*v.reader = Reader{src: v.reader.src, end: offset}
-	h, length, err := (&recordCheck{}).checkNext(v.reader, v.buffer)
-	v.reader.src.raw = nil
-	return h, err == nil && length > 0
 }

@@ -41,6 +41,13 @@ type sharedSite struct {
 	each     func(served int) // called for each request, or nil
 }
 
+// onRequest makes the site call f for each request, with the number of requests.
+func (s *sharedSite) onRequest(f func(served int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.each = f
+}
+
 func newSharedSite(t *testing.T, hosts, pages int) *sharedSite {
 	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
 	for n := range hosts {
@@ -222,7 +229,7 @@ func chaos(t *testing.T, hosts, pages, kills, restarts int) {
 	c := newSharedCrawl(t, hosts, pages)
 	total := hosts * pages
 	events := make(chan func(), kills+restarts)
-	c.each = func(served int) {
+	c.onRequest(func(served int) {
 		switch every := total / (kills + restarts + 1); {
 		case served%every != 0 || served/every > kills+restarts:
 		case (served/every)%(kills/restarts+1) == 0:
@@ -230,7 +237,7 @@ func chaos(t *testing.T, hosts, pages, kills, restarts int) {
 		default:
 			events <- c.workers[rand.IntN(len(c.workers))].kill
 		}
-	}
+	})
 	done := c.run(events, func(w *sharedWorker, out string, err error) {
 		if err != nil {
 			t.Errorf("worker %s: %v: %s", w.name, err, out)
@@ -292,7 +299,7 @@ func TestAbandonedWorker(t *testing.T) {
 			c := newSharedCrawl(t, 20, 30)
 			lost := c.workers[1]
 			events := make(chan func(), 2)
-			c.each = func(served int) {
+			c.onRequest(func(served int) {
 				switch served {
 				case 200:
 					events <- func() {
@@ -309,7 +316,7 @@ func TestAbandonedWorker(t *testing.T) {
 						events <- func() { lost.signal(syscall.SIGCONT) }
 					}
 				}
-			}
+			})
 			c.run(events, func(w *sharedWorker, out string, err error) {
 				switch {
 				case w == lost && (err == nil || !strings.Contains(out, "abandoned")):

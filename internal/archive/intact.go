@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"hash/crc32"
 	"os"
@@ -95,8 +96,10 @@ func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
 }
 
 // matchesChecksum reports whether the bytes of the WARC record of c match
-// Capture.Checksum. This takes a tenth of the time of readRecord. The record of a
-// capture without a checksum can be intact too.
+// Capture.Checksum, and whether the header of the record describes c. The database
+// can come from an untrusted source, so the checksum alone does not prove the
+// description. This takes less time than readRecord, which computes digests. The
+// record of a capture without a checksum can be intact too.
 func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
 	if c.Checksum == 0 || c.Length < 0 || c.Length > maxVerified || a.options.Recheck {
 		return false
@@ -109,7 +112,11 @@ func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
 	defer a.verifiers.Put(v)
 	v.bytes = slices.Grow(v.bytes[:0], int(c.Length))[:c.Length]
 	_, err = f.ReadAt(v.bytes, c.Offset)
-	return err == nil && crc32.ChecksumIEEE(v.bytes) == c.Checksum
+	if err != nil || crc32.ChecksumIEEE(v.bytes) != c.Checksum {
+		return false
+	}
+	h := v.Header(bytes.NewReader(v.bytes), 0)
+	return h != nil && describes(c, h)
 }
 
 // A recentFile keeps the file open that was opened last, because opening a WARC
