@@ -15,7 +15,7 @@ type parameters struct {
 	page  int          // number of the page of a listing, from 1; 0 means 1
 }
 
-// maxPartNumber is the maximum length of the number of a message part.
+// maxPartNumber is the maximum length of a part number such as "1.2", in bytes.
 const maxPartNumber = 40
 
 var partNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)

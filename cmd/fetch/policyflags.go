@@ -28,7 +28,7 @@ func (f *policyFlags) register(s *options.Set) {
 	p.StringVar(&f.protoDefault, "proto-default", "", "use `SCHEME` for URLs without a scheme")
 	p.Func("proto-redir", "allow redirects only to these `SCHEMES`", nonEmptyList(&f.protoRedir))
 	p.BoolVar(&f.downgrade, "allow-downgrade", false, "allow redirects from https to http")
-	p.StringSliceVar(&f.ports, "allow-port", nil, "`SCHEME:PORT`: allow a blocked port (append :any for redirects)")
+	p.StringSliceVar(&f.ports, "allow-port", nil, "`SCHEME:PORT`: allow a blocked port (with :any at the end, also in redirects)")
 	p.StringSliceVar(&f.addresses, "allow-address", nil, "allow a blocked IP `ADDRESS` or prefix")
 	p.StringVar(&f.portPolicy, "port-policy", "default",
 		"`POLICY`: set the ports for redirects (default, or web as in browsers)")

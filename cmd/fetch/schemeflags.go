@@ -17,7 +17,7 @@ type schemeFlags struct {
 func (f *schemeFlags) register(s *options.Set) {
 	p := s.Section("Other schemes")
 	p.StringArrayVar(&f.templates, "urn", nil, "`NAMESPACE=URL`: resolve URNs by URL, with {nss}, {urn}, {r} and {q} for their parts")
-	p.StringVar(&f.afsRoot, "afs-root", "", "read afs URLs from `DIR` (default /afs)")
+	p.StringVar(&f.afsRoot, "afs-root", "", "use `DIR` as the root of afs URLs (default /afs)")
 	p.IntVar(&f.tftpBlockSize, "tftp-blksize", 0, "request blocks of `BYTES` from tftp servers (default 1428)")
 	p.BoolVar(&f.tftpNoOptions, "tftp-no-options", false, "send no options to tftp servers")
 }

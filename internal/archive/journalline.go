@@ -85,7 +85,7 @@ func cutChecksum(line []byte) (object, rest []byte) {
 }
 
 // readJournalLine reads a line without its line break. It returns no bytes for
-// a line that is too long. The result complete is false if the line has no line
+// a line that is too long. It returns false if the line has no line
 // break.
 func readJournalLine(in *bufio.Reader) (line []byte, complete bool, err error) {
 	tooLong := false

@@ -50,7 +50,7 @@ const (
 	GeneralString = 27
 )
 
-// constructed is the bit of an identifier whose element contains elements.
+// constructed is the bit of an identifier that marks an element with inner elements.
 const constructed = 0x20
 
 // An Element is a tag and a value.

@@ -2,7 +2,7 @@ package render
 
 import "io"
 
-// A Start is the first page of static files.
+// A Start contains the data of the page index.html of a static copy.
 type Start struct {
 	Page
 	Seeds []Link

@@ -90,7 +90,7 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 	})
 }
 
-// A buffered is a connection with a buffer for reads. Package ssh reads each
+// A buffered value is a connection with a read buffer. Package ssh reads each
 // packet in several small parts.
 type buffered struct {
 	net.Conn

@@ -88,7 +88,7 @@ func parseFields(s string) (string, bool) {
 func appendWPath(dst []byte, d document) []byte {
 	id, err := z3950.ParseDocumentID([]byte(d.id))
 	if err != nil || string(id.Append(nil)) != d.id {
-		// Escaped "=" and ";" prevent that the id is parsed as numbered fields.
+		// "=" and ";" are escaped, so that the id is not parsed as numbered fields.
 		return uri.AppendEscape(dst, d.id, uri.Unreserved)
 	}
 	if d.length > 0 {

@@ -213,7 +213,7 @@ func (b *Browser) isLong(p *page.Page, width, height int) bool {
 	return false
 }
 
-// promptRows is the number of rows of the screen for the prompt.
+// promptRows is the number of screen rows that the prompt occupies.
 const promptRows = 2
 
 // printMore prints the next screen of the current page.
