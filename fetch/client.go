@@ -281,6 +281,5 @@ func ReservedScheme(scheme string) (description string, ok bool) {
 // reservedSchemes describes the schemes of RFC 1630, RFC 1738 and their drafts
 // that have no driver. The descriptions appear in errors and help texts.
 var reservedSchemes = map[string]string{
-	"afs": "files of the Andrew File System",
 	"cso": "entries of a CSO name server",
 }
