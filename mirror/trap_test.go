@@ -14,6 +14,9 @@ import (
 // TestForum checks that the default limits include every topic of a forum whose
 // topics differ only in the query.
 func TestForum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends thousands of requests")
+	}
 	t.Parallel()
 	const topics, perPage = 3000, 25
 	synctest.Test(t, func(t *testing.T) {
@@ -189,6 +192,9 @@ func TestSessionRedirect(t *testing.T) {
 // TestTraps checks that the mirror of each trap ends and reports the guard. Its
 // limits are a tenth of the default limits or less.
 func TestTraps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends thousands of requests")
+	}
 	t.Parallel()
 	for _, c := range traps {
 		t.Run(c.name, func(t *testing.T) {
