@@ -22,48 +22,66 @@ func killWithParent(cmd *exec.Cmd) {
 // returns its path. Connections in the namespace to one of addrs are forwarded
 // to the same address outside. The namespace ends with the test.
 func newNamespace(t *testing.T, addrs []string) (path string, err error) {
-	listeners := make([]net.Listener, len(addrs))
-	created, ended := make(chan error), make(chan struct{})
-	go func() {
-		// The thread is never unlocked, so that it ends with this goroutine.
-		runtime.LockOSThread()
-		path = fmt.Sprintf("/proc/%d/task/%d/ns/net", os.Getpid(), unix.Gettid())
-		created <- enterNamespace(addrs, listeners)
-		<-ended
-	}()
-	err = <-created
+	space, listeners, err := enterNamespace(addrs)
 	t.Cleanup(func() {
-		close(ended)
 		for _, l := range listeners {
-			if l != nil {
-				l.Close()
-			}
+			l.Close()
 		}
+		space.Close()
 	})
 	for _, l := range listeners {
-		if l != nil {
-			go forward(l)
-		}
+		go forward(l)
 	}
-	return path, err
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), space.Fd()), nil
 }
 
-// enterNamespace moves the current thread to a new network namespace and listens
-// on each address.
-func enterNamespace(addrs []string, listeners []net.Listener) error {
+// ownNamespace is the network namespace of the current thread.
+const ownNamespace = "/proc/thread-self/ns/net"
+
+// enterNamespace creates a network namespace, listens on each address in it, and
+// returns to the namespace of the caller. The thread must not end, because the
+// kernel kills the servers of a test with the thread that started them.
+func enterNamespace(addrs []string) (space *os.File, listeners []net.Listener, err error) {
+	runtime.LockOSThread()
+	home, err := os.Open(ownNamespace)
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, nil, err
+	}
+	defer home.Close()
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		return os.NewSyscallError("unshare", err)
+		runtime.UnlockOSThread()
+		return nil, nil, os.NewSyscallError("unshare", err)
+	}
+	space, listeners, err = listenInside(addrs)
+	if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
+		return space, listeners, os.NewSyscallError("setns", back)
+	}
+	runtime.UnlockOSThread()
+	return space, listeners, err
+}
+
+// listenInside listens on each address in the namespace of the current thread.
+// It also returns the open file of the namespace. After an error, the results
+// contain all that was opened.
+func listenInside(addrs []string) (space *os.File, listeners []net.Listener, err error) {
+	if space, err = os.Open(ownNamespace); err != nil {
+		return nil, nil, err
 	}
 	if err := startLoopback(); err != nil {
-		return err
+		return space, nil, err
 	}
-	for i, addr := range addrs {
-		var err error
-		if listeners[i], err = net.Listen("tcp", addr); err != nil {
-			return err
+	for _, addr := range addrs {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return space, listeners, err
 		}
+		listeners = append(listeners, l)
 	}
-	return nil
+	return space, listeners, nil
 }
 
 // startLoopback enables the loopback interface, which gets its addresses from

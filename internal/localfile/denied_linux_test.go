@@ -12,18 +12,15 @@ import (
 )
 
 // asUser runs test with the file system permissions of an ordinary user,
-// because root can read all files. The thread is not used again after the test.
+// because root can read all files.
 func asUser(t *testing.T, test func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if os.Geteuid() == 0 {
-			runtime.LockOSThread()
-			syscall.Setfsuid(65534) // always succeeds
-		}
-		test()
-	}()
-	<-done
+	if os.Geteuid() == 0 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		syscall.Setfsuid(65534) // always succeeds
+		defer syscall.Setfsuid(0)
+	}
+	test()
 }
 
 func TestDenied(t *testing.T) {

@@ -73,6 +73,7 @@ func (f *forwarder) dial() (conn net.Conn, err error) {
 	runtime.LockOSThread()
 	home, err := os.Open(own)
 	if err != nil {
+		runtime.UnlockOSThread()
 		return nil, err
 	}
 	defer home.Close()
