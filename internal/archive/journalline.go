@@ -85,8 +85,7 @@ func cutChecksum(line []byte) (object, rest []byte) {
 }
 
 // readJournalLine reads a line without its line break. It returns no bytes for
-// a line that is too long. It returns false if the line has no line
-// break.
+// a line that is too long. The line is complete if it has a line break.
 func readJournalLine(in *bufio.Reader) (line []byte, complete bool, err error) {
 	tooLong := false
 	for {
