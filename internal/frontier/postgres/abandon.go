@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +35,7 @@ func Abandon(ctx context.Context, f frontier.Frontier, worker string, quiet time
 		a = Abandoned{}
 		var beat int64
 		switch err := t.QueryRow(t.ctx, "select beat from worker where name = $1 for update", worker).Scan(&beat); {
-		case err == pgx.ErrNoRows:
+		case errors.Is(err, pgx.ErrNoRows):
 			return fmt.Errorf("the crawl has no worker %s", worker)
 		case err != nil:
 			return err

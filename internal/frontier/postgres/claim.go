@@ -47,11 +47,39 @@ func (t *tx) dueHosts(n int) ([]int64, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// readyItems selects up to $2 ready items of each host in $1.
-const readyItems = "select " + itemColumns + `, h.n, t.name, t.epoch, t.next from unnest($1::bigint[]) with ordinality h(id, n)
+// readyItems selects up to $2 ready items of each host in $1, except those in $3.
+const readyItems = "select " + itemColumns + `, h.n, t.name, t.epoch from unnest($1::bigint[]) with ordinality h(id, n)
 	join host t on t.id = h.id
 	cross join lateral (select * from url where host = h.id and state = 0 and wait is null and id <> all($3::bigint[])
 		order by prio, id limit $2) u` + lastCapture + "order by h.n, u.prio, u.id"
+
+// A readyItem is an item that can be visited now.
+type readyItem struct {
+	frontier.Item
+	id    int64 // row number
+	host  int   // index in the list of hosts
+	epoch int64 // epoch of the previous lease of the host
+}
+
+// queueReady queues a statement that reads up to n ready items of each host,
+// except the items with the row numbers in without. It calls add for each item,
+// in the order of the hosts.
+func queueReady(b *pgx.Batch, hosts []int64, n int, without []int64, add func(readyItem)) {
+	b.Queue(readyItems, hosts, n, without).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var r readyItem
+			var number int
+			var name string
+			var err error
+			if r.Item, r.id, err = scanItem(rows, &number, &name, &r.epoch); err != nil {
+				return err
+			}
+			r.host, r.Host = number-1, name
+			add(r)
+		}
+		return rows.Err()
+	})
+}
 
 // claim leases locked hosts. If all items of a host must wait, the host is due
 // later, and its previous lease remains valid.
@@ -60,28 +88,18 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 	leased := map[int64]bool{}
 	var b pgx.Batch
 	b.Queue("update url set wait = null where host = any($1) and wait <= $2", hosts, t.now)
-	b.Queue(readyItems, hosts, n, []int64{}).Query(func(rows pgx.Rows) error {
-		last := int64(0)
-		for rows.Next() {
-			var number, epoch, next int64
-			var name string
-			item, id, err := scanItem(rows, &number, &name, &epoch, &next)
-			if err != nil {
-				return err
-			}
-			item.Host = name
-			if number != last {
-				last = number
-				leased[hosts[number-1]] = true
-				ls = append(ls, &frontier.Lease{
-					Host: name, Epoch: epoch + 1, Until: time.UnixMicro(until).UTC(), Outstanding: map[frontier.Key]int64{},
-				})
-			}
-			l := ls[len(ls)-1]
-			l.Items = append(l.Items, item)
-			l.Outstanding[item.Key] = id
+	last := -1
+	queueReady(&b, hosts, n, []int64{}, func(r readyItem) {
+		if r.host != last {
+			last = r.host
+			leased[hosts[r.host]] = true
+			ls = append(ls, &frontier.Lease{
+				Host: r.Host, Epoch: r.epoch + 1, Until: time.UnixMicro(until).UTC(), Outstanding: map[frontier.Key]int64{},
+			})
 		}
-		return rows.Err()
+		l := ls[len(ls)-1]
+		l.Items = append(l.Items, r.Item)
+		l.Outstanding[r.Key] = r.id
 	})
 	if err := t.send(&b); err != nil {
 		return nil, err
@@ -124,19 +142,7 @@ func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items
 			b.Queue("select from host where id = $1 for update", host)
 			b.Queue("update url set wait = null where host = $1 and wait <= $2", host, t.now)
 		}
-		b.Queue(readyItems, []int64{host}, n, out).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var number, epoch, next int64
-				var name string
-				item, id, err := scanItem(rows, &number, &name, &epoch, &next)
-				if err != nil {
-					return err
-				}
-				item.Host = name
-				items, ids = append(items, item), append(ids, id)
-			}
-			return rows.Err()
-		})
+		queueReady(&b, []int64{host}, n, out, func(r readyItem) { items, ids = append(items, r.Item), append(ids, r.id) })
 		return t.send(&b)
 	})
 	if err != nil {
