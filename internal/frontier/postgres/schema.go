@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,11 +12,17 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
+// schemaText creates the tables of version 1. The file migrations/N.sql changes
+// the tables of version N-1 to version N.
+//
 //go:embed schema.sql
 var schemaText string
 
-// schemaVersion is the version of the tables that this program writes.
-const schemaVersion = 1
+//go:embed migrations
+var migrations embed.FS
+
+// schemaVersion is the version of the tables that this program reads and writes.
+const schemaVersion = 2
 
 // treeLayout is the version of the rules for paths of the tree in a new database.
 const treeLayout = 2
@@ -36,9 +42,9 @@ func schemaName(path string) (string, error) {
 
 func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// migrate creates the schema and its tables if they are missing. It returns an
-// error if a newer version of this program has created them. Only one worker
-// migrates at a time.
+// migrate creates the schema and its tables if they are missing, and changes
+// older tables to the current version. It returns an error if a newer version of
+// this program has created them. Only one worker migrates at a time.
 func (e *engine) migrate(ctx context.Context, schema string) error {
 	return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockCrawl, schema); err != nil {
@@ -52,7 +58,7 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 		case err != nil:
 			return err
 		case ours:
-			return checkVersion(ctx, tx)
+			return upgrade(ctx, tx)
 		case used:
 			return fmt.Errorf("the schema %s contains tables of another program", schema)
 		case !exists:
@@ -67,19 +73,37 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "insert into version values ($1, $2)", schemaVersion, treeLayout)
-		return err
+		if _, err = tx.Exec(ctx, "insert into version values (1, $1)", treeLayout); err != nil {
+			return err
+		}
+		return upgrade(ctx, tx)
 	})
 }
 
-func checkVersion(ctx context.Context, tx pgx.Tx) error {
+// upgrade changes the tables to the current version.
+func upgrade(ctx context.Context, tx pgx.Tx) error {
 	var version int
 	err := tx.QueryRow(ctx, "select schema from version").Scan(&version)
-	if errors.Is(err, pgx.ErrNoRows) {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return fmt.Errorf("%w: the table version is empty", frontier.ErrDamaged)
+	case err == nil && (version < 1 || version > schemaVersion):
+		return fmt.Errorf("the database has schema version %d: this version of fetch supports versions up to %d", version, schemaVersion)
+	case err != nil || version == schemaVersion:
+		return err
 	}
-	if err == nil && version != schemaVersion {
-		err = fmt.Errorf("the database has schema version %d: this version of fetch supports version %d", version, schemaVersion)
+	for n := version + 1; n <= schemaVersion; n++ {
+		text, err := migrations.ReadFile(fmt.Sprintf("migrations/%d.sql", n))
+		if err == nil {
+			_, err = tx.Exec(ctx, string(text))
+		}
+		if err != nil {
+			return fmt.Errorf("migration to schema version %d: %w", n, err)
+		}
 	}
+	if _, err = tx.Exec(ctx, "update seal set rows = null"); err != nil { // the digest of the older rows
+		return err
+	}
+	_, err = tx.Exec(ctx, "update version set schema = $1", schemaVersion)
 	return err
 }

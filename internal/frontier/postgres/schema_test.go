@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// TestMigration opens tables of version 1 and tables of a future version.
+func TestMigration(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	place := s.place(t)
+	ctx := t.Context()
+	db, err := pgx.Connect(ctx, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(ctx)
+	if _, err := db.Exec(ctx, "create schema crawl1;"+schemaText+`;
+		insert into tally (slot) select generate_series(0, 15); insert into version values (1, 2);
+		insert into file (name, ends, worker) values ('old.warc.gz', 100, 'w')`); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(ctx, place, &Worker{Name: "w", Folder: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if ends, err := f.FileEnds(ctx); err != nil || ends["old.warc.gz"] != 100 {
+		t.Errorf("files %v, %v; want old.warc.gz", ends, err)
+	}
+	if _, _, err := f.Begin(ctx, nil); err != nil {
+		t.Error(err)
+	}
+	if n, err := f.Add(ctx, []frontier.Item{{Key: frontier.KeyOf("a:b"), URL: "a:b", Host: "b"}}); err != nil || n != 1 {
+		t.Errorf("Add: %d, %v", n, err)
+	}
+	if _, err := db.Exec(ctx, "update version set schema = 1000"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, place, &Worker{}); err == nil || !strings.Contains(err.Error(), "version 1000") {
+		t.Errorf("tables of a future version: %v", err)
+	}
+}
