@@ -47,6 +47,7 @@ type Stats struct {
 	Earlier   int64           `json:"earlier"`             // number of URLs that only earlier runs have found
 	Unreached int64           `json:"unreached,omitempty"` // number of pending URLs whose servers could not be reached
 	Hosts     int64           `json:"hosts"`               // number of hosts with pending URLs
+	Waiting   int64           `json:"waiting,omitempty"`   // number of these hosts that no worker may visit yet
 	Captures  int64           `json:"captures"`            // number of retrieved objects, with all versions
 	Bytes     int64           `json:"bytes"`               // size of the retrieved objects
 	Next      time.Time       `json:"next,omitzero"`       // time of the next request to a host that is paused
@@ -81,7 +82,7 @@ func Seeds(ctx context.Context, dir string) ([]string, error) {
 func statsOf(f frontier.Stats) Stats {
 	s := Stats{
 		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.NextDue, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Postponed,
-		Hosts: f.Hosts, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
+		Hosts: f.Hosts, Waiting: f.Waiting, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
 	}
 	for state, n := range f.States {
 		s.States[State(state.String())] = n

@@ -182,6 +182,7 @@ type Stats struct {
 	Postponed int64           // number of pending URLs that are not claimed before the next Begin
 	Dropped   int64           // number of URLs dropped because of SetPendingLimit since Open
 	Hosts     int64           // number of hosts with pending URLs
+	Waiting   int64           // number of these hosts without a lease that may not be visited yet
 	Captures  int64
 	Bytes     int64     // total size of the payloads of all captures
 	NextDue   time.Time // earliest time at which a waiting host may be visited; zero if no host waits

@@ -112,7 +112,12 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		if err := s.Scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
 			return err
 		}
-		err := s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, farFuture}, &next)
+		err := s.Scan("select count(*) from host where pending > 0 and due > ? and due < ? and coalesce(until, 0) <= ?",
+			[]any{now, farFuture, now}, &st.Waiting)
+		if err != nil {
+			return err
+		}
+		err = s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, farFuture}, &next)
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,8 @@ func testClaim(t *testing.T, e Engine) {
 		late.NotBefore = tr.now().Add(time.Minute)
 		tr.add(1, late)
 		tr.noClaim("all items wait")
-		if st := tr.stats(); !st.NextDue.Equal(late.NotBefore) || st.Hosts != 1 {
-			t.Errorf("%+v; want the next at %v", st, late.NotBefore)
+		if st := tr.stats(); !st.NextDue.Equal(late.NotBefore) || st.Hosts != 1 || st.Waiting != 1 {
+			t.Errorf("%+v; want one waiting host until %v", st, late.NotBefore)
 		}
 		tr.advance(time.Minute)
 		tr.lease("w", "a", 1)
@@ -100,8 +100,8 @@ func testLease(t *testing.T, e Engine) {
 	t.Run("taken over", func(t *testing.T) {
 		tr, dead := start(t)
 		tr.noClaim("a is leased")
-		if st := tr.stats(); !st.NextDue.Equal(dead.Until) {
-			t.Errorf("the next is due at %v; want the end of the lease, %v", st.NextDue, dead.Until)
+		if st := tr.stats(); !st.NextDue.Equal(dead.Until) || st.Waiting != 0 {
+			t.Errorf("%d hosts wait until %v; want none, and the end of the lease, %v", st.Waiting, st.NextDue, dead.Until)
 		}
 		tr.advance(time.Minute)
 		l := tr.lease("x", "a", 1)
@@ -149,10 +149,13 @@ func testLease(t *testing.T, e Engine) {
 		tr.must(tr.Release(tr.ctx, l, next))
 		fenced(tr, l, "after Release")
 		tr.noClaim("the delay of a has not passed")
-		if st := tr.stats(); !st.NextDue.Equal(next) {
-			t.Errorf("the next is due at %v; want %v", st.NextDue, next)
+		if st := tr.stats(); !st.NextDue.Equal(next) || st.Waiting != 1 {
+			t.Errorf("%d hosts wait until %v; want one until %v", st.Waiting, st.NextDue, next)
 		}
 		tr.advance(time.Second)
+		if st := tr.stats(); st.Waiting != 0 {
+			t.Errorf("%d hosts wait after the delay", st.Waiting)
+		}
 		tr.lease("w", "a", 1)
 	})
 	t.Run("evicted", func(t *testing.T) {

@@ -209,6 +209,7 @@ func (p *play) compare() {
 		}
 	}
 	want.Note, want.Started, want.Ended = st.Note, st.Started, st.Ended
+	want.Waiting = st.Waiting // as exact as NextDue; the named cases test it
 	p.equal("Stats", st, want)
 	p.equal("active run", st.Run > 0 && st.Ended.IsZero(), p.model.live)
 	for s := frontier.Pending; s <= frontier.Excluded; s++ {
