@@ -31,6 +31,8 @@ type crawl struct {
 	sameText  sameTextGuard
 	delays    sync.Map     // minimum time between two requests, by host, for a shared frontier
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
+	leases    atomic.Int64 // hosts that this process visits
+	lost      atomic.Int64 // leases that other workers have taken over
 	sites     sync.Map     // set of origins whose robots.txt was added to the frontier
 }
 

@@ -26,7 +26,8 @@ func reportedVisit(v *visit, e *Event) crawlreport.Visit {
 	if v.err == nil {
 		return r
 	}
-	r.Reason = fetch.FaultOf(v.err).String()
+	r.Error = fetch.FaultOf(v.err).String()
+	r.Reason = r.Error
 	if failure, ok := errors.AsType[*fetch.Error](v.err); ok && r.Code == 0 {
 		r.Code = failure.Code
 	}

@@ -50,6 +50,8 @@ type hostWorker struct {
 // batches. It uses as many connections as Options allow for the host. The lease
 // was claimed after the time claimed.
 func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.Time) error {
+	c.leases.Add(1)
+	defer c.leases.Add(-1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	h := &hostWorker{
@@ -84,6 +86,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 		}
 	}
 	if errors.Is(err, frontier.ErrFenced) {
+		c.lost.Add(1)
 		return nil // another worker holds the lease and visits the remaining items
 	}
 	return archive.JoinDistinct(err, c.queue.Release(context.WithoutCancel(ctx), l, c.nextRequest(l.Host)))

@@ -96,6 +96,7 @@ type Options struct {
 	Marks       Marks            // positions in newsgroups; nil means listing all articles
 	Event       func(Event)      // called for each visit, one call at a time; may be nil
 	Progress    func(Progress)   // called at most once a second; may be nil
+	Monitor     *Monitor         // observes the run; may be nil
 	Now         func() time.Time // current time; nil means time.Now
 
 	// Override returns the text of Event.Override, for example the name of a

@@ -30,7 +30,10 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	if err = archive.Classify(c.execute(ctx)); c.runNumber > 0 {
+	o.Monitor.attach(c)
+	err = archive.Classify(c.execute(ctx))
+	o.Monitor.attach(nil)
+	if c.runNumber > 0 {
 		err = archive.JoinDistinct(err, c.archive.Seal(ctx))
 	}
 	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {

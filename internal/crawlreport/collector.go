@@ -1,6 +1,7 @@
 package crawlreport
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type Visit struct {
 	Size     int64     // size of the object
 	Modified time.Time // time of the last modification, or zero
 	Reason   string    // class of the error, or reason of the exclusion
+	Error    string    // class of the error, or "" without an error
 }
 
 // A Collector counts the visits of a run. The zero Collector is empty. It is
@@ -51,12 +53,31 @@ type Collector struct {
 	exclusions table
 	largest    topFiles
 	times      map[string]*HostTime
+	errors     map[string]int64
+	requests   int64
+	waited     time.Duration
+}
+
+// Counts contains the totals of a run that has not ended.
+type Counts struct {
+	Totals
+	Errors       map[string]int64 // visits with an error, also those that are repeated, by class of the error
+	Requests     int64            // requests with a response or an error
+	ResponseTime time.Duration    // sum of the times until the responses started
+}
+
+// Counts returns the totals of all visits so far.
+func (c *Collector) Counts() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Counts{c.totals, maps.Clone(c.errors), c.requests, c.waited}
 }
 
 // Add counts a visit.
 func (c *Collector) Add(v Visit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.countError(v)
 	if c.count(v); v.Outcome == Retried {
 		return
 	}
@@ -77,6 +98,17 @@ func (c *Collector) Add(v Visit) {
 		status = strconv.Itoa(v.Code)
 	}
 	c.statuses.add(status, size)
+}
+
+// countError adds v to the numbers of errors.
+func (c *Collector) countError(v Visit) {
+	if v.Error == "" || v.Outcome != Failed && v.Outcome != Unreached && v.Outcome != Retried {
+		return
+	}
+	if c.errors == nil {
+		c.errors = map[string]int64{}
+	}
+	c.errors[v.Error]++
 }
 
 // count adds v to the totals and to the tables of failures and exclusions.
@@ -114,6 +146,8 @@ func (c *Collector) count(v Visit) {
 func (c *Collector) AddResponseTime(host string, d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.requests++
+	c.waited += d
 	host = orDefault(clip(host), "none")
 	h := c.times[host]
 	if h == nil {

@@ -1,0 +1,118 @@
+package mirror
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/internal/crawlreport"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
+)
+
+// A Monitor returns the metrics of a run while it is active. The zero Monitor is
+// ready for [Options].Monitor. It is safe for concurrent use.
+type Monitor struct {
+	mu    sync.Mutex
+	crawl *crawl // nil before and after the run
+
+	reading sync.Mutex // held while the frontier is read
+	crawled Crawled
+	read    time.Time // time at which crawled was read; zero if it was never read
+	err     error     // error of the last read
+}
+
+// Metrics contains the numbers of one process. All of them grow during a run,
+// except Hosts.
+type Metrics struct {
+	Visits       map[string]int64 // visits by outcome: new, unchanged, repaired, gone, failed, unreached, excluded or retried
+	Errors       map[string]int64 // visits with an error, by its class, such as "timeout"
+	Bytes        int64            // size of the new objects
+	Requests     int64            // requests to servers
+	ResponseTime time.Duration    // sum of the times from each request to the start of its response
+	LostLeases   int64            // hosts that other workers have taken over, because a lease expired
+	Hosts        int64            // hosts that the process visits now
+}
+
+// Crawled contains the numbers of a crawl, which all its workers share.
+type Crawled struct {
+	Stats
+	Workers int64 // workers that were active during the last five minutes; 1 without a shared frontier
+}
+
+func (m *Monitor) attach(c *crawl) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.crawl = c
+}
+
+// Metrics returns the metrics of the process. The result ok is false before and
+// after the run.
+func (m *Monitor) Metrics() (_ Metrics, ok bool) {
+	m.mu.Lock()
+	c := m.crawl
+	m.mu.Unlock()
+	if c == nil {
+		return Metrics{}, false
+	}
+	n := c.report.statistics.Counts()
+	return Metrics{
+		Visits: outcomes(&n.Totals), Errors: n.Errors, Bytes: n.Bytes, Requests: n.Requests, ResponseTime: n.ResponseTime,
+		LostLeases: c.lost.Load(), Hosts: c.leases.Load(),
+	}, true
+}
+
+func outcomes(t *crawlreport.Totals) map[string]int64 {
+	return map[string]int64{
+		"new": t.New, "unchanged": t.Unchanged, "repaired": t.Repaired, "gone": t.Gone, "failed": t.Failed,
+		"unreached": t.Unreached, "excluded": t.Excluded, "retried": t.Retried,
+	}
+}
+
+// crawledAge is the time for which Crawled returns the same numbers, so that
+// frequent calls do not load the database.
+const crawledAge = time.Second
+
+// Crawled returns the numbers of the crawl. They are at most one second old. While
+// the database does not respond, Crawled waits until ctx ends.
+func (m *Monitor) Crawled(ctx context.Context) (Crawled, error) {
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	if time.Since(m.read) < crawledAge {
+		return m.crawled, m.err
+	}
+	m.mu.Lock()
+	c := m.crawl
+	m.mu.Unlock()
+	if c == nil {
+		return m.crawled, frontier.ErrNoRun
+	}
+	m.crawled, m.err = c.crawled(ctx)
+	m.read = time.Now()
+	return m.crawled, m.err
+}
+
+// activeTime is the time after which a silent worker is no longer active.
+const activeTime = 5 * time.Minute
+
+func (c *crawl) crawled(ctx context.Context) (n Crawled, err error) {
+	stats, err := c.queue.Stats(ctx)
+	if err != nil {
+		return n, err
+	}
+	n = Crawled{statsOf(stats), 1}
+	if c.o.Frontier == "" {
+		return n, nil
+	}
+	all, err := postgres.Workers(ctx, c.queue)
+	n.Workers = 0
+	for _, w := range all {
+		if now := c.o.Now().Add(time.Duration(c.skew.Load())); now.Sub(w.Beat) < activeTime {
+			n.Workers++
+		}
+	}
+	return n, err
+}
