@@ -206,7 +206,13 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	// frequent garbage collection makes a run 10 % faster and costs 8 MiB of
 	// memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
+	o.Monitor = &mirror.Monitor{}
+	stopMetrics, err := c.serveMetrics(ctx, c.mirror.metrics, o.Monitor)
+	if err != nil {
+		return err
+	}
 	sum, err := mirror.Run(ctx, o)
+	stopMetrics()
 	report.closeProgress()
 	report.printSummary(sum, err)
 	if err == nil && c.mirror.archive.browse != "" {

@@ -22,6 +22,7 @@ type mirrorFlags struct {
 	shared  sharedFlags
 	dryRun  bool
 	json    bool
+	metrics string
 }
 
 func (f *mirrorFlags) register(s *options.Set) {
@@ -33,6 +34,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	f.shared.register(s)
 	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
+	s.Own("Reports").StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, such as 127.0.0.1:9400")
 }
 
 // archiveFlags are the flags that select the contents of the archive.
