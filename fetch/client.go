@@ -257,12 +257,9 @@ func (c *Client) Plan(req *Request) ([]scheme.Step, error) {
 // search the index, pass the URL to [Client.Do].
 func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	s, err := c.scheme(u)
-	if err == nil && s.Query == nil {
-		err = Unsupported.Errorf("scheme %s cannot be searched", s.Name)
-	}
 	var found uri.URI
 	if err == nil {
-		found, err = s.Query(u, q)
+		found, err = s.Search(u, q)
 	}
 	if err != nil {
 		return uri.URI{}, wrapError("search", u.String(), err)

@@ -163,12 +163,36 @@ func TestQueryError(t *testing.T) {
 	} {
 		s.Query = query
 		c := New(Options{}, s)
-		_, err := c.Query(uri.MustParse("http://a.example/x"), Search{})
+		_, err := c.Query(uri.MustParse("http://a.example/x"), Search{Words: "a"})
 		var e *Error
 		if !errors.As(err, &e) || e.Op != "search" || e.URL != "http://a.example/x" {
 			t.Errorf("got %v", err)
 		}
 		c.Close()
+	}
+}
+
+// TestSearch checks which queries reach the function Query of a scheme.
+func TestSearch(t *testing.T) {
+	u := uri.MustParse("http://a.example/x")
+	like := []uri.URI{u}
+	for name, c := range map[string]struct {
+		query    Search
+		feedback bool
+		want     Fault
+	}{
+		"words":                               {Search{Words: "a"}, false, 0},
+		"no words":                            {Search{}, true, NeedQuery},
+		"similar documents":                   {Search{Like: like}, true, 0},
+		"similar documents without the trait": {Search{Words: "a", Like: like}, false, Unsupported},
+	} {
+		s := page(nil)
+		s.Query = func(u uri.URI, _ Search) (uri.URI, error) { return u, nil }
+		s.Traits.Feedback = c.feedback
+		got, err := s.Search(u, c.query)
+		if (err != nil || c.want != 0) && FaultOf(err) != c.want || err == nil && got.String() != u.String() {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
 	}
 }
 

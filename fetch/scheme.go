@@ -49,10 +49,25 @@ type Scheme struct {
 	Menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
 
 	// Query returns the URL that sends the query q to the searchable index at
-	// u. If Query is nil, the scheme has no searchable indexes.
+	// u. If Query is nil, the scheme has no searchable indexes. Call Search,
+	// which checks q before.
 	Query func(u uri.URI, q Search) (uri.URI, error)
 
 	// User parses the user name and password in a URL. If User is nil, they
 	// have the form NAME:PASSWORD, as in [CredentialOf].
 	User func(u uri.URI) (*Credential, error)
+}
+
+// Search returns the URL that sends the query q to the searchable index at u. A
+// query has words, or similar documents if the scheme has Traits.Feedback.
+func (s Scheme) Search(u uri.URI, q Search) (uri.URI, error) {
+	switch {
+	case s.Query == nil:
+		return uri.URI{}, Unsupported.Errorf("scheme %s cannot be searched", s.Name)
+	case len(q.Like) > 0 && !s.Traits.Feedback:
+		return uri.URI{}, Unsupported.Errorf("%s does not support relevance feedback", s.Name)
+	case len(q.Like) == 0 && q.Words == "":
+		return uri.URI{}, NeedQuery.Errorf("search requires search words")
+	}
+	return s.Query(u, q)
 }

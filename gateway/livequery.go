@@ -70,10 +70,7 @@ func (x *exchange) answerQuery(values url.Values) {
 		}
 		return
 	}
-	found, err := uri.URI{}, error(fetch.Unsupported.Errorf("%s is not an index", u))
-	if scheme.Query != nil {
-		found, err = scheme.Query(u, fetch.Search{Words: values.Get(render.WordsField)})
-	}
+	found, err := scheme.Search(u, fetch.Search{Words: values.Get(render.WordsField)})
 	if err != nil {
 		x.fail(http.StatusBadRequest, "The search failed", err.Error())
 		return

@@ -52,6 +52,7 @@ type Traits struct {
 	ControlConn     bool // commands and objects use different connections
 	WeakValidators  bool // validators consist of size and time, so that two versions may share one
 	ListsExactSizes bool // sizes in listings equal the sizes of the retrieved objects
+	Feedback        bool // searches can ask for documents that are similar to others
 	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
 }
 

@@ -94,12 +94,3 @@ func JoinSteps(steps []scheme.Step, separator string) string {
 	}
 	return strings.Join(all, separator)
 }
-
-// Plan returns the plan of a request, or the fault and the text of its error.
-func Plan(s fetch.Scheme, req *fetch.Request) string {
-	steps, err := s.Plan(req)
-	if err != nil {
-		return failure(err, "")
-	}
-	return JoinSteps(steps, "; ")
-}

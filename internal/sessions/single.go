@@ -78,10 +78,11 @@ func SendSingle(ctx context.Context, conn *Conn, sent, logged []byte) (*Single, 
 }
 
 // AwaitResponse waits until the first byte of the response or the end of the
-// connection has arrived.
+// connection has arrived. If an error occurs, AwaitResponse closes s.
 func (s *Single) AwaitResponse() error {
 	_, err := s.R.Peek(1)
 	if err != nil && err != io.EOF {
+		s.Close()
 		return err
 	}
 	s.Trace().Reached(trace.FirstByte, s.NetConn)

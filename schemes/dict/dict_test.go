@@ -80,7 +80,7 @@ func endless(c *faultnet.Conn, text string) error {
 // TestPlan checks the commands for each form of URL.
 func TestPlan(t *testing.T) {
 	define := func(words string) string { return "CLIENT fetch; " + words + "; QUIT" }
-	for url, want := range map[string]string{
+	schemetest.Plans(t, dict.Schemes()[0], map[string]string{
 		"dict://h/d:ox":                          define(`DEFINE ! "ox"`),
 		"dict://h/D:ox":                          define(`DEFINE ! "ox"`),
 		"dict://h/define:ox":                     define(`DEFINE ! "ox"`),
@@ -114,11 +114,7 @@ func TestPlan(t *testing.T) {
 		"dict://h/quit":                          "invalid-uri: dict URL must start with d:, m: or show:, such as dict://HOST/d:WORD",
 		"dict://h/auth:a:b":                      "invalid-uri: dict URL must start with d:, m: or show:, such as dict://HOST/d:WORD",
 		"dict://h/d:" + strings.Repeat("x", 600): "invalid-uri: DEFINE: line too long",
-	} {
-		if got := schemetest.Plan(dict.Schemes()[0], schemetest.NewRequest(t, url)); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
+	})
 }
 
 // TestStat checks that a Stat request opens no connection.
@@ -168,24 +164,7 @@ func TestSweep(t *testing.T) {
 
 // FuzzPlan checks that no URL adds a command, and that every word is one word.
 func FuzzPlan(f *testing.F) {
-	for _, path := range []string{"d:ox", "m:a%20b:*:prefix", "d:%22%5C'", "show:info:a%20b", "d:a%0d%0ab", "d::x", "%", "d:a:b:c:d"} {
-		f.Add("dict://h/" + path)
-	}
-	f.Fuzz(func(t *testing.T, url string) {
-		u, err := fetch.ParseURL(url)
-		if err != nil {
-			return
-		}
-		steps, err := dict.Schemes()[0].Plan(&fetch.Request{URL: u})
-		if fault := fetch.FaultOf(err); err != nil && fault != fetch.BadURL && fault != fetch.NeedQuery {
-			t.Errorf("got %v", err)
-		}
-		for _, s := range steps {
-			if strings.ContainsAny(s.Arg, "\r\n\x00") {
-				t.Errorf("%q", s.Arg)
-			}
-		}
-	})
+	schemetest.FuzzPlan(f, dict.Schemes()[0], "//h/d:ox", "//h/m:a%20b:*:prefix", "//h/d:%22%5C'", "//h/show:info:a%20b", "//h/d:a%0d%0ab", "//h/d::x", "//h/%", "//h/d:a:b:c:d")
 }
 
 // FuzzMenu checks that every URL of a listing names an object on the same server.

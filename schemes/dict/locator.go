@@ -201,10 +201,6 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	switch {
 	case err != nil:
 		return uri.URI{}, err
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("dict does not support relevance feedback")
-	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("search requires a word")
 	case strings.ContainsFunc(q.Words, isControl):
 		return uri.URI{}, fetch.BadURL.Errorf("control character in the search words")
 	case l.verb == databases:

@@ -116,7 +116,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, err
 	}
 	if err := s.AwaitResponse(); err != nil {
-		s.Close()
 		return nil, err
 	}
 	resp := s.Document("finger", "text/plain"+media.Charset(s.R))

@@ -77,7 +77,7 @@ func TestReplies(t *testing.T) {
 
 // TestPlan checks the request line of each form of URL.
 func TestPlan(t *testing.T) {
-	for url, want := range map[string]string{
+	schemetest.Plans(t, finger.Schemes()[0], map[string]string{
 		"finger://h":                     "send",
 		"finger://h/":                    "send",
 		"finger://h/ada":                 "send ada",
@@ -100,11 +100,7 @@ func TestPlan(t *testing.T) {
 		"finger://a%0Ab@h/":              "invalid-uri: control character in a user name",
 		"finger://h/a%00":                "invalid-uri: control character in a user name",
 		"finger://h/a%7f":                "invalid-uri: control character in a user name",
-	} {
-		if got := schemetest.Plan(finger.Schemes()[0], schemetest.NewRequest(t, url)); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
+	})
 }
 
 func TestNames(t *testing.T) { schemetest.Names(t, finger.Schemes(), "finger://h.example/ada") }
@@ -137,22 +133,5 @@ func TestSweep(t *testing.T) {
 
 // FuzzPlan checks that no URL adds a line to the request.
 func FuzzPlan(f *testing.F) {
-	for _, path := range []string{"/ada", "/w/ada", "/%2fw%20a", "/a%0d%0ab", "//w", "/w/w", "/@h@h", "/%"} {
-		f.Add("finger://h" + path)
-	}
-	f.Fuzz(func(t *testing.T, url string) {
-		u, err := fetch.ParseURL(url)
-		if err != nil {
-			return
-		}
-		steps, err := finger.Schemes()[0].Plan(&fetch.Request{URL: u})
-		if err != nil && fetch.FaultOf(err) != fetch.BadURL {
-			t.Errorf("got %v", err)
-		}
-		for _, s := range steps {
-			if strings.ContainsAny(s.Arg, "\r\n\x00") {
-				t.Errorf("%q", s.Arg)
-			}
-		}
-	})
+	schemetest.FuzzPlan(f, finger.Schemes()[0], "//h/ada", "//h/w/ada", "//h/%2fw%20a", "//h/a%0d%0ab", "//h//w", "//h/w/w", "//h/@h@h", "//h/%")
 }

@@ -108,7 +108,7 @@ func TestRedirects(t *testing.T) {
 
 // TestPlan checks the request of each form of URL.
 func TestPlan(t *testing.T) {
-	for url, want := range map[string]string{
+	schemetest.Plans(t, gemini.Schemes(gemini.Options{})[0], map[string]string{
 		"gemini://h":                "send gemini://h/",
 		"gemini://h?q":              "send gemini://h/?q",
 		"gemini://h/a%0D%0Ab?c#d":   "send gemini://h/a%0D%0Ab?c",
@@ -116,18 +116,14 @@ func TestPlan(t *testing.T) {
 		"gemini:/x":                 "invalid-uri: no host",
 		"gemini://h/" + long[:1014]: "invalid-uri: URL of 1025 bytes, longer than the maximum of 1024",
 		"gemini://h/" + long[:1013]: "send gemini://h/" + long[:1013],
-	} {
-		if got := schemetest.Plan(gemini.Schemes(gemini.Options{})[0], schemetest.NewRequest(t, url)); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
+	})
 }
 
 var long = strings.Repeat("x", 2000)
 
 // TestQuery checks the URLs of searches.
 func TestQuery(t *testing.T) {
-	query := gemini.Schemes(gemini.Options{})[0].Query
+	query := gemini.Schemes(gemini.Options{})[0].Search
 	for words, want := range map[string]string{
 		"a b":          "gemini://h/find?a%20b",
 		"a+b&c=d%\r\n": "gemini://h/find?a%2Bb%26c%3Dd%25%0D%0A",

@@ -84,11 +84,5 @@ func plan(req *fetch.Request) ([]scheme.Step, error) {
 // query returns the URL that sends the words of q to the document at u. The new
 // words replace the query of u.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
-	switch {
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("the server does not support relevance feedback")
-	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("search index requires search words")
-	}
 	return u.WithoutFragment().WithQuery(uri.Escape(q.Words, uri.Unreserved))
 }

@@ -94,7 +94,7 @@ func TestSpartan(t *testing.T) {
 }
 
 func TestSpartanPlan(t *testing.T) {
-	for url, want := range map[string]string{
+	schemetest.Plans(t, gemini.Schemes(gemini.Options{})[1], map[string]string{
 		"spartan://h":              "send h / 0",
 		"spartan://h?a+b%20c":      "send h / 5; data a+b c",
 		"spartan://H:301/a%20b/#c": "send h /a%20b/ 0",
@@ -102,11 +102,7 @@ func TestSpartanPlan(t *testing.T) {
 		"spartan://h/a%0D%0Ab":     "send h /a%0D%0Ab 0",
 		"spartan://[2001:db8::1]/": "send 2001:db8::1 / 0",
 		"spartan:/x":               "invalid-uri: no host",
-	} {
-		if got := schemetest.Plan(gemini.Schemes(gemini.Options{})[1], schemetest.NewRequest(t, url)); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
+	})
 }
 
 func TestSpartanNames(t *testing.T) {

@@ -142,7 +142,6 @@ func TestQuery(t *testing.T) {
 		{"gopher://h/7/find%09old%09+", "new", "gopher://h/7/find%09new%09+"},
 		{"gophers://h/2", "name=doe return email", "gophers://h/2%09name=doe%20return%20email"},
 		{"gopher://h/7/f", "caf\xe9 \u6708", "gopher://h/7/f%09caf%E9%20%E6%9C%88"},
-		{"gopher://h/7/f", "", "need-query"},
 		{"gopher://h/7/f", "a\tb", "invalid-uri"},
 		{"gopher://h/7/f", "a\r\nb", "invalid-uri"},
 		{"gopher://h/1/f", "a", "unsupported"},
@@ -157,9 +156,6 @@ func TestQuery(t *testing.T) {
 		if text != c.want {
 			t.Errorf("%s for %q: got %s (%v), want %s", c.url, c.words, text, err, c.want)
 		}
-	}
-	if _, err := query(uri.MustParse("gopher://h/7/f"), fetch.Search{Words: "a", Like: []uri.URI{uri.MustParse("gopher://h/0")}}); !errors.Is(err, fetch.Unsupported) {
-		t.Errorf("relevance feedback: got %v", err)
 	}
 }
 

@@ -17,10 +17,6 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 		return uri.URI{}, err
 	case typeOf(l.item).kind != fetch.Index:
 		return uri.URI{}, fetch.Unsupported.Errorf("item type %c is not a search index", l.item)
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("gopher does not support relevance feedback")
-	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("search index requires search words")
 	case breaksLine(q.Words) || strings.Contains(q.Words, "\t"):
 		return uri.URI{}, fetch.BadURL.Errorf("control character in the search words")
 	}

@@ -67,7 +67,7 @@ func FuzzLocator(f *testing.F) {
 			if len(steps) != 1 {
 				t.Errorf("%s: %v", s, steps)
 			}
-			found, err := scheme.Query(u, fetch.Search{Words: "a*)(b ü"})
+			found, err := scheme.Search(u, fetch.Search{Words: "a*)(b ü"})
 			if err == nil {
 				_, err = scheme.Plan(&fetch.Request{URL: found})
 			}

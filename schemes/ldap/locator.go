@@ -175,13 +175,8 @@ var names = []string{"cn", "sn", "givenName", "displayName", "uid", "mail", "ou"
 // query returns the URL that searches for words below the entry of a URL.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
-	switch {
-	case err != nil:
+	if err != nil {
 		return uri.URI{}, err
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("ldap has no search for similar entries")
-	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("search requires search words")
 	}
 	filter := q.Words
 	if !strings.HasPrefix(filter, "(") {

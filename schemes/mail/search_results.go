@@ -167,9 +167,6 @@ func removeUID(set imap.UIDSet, n imap.UID) (rest imap.UIDSet) {
 // searchURL returns the URL of a search for the messages that contain all
 // search words.
 func searchURL(u uri.URI, search fetch.Search) (uri.URI, error) {
-	if len(search.Like) > 0 {
-		return uri.URI{}, fetch.Unsupported.Errorf("imap cannot search for similar messages")
-	}
 	var keys []string
 	for word := range strings.FieldsSeq(search.Words) {
 		keys = append(keys, "TEXT "+quote(word))

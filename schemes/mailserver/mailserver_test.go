@@ -39,22 +39,5 @@ func TestPlan(t *testing.T) {
 
 // FuzzPlan checks that no URL adds a line to the message.
 func FuzzPlan(f *testing.F) {
-	for _, s := range []string{"a@b/c/d/e", "a@b/%0a/c", "@", "a@b//"} {
-		f.Add("mailserver:" + s)
-	}
-	f.Fuzz(func(t *testing.T, url string) {
-		u, err := fetch.ParseURL(url)
-		if err != nil {
-			return
-		}
-		steps, err := mailserver.Schemes()[0].Plan(&fetch.Request{URL: u})
-		if err != nil && fetch.FaultOf(err) != fetch.BadURL {
-			t.Errorf("got %v", err)
-		}
-		for _, s := range steps {
-			if strings.ContainsAny(s.Arg, "\r\n\x00") {
-				t.Errorf("%q", s.Arg)
-			}
-		}
-	})
+	schemetest.FuzzPlan(f, mailserver.Schemes()[0], "a@b/c/d/e", "a@b/%0a/c", "@", "a@b//")
 }

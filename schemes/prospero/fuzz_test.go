@@ -33,7 +33,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 			return
 		}
 		urls := []uri.URI{u}
-		if q, err := schemes()[0].Query(u, fetch.Search{Words: words}); err == nil {
+		if q, err := schemes()[0].Search(u, fetch.Search{Words: words}); err == nil {
 			urls = append(urls, q)
 		}
 		n := faultnet.NewNetwork(t)

@@ -79,11 +79,11 @@ func TestQuery(t *testing.T) {
 		{"words with a path in them", "prospero://h", prospero.Options{}, fetch.Search{Words: "../a"}, "prospero://h/ARCHIE%2FMATCH(95,0,S)%2F..%2Fa"},
 		{"no words", "prospero://h", prospero.Options{}, fetch.Search{}, "need-query: search requires search words"},
 		{"a directory", "prospero://h/AFTP", prospero.Options{}, fetch.Search{Words: "x"}, "unsupported: prospero://h/AFTP cannot be searched: only archie names are indexes"},
-		{"like something", "prospero://h", prospero.Options{}, fetch.Search{Words: "x", Like: []uri.URI{uri.MustParse("prospero://h/x")}}, "unsupported: archie does not support relevance feedback"},
+		{"like something", "prospero://h", prospero.Options{}, fetch.Search{Words: "x", Like: []uri.URI{uri.MustParse("prospero://h/x")}}, "unsupported: prospero does not support relevance feedback"},
 		{"line end", "prospero://h", prospero.Options{}, fetch.Search{Words: "a\nb"}, "invalid-uri: the search words contain a line break or NUL"},
 		{"match that is none", "prospero://h", prospero.Options{Match: '\n'}, fetch.Search{Words: "a"}, `usage: archie does not support the match '\n'`},
 	} {
-		u, err := prospero.Schemes(c.o)[0].Query(uri.MustParse(c.url), c.q)
+		u, err := prospero.Schemes(c.o)[0].Search(uri.MustParse(c.url), c.q)
 		got := u.String()
 		if err != nil {
 			got = fmt.Sprintf("%v: %v", fetch.FaultOf(err), err)

@@ -30,10 +30,6 @@ func (o Options) query(u uri.URI, q fetch.Search) (uri.URI, error) {
 		return uri.URI{}, err
 	case l.name != "" && !l.isArchie():
 		return uri.URI{}, fetch.Unsupported.Errorf("%s cannot be searched: only archie names are indexes", u)
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("archie does not support relevance feedback")
-	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("search requires search words")
 	case strings.ContainsAny(q.Words, "\r\n\x00"):
 		return uri.URI{}, fetch.BadURL.Errorf("the search words contain a line break or NUL")
 	}

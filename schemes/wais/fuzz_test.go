@@ -34,7 +34,7 @@ func FuzzNoExtraCommand(f *testing.F) {
 			return
 		}
 		checkSent(t, u)
-		if u, err = schemes()[0].Query(u, fetch.Search{Words: words}); err == nil {
+		if u, err = schemes()[0].Search(u, fetch.Search{Words: words}); err == nil {
 			checkSent(t, u)
 		}
 	})
@@ -119,7 +119,7 @@ func FuzzWAISURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		like, err := schemes()[0].Query(uri.MustParse(host+"db"), fetch.Search{Like: []uri.URI{u}})
+		like, err := schemes()[0].Search(uri.MustParse(host+"db"), fetch.Search{Like: []uri.URI{u}})
 		if err != nil || strings.Contains(like.String(), "&lines=") {
 			return
 		}
@@ -130,7 +130,7 @@ func FuzzWAISURL(f *testing.F) {
 				t.Fatalf("%s: %v", document, err)
 			}
 			again = again.Normalize(level)
-			back, err := schemes()[0].Query(uri.MustParse(host+"db"), fetch.Search{Like: []uri.URI{again}})
+			back, err := schemes()[0].Search(uri.MustParse(host+"db"), fetch.Search{Like: []uri.URI{again}})
 			if err != nil || back != like {
 				t.Fatalf("%s became %s, %v", like, back, err)
 			}

@@ -130,7 +130,7 @@ func TestQuery(t *testing.T) {
 		{"like a database", "wais://h/db", fetch.Search{Like: like("wais://h/db?x")}, "invalid-uri: the URL does not name a document"},
 		{"line break", "wais://h/db", fetch.Search{Words: "a\r\nb"}, "invalid-uri: the search words contain a line break or NUL"},
 	} {
-		u, err := schemes()[0].Query(uri.MustParse(c.url), c.q)
+		u, err := schemes()[0].Search(uri.MustParse(c.url), c.q)
 		got := u.String()
 		if err != nil {
 			got = fmt.Sprintf("%v: %v", fetch.FaultOf(err), err)

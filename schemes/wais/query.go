@@ -142,11 +142,8 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	if err != nil {
 		return uri.URI{}, err
 	}
-	switch {
-	case l.document != nil:
+	if l.document != nil {
 		return uri.URI{}, fetch.Unsupported.Errorf("a document cannot be searched")
-	case q.Words == "" && len(q.Like) == 0:
-		return uri.URI{}, fetch.NeedQuery.Errorf("search requires search words")
 	}
 	s := search{words: q.Words, max: min(q.Max, 1<<24-1)}
 	if err := checkWords(s.words); err != nil {

@@ -48,7 +48,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"wais"}},
-		Traits: scheme.Traits{ReportsSize: true},
+		Traits: scheme.Traits{ReportsSize: true, Feedback: true},
 		Mirror: scheme.Mirroring{
 			// The id of a document contains the file name and the database name
 			// twice.

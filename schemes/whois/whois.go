@@ -89,12 +89,6 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	if _, err := queryOf(u); err != nil {
 		return uri.URI{}, err
 	}
-	switch {
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("whois does not support relevance feedback")
-	case q.Words == "":
-		return uri.URI{}, errNoQuery
-	}
 	if err := checkQuery(q.Words); err != nil {
 		return uri.URI{}, err
 	}
@@ -132,7 +126,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, err
 	}
 	if err := s.AwaitResponse(); err != nil {
-		s.Close()
 		return nil, err
 	}
 	r, err := examine(s.R)

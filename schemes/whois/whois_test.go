@@ -136,7 +136,7 @@ func TestReplies(t *testing.T) {
 
 // TestPlan checks the request line of each form of URL.
 func TestPlan(t *testing.T) {
-	for url, want := range map[string]string{
+	schemetest.Plans(t, whois.Schemes()[0], map[string]string{
 		"whois://h/example.org":          "send example.org",
 		"whois://h/-T%20dn%20example.de": "send -T dn example.de",
 		"whois://h/=example.com":         "send =example.com",
@@ -150,17 +150,13 @@ func TestPlan(t *testing.T) {
 		"whois://h/a%0D%0Ab":             "invalid-uri: control character in the query",
 		"whois://h/a%00":                 "invalid-uri: control character in the query",
 		"whois:a%0ab":                    "invalid-uri: control character in the query",
-	} {
-		if got := schemetest.Plan(whois.Schemes()[0], schemetest.NewRequest(t, url)); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
+	})
 }
 
 // TestQuery checks the URLs of searches.
 func TestQuery(t *testing.T) {
 	for words, want := range map[string]string{"example.org": "whois://h/example.org", "-T dn a?b": "whois://h/-T%20dn%20a%3Fb", "": "need-query", "a\nb": "invalid-uri"} {
-		u, err := whois.Schemes()[0].Query(schemetest.NewRequest(t, "whois://h/x").URL, fetch.Search{Words: words})
+		u, err := whois.Schemes()[0].Search(schemetest.NewRequest(t, "whois://h/x").URL, fetch.Search{Words: words})
 		got := u.String()
 		if err != nil {
 			got = fetch.FaultOf(err).String()
@@ -201,22 +197,5 @@ func TestSweep(t *testing.T) {
 
 // FuzzPlan checks that no URL adds a line to the request.
 func FuzzPlan(f *testing.F) {
-	for _, path := range []string{"//h/x", "x", "//h/a%0d%0ab", "//h/%", "///a%20b", "//u@h/"} {
-		f.Add("whois:" + path)
-	}
-	f.Fuzz(func(t *testing.T, url string) {
-		u, err := fetch.ParseURL(url)
-		if err != nil {
-			return
-		}
-		steps, err := whois.Schemes()[0].Plan(&fetch.Request{URL: u})
-		if fault := fetch.FaultOf(err); err != nil && fault != fetch.BadURL && fault != fetch.NeedQuery {
-			t.Errorf("got %v", err)
-		}
-		for _, s := range steps {
-			if strings.ContainsAny(s.Arg, "\r\n\x00") {
-				t.Errorf("%q", s.Arg)
-			}
-		}
-	})
+	schemetest.FuzzPlan(f, whois.Schemes()[0], "//h/x", "x", "//h/a%0d%0ab", "//h/%", "///a%20b", "//u@h/")
 }

@@ -89,7 +89,7 @@ func TestListing(t *testing.T) {
 
 // TestPlan checks the query of each form of URL.
 func TestPlan(t *testing.T) {
-	for url, want := range map[string]string{
+	schemetest.Plans(t, whoispp.Schemes()[0], map[string]string{
 		"whois++://h/name=peter;template=user":    "send name=peter;template=user",
 		"whois++://h/name=peter%20d:max=5":        "send name=peter d:max=5",
 		"whois++://h/":                            "need-query: Whois++ server requires a query, such as whois++://HOST/name=ada",
@@ -98,11 +98,7 @@ func TestPlan(t *testing.T) {
 		"whois++:a":                               "invalid-uri: whois++ URL must be whois++://HOST/QUERY",
 		"whois++://h/a%0d%0ab":                    "invalid-uri: control character in the query",
 		"whois++://h/" + strings.Repeat("x", 600): "invalid-uri: query is longer than 500 bytes",
-	} {
-		if got := schemetest.Plan(whoispp.Schemes()[0], schemetest.NewRequest(t, url)); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
+	})
 }
 
 func TestNames(t *testing.T) { schemetest.Names(t, whoispp.Schemes(), "whois++://h.example/x") }
@@ -135,24 +131,7 @@ func TestSweep(t *testing.T) {
 
 // FuzzPlan checks that no URL adds a line to the request.
 func FuzzPlan(f *testing.F) {
-	for _, path := range []string{"a", "a%0d%0ab", "%", "a%20b"} {
-		f.Add("whois++://h/" + path)
-	}
-	f.Fuzz(func(t *testing.T, url string) {
-		u, err := fetch.ParseURL(url)
-		if err != nil {
-			return
-		}
-		steps, err := whoispp.Schemes()[0].Plan(&fetch.Request{URL: u})
-		if fault := fetch.FaultOf(err); err != nil && fault != fetch.BadURL && fault != fetch.NeedQuery {
-			t.Errorf("got %v", err)
-		}
-		for _, s := range steps {
-			if strings.ContainsAny(s.Arg, "\r\n\x00") {
-				t.Errorf("%q", s.Arg)
-			}
-		}
-	})
+	schemetest.FuzzPlan(f, whoispp.Schemes()[0], "//h/a", "//h/a%0d%0ab", "//h/%", "//h/a%20b")
 }
 
 // FuzzMenu checks the URLs of records and referrals.

@@ -49,7 +49,7 @@ func FuzzLocator(f *testing.F) {
 		if err == nil && (len(steps) > 3 || steps[0].Verb != "init") {
 			t.Errorf("%s: %v", s, steps)
 		}
-		found, err := session.Query(u, fetch.Search{Words: `whale "a;b" title:x+y&z`})
+		found, err := session.Search(u, fetch.Search{Words: `whale "a;b" title:x+y&z`})
 		if err != nil || u.Scheme() != "z39.50s" {
 			return
 		}

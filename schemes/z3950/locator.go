@@ -192,10 +192,6 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	switch {
 	case err != nil:
 		return uri.URI{}, err
-	case len(q.Like) > 0:
-		return uri.URI{}, fetch.Unsupported.Errorf("z39.50 has no search for similar records")
-	case q.Words == "":
-		return uri.URI{}, fetch.NeedQuery.Errorf("search requires search words")
 	case l.record != 0:
 		return uri.URI{}, fetch.Unsupported.Errorf("a record cannot be searched")
 	}
