@@ -1,14 +1,12 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/anyurl/fetch/internal/browsertest"
 	"github.com/anyurl/fetch/schemes"
@@ -40,15 +38,7 @@ func TestBrowser(t *testing.T) {
 		page := fmt.Sprintf(hostilePage, "http://"+outside)
 		o.Archives[0].Source = openSample(t, sample{"20240101", "http://a.example/hostile", "", ok("text/html", page)})
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(ctx, l, time.Second) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	serve(t, h, l)
 	base := "http://" + l.Addr().String()
 	b := browsertest.Start(t, l.Addr().String(), outside)
 	p := b.Open(base + root + "2024/http://a.example/hostile")

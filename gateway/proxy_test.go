@@ -31,15 +31,7 @@ func startLive(t *testing.T, change func(*Options)) net.Listener {
 			change(o)
 		}
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(ctx, l, time.Second) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	serve(t, h, l)
 	return l
 }
 

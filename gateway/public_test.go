@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -137,15 +136,7 @@ func TestPublicConnections(t *testing.T) {
 		o.Address, o.Public, o.Client = l.Addr(), true, generous
 		o.Client.Connections = 2
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(ctx, l, time.Second) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	serve(t, h, l)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	connect := func(from, to string) net.Conn {
 		t.Helper()

@@ -1,14 +1,12 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anyurl/fetch/internal/peer"
 )
@@ -38,15 +36,7 @@ func TestReverseProxy(t *testing.T) {
 		o.Client.Requests = 8
 		o.ReverseProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- h.Serve(ctx, l, time.Second) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
+	serve(t, h, l)
 	nginx := peer.Nginx(t, peer.NginxOptions{Server: fmt.Sprintf(nginxLocation, l.Addr())})
 	request := func(client, path string) (int, string) {
 		t.Helper()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -228,4 +229,35 @@ func get(h http.Handler, method, target string, fields ...string) *httptest.Resp
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
+}
+
+// checkResponse checks the status of a response and the texts in its header and
+// body. A text that starts with "!" must be absent.
+func checkResponse(t *testing.T, w *httptest.ResponseRecorder, status int, want []string) {
+	t.Helper()
+	var all strings.Builder
+	w.Result().Header.Write(&all)
+	all.WriteString("\n" + w.Body.String())
+	if w.Code != status {
+		t.Errorf("status %d, want %d", w.Code, status)
+	}
+	for _, text := range want {
+		text, negated := strings.CutPrefix(text, "!")
+		if strings.Contains(all.String(), text) == negated {
+			t.Errorf("%q: found = %v in\n%s", text, !negated, all.String())
+		}
+	}
+}
+
+// serve answers the connections of l until the end of the test.
+func serve(t *testing.T, h *Handler, l net.Listener) {
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ctx, l, time.Second) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 }
