@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/anyurl/fetch/internal/sqlite"
@@ -81,12 +80,9 @@ func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease
 		return nil, err
 	}
 	l.addOutstanding(l.Items, ids)
-	until := t.now + max(ttl.Microseconds(), 1)
 	h.epoch++
-	h.until = sql.NullInt64{Int64: until, Valid: true}
-	h.due = max(h.next, until)
-	h.changed = true
-	l.Epoch, l.Until = h.epoch, timeOf(h.until)
+	h.setLease(t.now + max(ttl.Microseconds(), 1))
+	l.Epoch, l.Until, l.Control = h.epoch, timeOf(h.until), h.control.export(d.name)
 	err = t.Exec("update host set owner=? where id=?", worker, h.id)
 	return l, err
 }

@@ -48,11 +48,11 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 }
 
 // complete records the result r without its Children. The items in out are
-// pending. They need no lookup, because no other worker changes them during the
+// pending. They need no lookup, because only Control changes them during the
 // lease of h.
 func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	u := &urlRow{id: out[r.Item.Key], state: Pending, run: t.run, host: h.id}
-	if delete(out, r.Item.Key); u.id == 0 {
+	if delete(out, r.Item.Key); u.id == 0 || h.control.excluded {
 		if u, err = t.lookup(r.Item.Key); err != nil {
 			return err
 		}

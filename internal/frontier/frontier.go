@@ -40,6 +40,9 @@ var ErrEnded = errors.New("the crawl is complete")
 // ErrOtherFolder means that a worker with the same name has another folder.
 var ErrOtherFolder = errors.New("the name belongs to a worker with another folder")
 
+// ErrUnknownHost means that the frontier contains no URL of a host.
+var ErrUnknownHost = errors.New("no URL of this host is known")
+
 // ErrDamaged means that the database file is corrupt.
 var ErrDamaged = errors.New("the database is damaged")
 
@@ -161,15 +164,36 @@ type Result struct {
 // for concurrent use. An expired Lease remains valid until another worker
 // claims the host, so that completed work is not lost.
 type Lease struct {
-	Host  string
-	Epoch int64
-	Until time.Time
-	Items []Item // items returned by Claim
+	Host    string
+	Epoch   int64
+	Until   time.Time
+	Items   []Item      // items returned by Claim
+	Control HostControl // settings of the host at the time of Claim
 
 	// Outstanding contains the row numbers of the items that were claimed and
 	// are not completed. Only the Frontier modifies it.
 	Outstanding map[Key]int64
 }
+
+// A HostControl contains the settings of a host that Control changes. The zero
+// value belongs to a host without special settings.
+type HostControl struct {
+	Host     string
+	Paused   bool // if true, Claim and ClaimMore return no items of the host
+	Excluded bool // if true, the caller excludes the items that it claims
+
+	// Delay is the minimum time between two requests that a person has set. 0
+	// means the delay of the crawl, and a negative value means no delay.
+	Delay time.Duration
+
+	// CrawlDelay is the minimum time between two requests that the host has
+	// requested. If a lease ends without a call of Release, the host is not
+	// claimed before this time has passed.
+	CrawlDelay time.Duration
+}
+
+// NoteExcludedHost is the note of the items that Control excludes.
+const NoteExcludedHost = "the host was excluded from the crawl"
 
 // Stats contains the numbers of URLs and captures in a Frontier.
 type Stats struct {
@@ -183,6 +207,8 @@ type Stats struct {
 	Dropped   int64           // number of URLs dropped because of SetPendingLimit since Open
 	Hosts     int64           // number of hosts with pending URLs
 	Waiting   int64           // number of these hosts without a lease that may not be visited yet
+	Paused    int64           // number of these hosts that are paused
+	Open      int64           // number of these hosts that are leased, or that will be due without a call of Begin or Control
 	Captures  int64
 	Bytes     int64     // total size of the payloads of all captures
 	NextDue   time.Time // earliest time at which a waiting host may be visited; zero if no host waits
@@ -253,6 +279,17 @@ type Frontier interface {
 	// already blocked until a later time.
 	BlockHost(ctx context.Context, host string, until time.Time) error
 
+	// Control changes the settings of a host in one transaction. If change sets
+	// Excluded, the pending items of the host get the state Excluded, and
+	// Control returns their number. An unknown host is an error that wraps
+	// ErrUnknownHost. Leases of the host remain valid, so the worker of a lease
+	// must compare its settings with those of Controls.
+	Control(ctx context.Context, host string, change func(*HostControl)) (excluded int64, err error)
+
+	// Controls returns the settings of the given hosts, or of all hosts if the
+	// list is nil. The result contains no host whose settings are zero.
+	Controls(ctx context.Context, hosts []string) (map[string]HostControl, error)
+
 	// Evict ends all leases. It must not be called while another worker runs.
 	Evict(ctx context.Context) error
 
@@ -293,7 +330,8 @@ type Frontier interface {
 	FileEnds(ctx context.Context) (map[string]int64, error)
 
 	// Requeue makes all items with the given states pending and returns their
-	// number. It can also be called between runs.
+	// number. It can also be called between runs. With the state Excluded, no
+	// host remains excluded.
 	Requeue(ctx context.Context, states ...State) (n int64, err error)
 
 	// RequeueItems makes the items with the given keys pending and returns

@@ -14,14 +14,46 @@ type host struct {
 	due     int64
 	epoch   int64
 	until   sql.NullInt64
+	control control
 	changed bool
 	stale   bool  // if true, due must be computed again
 	now     int64 // time of the transaction, in microseconds
 }
 
-// leased reports whether a worker has an unexpired lease of the host. For a
-// leased host, the field due is the end of the lease.
-func (h *host) leased() bool { return h.until.Int64 > h.now }
+// control is a row of the table control, or its zero value.
+type control struct {
+	held         sql.NullInt64
+	delay, crawl int64
+	excluded     bool
+}
+
+// pausedTime is the value of the column next for a paused host.
+const pausedTime = 1 << 62
+
+// block prevents claims of the host before the given time. It has no effect if
+// the host is already blocked until a later time.
+func (h *host) block(until int64) {
+	if h.control.held.Valid {
+		h.control.held.Int64 = max(h.control.held.Int64, until)
+	}
+	h.next = max(h.next, until)
+	h.changed = true
+}
+
+// setLease sets the end of the lease. If no worker releases the lease, the host
+// is due after its delay.
+func (h *host) setLease(until int64) {
+	h.until = sql.NullInt64{Int64: until, Valid: true}
+	h.due, h.changed = max(h.next, until+h.control.pause()), true
+}
+
+// pause returns the time between the end of a lease that no worker releases and
+// the next lease.
+func (c *control) pause() int64 { return max(c.delay, c.crawl, 0) }
+
+// leased reports whether a worker has a lease of the host that has not expired,
+// or whose delay has not passed. The field due is then the end of the delay.
+func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.control.pause() > h.now }
 
 // addPending adds n to the number of pending URLs of the host.
 func (h *host) addPending(n int64) {
@@ -47,11 +79,13 @@ func (h *host) setReady(wait sql.NullInt64) {
 	}
 }
 
-const readHost = "select id, pending, next, due, epoch, until from host "
+const readHost = `select id, pending, next, due, epoch, until, held, coalesce(delay, 0), coalesce(crawl, 0),
+	coalesce(excluded, 0) from host left join control on control.host = id `
 
 func (t *tx) readHost(where string, arg any) (*host, error) {
 	h := &host{now: t.now}
-	err := t.Scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until)
+	err := t.Scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until,
+		&h.control.held, &h.control.delay, &h.control.crawl, &h.control.excluded)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +136,9 @@ func (t *tx) settle() error {
 		}
 		err := t.Exec("update host set pending=?, next=?, due=?, epoch=?, until=? where id=?",
 			h.pending, h.next, h.due, h.epoch, h.until, h.id)
+		if err == nil && h.control.held.Valid {
+			err = t.Exec("update control set held=? where host=?", h.control.held, h.id)
+		}
 		if err != nil {
 			return err
 		}

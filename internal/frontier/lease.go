@@ -37,8 +37,8 @@ func (e *engine) Extend(ctx context.Context, l *Lease, ttl time.Duration) error 
 		if err != nil {
 			return err
 		}
-		until = sql.NullInt64{Int64: t.now + ttl.Microseconds(), Valid: true}
-		h.until, h.due, h.changed = until, max(h.next, until.Int64), true
+		h.setLease(t.now + ttl.Microseconds())
+		until = h.until
 		return nil
 	})
 	if err == nil {
@@ -53,7 +53,7 @@ func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
 		if err != nil {
 			return err
 		}
-		h.next = max(h.next, Micros(next)) // a later time of BlockHost takes precedence
+		h.block(Micros(next)) // a later time of BlockHost takes precedence
 		return t.endLease(h)
 	})
 	if err == nil {
@@ -68,8 +68,8 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 		if err != nil {
 			return err
 		}
-		h.next = max(h.next, Micros(until))
-		h.due, h.changed = max(h.due, h.next), true
+		h.block(Micros(until))
+		h.due = max(h.due, h.next)
 		return nil
 	})
 }
@@ -90,6 +90,7 @@ func (e *engine) Evict(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			h.block(t.now + h.control.pause()) // the process may have sent a request a moment ago
 			if err := t.endLease(h); err != nil {
 				return err
 			}

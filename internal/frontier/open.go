@@ -40,7 +40,7 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 
 const (
 	applicationID = 0x66746366 // identifies a database as a frontier
-	schemaVersion = 4          // version of new databases; older databases are upgraded
+	schemaVersion = 5          // version of new databases; older databases are upgraded
 	readers       = 4          // number of read-only connections
 )
 
@@ -162,8 +162,8 @@ func migrate(s *session) error {
 	})
 }
 
-// upgrade creates the tables and the column that the given version lacks. The
-// column changes the digest of the rows, so upgrade removes this digest.
+// upgrade creates the tables and the column that the given version lacks. They
+// change the digest of the rows, so upgrade removes this digest.
 func upgrade(s *session, version int) error {
 	all := schemaStatements(schemaVersion)
 	if version < tableVersions["layout"] {
@@ -176,7 +176,12 @@ func upgrade(s *session, version int) error {
 			return err
 		}
 	}
-	return s.Script("alter table capture add column " + checksumColumn + "; update seal set rows=null;")
+	if version < checksumVersion {
+		if err := s.Script("alter table capture add column " + checksumColumn); err != nil {
+			return err
+		}
+	}
+	return s.Script(all["control"] + ";" + all["counter"] + "; update seal set rows=null;")
 }
 
 // inspect returns the schema version, or 0 if the database is empty. It returns

@@ -19,8 +19,13 @@ func (e *engine) Requeue(ctx context.Context, from ...State) (n int64, err error
 			}
 			n += moved
 			t.states[state] = 0
-			if state == Done {
+			switch state {
+			case Done:
 				t.before = 0
+			case Excluded:
+				if err := t.Exec("update control set excluded=0"); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

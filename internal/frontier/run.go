@@ -109,15 +109,13 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 				return err
 			}
 		}
-		if err := s.Scan("select count(*) from host where pending > 0", nil, &st.Hosts); err != nil {
-			return err
-		}
-		err := s.Scan("select count(*) from host where pending > 0 and due > ? and due < ? and coalesce(until, 0) <= ?",
-			[]any{now, farFuture, now}, &st.Waiting)
+		err := s.Scan(`select count(*), count(*) filter (where due > ?1 and due < ?2 and coalesce(until, 0) <= ?1),
+			count(*) filter (where next = ?2), count(*) filter (where due < ?2 or until > ?1)
+			from host where pending > 0`, []any{now, pausedTime}, &st.Hosts, &st.Waiting, &st.Paused, &st.Open)
 		if err != nil {
 			return err
 		}
-		err = s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, farFuture}, &next)
+		err = s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, pausedTime}, &next)
 		if err != nil {
 			return err
 		}

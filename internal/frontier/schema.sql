@@ -49,6 +49,22 @@ create table host (
 create index host_due on host (due) where pending > 0;
 create index host_leased on host (id) where until is not null;
 
+-- Settings of hosts. A database of version 4 lacks the table.
+create table control (
+	host     integer primary key,        -- id in table host
+	held     integer,                    -- column next without the pause of a paused host; null if not paused
+	delay    integer not null default 0, -- microseconds between two requests that a person has set; negative for none
+	crawl    integer not null default 0, -- microseconds between two requests that robots.txt demands
+	excluded integer not null default 0,
+	objects  integer not null default 0  -- objects of the host that count for a limit
+);
+
+-- Numbers of the most recent run. A database of version 4 lacks the table.
+create table counter (
+	name text    primary key, -- "files", "bytes", or "error" and the class of an error
+	n    integer not null
+) without rowid;
+
 create table url (
 	id       integer primary key,
 	key      blob    not null unique,

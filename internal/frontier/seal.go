@@ -22,6 +22,7 @@ var sealedQueries = [...]string{
 	"select * from book order by rowid", "select * from layout order by rowid", "select * from run order by rowid",
 	"select * from host order by rowid", "select * from url order by rowid", "select * from capture order by rowid",
 	"select * from file order by rowid", "select * from name order by fold",
+	"select * from control order by rowid", "select * from counter order by name",
 	"select type, name, tbl_name, sql from sqlite_schema order by rowid",
 }
 

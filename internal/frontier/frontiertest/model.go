@@ -34,6 +34,7 @@ type modelHost struct {
 	next, until time.Time
 	epoch       int64
 	leased      bool
+	control     frontier.HostControl
 }
 
 func newModel(now func() time.Time) *model {
@@ -64,6 +65,11 @@ func (m *model) host(name string) *modelHost {
 		m.hosts[name] = new(modelHost)
 	}
 	return m.hosts[name]
+}
+
+// lacks reports whether no item belongs to host.
+func (m *model) lacks(host string) bool {
+	return !slices.ContainsFunc(m.items, func(i *modelItem) bool { return i.Host == host })
 }
 
 func (m *model) add(items []frontier.Item) (added int) {
@@ -128,7 +134,7 @@ func (m *model) ready(host string) (items []*modelItem) {
 // claimable reports whether Claim may return a lease for host.
 func (m *model) claimable(host string) bool {
 	h := m.host(host)
-	return !(h.leased && h.until.After(m.now())) && !h.next.After(m.now()) && len(m.ready(host)) > 0
+	return !(h.leased && h.until.After(m.now())) && !h.control.Paused && !h.next.After(m.now()) && len(m.ready(host)) > 0
 }
 
 func (m *model) claim(host string, ttl time.Duration) (epoch int64) {
@@ -146,7 +152,7 @@ func (m *model) isCurrent(l *frontier.Lease) bool {
 
 func (m *model) more(l *frontier.Lease, n int) (items []*modelItem) {
 	h := m.host(l.Host)
-	if h.next.After(m.now()) || !h.until.After(m.now()) {
+	if h.control.Paused || h.next.After(m.now()) || !h.until.After(m.now()) {
 		return nil
 	}
 	for _, i := range m.ready(l.Host) {
@@ -222,6 +228,23 @@ func (m *model) block(host string, until time.Time) {
 	}
 }
 
+// exclude excludes a host and its pending items. It returns the number of these
+// items.
+func (m *model) exclude(host string) (n int64) {
+	c := &m.host(host).control
+	if c.Excluded {
+		return 0
+	}
+	c.Excluded = true
+	for _, i := range m.items {
+		if i.Host == host && i.state == frontier.Pending {
+			i.state, i.run, i.Note, i.NotBefore, i.postponed = frontier.Excluded, m.run, frontier.NoteExcludedHost, time.Time{}, false
+			n++
+		}
+	}
+	return n
+}
+
 func (m *model) stats() frontier.Stats {
 	st := frontier.Stats{
 		Run: m.run, Dropped: m.dropped, URLs: int64(len(m.items)), Captures: int64(len(m.captures)),
@@ -248,6 +271,15 @@ func (m *model) stats() frontier.Stats {
 		}
 	}
 	st.Hosts = int64(len(all))
+	for name := range all {
+		h := m.host(name)
+		if h.control.Paused {
+			st.Paused++
+		}
+		if _, ok := due[name]; ok && !h.control.Paused || h.leased && h.until.After(m.now()) {
+			st.Open++
+		}
+	}
 	for name, at := range due {
 		h := m.host(name)
 		if h.leased {
@@ -256,7 +288,7 @@ func (m *model) stats() frontier.Stats {
 		if at.Before(h.next) {
 			at = h.next
 		}
-		if at.After(m.now()) && (st.NextDue.IsZero() || at.Before(st.NextDue)) {
+		if !h.control.Paused && at.After(m.now()) && (st.NextDue.IsZero() || at.Before(st.NextDue)) {
 			st.NextDue = at
 		}
 	}

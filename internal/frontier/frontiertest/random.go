@@ -143,7 +143,9 @@ func (p *play) step() {
 
 // rareOperation runs a rare operation.
 func (p *play) rareOperation() {
-	switch p.intn(5) {
+	switch p.intn(6) {
+	case 5:
+		p.runControl()
 	case 4:
 		n := int64(p.intn(5))
 		p.note("limit %d", n)
@@ -161,6 +163,11 @@ func (p *play) rareOperation() {
 		n, err := p.Requeue(p.ctx, s)
 		p.checkError(err, false)
 		p.equal("number of requeued items", n, p.model.requeue(func(i *modelItem) bool { return i.state == s }))
+		if s == frontier.Excluded {
+			for _, h := range p.model.hosts {
+				h.control.Excluded = false
+			}
+		}
 	case 2:
 		p.note("revive")
 		n, err := p.Revive(p.ctx)

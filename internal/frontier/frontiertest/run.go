@@ -45,6 +45,7 @@ func Run(t *testing.T, e Engine) {
 	t.Run("TwoHandles", func(t *testing.T) { testTwoHandles(t, e) })
 	t.Run("Claim", func(t *testing.T) { testClaim(t, e) })
 	t.Run("Lease", func(t *testing.T) { testLease(t, e) })
+	t.Run("Control", func(t *testing.T) { testControl(t, e) })
 	t.Run("Complete", func(t *testing.T) { testComplete(t, e) })
 	t.Run("Read", func(t *testing.T) { testRead(t, e) })
 	t.Run("Relocate", func(t *testing.T) { testRelocate(t, e) })

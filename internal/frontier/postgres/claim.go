@@ -48,8 +48,8 @@ func (t *tx) dueHosts(n int) ([]int64, error) {
 }
 
 // readyItems selects up to $2 ready items of each host in $1, except those in $3.
-const readyItems = "select " + itemColumns + `, h.n, t.name, t.epoch from unnest($1::bigint[]) with ordinality h(id, n)
-	join host t on t.id = h.id
+const readyItems = "select " + itemColumns + ", h.n, t.name, t.epoch, " + controlColumns + `, coalesce(o.objects, 0) from unnest($1::bigint[]) with ordinality h(id, n)
+	join host t on t.id = h.id left join host_count o on o.host = h.id
 	cross join lateral (select * from url where host = h.id and state = 0 and wait is null and id <> all($3::bigint[])
 		order by prio, id limit $2) u` + lastCapture + "order by h.n, u.prio, u.id"
 
@@ -59,6 +59,8 @@ type readyItem struct {
 	id    int64 // row number
 	host  int   // index in the list of hosts
 	epoch int64 // epoch of the previous lease of the host
+	control
+	objects int64
 }
 
 // queueReady queues a statement that reads up to n ready items of each host,
@@ -71,7 +73,8 @@ func queueReady(b *pgx.Batch, hosts []int64, n int, without []int64, add func(re
 			var number int
 			var name string
 			var err error
-			if r.Item, r.id, err = scanItem(rows, &number, &name, &r.epoch); err != nil {
+			more := append([]any{&number, &name, &r.epoch}, r.control.fields()...)
+			if r.Item, r.id, err = scanItem(rows, append(more, &r.objects)...); err != nil {
 				return err
 			}
 			r.host, r.Host = number-1, name
@@ -95,6 +98,7 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 			leased[hosts[r.host]] = true
 			ls = append(ls, &frontier.Lease{
 				Host: r.Host, Epoch: r.epoch + 1, Until: time.UnixMicro(until).UTC(), Outstanding: map[frontier.Key]int64{},
+				Control: r.export(r.Host),
 			})
 		}
 		l := ls[len(ls)-1]
@@ -113,8 +117,8 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 		}
 	}
 	b = pgx.Batch{}
-	b.Queue("update host set epoch = epoch + 1, until = $2, due = greatest(next, $2), owner = $3 where id = any($1)",
-		claimed, until, worker)
+	b.Queue("update host set epoch = epoch + 1, until = $2, owner = $4, "+leasedDue+" where id = any($1)",
+		claimed, until, t.pause(), worker)
 	b.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, idle)
 	return ls, t.send(&b)
 }

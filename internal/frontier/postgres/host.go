@@ -17,6 +17,7 @@ type host struct {
 	epoch   int64
 	due     pgtype.Int8
 	until   pgtype.Int8
+	pause   int64 // time between the end of a lease that no worker releases and the next lease
 	now     int64 // time of the transaction
 	update  bool  // if true, the lock permits changes; otherwise the lock is shared
 	changed bool
@@ -25,15 +26,26 @@ type host struct {
 	counted bool
 }
 
-const hostColumns = "select id, name, next, epoch, due, until from host "
+const hostColumns = "select id, name, next, epoch, due, until, greatest(delay, crawl, 0) from host "
+
+// pausedTime is the value of the column next for a paused host.
+const pausedTime = 1 << 62
+
+// Assignments of an update of a host h. They block the host until the time $2,
+// or set the column due of a host that is leased until the time $2. If no worker
+// releases the lease, the host is due after its delay, which is at least $3.
+const (
+	blockHost = "next = greatest(next, $2), held = case when held is not null then greatest(held, $2) end"
+	leasedDue = "due = greatest(next, $2::bigint + greatest(delay, crawl, $3::bigint))"
+)
 
 func (h *host) scan(r pgx.Row) error {
-	return r.Scan(&h.id, &h.name, &h.next, &h.epoch, &h.due, &h.until)
+	return r.Scan(&h.id, &h.name, &h.next, &h.epoch, &h.due, &h.until, &h.pause)
 }
 
-// leased reports whether a worker has an unexpired lease of the host. For a
-// leased host, the field due is the end of the lease.
-func (h *host) leased() bool { return h.until.Valid && h.until.Int64 > h.now }
+// leased reports whether a worker has a lease of the host that has not expired,
+// or whose delay has not passed. The field due is then the end of the delay.
+func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.pause > h.now }
 
 // readyAt returns the time at which the host is due if one of its URLs is ready
 // at the time wait. The result early reports whether this changes the host.

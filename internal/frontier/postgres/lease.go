@@ -34,7 +34,7 @@ func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duratio
 			return err
 		}
 		until = pgtype.Int8{Int64: t.now + ttl.Microseconds(), Valid: true}
-		return t.exec("update host set until = $2, due = greatest(next, $2) where id = $1", id, until)
+		return t.exec("update host set until = $2, "+leasedDue+" where id = $1", id, until, t.pause())
 	})
 	if err == nil {
 		l.Until = timeOf(until)
@@ -50,7 +50,7 @@ func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time)
 		}
 		// A later time of BlockHost takes precedence.
 		var b pgx.Batch
-		b.Queue("update host set next = greatest(next, $2), until = null where id = $1", id, frontier.Micros(next))
+		b.Queue("update host set until = null, "+blockHost+" where id = $1", id, frontier.Micros(next))
 		b.Queue("update host h set due = "+computeDue+" where id = $2", t.now, id)
 		return t.send(&b)
 	})
@@ -64,26 +64,22 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 	return e.write(ctx, shared, func(t *tx) error {
 		var b pgx.Batch
 		b.Queue("insert into host (name) select $1::text where not exists (select from host where name = $1) on conflict do nothing", host)
-		b.Queue(`update host set next = greatest(next, $2),
-			due = case when due is null then null else greatest(due, next, $2) end where name = $1`, host, frontier.Micros(until))
+		b.Queue("update host set "+blockHost+`,
+			due = case when due is not null then greatest(due, next, $2) end where name = $1`, host, frontier.Micros(until))
 		return t.send(&b)
 	})
 }
 
-// afterPause returns the earliest time at which a host may be claimed that this
-// worker did not release, because its process ended. The process may have sent a
-// request a moment ago.
-func (t *tx) afterPause() int64 {
-	if t.e.worker.Pause <= 0 {
-		return 0
-	}
-	return t.now + t.e.worker.Pause.Microseconds()
-}
+// pause returns the minimum time between two requests to a host without settings.
+func (t *tx) pause() int64 { return max(t.e.worker.Pause.Microseconds(), 0) }
 
 func (e *engine) Evict(ctx context.Context) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
-		rows, err := t.Query(t.ctx, `update host set until = null, next = greatest(next, $2)
-			where until is not null and ($1 = '' or owner = $1) returning id`, e.worker.Name, t.afterPause())
+		// The process of a lease may have sent a request a moment ago.
+		const end = "$2::bigint + greatest(delay, crawl, $3::bigint)"
+		rows, err := t.Query(t.ctx, "update host set until = null, next = greatest(next, "+end+`),
+			held = case when held is not null then greatest(held, `+end+`) end
+			where until is not null and ($1 = '' or owner = $1) returning id`, e.worker.Name, t.now, t.pause())
 		if err != nil {
 			return err
 		}

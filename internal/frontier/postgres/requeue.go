@@ -29,6 +29,11 @@ func (e *engine) Requeue(ctx context.Context, from ...frontier.State) (n int64, 
 			if err := t.exec("update tally set " + column + " = 0"); err != nil {
 				return err
 			}
+			if state == frontier.Excluded {
+				if err := t.exec("update host set excluded = false where excluded"); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})

@@ -14,7 +14,8 @@ import (
 // sealedTables lists all tables except the seal, and the columns of their order.
 var sealedTables = [...][2]string{
 	{"version", "schema"}, {"book", "run"}, {"tally", "slot"}, {"run", "id"}, {"host", "id"}, {"url", "id"},
-	{"capture", "id"}, {"file", "id"}, {"name", "fold"}, {"worker", "name"},
+	{"capture", "id"}, {"file", "id"}, {"name", "fold"}, {"worker", "name"}, {"host_count", "host"},
+	{"counter", "worker, name"},
 }
 
 // digestRows returns a digest of all rows of the database except the seal.
