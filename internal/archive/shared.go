@@ -22,6 +22,7 @@ type Shared struct {
 	Worker   string        // name of this worker, which is unique in the crawl
 	Pause    time.Duration // minimum time between two requests to a host, if the process was restarted
 	Again    bool          // if true, a completed crawl starts its next run
+	Outage   func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
 }
 
 // workerFile contains the identity of a worker. It links the directory to the
@@ -53,7 +54,8 @@ func (a *Archive) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Pause: s.Pause, Again: s.Again}
+	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Pause: s.Pause, Again: s.Again,
+		Outage: s.Outage}
 	f, err := postgres.Open(ctx, s.Frontier, &w)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type engine struct {
 	seen    frontier.SeenKeys
 	limit   atomic.Int64 // limit set by SetPendingLimit
 	dropped atomic.Int64
+	down    atomic.Bool // if true, an outage was reported
 }
 
 // idleTime is the time after which the server ends the transaction of a worker
@@ -94,7 +95,7 @@ func (e *engine) waitStart(ctx context.Context, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	var last error
-	err := retry(ctx, func() error {
+	err := e.retry(ctx, func() error {
 		last = f()
 		if isStarting(last) || isConflict(last) {
 			return last

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -77,5 +78,35 @@ func TestIdleTransaction(t *testing.T) {
 	})
 	if err != nil || attempts != 2 {
 		t.Errorf("%d attempts, %v; want 2 attempts", attempts, err)
+	}
+}
+
+// TestOutage checks that a worker reports the start and the end of an outage once,
+// although several calls wait for the database.
+func TestOutage(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	var mu sync.Mutex
+	var reports []error
+	f, err := Open(t.Context(), s.place(t), &Worker{Outage: func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		reports = append(reports, err)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s.Restart()
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			if _, err := f.Stats(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if len(reports) != 2 || reports[0] == nil || reports[1] != nil {
+		t.Errorf("got the reports %v, want an error and nil", reports)
 	}
 }

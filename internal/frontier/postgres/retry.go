@@ -32,7 +32,7 @@ var errUncertain = errors.New("the connection to the database failed during a co
 // retry calls f until f succeeds or returns an error that a new attempt cannot
 // change. While the database is unavailable, retry waits and calls f again until
 // ctx is canceled.
-func retry(ctx context.Context, f func() error) error {
+func (e *engine) retry(ctx context.Context, f func() error) error {
 	wait, conflicts := firstWait, 0
 	for {
 		if err := ctx.Err(); err != nil {
@@ -41,6 +41,7 @@ func retry(ctx context.Context, f func() error) error {
 		err := f()
 		switch {
 		case err == nil:
+			e.reportOutage(nil)
 			return nil
 		case isConflict(err):
 			if conflicts++; conflicts == maxConflicts {
@@ -51,6 +52,7 @@ func retry(ctx context.Context, f func() error) error {
 		case !isOutage(err):
 			return classifyError(err)
 		}
+		e.reportOutage(err)
 		timer := time.NewTimer(wait/2 + rand.N(wait/2))
 		select {
 		case <-timer.C:
@@ -59,6 +61,14 @@ func retry(ctx context.Context, f func() error) error {
 			return errors.Join(ctx.Err(), classifyError(err))
 		}
 		wait = min(2*wait, lastWait)
+	}
+}
+
+// reportOutage calls Worker.Outage at the start of an outage with the error, and at
+// its end with nil.
+func (e *engine) reportOutage(err error) {
+	if report := e.worker.Outage; report != nil && e.down.CompareAndSwap(err == nil, err != nil) {
+		report(classifyError(err))
 	}
 }
 
@@ -131,12 +141,12 @@ func (e *engine) committed(ctx context.Context, id string) (bool, error) {
 // call f several times.
 func (e *engine) read(ctx context.Context, f func(pgx.Tx) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return retry(ctx, func() error { return pgx.BeginTxFunc(ctx, e.pool, options, f) })
+	return e.retry(ctx, func() error { return pgx.BeginTxFunc(ctx, e.pool, options, f) })
 }
 
 // collect executes a query and returns the values of its rows.
 func collect[T any](ctx context.Context, e *engine, query string, args []any, scan func(pgx.Rows) (T, error)) (all []T, err error) {
-	err = retry(ctx, func() error {
+	err = e.retry(ctx, func() error {
 		rows, err := e.pool.Query(ctx, query, args...)
 		if err != nil {
 			return err
@@ -149,6 +159,6 @@ func collect[T any](ctx context.Context, e *engine, query string, args []any, sc
 
 // value executes a query that returns one row with one value.
 func value[T any](ctx context.Context, e *engine, query string) (v T, err error) {
-	err = retry(ctx, func() error { return e.pool.QueryRow(ctx, query).Scan(&v) })
+	err = e.retry(ctx, func() error { return e.pool.QueryRow(ctx, query).Scan(&v) })
 	return v, err
 }

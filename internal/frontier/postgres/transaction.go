@@ -56,7 +56,7 @@ const (
 // that has started. It can call f several times.
 func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
 	var uncertain *tx // transaction whose commit failed with an unknown result
-	return retry(ctx, func() error {
+	return e.retry(ctx, func() error {
 		if uncertain != nil {
 			done, err := e.committed(ctx, uncertain.id.String)
 			if done {

@@ -16,6 +16,7 @@ type Worker struct {
 	Incarnation int64         // incarnation that the folder has stored, or 0 for a new folder
 	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
 	Again       bool          // if false, Begin continues a run, but starts no run after the first
+	Outage      func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
 }
 
 // join registers the worker of the engine. It returns an error if the name
