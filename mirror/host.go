@@ -52,6 +52,7 @@ type hostWorker struct {
 func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.Time) error {
 	c.leases.Add(1)
 	defer c.leases.Add(-1)
+	c.logLease(l)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	h := &hostWorker{
@@ -86,10 +87,21 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 		}
 	}
 	if errors.Is(err, frontier.ErrFenced) {
-		c.lost.Add(1)
-		return nil // another worker holds the lease and visits the remaining items
+		return c.loseLease(l)
 	}
-	return archive.JoinDistinct(err, c.queue.Release(context.WithoutCancel(ctx), l, c.nextRequest(l.Host)))
+	released := c.queue.Release(context.WithoutCancel(ctx), l, c.nextRequest(l.Host))
+	if errors.Is(released, frontier.ErrFenced) {
+		released = c.loseLease(l)
+	}
+	return archive.JoinDistinct(err, released)
+}
+
+// loseLease counts a lease that has passed to another worker, which visits the
+// remaining items. It returns nil, because this is no error.
+func (c *crawl) loseLease(l *frontier.Lease) error {
+	c.lost.Add(1)
+	c.o.Logger.Warn("lease lost", "host", l.Host)
+	return nil
 }
 
 // extendLease extends the lease regularly until ctx ends. Otherwise the lease
@@ -216,6 +228,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 			v.free()
 			return err
 		}
+		h.c.logPause(v, until)
 		h.queue, h.paused = nil, true // queued items remain pending
 		if v.state == frontier.Pending {
 			v.retry = until.Add(time.Second) // visit other items first, because this item may be the cause

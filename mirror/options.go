@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"time"
@@ -97,6 +98,7 @@ type Options struct {
 	Event       func(Event)      // called for each visit, one call at a time; may be nil
 	Progress    func(Progress)   // called at most once a second; may be nil
 	Monitor     *Monitor         // observes the run; may be nil
+	Logger      *slog.Logger     // receives records of the run; nil means no records
 	Now         func() time.Time // current time; nil means time.Now
 
 	// Override returns the text of Event.Override, for example the name of a
@@ -233,6 +235,12 @@ func (o *Options) setDefaults() {
 	}
 	if o.MaxLost <= 0 {
 		o.MaxLost = 0.1
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Frontier != "" {
+		o.Logger = o.Logger.With("worker", o.Worker)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

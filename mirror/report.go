@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -16,6 +17,7 @@ import (
 // A report counts the results of a run and sends events to the caller. It is
 // not safe for concurrent use.
 type report struct {
+	log          *slog.Logger
 	now          func() time.Time
 	onEvent      func(Event)
 	onProgress   func(Progress)
@@ -53,6 +55,7 @@ func (r *report) progress(stats func() (frontier.Stats, error)) {
 }
 
 func (r *report) emit(e Event) {
+	r.logEvent(&e)
 	r.onEvent(e)
 	r.appendLog(&e)
 }
@@ -154,6 +157,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		t.Excluded++
 	}
 	r.statistics.Add(reportedVisit(v, &e))
+	r.logVisit(v, &e)
 	r.onEvent(e)
 	r.appendLog(newLogLine(e, v, result.Capture))
 }

@@ -50,7 +50,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		options.Dedup = w.Dedup
 	}
 	if o.Frontier != "" {
-		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Pause: o.Delay, Again: o.Again}
+		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Pause: o.Delay, Again: o.Again, Outage: o.logOutage}
 		if o.Delay == 0 {
 			options.Shared.Pause = publicDelay
 		}
@@ -64,7 +64,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	c := &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(o.Client.Scheme),
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),
-		report: report{now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
+		report: report{log: o.Logger, now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
 	c.robots.stored = c.storedRobotsExchange
@@ -83,6 +83,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err := errors.Join(c.startRun(ctx), c.archive.CheckSpace()); err != nil {
 		return err
 	}
+	c.logStart()
 	if err := c.storeOptions(); err != nil {
 		return err
 	}
@@ -92,6 +93,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	}
 	c.countExcluded(ctx)
 	c.report.reportGuards()
+	c.logEnd(err)
 	reported := c.writeReport(err)
 	if err != nil {
 		return archive.JoinDistinct(err, errors.Join(reported, c.derive(ctx)))
