@@ -107,6 +107,8 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 	code := exitCode(ctx, err)
 	switch {
 	case code == pipeExit:
+	case s.log != nil:
+		s.log.Error("failed", "kind", fetch.FaultOf(err).String(), "exit", code, "error", err, "override", remedy(err))
 	case s.errorJSON:
 		encode(s.stderr, errorRecordOf(err, code, source))
 	case s.showError || !s.silent:

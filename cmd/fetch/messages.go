@@ -43,6 +43,8 @@ func (s *streams) note(format string, args ...any) {
 func (s *streams) noteUnredacted(text string) {
 	switch {
 	case s.silent:
+	case s.log != nil:
+		s.log.Info("note", "text", text)
 	case s.errorJSON:
 		encode(s.stderr, messageRecord{"note", text})
 	default:
@@ -58,9 +60,12 @@ func (s *streams) printVerbose(lines ...string) {
 		if s.traceTime {
 			line = time.Now().Format("15:04:05.000000 ") + line
 		}
-		if s.errorJSON && s.traceTo == nil {
+		switch {
+		case s.log != nil && s.traceTo == nil:
+			s.log.Debug("trace", "text", line)
+		case s.errorJSON && s.traceTo == nil:
 			encode(&all, messageRecord{"verbose", uri.Redact(line)})
-		} else {
+		default:
 			all.WriteString(terminal.Plain(line) + "\n")
 		}
 	}
@@ -89,6 +94,11 @@ func (s *streams) trace() *trace.Trace {
 // The limit is 0 if it is unknown, because the transfer of the body failed.
 func (s *streams) noteRetry(t wrap.Attempt, err error, next, limit int) {
 	if s.silent {
+		return
+	}
+	if s.log != nil {
+		s.log.Info("retry", "url", t.Request.URL.String(), "status", codeOf(t.Err), "kind", fetch.FaultOf(t.Err).String(),
+			"attempt", next, "wait", t.Wait.Seconds(), "error", err)
 		return
 	}
 	if s.errorJSON {

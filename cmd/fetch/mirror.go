@@ -133,11 +133,19 @@ var mirrorAdvice = map[string]string{
 	"write-out":     "use crawl.jsonl or --json",
 }
 
-func (c *mirrorCommand) validate() error { return c.mirror.scope.validate() }
+func (c *mirrorCommand) validate() error {
+	if c.mirror.logJSON && c.errorJSON {
+		return fetch.Usage.Errorf("--log-json excludes --error-json, because both define the messages")
+	}
+	return c.mirror.scope.validate()
+}
 
 func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
 
 func (c *mirrorCommand) run(ctx context.Context, args []string) error {
+	if c.mirror.logJSON {
+		c.streams.log = newLogger(c.streams)
+	}
 	joined, err := c.joinCrawl(ctx)
 	if err != nil {
 		return err
@@ -206,7 +214,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	// frequent garbage collection makes a run 10 % faster and costs 8 MiB of
 	// memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	o.Monitor = &mirror.Monitor{}
+	o.Monitor, o.Logger = &mirror.Monitor{}, mirrorLogger(c.streams)
 	stopMetrics, err := c.serveMetrics(ctx, c.mirror.metrics, o.Monitor)
 	if err != nil {
 		return err
@@ -279,7 +287,7 @@ func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
 func (c *mirrorCommand) noteRetry(report *mirrorReport) func(context.Context, wrap.Attempt) {
 	return func(_ context.Context, t wrap.Attempt) {
 		report.crawl.Retry()
-		if c.verbose || c.errorJSON {
+		if c.verbose || c.errorJSON || c.log != nil {
 			c.streams.noteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
 		}
 	}

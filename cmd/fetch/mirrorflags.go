@@ -23,6 +23,7 @@ type mirrorFlags struct {
 	dryRun  bool
 	json    bool
 	metrics string
+	logJSON bool
 }
 
 func (f *mirrorFlags) register(s *options.Set) {
@@ -34,6 +35,7 @@ func (f *mirrorFlags) register(s *options.Set) {
 	f.shared.register(s)
 	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
+	s.Own("Reports").BoolVar(&f.logJSON, "log-json", false, "print all messages as JSON records of log/slog (-v: also visits)")
 	s.Own("Reports").StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, such as 127.0.0.1:9400")
 }
 

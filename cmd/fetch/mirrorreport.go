@@ -65,6 +65,9 @@ func (r *mirrorReport) event(e mirror.Event) {
 	// The note of a failed request contains the URL. Other unreached URLs were
 	// never requested.
 	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL))
+	if r.log != nil {
+		return // the mirror logs its events
+	}
 	if r.verbose || rejected || unreached || e.State == "dead" || e.State == "cut" || e.State == "lost" {
 		r.note("%s", eventText(e))
 	}

@@ -39,7 +39,7 @@ type statusRecord struct {
 // showsProgress reports whether showProgress shows any progress.
 func (s *streams) showsProgress(f *progressFlags) bool {
 	if terminal.Is(s.stderr) {
-		return !s.silent && !f.off && !s.errorJSON
+		return !s.silent && !f.off && !s.errorJSON && s.log == nil
 	}
 	return !s.silent && f.interval > 0
 }
@@ -65,6 +65,10 @@ func (s *streams) showProgress(f *progressFlags, t tracker, text func(*progress.
 
 // printStatus prints the state of a command as one line.
 func (s *streams) printStatus(state progress.Snapshot, text func(*progress.Snapshot) string) {
+	if s.log != nil {
+		s.log.Info("progress", "progress", state)
+		return
+	}
 	if s.errorJSON {
 		encode(s.stderr, statusRecord{"status", state})
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"syscall"
@@ -32,9 +33,10 @@ type messageFlags struct {
 	showError bool
 	verbose   bool
 	errorJSON bool
-	traceName string    // file of --trace-ascii, or ""
-	traceTime bool      // print the time before each line of -v
-	traceTo   io.Writer // destination of --trace-ascii, or nil for standard error
+	log       *slog.Logger // destination of all messages, or nil without --log-json
+	traceName string       // file of --trace-ascii, or ""
+	traceTime bool         // print the time before each line of -v
+	traceTo   io.Writer    // destination of --trace-ascii, or nil for standard error
 }
 
 func (f *messageFlags) register(s *options.Set) {

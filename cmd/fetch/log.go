@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/uri"
+)
+
+// newLogger returns a logger that writes records as lines of JSON to standard
+// error. The records contain no passwords, and control characters are escaped.
+func newLogger(s *streams) *slog.Logger {
+	level := slog.LevelInfo
+	switch {
+	case s.verbose:
+		level = slog.LevelDebug
+	case s.silent:
+		level = slog.LevelError
+	}
+	return slog.New(slog.NewJSONHandler(logWriter{s}, &slog.HandlerOptions{Level: level, ReplaceAttr: redactAttr}))
+}
+
+// logWriter writes each record to standard error.
+type logWriter struct{ s *streams }
+
+func (w logWriter) Write(line []byte) (int, error) {
+	_, err := w.s.stderr.Write(tty.JSON(line))
+	return len(line), err
+}
+
+// redactAttr removes secrets from an attribute. It removes an empty text.
+func redactAttr(_ []string, a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	if err, ok := v.Any().(error); ok {
+		v = slog.StringValue(err.Error())
+	}
+	if v.Kind() != slog.KindString {
+		return a
+	}
+	if v.String() == "" {
+		return slog.Attr{}
+	}
+	return slog.String(a.Key, uri.Redact(v.String()))
+}
+
+// mirrorLogger returns the logger for the records of a mirror. Without --log-json,
+// it prints only warnings as notes, except visits and other events, which a
+// mirrorReport prints.
+func mirrorLogger(s *streams) *slog.Logger {
+	if s.log != nil {
+		return s.log
+	}
+	return slog.New(&noteHandler{s: s})
+}
+
+// A noteHandler prints warnings as notes.
+type noteHandler struct{ s *streams }
+
+func (h *noteHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (h *noteHandler) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "visit" || r.Message == "archive" {
+		return nil
+	}
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		text += ": " + strings.TrimSpace(fmt.Sprint(a.Value.Any()))
+		return true
+	})
+	h.s.note("%s", text)
+	return nil
+}
+
+// WithAttrs returns h, because a note does not contain the name of the worker.
+func (h *noteHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h *noteHandler) WithGroup(string) slog.Handler      { return h }
