@@ -131,6 +131,9 @@ func checkLinks(t *testing.T, dir string) {
 
 // TestBrowseLongListing checks the pages of a listing with 2,001 entries.
 func TestBrowseLongListing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes thousands of files")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	for n := range 2000 {
@@ -176,6 +179,9 @@ func TestBrowseLongListing(t *testing.T) {
 // TestBrowseKill kills processes that write a browsable copy. No file with its
 // final name is incomplete, and the next process completes the copy.
 func TestBrowseKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	t.Parallel()
 	s := sites["file"](t)
 	for n := range 20 {

@@ -67,6 +67,9 @@ var listingLinks = 5_000
 
 // TestLargeListing checks that a page with very many links needs little memory.
 func TestLargeListing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a large page")
+	}
 	w := newNetwork(t)
 	w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		out.Header().Set("Content-Type", "text/html")

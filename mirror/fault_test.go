@@ -182,6 +182,9 @@ func TestRetryAfter(t *testing.T) {
 // responding. Its pending URLs are no permanent failures, and the next run
 // retrieves them.
 func TestUnresponsiveServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends hundreds of requests")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork(t)
@@ -301,6 +304,9 @@ func TestLimits(t *testing.T) {
 // TestStopped checks that an interrupted run leaves a consistent archive, and
 // that the next run completes it.
 func TestStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates dozens of archives")
+	}
 	t.Parallel()
 	for after := 1; after < 13; after++ {
 		synctest.Test(t, func(t *testing.T) {

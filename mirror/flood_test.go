@@ -32,6 +32,9 @@ var floodLinks int64 = 120_000
 // TestFlood checks that a page with very many links adds a limited number of
 // URLs.
 func TestFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a large page")
+	}
 	w := newNetwork(t)
 	w.web("a.example", linkPage(floodLinks))
 	o := w.options("http://a.example/")

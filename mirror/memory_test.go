@@ -17,6 +17,9 @@ var largeBody int64 = 32 << 20
 // TestMemory checks that neither a large body nor many parallel ones use much
 // memory.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("retrieves large bodies")
+	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/large":

@@ -56,6 +56,9 @@ func otherVersion(n int, tag string) func(*image, http.ResponseWriter, *http.Req
 // TestPartExchange checks the records of a large body whose transfer was
 // interrupted. A record must have the complete body of one version.
 func TestPartExchange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("transfers large bodies")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

@@ -27,6 +27,9 @@ func edit(t testing.TB, dir, name string, change func([]byte) []byte) {
 // TestRecoverDamage recovers archives with further damage. Only damaged objects
 // are retrieved again.
 func TestRecoverDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates dozens of archives")
+	}
 	t.Parallel()
 	replace := func(old, new string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }

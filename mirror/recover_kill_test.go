@@ -18,6 +18,9 @@ var recoveredFiles = 200
 // archive has the old database, no database or the complete new database. The
 // next recovery succeeds.
 func TestRecoverKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	t.Parallel()
 	root := t.TempDir()
 	for n := range recoveredFiles {

@@ -93,6 +93,9 @@ func (s *shortWriter) Write(p []byte) (int, error) {
 // TestParts checks that the next visit and the next run request only the
 // missing bytes of a large file, unless the file has changed.
 func TestParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("transfers large bodies")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -89,6 +89,9 @@ func holdPart(path string) error {
 }
 
 func TestProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	const n = 50
 	dir, out := folder(t, old)
 	gate, gateIn, err := os.Pipe()
@@ -261,10 +264,10 @@ func loop(path string) error {
 // TestKill kills a process at a random time. The file must be unchanged or
 // complete, and the part must not be locked and must be resumable.
 func TestKill(t *testing.T) {
-	rounds := 20
 	if testing.Short() {
-		rounds = 5
+		t.Skip("starts processes")
 	}
+	const rounds = 20
 	dir, out := folder(t, old)
 	resumed := 0
 	for range rounds {

@@ -255,7 +255,11 @@ func TestVerifyFlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := decompress(file)
-	for at := range 450 {
+	stride := 1
+	if testing.Short() {
+		stride = 7
+	}
+	for at := 0; at < 450; at += stride {
 		damaged := bytes.Clone(file)
 		damaged[at] ^= 1 << (at % 8)
 		if findingsOf(t, damaged) == "" && !bytes.Equal(decompress(damaged), text) {

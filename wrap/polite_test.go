@@ -158,6 +158,9 @@ func TestPoliteFailure(t *testing.T) {
 
 // TestIdleHosts checks that the memory for hosts is bounded.
 func TestIdleHosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends thousands of requests")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		for _, delay := range []time.Duration{0, time.Second} {
 			p := &polite{PoliteOptions: PoliteOptions{PerHost: 1, Delay: delay}, hosts: map[string]*host{}}

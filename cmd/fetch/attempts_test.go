@@ -140,6 +140,9 @@ func TestAttemptsJSON(t *testing.T) {
 			[]string{`{"type":"retry",`, `"attempt":2,"attempts":2,`, `{"type":"note","message":"run 1 `, `{"type":"error",`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "mirror" && testing.Short() {
+				t.Skip("waits for ten seconds between the attempts")
+			}
 			var out, stderr bytes.Buffer
 			run(append(c.args, "--no-config"), strings.NewReader(""), &out, &stderr)
 			contains(t, stderr.String(), c.want...)

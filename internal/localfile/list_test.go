@@ -162,6 +162,9 @@ func TestHuge(t *testing.T) {
 // TestBatchEdges checks that directories of about one batch are complete, and
 // that they are sorted up to the batch size.
 func TestBatchEdges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates thousands of files")
+	}
 	dir := t.TempDir()
 	c := newClient(t, Options{})
 	made := 0

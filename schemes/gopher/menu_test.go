@@ -177,6 +177,9 @@ const usualLine = "0A document of the usual kind, 1994\t0/pub/docs/usual documen
 // TestMenuMemory checks that the memory use of a menu with a million lines is
 // bounded.
 func TestMenuMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a million lines")
+	}
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
