@@ -29,6 +29,7 @@ type childTask struct {
 	Tree, WARC bool
 	Heal       bool   // call Heal instead of Run
 	Recover    bool   // if true, recover the archive instead of a run
+	Export     string // if not empty, export the archive to this directory instead of a run
 	Browse     string // if not empty, write the browsable copy to this directory instead of a run
 }
 
@@ -68,6 +69,14 @@ func (o childTask) run() error {
 	defer opts.Client.Close()
 	var err error
 	switch {
+	case o.Export != "":
+		a, err := warc.Open(o.Dir)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		_, err = mirror.Export(contextOfChild, o.Export, mirror.ExportOptions{Archive: a, Client: opts.Client})
+		return err
 	case o.Browse != "":
 		err = mirror.Browse(contextOfChild, opts, o.Browse)
 	case o.Recover:

@@ -55,8 +55,13 @@ func run(t testing.TB, o mirror.Options) mirror.Summary {
 // prefix.
 func tree(t testing.TB, dir, prefix string) map[string]string {
 	t.Helper()
+	return filesBelow(t, filepath.Join(dir, "tree", filepath.FromSlash(prefix)))
+}
+
+// filesBelow returns the contents of the files below the directory root.
+func filesBelow(t testing.TB, root string) map[string]string {
+	t.Helper()
 	files := map[string]string{}
-	root := filepath.Join(dir, "tree", filepath.FromSlash(prefix))
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err

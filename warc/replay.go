@@ -129,7 +129,7 @@ const replayBuffer = 16 << 10
 func (a *Archive) openRecord(l Line) (*record, error) {
 	where, ok := a.sections[path.Base(l.File)]
 	if !ok {
-		return nil, fetch.NotFound.Errorf("the index refers to the file %q, which is not in the archive", l.File)
+		return nil, fetch.NotFound.Errorf("the index refers to the file %q, which is not in the archive: %w", l.File, fs.ErrNotExist)
 	}
 	in, f, err := where.open()
 	if err != nil {

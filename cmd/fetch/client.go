@@ -35,6 +35,13 @@ type clientFlags struct {
 }
 
 func (f *clientFlags) register(s *options.Set) {
+	f.registerConnection(s)
+	f.replay.register(s)
+}
+
+// registerConnection registers the flags except those that read objects from
+// archives.
+func (f *clientFlags) registerConnection(s *options.Set) {
 	f.retry.register(s)
 	f.limits.register(s)
 	f.policy.register(s)
@@ -49,7 +56,6 @@ func (f *clientFlags) register(s *options.Set) {
 	f.mail.register(s)
 	f.nfs.register(s)
 	f.ssh.register(s)
-	f.replay.register(s)
 	f.scheme.register(s)
 }
 

@@ -145,9 +145,19 @@ func validateFirst(validate func() error, args cobra.PositionalArgs) cobra.Posit
 // alias may set them.
 func registerIgnored(s *options.Set) {
 	var ignored options.Set
+	new(replayFlags).register(&ignored)
+	ignored.Hide()
+	registerIgnoredConnection(s)
+	s.Sections = append(s.Sections, ignored.Sections...)
+}
+
+// registerIgnoredConnection is like registerIgnored for a command that reads
+// archives with --archive.
+func registerIgnoredConnection(s *options.Set) {
+	var ignored options.Set
 	var dir, file string
 	var globOff bool
-	new(clientFlags).register(&ignored)
+	new(clientFlags).registerConnection(&ignored)
 	new(progressFlags).register(&ignored)
 	registerOutputDir(ignored.Section("Output"), &dir, "")
 	registerInput(ignored.Section("URLs"), &file, &globOff)

@@ -15,7 +15,7 @@ func newCommandTree(s *streams) *commandTree {
 	r.main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		return errors.Join(r.configure(cmd), r.openTrace())
 	}
-	r.main.AddCommand(r.ls(), r.browse(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.recover(), r.index(), r.pack(),
+	r.main.AddCommand(r.ls(), r.browse(), r.info(), r.plan(), r.search(), r.mirror(), r.verify(), r.recover(), r.index(), r.pack(), r.export(),
 		r.serve(), r.frontier(), r.uri(), r.man(), r.completion())
 	r.main.SetHelpCommand(r.help())
 	r.main.InitDefaultHelpCmd() // adds the help command

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/warc"
+	"github.com/spf13/pflag"
 )
 
 // replayFlags are the flags that read objects from archives.
@@ -15,8 +16,10 @@ type replayFlags struct {
 	at       period
 }
 
-func (f *replayFlags) register(s *options.Set) {
-	p := s.Section("Archives")
+func (f *replayFlags) register(s *options.Set) { f.addTo(s.Section("Archives")) }
+
+// addTo registers the flags in a section of the help text.
+func (f *replayFlags) addTo(p *pflag.FlagSet) {
 	p.StringArrayVar(&f.archives, "archive", nil, "read objects from the mirror, WARC or WACZ `FILE` instead of the network")
 	p.Var(&f.at, "at", "with --archive, read the capture nearest to `DATE` (such as 2026-11-21)")
 }

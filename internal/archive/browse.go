@@ -132,15 +132,24 @@ func (b *browser) coding(c *frontier.Capture, file io.Reader) string {
 	if !b.Rules.IsWeb(scheme) {
 		return ""
 	}
-	switch bare := media.TrimParameters(c.Media); {
-	case strings.HasPrefix(bare, "text/html"), strings.HasPrefix(bare, "application/xhtml"):
-	case slices.Contains(compressedExtensions, strings.ToLower(path.Ext(c.Path))), bare == "", bare == "application/octet-stream",
-		strings.Contains(bare, "gzip"), strings.Contains(bare, "zstd"), strings.Contains(bare, "compress"):
+	if bare := media.TrimParameters(c.Media); bare == "" || bare == "application/octet-stream" || isCompressed(c.Media, c.Path) {
 		return ""
 	}
 	start := make([]byte, 4<<10)
 	n, _ := io.ReadFull(file, start) // writeFile returns the same error
 	return coding.Detect(start[:n])
+}
+
+// isCompressed reports whether a file is compressed itself, such as file.tar.gz,
+// so that a content coding is a part of the file.
+func isCompressed(mediaType, name string) bool {
+	bare := media.TrimParameters(mediaType)
+	switch {
+	case strings.HasPrefix(bare, "text/html"), strings.HasPrefix(bare, "application/xhtml"):
+		return false
+	}
+	return slices.Contains(compressedExtensions, strings.ToLower(path.Ext(name))) ||
+		strings.Contains(bare, "gzip") || strings.Contains(bare, "zstd") || strings.Contains(bare, "compress")
 }
 
 // compressedExtensions lists the extensions of files that are compressed

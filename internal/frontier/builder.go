@@ -314,6 +314,12 @@ func (b *Builder) SetFiles(ctx context.Context, files []FoundFile) error {
 	})
 }
 
+// ReserveNames reserves names for their URLs. The names must be free or belong to
+// the same URLs.
+func (b *Builder) ReserveNames(ctx context.Context, names []Name) error {
+	return b.write(ctx, func(t *tx) error { return t.claimNames(names) })
+}
+
 // A RunRecord describes the newest run of an archive.
 type RunRecord struct {
 	Number  int64

@@ -91,7 +91,7 @@ func (f *File) Publish(name string, modified time.Time) error {
 		err = validatePath(name)
 	}
 	if err == nil {
-		err = f.publish(Dir+"/"+name, modified)
+		err = f.publish(f.s.filePath(name), modified)
 	}
 	return classify(errors.Join(err, f.Close()))
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -22,11 +23,20 @@ const (
 	Tmp   = "tmp"   // temporary files
 )
 
+// PlainTmp is the directory of temporary files beside a tree with Options.Plain.
+// No path of a URL begins with this name.
+const PlainTmp = ".fetch-export"
+
 // Options contains the settings of a Store. The zero value is ready to use.
 type Options struct {
 	// If NoSync is true, the Store syncs no files. A power failure can then
 	// lose published files.
 	NoSync bool
+
+	// If Plain is true, the tree is the directory of the Store instead of its
+	// directory tree, and temporary files are in the directory PlainTmp.
+	// Attic and partial files are not available.
+	Plain bool
 }
 
 // A Store writes the files of an archive. It resolves all paths relative to the
@@ -60,12 +70,16 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, classify(err)
 	}
 	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
+	tmp := Tmp
+	if o.Plain {
+		tmp = PlainTmp
+	}
 	// Only the owner may read temporary files.
-	if err = root.Mkdir(Tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
-		s.tmp, err = openFolder(root, Tmp)
+	if err = root.Mkdir(tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+		s.tmp, err = openFolder(root, tmp)
 	}
 	if err == nil {
-		if s.parts, err = root.OpenRoot(Tmp); err != nil {
+		if s.parts, err = root.OpenRoot(tmp); err != nil {
 			s.tmp.close()
 		}
 	}
@@ -146,9 +160,9 @@ func (s *Store) openUnpublished(name string) (*File, error) {
 }
 
 // Clean removes the temporary files of a killed process, except for partial
-// files. It must be called before the first call of Create. No other process
-// may use the archive at the same time.
-func (s *Store) Clean() error {
+// files and the files with the names in keep. It must be called before the first
+// call of Create. No other process may use the archive at the same time.
+func (s *Store) Clean(keep ...string) error {
 	f, err := s.parts.Open(".")
 	if err != nil {
 		return classify(err)
@@ -157,7 +171,7 @@ func (s *Store) Clean() error {
 	for {
 		names, err := f.Readdirnames(1024)
 		for _, name := range names {
-			if s.isPart(name) {
+			if s.isPart(name) || slices.Contains(keep, name) {
 				continue
 			}
 			if err := s.parts.RemoveAll(name); err != nil {
@@ -183,7 +197,7 @@ func (s *Store) Open(path string) (*os.File, error) {
 	if !named.Mode().IsRegular() {
 		return nil, fetch.Local.Errorf("%s is not a regular file", path)
 	}
-	f, err := s.root.Open(Dir + "/" + path)
+	f, err := s.root.Open(s.filePath(path))
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -204,8 +218,16 @@ func (s *Store) Stat(path string) (fs.FileInfo, error) {
 	if err := validatePath(path); err != nil {
 		return nil, err
 	}
-	info, err := s.last.lstat(s.root, Dir+"/"+path)
+	info, err := s.last.lstat(s.root, s.filePath(path))
 	return info, classify(err)
+}
+
+// filePath returns the path of a file in the tree relative to the root.
+func (s *Store) filePath(path string) string {
+	if s.o.Plain {
+		return path
+	}
+	return Dir + "/" + path
 }
 
 // validatePath returns an error if path is not a valid path in the tree.
