@@ -53,6 +53,7 @@ var layers = map[string][]string{
 	"internal/render":      {"uri", "fetch", "internal/"},
 	"internal/rfc822":      {"fetch"},
 	"internal/sasl":        {"uri", "fetch"},
+	"internal/store":       {"fetch", "internal/regularfile"},
 
 	"schemes/": {"uri", "fetch", "internal/"},
 	"wrap":     {"uri", "fetch", "internal/"},

@@ -1,0 +1,135 @@
+// Package store keeps complete files as objects: in a directory, or in a bucket
+// of a server with the S3 protocol.
+//
+// An object is created once and never replaced. A reader sees either no object
+// or the complete object.
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A Store keeps objects under names. A name consists of components that are
+// separated by "/". It is relative to the prefix of the Store. A Store is safe
+// for concurrent use.
+//
+// Every error has a [fetch.Fault] in its chain or is an error of the file
+// system. [fetch.Retryable] reports whether the operation may succeed later.
+// No error contains credentials.
+type Store interface {
+	// Put creates an object from the size bytes of r, whose SHA-256 digest is
+	// sum. Put never replaces an object. If the object exists with the same
+	// bytes, Put succeeds. If it exists with other bytes, the error wraps
+	// ErrConflict. If r does not have this size and digest, the error wraps
+	// fetch.Mismatch, and no object is created.
+	//
+	// After Put returns nil, the object is durable. The store has then
+	// confirmed a checksum of all bytes, or Put has read the object again.
+	Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error
+
+	// Stat describes an object. The error wraps fs.ErrNotExist and
+	// fetch.NotFound if there is no such object.
+	Stat(ctx context.Context, name string) (Object, error)
+
+	// Open opens an object for reading. The error is the error of Stat if there
+	// is no such object. The caller must close the File. The context also
+	// applies to reads.
+	Open(ctx context.Context, name string) (File, error)
+
+	// List returns the objects whose names begin with prefix, sorted by the
+	// bytes of their names. The field SHA256 is zero. A non-nil error ends the
+	// sequence. Memory use does not depend on the number of objects in a bucket.
+	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+
+	// Check creates a small object and removes it. The error names a missing
+	// bucket or directory, wrong credentials or a missing permission.
+	Check(ctx context.Context) error
+
+	// String returns the URL of the Store without credentials.
+	String() string
+}
+
+// An Object describes an object of a Store.
+type Object struct {
+	Name     string
+	Size     int64             // in bytes
+	SHA256   [sha256.Size]byte // digest of the bytes, or zero if it is not recorded
+	Modified time.Time         // time of the creation
+}
+
+// A File is an open object. Each call of ReadAt reads only the given range. A
+// File is safe for concurrent use.
+type File interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64 // in bytes
+}
+
+// ErrConflict means that an object exists with other bytes. Its fault is
+// fetch.Mismatch.
+var ErrConflict = fetch.Mismatch.With(errors.New("another object with this name exists"))
+
+// Options are settings of a Store.
+type Options struct {
+	// Getenv returns a variable of the environment, such as AWS_ACCESS_KEY_ID.
+	// If Getenv is nil, all variables are empty.
+	Getenv func(name string) string
+}
+
+// Open opens the Store with the given URL:
+//
+//	file:///DIR
+//	s3://BUCKET/PREFIX?region=REGION&endpoint=URL
+//
+// The directory must exist. Open does not connect to a server.
+func Open(ctx context.Context, text string, options Options) (Store, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, fetch.Usage.Errorf("invalid URL of a store: use file:///DIR or s3://BUCKET/PREFIX")
+	}
+	switch u.Scheme {
+	case "file":
+		return openFolder(u)
+	case "s3":
+		return nil, fetch.Unsupported.Errorf("store %s: S3 is not available", u.Redacted())
+	}
+	return nil, fetch.Usage.Errorf("store %s: the URL must begin with file:/// or s3://", u.Redacted())
+}
+
+// CheckName returns an error if name cannot be the name of an object: it must be
+// a relative path in UTF-8 without "." and "..", control characters and
+// backslashes.
+func CheckName(name string) error {
+	valid := fs.ValidPath(name) && name != "." && len(name) <= maxName && !strings.Contains(name, `\`) &&
+		strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) < 0
+	if !valid {
+		return fetch.Usage.Errorf("%q cannot be the name of an object", name)
+	}
+	return nil
+}
+
+// maxName is the maximum length of a name in bytes. Names in S3, which include
+// the prefix of the store, are limited to 1,024 bytes.
+const maxName = 800
+
+// notFound returns the error for a missing object.
+func notFound(s Store, name string) error {
+	return fetch.NotFound.With(&fs.PathError{Op: "store " + s.String() + ": open", Path: name, Err: fs.ErrNotExist})
+}
+
+// differs returns the error for bytes that do not have the digest given to Put.
+func differs(name string) error {
+	return fetch.Mismatch.Errorf("%s does not have the expected size or SHA-256 digest", name)
+}
