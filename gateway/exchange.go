@@ -3,10 +3,10 @@ package gateway
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -100,7 +100,7 @@ func (h *Handler) archiveNamed(text string) *collection {
 
 // selector matches the path segment of a capture: the timestamp, the form and
 // parameters.
-var selector = regexp.MustCompile(`^([0-9]{4,14})(id_|mp_)?((?:;[^;]*)*)$`)
+var selector = lazy.Regexp(`^([0-9]{4,14})(id_|mp_)?((?:;[^;]*)*)$`)
 
 // routeURL calls the function for a route that contains an archived URL.
 func (x *exchange) routeURL(archive *collection, rest string) {
@@ -112,7 +112,7 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 		segment += "/" + list
 	}
 	handle := x.capture
-	m := selector.FindStringSubmatch(segment)
+	m := selector().FindStringSubmatch(segment)
 	switch {
 	case segment == "*":
 		handle = x.captures

@@ -19,13 +19,13 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -104,7 +104,7 @@ type collection struct {
 }
 
 // validBase matches a path prefix without special characters.
-var validBase = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
+var validBase = lazy.Regexp(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 
 // New returns a Handler. If the options are invalid, the error wraps
 // fetch.Usage.
@@ -113,7 +113,7 @@ func New(opts Options) (*Handler, error) {
 		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts,
 		schemes: map[string]fetch.Scheme{}, objects: newObjectCache(), searches: make(chan struct{}, 2),
 	}
-	if !validBase.MatchString(h.base) {
+	if !validBase().MatchString(h.base) {
 		return nil, fetch.Usage.Errorf("the path prefix %q is invalid: it must look like /name", opts.Base)
 	}
 	if opts.Address == nil {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -136,7 +136,7 @@ type liveTarget struct {
 }
 
 // signature matches the value of the parameter via.
-var signature = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var signature = lazy.Regexp(`^[A-Za-z0-9_-]+$`)
 
 // parseLive parses the request target of a live page after the name of the
 // route. The result ok is false if a parameter is invalid.
@@ -147,7 +147,7 @@ func parseLive(raw bool, rest string) (t liveTarget, ok bool, err error) {
 	for parameter := range strings.SplitSeq(strings.TrimPrefix(text, ";"), ";") {
 		value, via := strings.CutPrefix(parameter, "via=")
 		switch {
-		case via && signature.MatchString(value):
+		case via && signature().MatchString(value):
 			t.via = value
 		case parameter == "inline":
 			t.inline = true

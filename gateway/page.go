@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"html/template"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/internal/render"
@@ -18,7 +19,9 @@ import (
 var files embed.FS
 
 // pages contains the templates of all pages.
-var pages = template.Must(render.Templates(files, "page/*.html"))
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(render.Templates(files, "page/*.html"))
+})
 
 // A page contains the data that the templates of the interface use.
 type page struct {
@@ -91,7 +94,7 @@ func (x *exchange) setPageHeader() {
 // render writes a template. An error means that the client has closed the
 // connection, so nothing more can be written.
 func (x *exchange) render(name string, data any) bool {
-	return pages.ExecuteTemplate(x.w, name, data) == nil
+	return pages().ExecuteTemplate(x.w, name, data) == nil
 }
 
 // fail sends a page that describes an error.

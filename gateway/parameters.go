@@ -1,10 +1,10 @@
 package gateway
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/internal/render"
 )
 
@@ -18,7 +18,7 @@ type parameters struct {
 // maxPartNumber is the maximum length of a part number such as "1.2", in bytes.
 const maxPartNumber = 40
 
-var partNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+var partNumber = lazy.Regexp(`^[0-9]+(\.[0-9]+)*$`)
 
 // parseParameters parses the parameters of a path segment. The text is empty or
 // begins with ";".
@@ -30,7 +30,7 @@ func parseParameters(text string) (p parameters, ok bool) {
 		name, value, _ := strings.Cut(parameter, "=")
 		switch name {
 		case "part":
-			p.part, ok = value, partNumber.MatchString(value) && len(value) <= maxPartNumber
+			p.part, ok = value, partNumber().MatchString(value) && len(value) <= maxPartNumber
 		case "sort":
 			p.order, ok = render.ParseOrder(value)
 		case "page":

@@ -3,11 +3,11 @@ package gateway
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/uri"
@@ -15,11 +15,11 @@ import (
 
 // absoluteForm matches a request target that is a URL (RFC 9112, section 3.2.2).
 // Clients send it to a proxy only.
-var absoluteForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+var absoluteForm = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
 // isProxied reports whether a request was sent to the server as to a proxy.
 func isProxied(r *http.Request) bool {
-	return r.Method != http.MethodConnect && absoluteForm.MatchString(r.RequestURI)
+	return r.Method != http.MethodConnect && absoluteForm().MatchString(r.RequestURI)
 }
 
 // proxy answers a request for a URL. The URL is treated as a link from a page of

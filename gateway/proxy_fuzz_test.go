@@ -42,7 +42,7 @@ func FuzzProxy(f *testing.F) {
 		}
 	})
 	f.Fuzz(func(t *testing.T, target, agent string) {
-		if len(target) > maxTarget || !absoluteForm.MatchString(target) {
+		if len(target) > maxTarget || !absoluteForm().MatchString(target) {
 			return
 		}
 		w := get(h, "GET", target, "User-Agent: "+agent)

@@ -2,11 +2,11 @@ package mirror
 
 import (
 	"encoding/binary"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -176,14 +176,14 @@ func (d *discovery) limitSameText() {
 }
 
 // longWord matches words of at least 8 letters and digits.
-var longWord = regexp.MustCompile(`[A-Za-z0-9]{8,}`)
+var longWord = lazy.Regexp(`[A-Za-z0-9]{8,}`)
 
 // looksRandom reports whether the path or the query of a URL has a word that
 // may be random, which is a longWord with a digit.
 func looksRandom(text string) bool {
 	_, text, _ = strings.Cut(text, "://")
 	_, text, _ = strings.Cut(text, "/")
-	for _, word := range longWord.FindAllString(text, -1) {
+	for _, word := range longWord().FindAllString(text, -1) {
 		if strings.ContainsAny(word, "0123456789") {
 			return true
 		}

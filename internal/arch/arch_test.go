@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	"internal/sessions":    {"fetch", "internal/line"},
 	"internal/crawlreport": {"internal/media", "internal/tty"},
 	"internal/crumbs":      {"uri"},
-	"internal/autoindex":   {"fetch", "uri", "internal/baseuri"},
+	"internal/autoindex":   {"fetch", "uri", "internal/baseuri", "internal/lazy"},
 	"internal/askform":     {"uri", "fetch"},
 	"internal/baseuri":     {"uri", "uri/iri"},
 	"internal/htmltext":    {"internal/tty"},
@@ -64,10 +64,11 @@ var layers = map[string][]string{
 	"gateway":  {"uri", "fetch", "internal/", "warc"},
 	"gateway/": {"uri", "fetch", "internal/"},
 
-	"internal/frontier":          {"internal/sqlite", "internal/regularfile"},
+	"internal/frontier":          {"internal/sqlite", "internal/regularfile", "internal/lazy"},
 	"internal/frontier/postgres": {"internal/frontier"},
 
-	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/media"},
+	"internal/lazy":     {},
+	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/lazy", "internal/media"},
 	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},
 	"internal/exchange": {"uri", "fetch", "internal/", "warc"},

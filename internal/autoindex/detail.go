@@ -4,10 +4,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/lazy"
 )
 
 // dates lists the date formats of listings, each as a regular expression and as
@@ -17,30 +17,24 @@ var dates = []struct {
 	layouts []string
 }{
 	// nginx, Apache, lighttpd, busybox, mini_httpd
-	{compiled(`(?:\d{4}-\d\d-\d\d|\d\d-?[A-Z][a-z]{2}-?\d{4}|\d{4}-[A-Z][a-z]{2}-\d\d) \d\d:\d\d(?::\d\d)?`), []string{
+	{lazy.Regexp(`(?:\d{4}-\d\d-\d\d|\d\d-?[A-Z][a-z]{2}-?\d{4}|\d{4}-[A-Z][a-z]{2}-\d\d) \d\d:\d\d(?::\d\d)?`), []string{
 		"2006-01-02 15:04", "2006-01-02 15:04:05", "02-Jan-2006 15:04", "02-Jan-2006 15:04:05",
 		"2006-Jan-02 15:04", "2006-Jan-02 15:04:05", "02Jan2006 15:04",
 	}},
 	// weborf
-	{compiled(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
+	{lazy.Regexp(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d`), []string{"Mon, 02 Jan 2006 15:04:05"}},
 	// IIS with English dates
-	{compiled(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
+	{lazy.Regexp(`\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d\d [AP]M`), []string{"1/2/2006 3:04 PM"}},
 	// webfs and thttpd use the format of "ls -l". Recent dates have no year and
 	// are ignored.
-	{compiled(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
+	{lazy.Regexp(`[A-Z][a-z]{2} \d{1,2} (?:\d{4}|\d\d:\d\d)`), []string{"Jan _2 2006", "Jan 02 2006", "Jan 2 2006"}},
 }
 
 // Regular expressions for a size after the date and for a size before the date.
 var (
-	sizeForm = compiled(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
-	lastForm = compiled(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
+	sizeForm = lazy.Regexp(`^(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?(?: |$)`)
+	lastForm = lazy.Regexp(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
 )
-
-// compiled returns a function that compiles a regular expression at its first
-// call, because most processes read no listing.
-func compiled(form string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
-}
 
 // readDetail sets the date and the size of e from the text beside a link. It
 // reports whether the text contains a date. The words of the text must be

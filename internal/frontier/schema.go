@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
@@ -30,7 +31,7 @@ const (
 func schemaStatements(version int) map[string]string {
 	named := regexp.MustCompile(`^create (?:table|index) (\w+)`)
 	all := map[string]string{}
-	for statement := range strings.SplitSeq(comment.ReplaceAllString(schema, " "), ";") {
+	for statement := range strings.SplitSeq(comment().ReplaceAllString(schema, " "), ";") {
 		statement = normalizeSQL(statement)
 		if m := named.FindStringSubmatch(statement); m != nil && version >= tableVersions[m[1]] {
 			all[m[1]] = statement
@@ -44,13 +45,13 @@ func schemaStatements(version int) map[string]string {
 
 // comment matches a comment in the SQL schema. The schema contains no quotes
 // and no other kind of comment.
-var comment = regexp.MustCompile(`--[^\n]*`)
+var comment = lazy.Regexp(`--[^\n]*`)
 
 // normalizeSQL removes comments from an SQL statement, converts it to lower
 // case, and collapses white space. When SQLite adds or removes a column, it
 // moves the white space before a comma or a parenthesis.
 func normalizeSQL(statement string) string {
-	words := strings.Fields(comment.ReplaceAllString(statement, " "))
+	words := strings.Fields(comment().ReplaceAllString(statement, " "))
 	return strings.NewReplacer(" )", ")", " ,", ",").Replace(strings.ToLower(strings.Join(words, " ")))
 }
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/anyurl/fetch/internal/lazy"
 )
 
 const (
@@ -106,9 +106,7 @@ func (w *walk) visitScript(scriptType string, text []byte) {
 
 // imports is a regular expression for the static and dynamic imports in a
 // JavaScript module. The specifier must be a string constant.
-var imports = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:import|from)\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
-})
+var imports = lazy.Regexp(`\b(?:import|from)\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
 
 // visitModule calls visitReference for the specifier of a JavaScript import. It
 // ignores bare specifiers, such as "react", because an import map resolves

@@ -3,14 +3,14 @@ package links
 import (
 	"bufio"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/anyurl/fetch/internal/lazy"
 )
 
 // playlistURI is a regular expression for the URI attribute of a tag in an HLS
 // playlist.
-var playlistURI = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:,]URI="([^"]*)"`) })
+var playlistURI = lazy.Regexp(`[:,]URI="([^"]*)"`)
 
 // visitPlaylist finds the links in an HLS playlist (RFC 8216). They are
 // segments, other playlists, keys and initialization sections.

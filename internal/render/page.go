@@ -6,11 +6,12 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -51,22 +52,24 @@ func (p *Page) SetTitle(title string) { p.Title = tty.Escape(title) }
 var files embed.FS
 
 // templates contains the templates of this package.
-var templates = template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
+})
 
 var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "ref": ref}
 
 // scripting matches the schemes of URLs that contain a script or a page.
-var scripting = regexp.MustCompile(`^(?i:javascript|vbscript|data)$`)
+var scripting = lazy.Regexp(`^(?i:javascript|vbscript|data)$`)
 
 // validScheme matches the scheme of a URL.
-var validScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
+var validScheme = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*$`)
 
 // ref returns a reference for an attribute. html/template replaces references
 // with another scheme than http, https and mailto, unless they have the type
 // template.URL. URLs that contain a script do not get this type.
 func ref(text string) any {
 	scheme, _, ok := strings.Cut(text, ":")
-	if ok && validScheme.MatchString(scheme) && !scripting.MatchString(scheme) {
+	if ok && validScheme().MatchString(scheme) && !scripting().MatchString(scheme) {
 		return template.URL(text)
 	}
 	return text
@@ -76,7 +79,7 @@ func ref(text string) any {
 // fsys that match pattern. A page begins with the template "top" and ends with
 // the template "bottom".
 func Templates(fsys fs.FS, pattern string) (*template.Template, error) {
-	t, err := templates.Clone()
+	t, err := templates().Clone()
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func StyleSheet() []byte {
 func (b *Banner) Insert(w io.Writer) error { return execute(w, "inserted", b) }
 
 func execute(w io.Writer, name string, data any) error {
-	return templates.ExecuteTemplate(w, name, data)
+	return templates().ExecuteTemplate(w, name, data)
 }
 
 // FormatDate formats a date for readers.

@@ -1,9 +1,9 @@
 package render
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -16,7 +16,7 @@ type span struct {
 
 // writtenURL matches a URL in a text. It ends before white space and before
 // characters that usually do not belong to the URL.
-var writtenURL = regexp.MustCompile(`\b(?:[a-z][a-z0-9+.-]{2,12}://|news:|mid:)[^\s<>"{}|\\^` + "`" + `\x{80}-\x{10ffff}]+`)
+var writtenURL = lazy.Regexp(`\b(?:[a-z][a-z0-9+.-]{2,12}://|news:|mid:)[^\s<>"{}|\\^` + "`" + `\x{80}-\x{10ffff}]+`)
 
 // maxSpanLinks limits the links in the text of a message.
 const maxSpanLinks = 1000
@@ -39,7 +39,7 @@ func (v *View) spans(text string) (all []span) {
 		}
 		before = quoted
 		for links < maxSpanLinks && !quoted {
-			at := writtenURL.FindStringIndex(line)
+			at := writtenURL().FindStringIndex(line)
 			if at == nil {
 				break
 			}
@@ -63,7 +63,7 @@ func (v *View) spans(text string) (all []span) {
 // linkOf returns the path of the page of a URL in a text, or "".
 func (v *View) linkOf(text string) string {
 	u, err := uri.Parse(text)
-	if err != nil || u.Scheme() == "" || scripting.MatchString(u.Scheme()) {
+	if err != nil || u.Scheme() == "" || scripting().MatchString(u.Scheme()) {
 		return ""
 	}
 	return v.Links.Page(u.WithoutUserinfo())

@@ -1,15 +1,15 @@
 package manual
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/anyurl/fetch/doc"
+	"github.com/anyurl/fetch/internal/lazy"
 )
 
 var (
-	markdownLink = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]+)\)`)
-	pageLink     = regexp.MustCompile(`^([a-z-]+)\.md(?:#.*)?$`)
+	markdownLink = lazy.Regexp(`\[([^\]]+)\]\(([^)\s]+)\)`)
+	pageLink     = lazy.Regexp(`^([a-z-]+)\.md(?:#.*)?$`)
 )
 
 // Topic converts a page of the documentation from Markdown to text for a
@@ -27,7 +27,7 @@ func Topic(text string) string {
 		}
 		skipped = false
 		if !strings.HasPrefix(line, "    ") {
-			line = markdownLink.ReplaceAllStringFunc(line, topicLink)
+			line = markdownLink().ReplaceAllStringFunc(line, topicLink)
 		}
 		b.WriteString(line)
 	}
@@ -36,9 +36,9 @@ func Topic(text string) string {
 
 // topicLink converts a Markdown link to text.
 func topicLink(link string) string {
-	parts := markdownLink.FindStringSubmatch(link)
+	parts := markdownLink().FindStringSubmatch(link)
 	text, target := parts[1], parts[2]
-	if page := pageLink.FindStringSubmatch(target); page != nil {
+	if page := pageLink().FindStringSubmatch(target); page != nil {
 		return text + " (fetch help " + page[1] + ")"
 	}
 	if strings.Contains(target, "://") {
