@@ -72,7 +72,8 @@ func TestMissed(t *testing.T) {
 		{"no target", row{fetch: 9, rival: "curl", other: 1}, false},
 		{"ratio met", row{fetch: 1.1, rival: "curl", other: 1, target: &Target{Ratio: 1.1}}, false},
 		{"ratio missed", row{fetch: 1.2, rival: "curl", other: 1, target: &Target{Ratio: 1.1}}, true},
-		{"no rival", row{fetch: 1, target: &Target{Ratio: 1.1}}, true},
+		{"rival missing", row{fetch: 1, rival: "curl", target: &Target{Ratio: 1.1}}, false},
+		{"rival missing, limit missed", row{fetch: 6, rival: "curl", target: &Target{Limit: 5, Ratio: 1.1}}, true},
 		{"limit met", row{fetch: 5, target: &Target{Limit: 5}}, false},
 		{"limit missed", row{fetch: 6, rival: "curl", other: 9, target: &Target{Limit: 5}}, true},
 		{"both, one missed", row{fetch: 6, rival: "curl", other: 1, target: &Target{Limit: 9, Ratio: 2}}, true},
@@ -95,14 +96,17 @@ func TestPrint(t *testing.T) {
 	rows := []row{
 		{name: "http", kind: cpu, fetch: 0.5, rival: "curl", other: 0.4, target: &Target{Ratio: 1.1}},
 		{name: "http", kind: memory, fetch: 20 << 20, target: &Target{Limit: 32 << 20}},
+		{name: "http", kind: wall, fetch: 0.05, rival: "aria2c", target: &Target{Ratio: 1}},
 	}
 	if err := print(&b, rows, 5<<20); err != nil {
 		t.Fatal(err)
 	}
 	const want = `
-case  measure  fetch     rival           ratio  target
-http  cpu      0.500 s   curl   0.400 s  1.25   MISSED, at most ratio 1.10
-http  memory   20.0 MiB  -                      met, at most 32.0 MiB
+case  measure  fetch     rival            ratio  target
+http  cpu      0.500 s   curl    0.400 s  1.25   MISSED, at most ratio 1.10
+http  memory   20.0 MiB  -                       met, at most 32.0 MiB
+http  wall     50.00 ms  aria2c  missing         not compared, at most ratio 1.00
+1 of 2 targets are met; not compared: 1.
 The smallest measurable memory is 5.0 MiB.
 `
 	if got := "\n" + b.String(); got != want {

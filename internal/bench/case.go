@@ -2,7 +2,9 @@ package main
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,10 +26,10 @@ type Case struct {
 	Measure func(b *block, opts options) []row
 }
 
-// A Rival is another program that performs the same task, such as curl. A rival
-// that is not installed is skipped.
+// A Rival is another program that performs the same task, such as curl. The
+// table reports a rival that is not installed as missing.
 type Rival struct {
-	Program string // name of the program and of its Debian package
+	Program string // name in PATH, or the folder of a Go program of this module, such as "./internal/bench/copyfile"
 	Args    []string
 }
 
@@ -52,7 +54,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return slices.Concat(httpCases(), batchCases(), ftpCases(), mirrorCases(), serveCases())
+	return slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases())
 }
 
 // compare measures the programs of a case in turn, after it has checked the
@@ -64,6 +66,9 @@ func (c Case) compare(b *block, opts options) []row {
 	programs := c.programs(b, opts)
 	object := c.Serve(b)
 	for i := range programs {
+		if programs[i].path == "" {
+			continue
+		}
 		programs[i].fillArgs(b, object.Words)
 		programs[i].checkDir = object.CheckDir
 		if err := programs[i].check(b.ctx, object); err != nil {
@@ -73,6 +78,9 @@ func (c Case) compare(b *block, opts options) []row {
 	samples := make([][]usage, len(programs))
 	for range opts.runs {
 		for i, p := range programs {
+			if p.path == "" {
+				continue
+			}
 			u, err := p.measure(b.ctx, max(c.Starts, 1))
 			if err != nil {
 				b.Fatalf("%s: %s: %v", c.Name, p.name, err)
@@ -83,7 +91,8 @@ func (c Case) compare(b *block, opts options) []row {
 	return c.rows(programs, samples)
 }
 
-// programs returns the programs to be measured: fetch and the installed rivals.
+// programs returns the programs to be measured: fetch and the rivals. The path
+// of a missing rival is empty.
 func (c Case) programs(b *block, opts options) []program {
 	programs := []program{{name: "fetch", path: opts.program, args: c.Fetch}}
 	found := opts.as == ""
@@ -91,17 +100,31 @@ func (c Case) programs(b *block, opts options) []program {
 		if r.Program == opts.as {
 			programs[0].args, found = r.Args, true
 		}
-		path, err := exec.LookPath(r.Program)
+		path, err := r.find(b)
 		if err != nil {
 			b.Logf("bench: %s: %v (make peers)", c.Name, err)
-			continue
 		}
-		programs = append(programs, program{name: r.Program, path: path, args: r.Args})
+		programs = append(programs, program{name: r.name(), path: path, args: r.Args})
 	}
 	if !found {
 		b.Fatalf("bench: %s: -as: the case has no rival %q", c.Name, opts.as)
 	}
 	return programs
+}
+
+func (r Rival) name() string { return filepath.Base(r.Program) }
+
+// find returns the path of the program. It builds a program of this module.
+func (r Rival) find(b *block) (string, error) {
+	if !strings.HasPrefix(r.Program, "./") {
+		return exec.LookPath(r.Program)
+	}
+	path := filepath.Join(scratchDir(b), r.name())
+	out, err := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, r.Program).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build %s: %w: %s", r.Program, err, out)
+	}
+	return path, nil
 }
 
 // fillArgs replaces placeholders such as {url} in the arguments of p.

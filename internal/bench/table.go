@@ -12,19 +12,22 @@ type row struct {
 	kind   measure
 	fetch  float64
 	rival  string
-	other  float64
+	other  float64 // 0 if the rival is missing
 	target *Target // nil without a target
 }
 
-// rows returns one row for each measure and rival. If no rival is installed, it
+// rows returns one row for each measure and rival. For a case without rivals, it
 // returns one row for each measure.
 func (c Case) rows(programs []program, samples [][]usage) []row {
 	var rows []row
 	ours := median(samples[0])
 	for m := range measures {
 		for i, p := range programs[1:] {
-			r := row{name: c.Name, kind: m, fetch: ours[m], rival: p.name, other: median(samples[i+1])[m]}
-			if p.name == c.Rivals[0].Program {
+			r := row{name: c.Name, kind: m, fetch: ours[m], rival: p.name}
+			if p.path != "" {
+				r.other = median(samples[i+1])[m]
+			}
+			if p.name == c.Rivals[0].name() {
 				r.target = c.target(m)
 			}
 			rows = append(rows, r)
@@ -47,8 +50,8 @@ func (c Case) target(m measure) *Target {
 
 func (r row) ratio() float64 { return r.fetch / r.other }
 
-// missed reports whether r misses its target. A target ratio is also missed if
-// the rival is not installed.
+// missed reports whether r misses its target. Nothing is known about a target
+// ratio if the rival is missing, so that it does not count as missed.
 func (r row) missed() bool {
 	switch {
 	case r.target == nil:
@@ -56,10 +59,14 @@ func (r row) missed() bool {
 	case r.target.Limit > 0 && r.fetch > r.target.Limit:
 		return true
 	case r.target.Ratio > 0:
-		return r.rival == "" || r.ratio() > r.target.Ratio
+		return r.other > 0 && r.ratio() > r.target.Ratio
 	}
 	return false
 }
+
+// unknown reports whether r has a target ratio that cannot be compared, because
+// the rival is missing.
+func (r row) unknown() bool { return r.target != nil && r.target.Ratio > 0 && r.other <= 0 }
 
 func (r row) verdict() string {
 	if r.target == nil {
@@ -72,8 +79,11 @@ func (r row) verdict() string {
 	if r.target.Limit > 0 {
 		want += " " + figure(r.kind, r.target.Limit)
 	}
-	if r.missed() {
+	switch {
+	case r.missed():
 		return "MISSED, at most" + want
+	case r.unknown():
+		return "not compared, at most" + want
 	}
 	return "met, at most" + want
 }
@@ -88,18 +98,32 @@ func figure(m measure, value float64) string {
 	return fmt.Sprintf("%.3f s", value)
 }
 
-// print writes the table of results to w, followed by the smallest memory that
-// can be measured.
+// print writes the table of results to w, followed by the number of targets that
+// were met and the smallest memory that can be measured.
 func print(w io.Writer, rows []row, least float64) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "case\tmeasure\tfetch\trival\t\tratio\ttarget")
+	var targets, met, unknown int
 	for _, r := range rows {
+		switch {
+		case r.target == nil:
+		case r.missed():
+			targets++
+		case r.unknown():
+			unknown++
+		default:
+			targets, met = targets+1, met+1
+		}
 		rival, other, ratio := "-", "", ""
-		if r.rival != "" {
+		switch {
+		case r.rival != "" && r.other <= 0:
+			rival, other = r.rival, "missing"
+		case r.rival != "":
 			rival, other, ratio = r.rival, figure(r.kind, r.other), fmt.Sprintf("%.2f", r.ratio())
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.kind, figure(r.kind, r.fetch), rival, other, ratio, r.verdict())
 	}
+	fmt.Fprintf(tw, "%d of %d targets are met; not compared: %d.\n", met, targets, unknown)
 	fmt.Fprintf(tw, "The smallest measurable memory is %s.\n", figure(memory, least))
 	return tw.Flush()
 }
