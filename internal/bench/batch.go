@@ -8,9 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// batchCases returns the benchmark cases with many small files. It also returns
-// a case with one large file from a server that limits the speed of each
-// request.
+// batchCases returns the benchmark cases with many small files.
 func batchCases() []Case {
 	const files, size = 10_000, 1000
 	return []Case{{
@@ -26,11 +24,11 @@ func batchCases() []Case {
 		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "-Z", "--output-dir", "{dir}", "--remote-name-all", "-K", "{config}"}}},
 		Targets: []Target{{Measure: wall, Ratio: 0.9}, {Measure: cpu, Ratio: 1}, {Measure: memory, Limit: 64 << 20}},
 	}, {
-		Name:    "http 256 MiB, 50 MB/s a request",
-		Serve:   serveFrom(peer.NginxOptions{Rate: "50m"}, 256<<20),
-		Fetch:   []string{"--no-config", "-s", "--segments", "4", "{url}"},
-		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "{url}"}}},
-		Targets: []Target{{Measure: wall, Ratio: 1. / 3}, {Measure: memory, Limit: 64 << 20}},
+		Name:    "http/2 10,000 of 1 kB",
+		Serve:   serveManyHTTP2(files, size),
+		Fetch:   []string{"--no-config", "-s", "-Z", "--cacert", "{cert}", "--input-file", "{list}"},
+		Rivals:  []Rival{{"curl", []string{"-q", "-s", "--noproxy", "*", "-Z", "--http2", "--cacert", "{cert}", "-K", "{config}"}}},
+		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1}, {Measure: memory, Limit: 64 << 20}},
 	}}
 }
 
@@ -41,19 +39,35 @@ func batchCases() []Case {
 func serveMany(files, size int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
 		s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
-		var list, config strings.Builder
-		body := []byte(strings.Repeat("x", size))
-		sum := sha256.New()
-		for i := range files {
-			name := fmt.Sprintf("f/%05d", i)
-			s.Put(name, body)
-			sum.Write(body)
-			fmt.Fprintf(&list, "http://%s/%s\n", s.Addr, name)
-			fmt.Fprintf(&config, "url = \"http://%s/%s\"\n", s.Addr, name)
-		}
-		return Object{Sum: [sha256.Size]byte(sum.Sum(nil)), Words: map[string]string{
-			"list":   s.Put("list", []byte(list.String())),
-			"config": s.Put("config", []byte(config.String())),
-		}}
+		return putMany(s, "http://"+s.Addr, files, size)
 	}
+}
+
+// serveManyHTTP2 is like serveMany with https URLs and HTTP/2.
+func serveManyHTTP2(files, size int) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		s := peer.Nginx(t, peer.NginxOptions{HTTP2: true, HTTP: "keepalive_requests 1000000;"})
+		object := putMany(s, "https://"+s.TLSAddr, files, size)
+		object.Words["cert"] = s.Cert.File
+		return object
+	}
+}
+
+// putMany creates the files of serveMany and the lists of their URLs, which
+// begin with base.
+func putMany(s *peer.Server, base string, files, size int) Object {
+	var list, config strings.Builder
+	body := []byte(strings.Repeat("x", size))
+	sum := sha256.New()
+	for i := range files {
+		name := fmt.Sprintf("f/%05d", i)
+		s.Put(name, body)
+		sum.Write(body)
+		fmt.Fprintf(&list, "%s/%s\n", base, name)
+		fmt.Fprintf(&config, "url = \"%s/%s\"\n", base, name)
+	}
+	return Object{Sum: [sha256.Size]byte(sum.Sum(nil)), Words: map[string]string{
+		"list":   s.Put("list", []byte(list.String())),
+		"config": s.Put("config", []byte(config.String())),
+	}}
 }

@@ -5,19 +5,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/anyurl/fetch/internal/peer"
 )
 
 // scratchDir returns a directory for the output of a program. It uses /dev/shm
 // if possible, so that the speed of the disk does not affect the results.
-func scratchDir(b *block) string {
+func scratchDir(t peer.TB) string {
 	dir, err := os.MkdirTemp("/dev/shm", "fetch-bench-")
 	if err != nil {
 		dir, err = os.MkdirTemp("", "fetch-bench-")
 	}
 	if err != nil {
-		b.Fatalf("bench: %v", err)
+		t.Fatalf("bench: %v", err)
 	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
 
