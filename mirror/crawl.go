@@ -29,7 +29,7 @@ type crawl struct {
 	metaCache metaCache
 	robots    *robotsCache
 	sameText  sameTextGuard
-	delays    sync.Map     // minimum time between two requests, by host, for a shared frontier
+	visited   sync.Map     // hostWorker of each host that this process visits, by name
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
 	leases    atomic.Int64 // hosts that this process visits
 	lost      atomic.Int64 // leases that other workers have taken over

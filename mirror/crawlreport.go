@@ -95,6 +95,8 @@ func resultName(cause error) string {
 		return "complete"
 	case errors.Is(cause, ErrLimit):
 		return "limit"
+	case errors.Is(cause, ErrPaused):
+		return "paused"
 	case fetch.FaultOf(cause) == fetch.Canceled:
 		return "interrupted"
 	}

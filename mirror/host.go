@@ -44,6 +44,13 @@ type hostWorker struct {
 	expires       atomic.Pointer[time.Time] // end of the lease by the local clock
 	frontierEmpty bool                      // if true, the last claim returned no items, and no visit was committed since
 	paused        bool                      // if true, the host gets no more requests under this lease
+
+	stopping chan struct{} // closed by stop
+
+	mu         sync.Mutex // guards the following fields
+	stopped    bool
+	turns      map[*turn]struct{} // turns of the visits that have not ended
+	crawlDelay time.Duration      // longest Crawl-delay of the host under this lease
 }
 
 // visitHost visits the URLs of the leased host and commits the visits in
@@ -58,18 +65,17 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	h := &hostWorker{
 		c: c, lease: l, queue: l.Items,
 		todo: make(chan frontier.Item), results: make(chan *visit, batchSize),
+		stopping: make(chan struct{}), turns: map[*turn]struct{}{},
 	}
+	c.visited.Store(l.Host, h)
+	defer c.visited.Delete(l.Host)
 	h.setExpiry(claimed)
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.connections(l.Host) {
 		workers.Go(func() {
 			for it := range h.todo {
-				if h.expired() {
-					h.results <- nil // the item remains pending
-					continue
-				}
-				h.results <- c.visitItem(visits, it)
+				h.results <- h.visit(visits, it)
 			}
 		})
 	}
@@ -89,7 +95,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	if errors.Is(err, frontier.ErrFenced) {
 		return c.loseLease(l)
 	}
-	released := c.queue.Release(context.WithoutCancel(ctx), l, c.nextRequest(l.Host))
+	released := c.queue.Release(context.WithoutCancel(ctx), l, h.nextRequest())
 	if errors.Is(released, frontier.ErrFenced) {
 		released = c.loseLease(l)
 	}
@@ -164,6 +170,7 @@ func privateHost(host string) bool {
 func (h *hostWorker) work(ctx context.Context) error {
 	flush := time.NewTimer(batchAge)
 	defer flush.Stop()
+	stopping := h.stopping
 	for {
 		h.startBatch(ctx)
 		if h.batch == nil && h.idle() && len(h.visits) == 0 {
@@ -193,6 +200,8 @@ func (h *hostWorker) work(ctx context.Context) error {
 			}
 		case <-flush.C:
 			h.flushDue = true
+		case <-stopping:
+			h.queue, h.paused, stopping = nil, true, nil // queued items remain pending
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -224,7 +233,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 		v.exclude(reason)
 	}
 	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
-		if err := h.c.queue.BlockHost(ctx, h.lease.Host, until); err != nil {
+		if err := h.c.queue.BlockHost(ctx, h.lease.Host, h.c.databaseTime(until)); err != nil {
 			v.free()
 			return err
 		}

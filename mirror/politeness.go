@@ -2,7 +2,7 @@ package mirror
 
 import (
 	"context"
-	"strings"
+	"errors"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -17,37 +17,29 @@ const publicDelay = time.Second
 // requests to a host. The check of robots.txt and the archived robots.txt use
 // the same response.
 func (c *crawl) politeness() []fetch.Middleware {
-	o := &c.o
-	polite := wrap.Polite(wrap.PoliteOptions{PerHost: o.PerHost, Delay: max(o.Delay, 0), Rule: c.rule})
-	if o.IgnoreRobots {
-		return []fetch.Middleware{polite, c.measureResponses}
+	o := wrap.PoliteOptions{PerHost: c.o.PerHost, DelayOf: c.delayOf}
+	if c.o.IgnoreRobots {
+		return []fetch.Middleware{wrap.Polite(o), c.takeTurn, c.measureResponses}
 	}
-	return []fetch.Middleware{polite, c.robots.middleware, c.measureResponses}
+	o.Rule = c.rule
+	return []fetch.Middleware{wrap.Polite(o), c.robots.middleware, c.takeTurn, c.measureResponses}
 }
 
-// rule is like Options.rule, and records the delay of each host.
+// rule returns a rule that rejects requests that robots.txt disallows. It stores
+// the Crawl-delay of each host.
 func (c *crawl) rule(next fetch.Driver) wrap.Rule {
-	rule := c.o.rule(next)
-	return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
-		delay, err := rule(ctx, req)
-		c.setDelay(req.URL, max(delay, c.o.Delay))
-		return delay, err
-	}
-}
-
-// rule returns a rule that sets the delay for each host. Unless IgnoreRobots is
-// set, the rule also rejects requests that robots.txt disallows.
-func (o *Options) rule(next fetch.Driver) wrap.Rule {
-	check := func(context.Context, *fetch.Request) (time.Duration, error) { return 0, nil }
-	if !o.IgnoreRobots {
-		check = wrap.Robots(o.Agent)(next)
-	}
-	defaultDelay := o.Delay == 0
+	check := wrap.Robots(c.o.Agent)(next)
 	return func(ctx context.Context, req *fetch.Request) (time.Duration, error) {
 		delay, err := check(ctx, req)
-		if defaultDelay && !privateHost(strings.ToLower(req.URL.Host())) {
-			delay = max(delay, publicDelay)
-		}
-		return delay, err
+		return delay, errors.Join(err, c.keepCrawlDelay(ctx, hostOf(req.URL), delay))
 	}
+}
+
+// delayOf returns the minimum time between two requests to host that the options
+// determine.
+func (o *Options) delayOf(host string) time.Duration {
+	if o.Delay == 0 && !privateHost(host) {
+		return publicDelay
+	}
+	return max(o.Delay, 0)
 }

@@ -15,14 +15,19 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
+// newVisit returns a visit of an item that starts now.
+func (c *crawl) newVisit(it frontier.Item) *visit {
+	now := c.o.Now().UTC().Truncate(time.Microsecond)
+	return &visit{
+		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it), started: now, visitStart: now,
+		state: frontier.Done,
+	}
+}
+
 // visitItem visits the URL of one item. If ctx ends, visitItem returns nil, and
 // the item remains pending.
 func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
-	v := &visit{
-		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it),
-		started: c.o.Now().UTC().Truncate(time.Microsecond), state: frontier.Done,
-	}
-	v.visitStart = v.started
+	v := c.newVisit(it)
 	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // the listing is out of date
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}

@@ -20,7 +20,13 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	}
 	places := make(chan struct{}, c.o.Hosts)
 	ended := make(chan struct{}, 1)
-	var hosts sync.WaitGroup
+	var hosts, watcher sync.WaitGroup
+	watching, stopWatching := context.WithCancel(ctx)
+	watcher.Go(func() {
+		if err := c.watchHosts(watching); err != nil {
+			cancel(err)
+		}
+	})
 	for ctx.Err() == nil {
 		before := time.Now()
 		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), claimSize, leaseDuration)
@@ -54,6 +60,8 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 		}
 	}
 	hosts.Wait()
+	stopWatching()
+	watcher.Wait()
 	return context.Cause(ctx)
 }
 
@@ -62,7 +70,8 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 const pollInterval = 500 * time.Millisecond
 
 // waitForWork waits until a host may be due. The result done is true if no URL
-// will become due in this run.
+// will become due in this run. If the reason is that hosts are paused, the error
+// is ErrPaused.
 func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
 	wait := pollInterval
 	if !busy {
@@ -70,8 +79,11 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 		if err != nil {
 			return true, err
 		}
-		if stats.States[frontier.Pending] == stats.Postponed {
+		switch {
+		case stats.States[frontier.Pending] == stats.Postponed:
 			return true, nil
+		case stats.Open == 0 && stats.Paused > 0:
+			return true, ErrPaused
 		}
 		if !stats.NextDue.IsZero() {
 			// Another worker may release a host earlier.

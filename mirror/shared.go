@@ -15,7 +15,6 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/frontier/postgres"
-	"github.com/anyurl/fetch/uri"
 )
 
 // sharedSettings returns the settings that all workers of a crawl must have in
@@ -188,30 +187,10 @@ func viewShared(ctx context.Context, dsn string, f func(frontier.Frontier) error
 	return errors.Join(f(db), db.Close())
 }
 
-// nextRequest returns the earliest time at which another worker may send a
-// request to the host, after this worker has released it.
-func (c *crawl) nextRequest(host string) time.Time {
-	if c.o.Frontier == "" {
-		return time.Time{}
-	}
-	delay, ok := c.delays.Load(host)
-	if !ok {
-		return time.Time{}
-	}
-	return c.o.Now().Add(time.Duration(c.skew.Load())).Add(delay.(time.Duration))
-}
-
 // measureSkew records the difference between the clocks of the database and of
 // this machine. The lease was claimed after the local time before.
 func (c *crawl) measureSkew(before time.Time, l *frontier.Lease) {
 	c.skew.Store(int64(l.Until.Add(-leaseDuration).Sub(before)))
-}
-
-// setDelay records the minimum time between two requests to the host of u.
-func (c *crawl) setDelay(u uri.URI, delay time.Duration) {
-	if c.o.Frontier != "" {
-		c.delays.Store(hostOf(u), delay)
-	}
 }
 
 // fileNameOf replaces the characters of a worker name that are unusual in file

@@ -48,6 +48,7 @@ type Stats struct {
 	Unreached int64           `json:"unreached,omitempty"` // number of pending URLs whose servers could not be reached
 	Hosts     int64           `json:"hosts"`               // number of hosts with pending URLs
 	Waiting   int64           `json:"waiting,omitempty"`   // number of these hosts that no worker may visit yet
+	Paused    int64           `json:"paused,omitempty"`    // number of these hosts that PauseHost has paused
 	Captures  int64           `json:"captures"`            // number of retrieved objects, with all versions
 	Bytes     int64           `json:"bytes"`               // size of the retrieved objects
 	Next      time.Time       `json:"next,omitzero"`       // time of the next request to a host that is paused
@@ -82,7 +83,7 @@ func Seeds(ctx context.Context, dir string) ([]string, error) {
 func statsOf(f frontier.Stats) Stats {
 	s := Stats{
 		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.NextDue, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Postponed,
-		Hosts: f.Hosts, Waiting: f.Waiting, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
+		Hosts: f.Hosts, Waiting: f.Waiting, Paused: f.Paused, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
 	}
 	for state, n := range f.States {
 		s.States[State(state.String())] = n
@@ -158,14 +159,14 @@ func lineOf(it frontier.Item, s frontier.State) Line {
 }
 
 // Requeue marks all URLs with one of the given states as pending and returns
-// their number. The archive is in the directory dir. During a run, the error is
-// fetch.InUse.
+// their number. The archive is in the directory dir. It can be called during a
+// run.
 func Requeue(ctx context.Context, dir string, of ...State) (n int64, err error) {
 	states, err := statesOf(of)
 	if err != nil {
 		return 0, err
 	}
-	err = archive.Update(ctx, dir, func(f frontier.Frontier) (err error) {
+	err = archive.Alter(ctx, dir, func(f frontier.Frontier) (err error) {
 		n, err = f.Requeue(ctx, states...)
 		return err
 	})

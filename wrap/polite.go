@@ -13,6 +13,10 @@ type PoliteOptions struct {
 	PerHost int           // maximum number of concurrent requests; 0 means 2
 	Delay   time.Duration // minimum time between the starts of two requests
 
+	// DelayOf, if not nil, returns the minimum time for the host of req, in place
+	// of Delay. It is called before each request, so the time can change.
+	DelayOf func(req *fetch.Request) time.Duration
+
 	// Rule, if not nil, returns a function that is called before each request;
 	// see [Robots]. The function can send requests through next. The limits
 	// also apply to these requests.
@@ -66,9 +70,13 @@ type host struct {
 	name  string
 	slots chan struct{} // contains one element per request in progress
 	users int           // number of requests that wait or are in progress
-	delay time.Duration
-	next  time.Time // earliest start of the next request
+	delay time.Duration // result of DelayOf for the latest request, or Delay
+	rule  time.Duration // longest result of the Rule
+	last  time.Time     // start of the last request; zero before the first request
 }
+
+// next returns the earliest start of the next request.
+func (h *host) next() time.Time { return h.last.Add(max(h.delay, h.rule)) }
 
 func (p *polite) do(
 	ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration,
@@ -77,7 +85,11 @@ func (p *polite) do(
 	if err != nil || target.Host == "" { // next returns the error, or uses no network
 		return next.Do(ctx, req)
 	}
-	h := p.host(target.Origin().Host, max(p.Delay, delay))
+	base := p.Delay
+	if p.DelayOf != nil {
+		base = p.DelayOf(req)
+	}
+	h := p.host(target.Origin().Host, base, delay)
 	if err := p.acquire(ctx, h); err != nil {
 		p.removeUser(h)
 		return nil, err
@@ -102,14 +114,21 @@ func (p *polite) acquire(ctx context.Context, h *host) error {
 			return context.Cause(ctx)
 		}
 	}
-	if !sleep(ctx, p.reserveStart(h)) {
-		<-h.slots
-		return context.Cause(ctx)
+	for {
+		wait := p.start(h)
+		if wait <= 0 {
+			return nil
+		}
+		if !sleep(ctx, wait) {
+			<-h.slots
+			return context.Cause(ctx)
+		}
 	}
-	return nil
 }
 
-func (p *polite) host(name string, delay time.Duration) *host {
+// host returns the state of a host for a new request. The parameter delay is the
+// result of DelayOf, or Delay, and rule is the result of the Rule.
+func (p *polite) host(name string, delay, rule time.Duration) *host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.hosts[name]
@@ -119,25 +138,21 @@ func (p *polite) host(name string, delay time.Duration) *host {
 		p.hosts[name] = h
 	}
 	h.users++
-	h.delay = max(h.delay, delay)
+	h.delay, h.rule = delay, max(h.rule, rule)
 	return h
 }
 
-// reserveStart reserves the next time at which a request to the host may start.
-// It returns the time to wait until then.
-func (p *polite) reserveStart(h *host) time.Duration {
+// start starts a request to the host if the minimum delay has passed. Otherwise
+// it returns the time to wait before the next attempt.
+func (p *polite) start(h *host) (wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h.delay == 0 {
-		return 0
-	}
 	now := time.Now()
-	if h.next.Before(now) {
-		h.next = now
+	if next := h.next(); !h.last.IsZero() && next.After(now) {
+		return next.Sub(now)
 	}
-	wait := h.next.Sub(now)
-	h.next = h.next.Add(h.delay)
-	return wait
+	h.last = now
+	return 0
 }
 
 // release frees a slot of a host after a request has ended.
@@ -159,7 +174,7 @@ func (p *polite) removeUser(h *host) {
 
 // idle reports whether the state of a host can be deleted. The host must have
 // no requests, and the minimum delay must have passed.
-func (h *host) idle() bool { return h.users == 0 && !h.next.After(time.Now()) }
+func (h *host) idle() bool { return h.users == 0 && !h.next().After(time.Now()) }
 
 // maxHosts is the number of stored hosts at which idle hosts are deleted.
 const maxHosts = 4096

@@ -86,6 +86,29 @@ func TestDelay(t *testing.T) {
 	})
 }
 
+// TestDelayOf checks that a change of the delay applies to the next request.
+func TestDelayOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delay := 10 * time.Second
+		d := Polite(PoliteOptions{Delay: time.Hour, DelayOf: func(*fetch.Request) time.Duration { return delay }})(&busy{})
+		began := time.Now()
+		for i, c := range []struct{ delay, want time.Duration }{
+			{10 * time.Second, 0}, {10 * time.Second, 10 * time.Second}, {time.Second, 11 * time.Second},
+			{0, 11 * time.Second}, {5 * time.Second, 16 * time.Second},
+		} {
+			delay = c.delay
+			resp, err := d.Do(t.Context(), request("http://a/"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if took := time.Since(began); took != c.want {
+				t.Errorf("request %d after %v, want %v", i, took, c.want)
+			}
+		}
+	})
+}
+
 // TestRule checks the delay and the error of a Rule.
 func TestRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -245,11 +245,11 @@ func exactArgs(n int, description string) cobra.PositionalArgs {
 	}
 }
 
-// minArgs returns a cobra check that requires at least one argument. The error
+// minArgs returns a cobra check that requires at least n arguments. The error
 // message contains the description of the arguments.
-func minArgs(description string) cobra.PositionalArgs {
+func minArgs(n int, description string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) < n {
 			return fetch.Usage.Errorf("%s requires %s", cmd.CommandPath(), description)
 		}
 		return nil

@@ -17,8 +17,8 @@ type frontierCommand struct{ *streams }
 
 func (r *commandTree) frontier() *cobra.Command {
 	cmd := r.define(&cobra.Command{
-		Use:   "frontier status|dump|requeue|abandon",
-		Short: "Show the URLs of an archive, or visit some of them again",
+		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|abandon",
+		Short: "Show the URLs of an archive, visit some of them again, or control a crawl",
 		Long: `frontier describes the URLs of an archive. Each URL is in one state:
   pending   not visited yet, or visited again by this run or the next one
   done      retrieved, or unchanged
@@ -29,14 +29,16 @@ func (r *commandTree) frontier() *cobra.Command {
             type or size
 The commands work while a mirror is running.`,
 	}, &frontierCommand{r.streams})
-	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue(), r.frontierAbandon())
+	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue())
+	cmd.AddCommand(r.hostCommands()...)
+	cmd.AddCommand(r.frontierAbandon())
 	return cmd
 }
 
 func (c *frontierCommand) register(s *options.Set) { registerIgnored(s) }
 
 func (c *frontierCommand) run(context.Context, []string) error {
-	return fetch.Usage.Errorf("fetch frontier requires status, dump, requeue or abandon")
+	return fetch.Usage.Errorf("fetch frontier requires a command, such as status; see fetch frontier --help")
 }
 
 // A frontierStatusCommand prints how many URLs of an archive are in each state.
@@ -60,6 +62,9 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   unreached  pending URLs whose servers could not be reached; the next run
              requests them
   hosts      hosts with pending URLs
+  paused     paused hosts with pending URLs
+  controlled hosts with settings of pause, exclude and rate, or with a Crawl-delay
+             in robots.txt; the delays are in seconds
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
   next       when the first of the paused hosts gets a request again
@@ -86,8 +91,12 @@ func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
 	}
 	shown := struct {
 		mirror.Stats
-		Workers []mirror.Worker `json:"workers,omitempty"`
+		Controlled []mirror.ControlledHost `json:"controlled,omitempty"`
+		Workers    []mirror.Worker         `json:"workers,omitempty"`
 	}{Stats: s}
+	if shown.Controlled, err = mirror.ControlledHosts(ctx, mirror.Place{Dir: dir, Frontier: dsn}); err != nil {
+		return err
+	}
 	if dsn != "" {
 		if shown.Workers, err = mirror.Workers(ctx, dsn); err != nil {
 			return err
@@ -174,7 +183,8 @@ func (r *commandTree) frontierRequeue() *cobra.Command {
 		Use:   "requeue [flags] [DIR]",
 		Short: "Make the next run of fetch mirror retry failed URLs",
 		Long: `requeue makes all URLs pending that have failed permanently, or that are in one of
-the given states, and prints their number. The next fetch mirror visits them.
+the given states, and prints their number. A running fetch mirror visits them, or the next
+one. With the state excluded, requeue also undoes fetch frontier exclude.
 
 With --damaged, requeue reads all files of tree/ and all WARC records. It makes
 the URLs pending whose object is damaged or missing. It restores a file of tree/

@@ -23,7 +23,7 @@ func (r *commandTree) index() *cobra.Command {
 of pywb. If the argument is the directory of an archive, index replaces the
 files of index/ and manifest-sha256.txt in the archive.`,
 		Example: examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org"),
-		Args:    minArgs("WARC files, or the directory of an archive"),
+		Args:    minArgs(1, "WARC files, or the directory of an archive"),
 	}, &indexCommand{r.streams})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -130,6 +131,10 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 	if s.NoFollow > 0 {
 		r.note("links that were not followed because of nofollow: %d (--nofollow none follows them)", s.NoFollow)
+	}
+	if errors.Is(err, mirror.ErrPaused) {
+		r.note("fetch frontier status lists the paused hosts; after fetch frontier resume, run the same command again")
+		return
 	}
 	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
 		r.note("run the same command again to continue")

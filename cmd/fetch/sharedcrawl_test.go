@@ -38,7 +38,8 @@ type sharedSite struct {
 	agent    map[string]string    // process that sent the last request, by host
 	problems []string
 	served   int
-	each     func(served int) // called for each request, or nil
+	each     func(served int)  // called for each request, or nil
+	onHost   func(host string) // called for each request with its host, or nil
 }
 
 // onRequest makes the site call f for each request, with the number of requests.
@@ -112,6 +113,10 @@ func (s *sharedSite) enter(host, agent string) {
 	}
 	s.agent[host] = agent
 	s.last[host] = now
+	if s.onHost != nil {
+		name, _, _ := net.SplitHostPort(host)
+		s.onHost(name)
+	}
 	if s.served++; s.each != nil {
 		s.each(s.served)
 	}

@@ -46,7 +46,7 @@ database is damaged, run fetch recover instead.`,
 				"10\tthe archive is not complete (run fetch mirror again)\n" +
 				"11\tdamaged or missing data\n",
 		},
-		Args: minArgs("directories of archives, or WARC or WACZ files"),
+		Args: minArgs(1, "directories of archives, or WARC or WACZ files"),
 	}, &verifyCommand{streams: r.streams})
 }
 

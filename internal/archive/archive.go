@@ -186,6 +186,17 @@ func Update(ctx context.Context, dir string, f func(frontier.Frontier) error) er
 	})
 }
 
+// Alter calls f with the database of the archive in the directory dir, also
+// during a run. The function f must change only states of URLs and settings of
+// hosts, because a run reads them again before it uses them.
+func Alter(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
+	err := Update(ctx, dir, f)
+	if errors.Is(err, fetch.InUse) {
+		return View(ctx, dir, f)
+	}
+	return err
+}
+
 // withLock opens and locks the archive in the directory dir and calls f.
 func withLock(ctx context.Context, dir string, f func(*Archive) error) error {
 	a, err := openExisting(ctx, dir)

@@ -18,7 +18,7 @@ type Report struct {
 	Started time.Time `json:"started"` // start of the process that wrote the report
 	Ended   time.Time `json:"ended"`   // end of the visits
 
-	// Result is "complete", "limit" or "interrupted", or the class of the error
+	// Result is "complete", "limit", "paused" or "interrupted", or the class of the error
 	// that ended the run, such as "disk-full".
 	Result string `json:"result"`
 

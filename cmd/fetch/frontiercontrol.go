@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/spf13/cobra"
+)
+
+// A hostCommand changes the settings of a host of a crawl. Its arguments are the
+// host, the parameters of the change, and the directory of an archive unless the
+// frontier is shared.
+type hostCommand struct {
+	*streams
+	dsn        string
+	parameters int // number of parameters after the host
+	change     func(ctx context.Context, p mirror.Place, host string, parameters []string) error
+}
+
+func (c *hostCommand) register(s *options.Set) {
+	registerFrontier(s, &c.dsn)
+	registerIgnored(s)
+}
+
+func (c *hostCommand) run(ctx context.Context, args []string) error {
+	n := 1 + c.parameters
+	dir, dsn, err := frontierPlace(args[n:], c.dsn)
+	if err != nil {
+		return err
+	}
+	err = c.change(ctx, mirror.Place{Dir: dir, Frontier: dsn}, args[0], args[1:n])
+	if err != nil && dsn == "" {
+		err = adviseArchive(dir, err)
+	}
+	return err
+}
+
+// hostCommands returns the subcommands that change the settings of a host.
+func (r *commandTree) hostCommands() []*cobra.Command {
+	return []*cobra.Command{r.frontierPause(), r.frontierResume(), r.frontierRate(), r.frontierExclude()}
+}
+
+func (r *commandTree) frontierPause() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "pause [flags] HOST [DIR]",
+		Short: "Stop the requests to a host",
+		Long: `pause stops the requests to a host. Its URLs remain pending. A running crawl obeys within
+five seconds: requests that are under way are completed. If only paused hosts have URLs
+left, the crawl ends with exit code 10.`,
+		Example: examples("fetch frontier pause www.example.org"),
+		Args:    minArgs(1, "a host"),
+	}, &hostCommand{streams: r.streams,
+		change: func(ctx context.Context, p mirror.Place, host string, _ []string) error {
+			return mirror.PauseHost(ctx, p, host)
+		}})
+}
+
+func (r *commandTree) frontierResume() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:     "resume [flags] HOST [DIR]",
+		Short:   "Continue the requests to a paused host",
+		Long:    `resume ends the effect of fetch frontier pause.`,
+		Example: examples("fetch frontier resume www.example.org"),
+		Args:    minArgs(1, "a host"),
+	}, &hostCommand{streams: r.streams,
+		change: func(ctx context.Context, p mirror.Place, host string, _ []string) error {
+			return mirror.ResumeHost(ctx, p, host)
+		}})
+}
+
+func (r *commandTree) frontierExclude() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "exclude [flags] HOST [DIR]",
+		Short: "Retrieve no further URLs of a host",
+		Long: `exclude gives all pending URLs of a host the state excluded, and prints their number. URLs
+of the host that the crawl finds later are excluded as well. A running crawl obeys within
+five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
+		Example: examples("fetch frontier exclude calendar.example.org"),
+		Args:    minArgs(1, "a host"),
+	}, &hostCommand{streams: r.streams,
+		change: func(ctx context.Context, p mirror.Place, host string, _ []string) error {
+			n, err := mirror.ExcludeHost(ctx, p, host)
+			if err != nil {
+				return err
+			}
+			return r.print(strconv.FormatInt(n, 10))
+		}})
+}
+
+func (r *commandTree) frontierRate() *cobra.Command {
+	return r.define(&cobra.Command{
+		Use:   "rate [flags] HOST DELAY [DIR]",
+		Short: "Set the delay between two requests to a host",
+		Long: `rate sets the delay between the starts of two requests to a host, for all workers. DELAY is
+a number of seconds, such as 0.5, or a duration, such as 500ms or 2m. DELAY replaces the
+delay of the crawl (--delay) for this host; the value default restores it. A longer
+Crawl-delay in robots.txt takes precedence. A running crawl obeys within five seconds.`,
+		Example: examples("fetch frontier rate www.example.org 10", "fetch frontier rate www.example.org default"),
+		Args:    minArgs(2, "a host and a delay"),
+	}, &hostCommand{streams: r.streams, parameters: 1,
+		change: func(ctx context.Context, p mirror.Place, host string, parameters []string) error {
+			delay, err := parseDelay(parameters[0])
+			if err != nil {
+				return err
+			}
+			return mirror.SetHostDelay(ctx, p, host, delay)
+		}})
+}
+
+// maxDelay is the maximum delay of fetch frontier rate.
+const maxDelay = 365 * 24 * time.Hour
+
+// parseDelay parses the delay of a host as for mirror.SetHostDelay.
+func parseDelay(text string) (time.Duration, error) {
+	if text == "default" {
+		return 0, nil
+	}
+	duration := text
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		duration += "s"
+	}
+	d, err := time.ParseDuration(duration)
+	switch {
+	case err != nil || d < 0 || d > maxDelay:
+		return 0, fetch.Usage.Errorf("not a delay such as 0.5, 500ms, 2m or default: %q", text)
+	case d == 0:
+		return -1, nil
+	}
+	return max(d, time.Microsecond), nil
+}

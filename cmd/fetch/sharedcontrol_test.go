@@ -1,0 +1,122 @@
+//go:build linux
+
+package main_test
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A requestLog records the times of the requests to each host.
+type requestLog struct {
+	mu    sync.Mutex
+	times map[string][]time.Time
+}
+
+// between returns the times of the requests to host between two times.
+func (l *requestLog) between(host string, start, end time.Time) (times []time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, at := range l.times[host] {
+		if at.After(start) && at.Before(end) {
+			times = append(times, at)
+		}
+	}
+	return times
+}
+
+// controlTime is the time within which a running crawl obeys a change of the
+// settings of a host.
+const controlTime = 5 * time.Second
+
+// TestHostControl changes the settings of hosts during a crawl of three workers.
+func TestHostControl(t *testing.T) {
+	t.Parallel()
+	c := newSharedCrawl(t, 6, 300)
+	log := requestLog{times: map[string][]time.Time{}}
+	c.onHost = func(host string) {
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		log.times[host] = append(log.times[host], time.Now())
+	}
+	paused, excluded, slow := hostName(c.address(0)), hostName(c.address(1)), hostName(c.address(2))
+	control := func(args ...string) string {
+		e := run(t, c.command(append([]string{"frontier"}, args...)...))
+		if e.code != 0 {
+			t.Errorf("fetch frontier %v: %v", args, e)
+		}
+		return strings.TrimSpace(e.stdout)
+	}
+	var changed, restored time.Time
+	var change atomic.Pointer[time.Time]
+	events := make(chan func(), 2)
+	c.onRequest(func(served int) {
+		at := change.Load()
+		switch {
+		case served == 100:
+			events <- func() {
+				control("pause", paused)
+				if n := control("exclude", excluded); n == "0" {
+					t.Error("no URL was excluded")
+				}
+				control("rate", slow, "500ms")
+				changed = time.Now()
+				change.Store(&changed)
+			}
+		case at != nil && time.Since(*at) > controlTime+3*time.Second && change.CompareAndSwap(at, nil):
+			events <- func() {
+				restored = time.Now()
+				control("rate", slow, "default")
+			}
+		}
+	})
+	c.run(events, func(w *sharedWorker, out string, err error) {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 10 || !strings.Contains(out, "paused hosts") {
+			t.Errorf("worker %s: %v, %s; want exit code 10", w.name, err, out)
+		}
+	})
+	late := changed.Add(controlTime)
+	for _, stopped := range []string{paused, excluded} {
+		if n := len(log.between(stopped, late, time.Now())); n > 0 {
+			t.Errorf("%d requests to %s later than %v after its pause or exclusion", n, stopped, controlTime)
+		}
+		if len(log.between(stopped, time.Time{}, late)) == 0 {
+			t.Errorf("%s had no request before its pause or exclusion", stopped)
+		}
+	}
+	slowed := log.between(slow, late, restored)
+	if len(slowed) < 2 {
+		t.Errorf("%d requests to %s after the change of its delay", len(slowed), slow)
+	}
+	for i := 1; i < len(slowed); i++ {
+		if gap := slowed[i].Sub(slowed[i-1]); gap < 490*time.Millisecond {
+			t.Errorf("two requests to %s %v apart", slow, gap)
+		}
+	}
+	if status := control("status"); !strings.Contains(status, `"paused": 1`) || strings.Count(status, `"excluded": true`) != 1 {
+		t.Errorf("status: %s", status)
+	}
+
+	control("resume", paused)
+	control("requeue", "--state", "excluded")
+	c.run(nil, func(w *sharedWorker, out string, err error) {
+		if err != nil {
+			t.Errorf("worker %s after the pause: %v: %s", w.name, err, out)
+		}
+	})
+	if len(c.problems) > 0 {
+		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
+	}
+	c.check(t, c.workers)
+}
+
+func hostName(address string) string {
+	name, _, _ := strings.Cut(address, ":")
+	return name
+}

@@ -1,0 +1,158 @@
+package mirror
+
+import (
+	"context"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// ErrPaused means that all pending URLs belong to hosts that a person has
+// paused.
+var ErrPaused = fetch.TooLarge.Errorf("all URLs that are left belong to paused hosts")
+
+// controlInterval is the time between two checks whether the settings of the
+// visited hosts have changed.
+const controlInterval = 2 * time.Second
+
+// watchHosts stops the visits to hosts whose settings have changed, until ctx
+// ends. Such a host is claimed again with its new settings.
+func (c *crawl) watchHosts(ctx context.Context) error {
+	every := time.NewTicker(controlInterval)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+			if err := c.checkHosts(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+func (c *crawl) checkHosts(ctx context.Context) error {
+	hosts := []string{}
+	c.visited.Range(func(host, _ any) bool {
+		hosts = append(hosts, host.(string))
+		return true
+	})
+	if len(hosts) == 0 {
+		return nil
+	}
+	controls, err := c.queue.Controls(ctx, hosts)
+	if err != nil {
+		return err
+	}
+	for _, host := range hosts {
+		now := controls[host]
+		if h := c.hostWorker(host); h != nil && h.differs(now) {
+			h.stop()
+		}
+	}
+	return nil
+}
+
+// hostWorker returns the hostWorker that visits host, or nil.
+func (c *crawl) hostWorker(host string) *hostWorker {
+	h, _ := c.visited.Load(host)
+	w, _ := h.(*hostWorker)
+	return w
+}
+
+// differs reports whether the host has other settings than at the start of the
+// lease.
+func (h *hostWorker) differs(now frontier.HostControl) bool {
+	was := h.lease.Control
+	return was.Paused != now.Paused || was.Excluded != now.Excluded || was.Delay != now.Delay
+}
+
+// stop ends the visits to the host after the requests that are under way. The
+// other items remain pending.
+func (h *hostWorker) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped {
+		return
+	}
+	h.stopped = true
+	close(h.stopping)
+	for t := range h.turns {
+		t.stop()
+	}
+}
+
+// visit visits the URL of one item. It returns nil if the item remains pending.
+func (h *hostWorker) visit(ctx context.Context, it frontier.Item) *visit {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t := &turn{cancel: cancel}
+	h.mu.Lock()
+	stopped := h.stopped
+	h.turns[t] = struct{}{}
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.turns, t)
+	}()
+	switch {
+	case stopped || h.expired():
+		return nil
+	case h.lease.Control.Excluded:
+		return h.c.newVisit(it).exclude(frontier.NoteExcludedHost)
+	}
+	return h.c.visitItem(context.WithValue(ctx, turnKey{}, t), it)
+}
+
+// delayOf returns the minimum time between two requests to the host of req,
+// without its Crawl-delay.
+func (c *crawl) delayOf(req *fetch.Request) time.Duration { return c.baseDelay(hostOf(req.URL)) }
+
+func (c *crawl) baseDelay(host string) time.Duration {
+	if h := c.hostWorker(host); h != nil && h.lease.Control.Delay != 0 {
+		return max(h.lease.Control.Delay, 0)
+	}
+	return c.o.delayOf(host)
+}
+
+// keepCrawlDelay stores the Crawl-delay of a host in the frontier before the
+// next request to the host. Without it, another worker would not know the delay
+// after a crash of this one.
+func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Duration) error {
+	h := c.hostWorker(host)
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	longer := delay > h.crawlDelay
+	h.crawlDelay = max(h.crawlDelay, delay)
+	h.mu.Unlock()
+	if !longer || delay <= max(h.lease.Control.CrawlDelay, c.o.delayOf(host)) {
+		return nil
+	}
+	_, err := c.queue.Control(ctx, host, func(s *frontier.HostControl) { s.CrawlDelay = delay })
+	return err
+}
+
+// nextRequest returns the earliest time at which another worker may send a
+// request to the host, after this worker has released it.
+func (h *hostWorker) nextRequest() time.Time {
+	if h.c.o.Frontier == "" {
+		return time.Time{} // the next lease belongs to this process, which knows its last request
+	}
+	h.mu.Lock()
+	delay := h.crawlDelay
+	h.mu.Unlock()
+	return h.c.databaseTime(h.c.o.Now().Add(max(delay, h.c.baseDelay(h.lease.Host))))
+}
+
+// databaseTime converts a time of the local clock to a time of the database.
+func (c *crawl) databaseTime(t time.Time) time.Time {
+	if c.o.Frontier == "" || t.IsZero() {
+		return t
+	}
+	return t.Add(time.Duration(c.skew.Load()))
+}
