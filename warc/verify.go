@@ -87,6 +87,25 @@ func Verify(paths ...string) iter.Seq2[Finding, error] {
 	}
 }
 
+// VerifyReaders is like Verify, but reads WARC files from readers. The keys of
+// files are the names of the WARC files. VerifyReaders uses a reader only until
+// files continues. If a reader is an io.Seeker, VerifyReaders continues after
+// damage.
+func VerifyReaders(files iter.Seq2[string, io.Reader]) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		var v verifier
+		defer v.close()
+		for name, r := range files {
+			for finding, err := range v.file(name, r) {
+				if !yield(finding, err) || err != nil {
+					return
+				}
+			}
+		}
+		v.references()(yield)
+	}
+}
+
 func (v *verifier) path(path string) iter.Seq2[Finding, error] {
 	if strings.HasSuffix(path, ".wacz") {
 		return v.wacz(path)

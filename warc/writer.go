@@ -23,6 +23,7 @@ const DefaultMaxSize = 1_000_000_000
 type Options struct {
 	Prefix       string    // start of each file name; if empty, "fetch"
 	Worker       string    // end of each file name, unique among the Writers of a directory; if empty, the host name
+	Serial       int       // serial number of the first file
 	Name         string    // name of the only file; if empty, each file has a name with a serial number
 	MaxSize      int64     // size in bytes at which the Writer starts a new file; if 0, DefaultMaxSize
 	Uncompressed bool      // if true, files are written without compression
@@ -122,7 +123,7 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	if err := checkFields(opts.Info); err != nil {
 		return nil, err
 	}
-	w := &Writer{folder: rootFolder{dir}, opts: opts, out: bufio.NewWriterSize(nil, bufferSize)}
+	w := &Writer{folder: rootFolder{dir}, opts: opts, serial: opts.Serial, out: bufio.NewWriterSize(nil, bufferSize)}
 	w.copy = make([]byte, bufferSize)
 	if !opts.Uncompressed {
 		var err error
