@@ -11,22 +11,31 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
+// AbandonOptions configures Abandon.
+type AbandonOptions struct {
+	Quiet  time.Duration // minimum time since the worker was active
+	Stored []string      // names of finished files of the worker whose objects are in the store
+	DryRun bool          // if true, Abandon changes nothing
+}
+
 // An Abandoned describes what Abandon changes.
 type Abandoned struct {
-	Files   int64 // WARC files of the worker
+	Stored  int64 // files that become recorded as stored
+	Files   int64 // lost WARC files of the worker
 	Records int64 // captures whose records are in these files
 	URLs    int64 // URLs that become pending
 	Leases  int64 // leases that end
 }
 
 // Abandon excludes a worker whose directory is lost from the crawl. Its later
-// calls fail with frontier.ErrAbandoned. The captures in its files count as lost,
-// and their URLs become pending if the run is active. A new directory can take
-// the name of the worker.
+// calls fail with frontier.ErrAbandoned. Its files in the store remain a part of
+// the crawl. The captures in its other files count as lost, and their URLs become
+// pending. If the run has ended, Abandon continues it for these URLs. A new
+// directory can take the name of the worker.
 //
-// Abandon returns an error if the worker has claimed hosts during the duration
-// quiet. With dry, it changes nothing.
-func Abandon(ctx context.Context, f frontier.Frontier, worker string, quiet time.Duration, dry bool) (a Abandoned, err error) {
+// Abandon returns an error if the worker was active during the last
+// AbandonOptions.Quiet.
+func Abandon(ctx context.Context, f frontier.Frontier, worker string, o AbandonOptions) (a Abandoned, err error) {
 	e, ok := f.(*engine)
 	if !ok {
 		return a, fmt.Errorf("frontier: only a shared frontier has workers")
@@ -40,40 +49,45 @@ func Abandon(ctx context.Context, f frontier.Frontier, worker string, quiet time
 		case err != nil:
 			return err
 		}
-		if silent := time.Duration(t.now-beat) * time.Microsecond; silent < quiet {
+		if silent := time.Duration(t.now-beat) * time.Microsecond; silent < o.Quiet {
 			return fmt.Errorf("the worker %s was active %v ago: wait until it is silent for %v",
-				worker, silent.Round(time.Second), quiet)
+				worker, silent.Round(time.Second), o.Quiet)
 		}
-		if err := t.countAbandoned(worker, &a); err != nil || dry {
+		stored := append([]string{}, o.Stored...) // not null
+		if err := t.countAbandoned(worker, stored, &a); err != nil || o.DryRun {
 			return err
 		}
-		return t.abandon(worker)
+		return t.abandon(worker, stored)
 	})
 	return a, err
 }
 
-// lostURLs selects the URLs whose most recent capture is in a file of the worker
-// $1.
-const lostURLs = `from url u join capture c on c.id = u.last join file f on f.id = c.file
-	where f.worker = $1 and u.state in (1, 2)`
+// lostFiles is the condition of a file f of the worker $1 that is lost. The
+// parameter $2 contains the names of further files in the store.
+const lostFiles = "f.worker = $1 and f.state < 2 and not (f.state = 1 and f.name = any($2::text[]))"
 
-func (t *tx) countAbandoned(worker string, a *Abandoned) error {
+// lostURLs selects the URLs whose most recent capture is in a lost file.
+const lostURLs = "from url u join capture c on c.id = u.last join file f on f.id = c.file where " + lostFiles +
+	" and u.state in (1, 2)"
+
+func (t *tx) countAbandoned(worker string, stored []string, a *Abandoned) error {
 	var b pgx.Batch
-	count := func(query string, n *int64) {
-		b.Queue(query, worker).QueryRow(func(r pgx.Row) error { return r.Scan(n) })
+	count := func(n *int64, query string, args ...any) {
+		b.Queue(query, args...).QueryRow(func(r pgx.Row) error { return r.Scan(n) })
 	}
-	count("select count(*) from file where worker = $1", &a.Files)
-	count("select count(*) from capture c join file f on f.id = c.file where f.worker = $1", &a.Records)
-	count("select count(*) "+lostURLs, &a.URLs)
-	count("select count(*) from host where until is not null and owner = $1", &a.Leases)
+	count(&a.Stored, "select count(*) from file where worker = $1 and state = 1 and name = any($2)", worker, stored)
+	count(&a.Files, "select count(*) from file f where "+lostFiles, worker, stored)
+	count(&a.Records, "select count(*) from capture c join file f on f.id = c.file where "+lostFiles, worker, stored)
+	count(&a.URLs, "select count(*) "+lostURLs, worker, stored)
+	count(&a.Leases, "select count(*) from host where until is not null and owner = $1", worker)
 	return t.send(&b)
 }
 
 // abandon makes the changes of Abandon.
-func (t *tx) abandon(worker string) error {
+func (t *tx) abandon(worker string, stored []string) error {
 	var rows []*row
 	var b pgx.Batch
-	b.Queue("select u.id, u.key, u.state, u.run, u.host "+lostURLs+" for update of u", worker).Query(func(found pgx.Rows) error {
+	b.Queue("select u.id, u.key, u.state, u.run, u.host "+lostURLs+" for update of u", worker, stored).Query(func(found pgx.Rows) error {
 		for found.Next() {
 			r := new(row)
 			var key []byte
@@ -97,9 +111,14 @@ func (t *tx) abandon(worker string) error {
 	b = pgx.Batch{}
 	b.Queue("update worker set incarnation = incarnation + 1, folder = '' where name = $1", worker)
 	b.Queue("update url set state = 0, run = $2, attempts = 0, wait = null, note = null where id = any($1)", ids, t.run)
-	b.Queue(`update capture set file = null, at = 0, bytes = 0, checksum = null
-		where file in (select id from file where worker = $1)`, worker)
-	b.Queue("delete from file where worker = $1", worker)
+	b.Queue("update capture set file = null, at = 0, bytes = 0, checksum = null where file in (select id from file f where "+lostFiles+")",
+		worker, stored)
+	b.Queue("delete from file f where "+lostFiles, worker, stored)
+	b.Queue("update file set state = 2 where worker = $1 and state = 1", worker)
+	if len(rows) > 0 && !t.live {
+		b.Queue("update book set live = true")
+		b.Queue("update run set ended = null where id = $1", t.run)
+	}
 	b.Queue("update host set until = null where until is not null and owner = $1 returning id", worker).Query(func(rows pgx.Rows) error {
 		ended, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 		hosts = append(hosts, ended...)
@@ -113,10 +132,13 @@ func (t *tx) abandon(worker string) error {
 
 // A WorkerState describes a worker of a shared crawl.
 type WorkerState struct {
-	Name   string
-	Beat   time.Time // time of the most recent claim
-	Leases int64     // hosts that the worker has leased
-	Files  int64     // WARC files
+	Name    string
+	Beat    time.Time // time of the most recent claim or upload
+	Leases  int64     // hosts that the worker has leased
+	Files   int64     // WARC files
+	Stored  int64     // WARC files that are in the store
+	Waiting int64     // finished WARC files that wait for their upload
+	Spool   int64     // bytes of the waiting files
 }
 
 // Workers returns the workers of a shared crawl, ordered by name.
@@ -125,11 +147,13 @@ func Workers(ctx context.Context, f frontier.Frontier) ([]WorkerState, error) {
 	if !ok {
 		return nil, fmt.Errorf("frontier: only a shared frontier has workers")
 	}
-	const query = `select name, beat, (select count(*) from host where until is not null and owner = w.name),
-		(select count(*) from file where worker = w.name) from worker w where folder <> '' order by name`
+	const query = `select w.name, w.beat, (select count(*) from host where until is not null and owner = w.name),
+		count(f.id), count(f.id) filter (where f.state = 2), count(f.id) filter (where f.state = 1),
+		coalesce(sum(f.size) filter (where f.state = 1), 0)::bigint
+		from worker w left join file f on f.worker = w.name where w.folder <> '' group by w.name order by w.name`
 	return collect(ctx, e, query, nil, func(rows pgx.Rows) (w WorkerState, err error) {
 		var beat int64
-		err = rows.Scan(&w.Name, &beat, &w.Leases, &w.Files)
+		err = rows.Scan(&w.Name, &beat, &w.Leases, &w.Files, &w.Stored, &w.Waiting, &w.Spool)
 		w.Beat = time.UnixMicro(beat).UTC()
 		return w, err
 	})

@@ -26,7 +26,8 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 		}
 	}
 	for _, name := range sortedKeys(files) {
-		b.Queue("insert into file (name, worker) values ($1, $2) on conflict do nothing", name, t.e.worker.Name)
+		b.Queue("insert into file (name, worker, incarnation) values ($1, $2, $3) on conflict do nothing",
+			name, t.e.worker.Name, t.e.worker.Incarnation)
 	}
 	for _, c := range t.captures {
 		var key, url, digest []byte

@@ -76,8 +76,9 @@ func (t *tx) store(rs []frontier.Result, ends map[string]int64) error {
 	}
 	_, err = t.flush(func(b *pgx.Batch) {
 		for _, file := range slices.Sorted(maps.Keys(ends)) {
-			b.Queue(`insert into file (name, ends, worker) values ($1, $2, $3)
-				on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`, file, ends[file], t.e.worker.Name)
+			b.Queue(`insert into file (name, ends, worker, incarnation) values ($1, $2, $3, $4)
+				on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`,
+				file, ends[file], t.e.worker.Name, t.e.worker.Incarnation)
 		}
 		queueNames(b, names)
 	})

@@ -96,7 +96,7 @@ func (e *engine) excludePending(ctx context.Context, host int64) (n int64, err e
 func (e *engine) Controls(ctx context.Context, hosts []string) (map[string]frontier.HostControl, error) {
 	const query = "select t.name, " + controlColumns + ` from host t where (held is not null or delay <> 0 or crawl <> 0 or excluded)
 		and ($1::text[] is null or name = any($1))`
-	return collectMap(ctx, e, query, hosts, func(rows pgx.Rows) (string, frontier.HostControl, error) {
+	return collectMap(ctx, e, query, []any{hosts}, func(rows pgx.Rows) (string, frontier.HostControl, error) {
 		var name string
 		var c control
 		err := rows.Scan(append([]any{&name}, c.fields()...)...)

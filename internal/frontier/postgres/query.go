@@ -90,20 +90,20 @@ func (e *engine) NewestCaptures(ctx context.Context, keys []frontier.Key) (map[f
 		cross join lateral (select max(id) id from (select max(id) id from capture where key = k.key
 			union all select max(id) from capture where key is null and item = (select id from url where key = k.key)) m) n
 		join capture c on c.id = n.id join url u on u.id = c.item left join file f on f.id = c.file`
-	return collectMap(ctx, e, query, keyList(keys), func(rows pgx.Rows) (frontier.Key, frontier.Capture, error) {
+	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.Rows) (frontier.Key, frontier.Capture, error) {
 		c, _, err := scanCapture(rows)
 		return c.Key, c, err
 	})
 }
 
 // collectMap executes a query and returns the keys and values of its rows.
-func collectMap[K comparable, V any](ctx context.Context, e *engine, query string, arg any,
+func collectMap[K comparable, V any](ctx context.Context, e *engine, query string, args []any,
 	scan func(pgx.Rows) (K, V, error)) (map[K]V, error) {
 	type pair struct {
 		key   K
 		value V
 	}
-	pairs, err := collect(ctx, e, query, []any{arg}, func(rows pgx.Rows) (p pair, err error) {
+	pairs, err := collect(ctx, e, query, args, func(rows pgx.Rows) (p pair, err error) {
 		p.key, p.value, err = scan(rows)
 		return p, err
 	})
@@ -124,7 +124,7 @@ func keyList(keys []frontier.Key) [][]byte {
 
 func (e *engine) Metas(ctx context.Context, keys []frontier.Key) (map[frontier.Key][]byte, error) {
 	const query = "select key, meta from url where key = any($1)"
-	return collectMap(ctx, e, query, keyList(keys), func(rows pgx.Rows) (k frontier.Key, meta []byte, err error) {
+	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.Rows) (k frontier.Key, meta []byte, err error) {
 		key := k[:0]
 		err = rows.Scan(&key, &meta)
 		copy(k[:], key)
@@ -132,14 +132,27 @@ func (e *engine) Metas(ctx context.Context, keys []frontier.Key) (map[frontier.K
 	})
 }
 
+// CapturesByDigest returns captures with a complete record. For a worker, the
+// record must be in one of its own files, so that a revisit record can refer to
+// it. If the crawl has a store, the record must be in a stored file, or in a file
+// that the worker writes.
 func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]frontier.Capture, error) {
 	list := make([][]byte, len(digests))
 	for i := range digests {
 		list[i] = digests[i][:]
 	}
-	query := "select " + captureColumns + captureTables + `join (select min(id) id from capture
-		where digest = any($1) and file is not null group by digest) first on first.id = c.id`
-	return collectMap(ctx, e, query, list, func(rows pgx.Rows) ([32]byte, frontier.Capture, error) {
+	first, args := "select min(id) id from capture where digest = any($1) and file is not null group by digest", []any{list}
+	if w := &e.worker; w.Name != "" {
+		from := "f.worker = $2"
+		if w.Stores {
+			from = "(f.state = 2 or f.state = 0 and f.worker = $2)"
+		}
+		first = `select min(c.id) id from capture c join file f on f.id = c.file
+			where c.digest = any($1) and c.checksum is not null and ` + from + " group by c.digest"
+		args = append(args, w.Name)
+	}
+	query := "select " + captureColumns + captureTables + "join (" + first + ") first on first.id = c.id"
+	return collectMap(ctx, e, query, args, func(rows pgx.Rows) ([32]byte, frontier.Capture, error) {
 		c, _, err := scanCapture(rows)
 		return c.Digest, c, err
 	})
@@ -151,7 +164,7 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]fro
 		list[i] = []byte(fold)
 	}
 	const query = "select fold, key from name where fold = any($1)"
-	return collectMap(ctx, e, query, list, func(rows pgx.Rows) (string, frontier.Key, error) {
+	return collectMap(ctx, e, query, []any{list}, func(rows pgx.Rows) (string, frontier.Key, error) {
 		var fold, key []byte
 		var k frontier.Key
 		err := rows.Scan(&fold, &key)
@@ -161,8 +174,8 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]fro
 }
 
 func (e *engine) FileEnds(ctx context.Context) (map[string]int64, error) {
-	const query = "select name, ends from file where ends is not null and worker = $1"
-	return collectMap(ctx, e, query, e.worker.Name, func(rows pgx.Rows) (name string, end int64, err error) {
+	const query = "select name, ends from file where ends is not null and worker = $1 and state < 2"
+	return collectMap(ctx, e, query, []any{e.worker.Name}, func(rows pgx.Rows) (name string, end int64, err error) {
 		err = rows.Scan(&name, &end)
 		return name, end, err
 	})

@@ -17,6 +17,7 @@ type Worker struct {
 	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
 	Again       bool          // if false, Begin continues a run, but starts no run after the first
 	Outage      func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
+	Stores      bool          // if true, the worker uploads its WARC files to a store
 }
 
 // join registers the worker of the engine. It returns an error if the name
