@@ -66,6 +66,7 @@ var layers = map[string][]string{
 
 	"internal/frontier":          {"internal/sqlite", "internal/regularfile", "internal/lazy"},
 	"internal/frontier/postgres": {"internal/frontier"},
+	"internal/upload":            {"fetch", "internal/"},
 
 	"internal/lazy":     {},
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/lazy", "internal/media"},
@@ -109,9 +110,10 @@ var testOnly = []string{
 // users lists packages that only the given packages may import.
 var users = map[string][]string{
 	"internal/archive":           {"mirror"},
-	"internal/frontier/postgres": {"mirror", "internal/archive"},
+	"internal/frontier/postgres": {"mirror", "internal/archive", "internal/upload"},
+	"internal/upload":            {"mirror", "internal/archive"},
 
-	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/"},
+	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/", "internal/upload"},
 	"internal/tree":     {"internal/archive", "cmd/"},
 	"internal/links":    {"mirror", "internal/archive", "gateway", "cmd/"},
 
