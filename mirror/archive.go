@@ -23,6 +23,14 @@ var ErrIncomplete = archive.ErrIncomplete
 // ErrLost means that more WARC records are missing than Options.MaxLost allows.
 var ErrLost = archive.ErrLost
 
+// ErrFilesLost means that the directory of a worker lacks WARC files of the crawl
+// that are not in the store either. ErrOtherFolder means that the name of a worker
+// belongs to another directory. After Abandon, a new directory can take the name.
+var (
+	ErrFilesLost   = archive.ErrFilesLost
+	ErrOtherFolder = frontier.ErrOtherFolder
+)
+
 // ErrComplete means that the last run of a crawl with a shared frontier is
 // complete, and that Options.Again is false.
 var ErrComplete = frontier.ErrEnded

@@ -52,7 +52,7 @@ func (b *batch) store(ctx context.Context) {
 		b.err = b.c.tally.limitReached()
 	}
 	if b.err == nil {
-		b.err = b.c.archive.CheckSpace()
+		b.err = b.c.checkSpace()
 	}
 }
 

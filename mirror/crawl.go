@@ -33,6 +33,7 @@ type crawl struct {
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
 	leases    atomic.Int64 // hosts that this process visits
 	lost      atomic.Int64 // leases that other workers have taken over
+	pause     pause        // reason for which no hosts are claimed
 	sites     sync.Map     // set of origins whose robots.txt was added to the frontier
 }
 

@@ -7,7 +7,9 @@ import (
 // An Event describes the visit of one URL. It is written as a line of
 // crawl.jsonl, with more members for Recover. The field State is "cut" for a WARC
 // file truncated at Offset, "lost" for missing records of a WARC file, "healed" for
-// a repair of Heal, and "guard" for the total of Guard.
+// a repair of Heal, and "guard" for the total of Guard. It is "waits" for an upload
+// that failed and is repeated, "paused" if the worker claims no hosts, and
+// "resumed" at the end of this pause.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`

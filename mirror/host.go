@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 )
@@ -91,6 +92,9 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 		if v != nil {
 			v.free()
 		}
+	}
+	if c.archive.Uploads() && errors.Is(err, fetch.DiskFull) {
+		err = c.pauseFull(err) // the items remain pending
 	}
 	if errors.Is(err, frontier.ErrFenced) {
 		return c.loseLease(l)
@@ -276,6 +280,9 @@ func (h *hostWorker) newBatch() *batch {
 func (h *hostWorker) startBatch(ctx context.Context) {
 	if h.batch != nil || ctx.Err() != nil {
 		return
+	}
+	if !h.paused && !h.c.mayClaim() {
+		h.queue, h.paused = nil, true // queued items remain pending
 	}
 	due := len(h.visits) > 0 && (h.full() || h.flushDue || h.idle())
 	hungry := len(h.queue) <= claimSize/2 && !h.paused

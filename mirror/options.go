@@ -46,6 +46,18 @@ type Options struct {
 	Frontier string
 	Worker   string // name of this worker; "" means the host name
 
+	// Store is the URL of a store for finished WARC files, such as
+	// "s3://BUCKET/PREFIX?region=REGION" or "file:///DIRECTORY". All workers of a
+	// crawl use the same store. Run uploads each file, records it in the frontier
+	// and then removes the local file, unless KeepLocal is true. Store requires
+	// Frontier.
+	Store     string
+	KeepLocal bool
+
+	// While files with MaxSpool bytes wait for their upload, or while the disk is
+	// full, a worker with a Store claims no hosts. 0 means 10 GB.
+	MaxSpool int64
+
 	// If Again is true, Run starts the next run of a crawl with a shared frontier
 	// whose last run is complete. Otherwise Run returns ErrComplete.
 	Again bool
@@ -109,9 +121,14 @@ type Options struct {
 
 // WARC contains the settings for WARC files.
 type WARC struct {
-	Prefix string       // prefix of the file names; "" means "fetch"
-	Size   int64        // size in bytes after which a new file is started; 0 means 1 GB
-	Info   fetch.Header // additional fields of the warcinfo record, such as operator; Run adds seeds and settings
+	Prefix string // prefix of the file names; "" means "fetch"
+	Size   int64  // size in bytes after which a new file is started; 0 means 1 GB
+
+	// Age is the time after which a new file is started. 0 means no limit. Without
+	// Options.Store, a file ends at the first commit after this time.
+	Age time.Duration
+
+	Info fetch.Header // additional fields of the warcinfo record, such as operator; Run adds seeds and settings
 
 	// If Unchanged is true, Run writes a revisit record for every unchanged
 	// object. Otherwise only unchanged HTTP objects have revisit records.
@@ -186,6 +203,8 @@ func (o *Options) validate() error {
 		return fetch.Usage.Errorf("no seed URLs for the mirror")
 	case o.Frontier != "" && (o.WARC == nil || o.Tree || o.Delete || o.Mail != NoMailboxes):
 		return fetch.Usage.Errorf("a shared frontier requires WARC records without a tree and mailboxes")
+	case o.Store != "" && o.Frontier == "":
+		return fetch.Usage.Errorf("a store for WARC files requires a shared frontier")
 	}
 	logins := map[fetch.Origin]fetch.Credential{}
 	for _, u := range o.Seeds {
@@ -223,6 +242,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Frontier != "" && o.Worker == "" {
 		o.Worker, _ = os.Hostname()
+	}
+	if o.MaxSpool <= 0 {
+		o.MaxSpool = 10_000_000_000
 	}
 	if o.Hosts <= 0 {
 		o.Hosts = 16

@@ -77,6 +77,25 @@ func (r *report) lostRecords(l archive.Loss) {
 	})
 }
 
+// failedUpload reports an event for a WARC file whose upload failed. The upload
+// is repeated.
+func (r *report) failedUpload(name string, err error) {
+	r.emit(Event{
+		Time: r.now().UTC(), Run: r.summary.Run, State: "waits", WARC: name,
+		Note: fmt.Sprintf("%s: the upload failed and is repeated: %v", name, err),
+	})
+}
+
+// paused reports an event for a worker that stops claiming hosts. If reason is
+// "", the worker continues.
+func (r *report) paused(reason string) {
+	state := "paused"
+	if reason == "" {
+		state, reason = "resumed", "the worker visits hosts again"
+	}
+	r.emit(Event{Time: r.now().UTC(), Run: r.summary.Run, State: state, Note: reason})
+}
+
 // reportGuards reports the number of URLs that each guard omitted.
 func (r *report) reportGuards() {
 	for g, n := range r.summary.LeftOut {

@@ -47,7 +47,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now}
 	if w := o.WARC; w != nil {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
-		options.Dedup = w.Dedup
+		options.Dedup, options.FileAge = w.Dedup, w.Age
 	}
 	if o.Frontier != "" {
 		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Pause: o.Delay, Again: o.Again, Outage: o.logOutage}
@@ -56,12 +56,21 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		}
 		options.WARC.Prefix = cmp.Or(options.WARC.Prefix, "fetch") + "-" + fileNameOf(o.Worker)
 	}
+	var c *crawl
+	if o.Store != "" {
+		s, err := openStore(ctx, o.Store)
+		if err != nil {
+			return nil, err
+		}
+		options.Shared.Store, options.Shared.KeepLocal = s, o.KeepLocal
+		options.Shared.Failed = func(name string, err error) { c.report.failedUpload(name, err) }
+	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)
 	if err != nil {
 		return nil, err
 	}
 	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
-	c := &crawl{
+	c = &crawl{
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(o.Client.Scheme),
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),
 		report: report{log: o.Logger, now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
@@ -80,14 +89,26 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 
 // execute starts the run, visits all pending URLs and completes the run.
 func (c *crawl) execute(ctx context.Context) error {
-	if err := errors.Join(c.startRun(ctx), c.archive.CheckSpace()); err != nil {
+	active, stopUploads := c.startUploads(ctx) // ends if the uploads fail
+	err := c.startRun(active)
+	if errors.Is(err, frontier.ErrEnded) { // files of this worker may still wait
+		if failed := archive.JoinDistinct(c.finishUploads(active), stopUploads()); failed != nil {
+			err = failed
+		}
 		return err
 	}
-	c.logStart()
-	if err := c.storeOptions(); err != nil {
-		return err
+	if err = errors.Join(err, c.checkSpace()); err == nil {
+		c.logStart()
+		err = c.storeOptions()
 	}
-	err := c.visitAll(ctx)
+	if err != nil {
+		return archive.JoinDistinct(err, stopUploads())
+	}
+	err = c.visitAll(active)
+	if err == nil || errors.Is(err, ErrLimit) {
+		err = archive.JoinDistinct(err, c.finishUploads(active))
+	}
+	err = archive.JoinDistinct(err, stopUploads())
 	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
 		c.report.setPending(s)
 	}
@@ -115,15 +136,30 @@ func (c *crawl) execute(ctx context.Context) error {
 }
 
 // visitAll visits all URLs that can be reached from the seeds. It then visits
-// the remaining URLs of earlier runs, to which no page links any more.
+// the remaining URLs of earlier runs, to which no page links any more. If the
+// archive uploads its files, visitAll waits until they are stored. Meanwhile,
+// URLs of an abandoned worker can become pending again.
 func (c *crawl) visitAll(ctx context.Context) error {
 	for {
 		if err := c.visitPending(ctx, cmp.Or(c.o.Worker, fmt.Sprint(os.Getpid()))); err != nil {
 			return c.ended(err)
 		}
 		n, err := c.queue.Revive(ctx)
-		if n == 0 || err != nil {
+		if err != nil {
 			return c.ended(err)
+		}
+		if n == 0 && c.archive.Uploads() {
+			if err := c.finishUploads(ctx); err != nil {
+				return err
+			}
+			stats, err := c.queue.Stats(ctx)
+			if err != nil {
+				return err
+			}
+			n = stats.States[frontier.Pending] - stats.Postponed
+		}
+		if n == 0 {
+			return nil
 		}
 	}
 }

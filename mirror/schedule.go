@@ -29,7 +29,12 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	})
 	for ctx.Err() == nil {
 		before := time.Now()
-		leases, err := c.queue.Claim(ctx, worker, c.o.Hosts-len(places), claimSize, leaseDuration)
+		var leases []*frontier.Lease
+		var err error
+		claims := c.mayClaim()
+		if claims {
+			leases, err = c.queue.Claim(ctx, worker, c.o.Hosts-len(places), claimSize, leaseDuration)
+		}
 		if err != nil {
 			cancel(err)
 			break
@@ -51,7 +56,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 		if len(leases) > 0 && len(places) < c.o.Hosts {
 			continue
 		}
-		done, err := c.waitForWork(ctx, ended, len(places) > 0)
+		done, err := c.waitForWork(ctx, ended, len(places) > 0 || !claims)
 		if err != nil {
 			cancel(err)
 		}

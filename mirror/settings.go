@@ -42,16 +42,19 @@ type settings struct {
 	NoFollow     string `json:"nofollow"`
 	Speculate    bool   `json:"speculate,omitempty"`
 	FollowLinks  bool   `json:"follow_links,omitempty"`
+
+	Store string `json:"store,omitempty"` // only in the settings of a shared crawl
 }
 
 type warcSettings struct {
-	Prefix      string `json:"prefix,omitempty"`
-	Size        int64  `json:"size,omitempty"`
-	Unchanged   bool   `json:"record_unchanged,omitempty"`
-	KeepCoding  bool   `json:"keep_transfer_coding,omitempty"`
-	Operator    string `json:"operator,omitempty"`
-	Description string `json:"description,omitempty"`
-	IsPartOf    string `json:"is_part_of,omitempty"`
+	Prefix      string  `json:"prefix,omitempty"`
+	Size        int64   `json:"size,omitempty"`
+	Seconds     float64 `json:"seconds,omitempty"`
+	Unchanged   bool    `json:"record_unchanged,omitempty"`
+	KeepCoding  bool    `json:"keep_transfer_coding,omitempty"`
+	Operator    string  `json:"operator,omitempty"`
+	Description string  `json:"description,omitempty"`
+	IsPartOf    string  `json:"is_part_of,omitempty"`
 }
 
 type scopeSettings struct {
@@ -100,7 +103,7 @@ func settingsOf(o *Options) settings {
 	}
 	if w := o.WARC; w != nil {
 		s.WARC = &warcSettings{
-			Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, KeepCoding: w.KeepTransferCoding,
+			Prefix: w.Prefix, Size: w.Size, Seconds: w.Age.Seconds(), Unchanged: w.Unchanged, KeepCoding: w.KeepTransferCoding,
 			Operator: w.Info.Get("operator"), Description: w.Info.Get("description"), IsPartOf: w.Info.Get("isPartOf"),
 		}
 	}
@@ -225,7 +228,7 @@ func (s *settings) options() (o Options, err error) {
 	o = Options{
 		StoredSeeds: true, Tree: s.Tree, Hosts: s.Hosts, PerHost: s.PerHost, Tries: s.Tries, Delete: s.Delete,
 		MaxDelete: s.MaxDelete, Agent: s.Agent, IgnoreRobots: s.IgnoreRobots, Speculate: s.Speculate,
-		FollowLinks: s.FollowLinks, Limits: s.Limits.limits(),
+		FollowLinks: s.FollowLinks, Limits: s.Limits.limits(), Store: s.Store,
 	}
 	var ok bool
 	if o.NoFollow, ok = ParseNoFollow(s.NoFollow); !ok {
@@ -242,7 +245,7 @@ func (s *settings) options() (o Options, err error) {
 		}
 	}
 	if w := s.WARC; w != nil {
-		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Unchanged: w.Unchanged, KeepTransferCoding: w.KeepCoding}
+		o.WARC = &WARC{Prefix: w.Prefix, Size: w.Size, Age: time.Duration(w.Seconds * float64(time.Second)), Unchanged: w.Unchanged, KeepTransferCoding: w.KeepCoding}
 		for _, f := range []fetch.Field{
 			{Name: "operator", Value: w.Operator}, {Name: "description", Value: w.Description},
 			{Name: "isPartOf", Value: w.IsPartOf},

@@ -15,18 +15,18 @@ const maxSeconds = 1e9
 // check returns an error if the settings contain no seeds or invalid values.
 func (s *settings) check() error {
 	l := &s.Limits
-	delay, size := 0.0, int64(0)
+	delay, age, size := 0.0, 0.0, int64(0)
 	if s.Delay != nil {
 		delay = *s.Delay
 	}
 	if s.WARC != nil {
-		size = s.WARC.Size
+		size, age = s.WARC.Size, s.WARC.Seconds
 	}
 	valid := map[string]bool{
 		"hosts": s.Hosts >= 1 && s.Hosts <= 10_000, "tries": s.Tries >= 1 && s.Tries <= 1000,
 		"per_host":      s.PerHost >= 0 && s.PerHost <= 1000 && l.PerHost >= 0,
 		"delay_seconds": delay >= 0 && delay <= maxSeconds, "seconds": l.Seconds >= 0 && l.Seconds <= maxSeconds,
-		"max_delete": s.MaxDelete > 0 && s.MaxDelete <= 1, "size": size >= 0, "files": l.Files >= 0, "bytes": l.Bytes >= 0,
+		"max_delete": s.MaxDelete > 0 && s.MaxDelete <= 1, "size": size >= 0, "age": age >= 0 && age <= maxSeconds, "files": l.Files >= 0, "bytes": l.Bytes >= 0,
 		"file_size": l.FileSize >= 0, "min_free": l.MinFree >= 0,
 	}
 	for _, name := range slices.Sorted(maps.Keys(valid)) {

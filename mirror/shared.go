@@ -21,7 +21,7 @@ import (
 // common. Each worker has its own WARC settings and number of hosts.
 func sharedSettings(o *Options) *settings {
 	s := settingsOf(o)
-	s.WARC, s.Hosts, s.Limits.MinFree, s.MaxDelete = nil, 0, 0, 0
+	s.WARC, s.Hosts, s.Limits.MinFree, s.MaxDelete, s.Store = nil, 0, 0, 0, o.Store
 	return &s
 }
 
@@ -111,9 +111,19 @@ func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err e
 // A Worker describes a worker of a crawl with a shared frontier.
 type Worker struct {
 	Name   string    `json:"name"`
-	Active time.Time `json:"active"`           // time of the most recent claim
+	Active time.Time `json:"active"`           // time of the most recent claim or upload
 	Leases int64     `json:"leases,omitempty"` // hosts that the worker visits
 	Files  int64     `json:"files,omitempty"`  // WARC files
+	Stored int64     `json:"stored,omitempty"` // WARC files that are in the store
+
+	Spool *Spool `json:"spool,omitempty"` // finished files that wait for their upload; nil if there are none
+}
+
+// A Spool describes the finished WARC files of a worker that wait for their
+// upload.
+type Spool struct {
+	Files int64 `json:"files"`
+	Bytes int64 `json:"bytes"`
 }
 
 // Workers returns the workers of a crawl with a shared frontier.
@@ -121,32 +131,15 @@ func Workers(ctx context.Context, dsn string) (all []Worker, err error) {
 	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
 		found, err := postgres.Workers(ctx, f)
 		for _, w := range found {
-			all = append(all, Worker{w.Name, w.Beat, w.Leases, w.Files})
+			shown := Worker{Name: w.Name, Active: w.Beat, Leases: w.Leases, Files: w.Files, Stored: w.Stored}
+			if w.Waiting > 0 {
+				shown.Spool = &Spool{w.Waiting, w.Spool}
+			}
+			all = append(all, shown)
 		}
 		return err
 	})
 	return all, archive.Classify(err)
-}
-
-// An Abandoned describes the result of Abandon.
-type Abandoned struct {
-	Files   int64 `json:"files"`   // WARC files of the worker
-	Records int64 `json:"records"` // captures whose records are in these files
-	URLs    int64 `json:"urls"`    // URLs that become pending
-	Leases  int64 `json:"leases"`  // leases that end
-}
-
-// Abandon excludes a worker whose directory is lost from a crawl with a shared
-// frontier. If the process of the worker still runs, its next commit fails. Other
-// workers visit its URLs again. Abandon returns an error if the worker was active
-// during the duration quiet. With dry, it changes nothing.
-func Abandon(ctx context.Context, dsn, worker string, quiet time.Duration, dry bool) (a Abandoned, err error) {
-	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
-		found, err := postgres.Abandon(ctx, f, worker, quiet, dry)
-		a = Abandoned(found)
-		return err
-	})
-	return a, archive.Classify(err)
 }
 
 // FrontierStatus returns the statistics of a crawl with a shared frontier.

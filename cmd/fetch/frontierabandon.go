@@ -14,6 +14,7 @@ import (
 type frontierAbandonCommand struct {
 	*streams
 	dsn        string
+	store      string
 	dryRun     bool
 	forceAfter options.Seconds
 }
@@ -22,13 +23,14 @@ func (r *commandTree) frontierAbandon() *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "abandon [flags] WORKER",
 		Short: "Exclude a worker with a lost directory from a shared crawl",
-		Long: `abandon excludes a worker whose directory is lost. The URLs whose records are only in
-its WARC files become pending, and the other workers retrieve them again. If the process
-of the worker still runs, it ends with exit code 3 and its files do not count.
+		Long: `abandon excludes a worker whose directory is lost. Its WARC files in the store of the
+crawl remain a part of the crawl. The URLs whose records are only in its other files
+become pending, and the other workers retrieve them again. If the process of the worker
+still runs, it ends with exit code 3 and its later files do not count.
 
-abandon prints the number of files, records, URLs and leases as JSON. It requires that the
-worker was silent for five minutes, because a worker that only lost its connection
-continues by itself.`,
+abandon prints JSON with the number of files in the store that were not recorded yet, and
+the lost files, records, URLs and leases. It requires that the worker was silent for five
+minutes, because a worker that only lost its connection continues by itself.`,
 		Example: examples("fetch frontier abandon --dry-run crawler3"),
 		Args:    exactArgs(1, "the name of a worker"),
 	}, &frontierAbandonCommand{streams: r.streams, forceAfter: options.Seconds(5 * time.Minute)})
@@ -36,6 +38,7 @@ continues by itself.`,
 
 func (c *frontierAbandonCommand) register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
+	registerStore(s, &c.store, "find uploaded WARC files at `URL` (default the store of the crawl)")
 	p := s.Own("Flags")
 	p.BoolVar(&c.dryRun, "dry-run", false, "print the numbers, but change nothing")
 	p.Var(&c.forceAfter, "force-after", "abandon a worker that was silent for `SECONDS`")
@@ -47,7 +50,9 @@ func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
 	if dsn == "" {
 		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")
 	}
-	a, err := mirror.Abandon(ctx, dsn, args[0], time.Duration(c.forceAfter), c.dryRun)
+	a, err := mirror.Abandon(ctx, dsn, args[0], mirror.AbandonOptions{
+		Store: c.store, Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
+	})
 	if err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.Dir, o.Seeds, o.StoredSeeds, o.DiscardOptions = dir, seeds, c.stored, len(c.client.replay.archives) > 0
-	o.Frontier, o.Worker, o.Again = c.mirror.shared.frontier, c.mirror.shared.worker, c.mirror.shared.again
+	c.mirror.shared.apply(&o)
 	limits := &c.client.limits
 	o.Limits.FileSize = int64(limits.maxFilesize)
 	if limits.set.Changed("per-host") {

@@ -44,6 +44,7 @@ type archiveFlags struct {
 	noTree, warc bool
 	prefix       string
 	warcSize     options.Bytes
+	warcTime     options.Interval
 	operator     string
 	description  string
 	isPartOf     string
@@ -60,6 +61,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.BoolVar(&f.noTree, "no-tree", false, "with --warc, write no files to tree/")
 	p.StringVar(&f.prefix, "warc-prefix", "fetch", "start the names of WARC files with `NAME`")
 	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
+	p.Var(&f.warcTime, "warc-time", "also start a new WARC file after `TIME`, such as 30m")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")
 	p.StringVar(&f.dedup, "dedup", "", "write revisit records for content in the archive of the index `CDXJ`")
@@ -92,7 +94,7 @@ func (f *archiveFlags) options(o *mirror.Options) error {
 		return fetch.Usage.Errorf("--browse copies the files of tree/, so it excludes --no-tree")
 	}
 	if f.warc {
-		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Info: f.warcinfo(),
+		o.WARC = &mirror.WARC{Prefix: f.prefix, Size: int64(f.warcSize), Age: time.Duration(f.warcTime), Info: f.warcinfo(),
 			Unchanged: f.unchanged, KeepTransferCoding: f.wire}
 	}
 	return nil

@@ -51,6 +51,9 @@ func newMirrorReport(s *streams, json bool, f *progressFlags) *mirrorReport {
 // maxOverrides limits the number of different flags that a summary suggests.
 const maxOverrides = 8
 
+// noted lists the states of events that are always printed.
+var noted = []string{"dead", "cut", "lost", "waits", "paused", "resumed"}
+
 // event prints an event of the mirror if it reports a problem, or if -v is set.
 func (r *mirrorReport) event(e mirror.Event) {
 	if r.json {
@@ -69,7 +72,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if r.log != nil {
 		return // the mirror logs its events
 	}
-	if r.verbose || rejected || unreached || e.State == "dead" || e.State == "cut" || e.State == "lost" {
+	if r.verbose || rejected || unreached || slices.Contains(noted, e.State) {
 		r.note("%s", eventText(e))
 	}
 }

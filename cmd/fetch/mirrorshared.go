@@ -17,6 +17,10 @@ type sharedFlags struct {
 	frontier string
 	worker   string
 	again    bool
+
+	store     string
+	keepLocal bool
+	maxSpool  options.Bytes
 }
 
 func (f *sharedFlags) register(s *options.Set) {
@@ -24,12 +28,26 @@ func (f *sharedFlags) register(s *options.Set) {
 	registerFrontier(s, &f.frontier)
 	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` of the crawl (default the host name)")
 	p.BoolVar(&f.again, "again", false, "start the next run of a crawl that is complete")
+	registerStore(s, &f.store, "upload finished WARC files to the store at `URL` (s3://BUCKET or file:///DIR)")
+	p.BoolVar(&f.keepLocal, "keep-local", false, "with --store, keep uploaded WARC files in warc/ too")
+	p.Var(&f.maxSpool, "max-spool", "visit no more hosts while `BYTES` wait for their upload (default 10G)")
 }
 
 // registerFrontier registers the flag --frontier. Its default is the environment
 // variable FETCH_FRONTIER, which other users cannot see, unlike a command line.
 func registerFrontier(s *options.Set, dsn *string) {
 	s.Own("Shared crawls").StringVar(dsn, "frontier", "", "share the frontier in PostgreSQL at `URL` (or set FETCH_FRONTIER)")
+}
+
+// registerStore registers the flag --store.
+func registerStore(s *options.Set, url *string, usage string) {
+	s.Own("Shared crawls").StringVar(url, "store", "", usage)
+}
+
+// apply sets the options of a shared crawl.
+func (f *sharedFlags) apply(o *mirror.Options) {
+	o.Frontier, o.Worker, o.Again = f.frontier, f.worker, f.again
+	o.Store, o.KeepLocal, o.MaxSpool = f.store, f.keepLocal, int64(f.maxSpool)
 }
 
 // frontierURL returns the URL of the shared frontier, or "".
@@ -57,7 +75,7 @@ func frontierPlace(args []string, flag string) (dir, dsn string, err error) {
 
 // ownFlags lists the flags of a stored crawl that each worker sets for itself.
 var ownFlags = []string{
-	"hosts", "min-free", "warc", "warc-prefix", "warc-size", "record-unchanged", "warc-wire", "operator", "description",
+	"hosts", "min-free", "warc", "warc-prefix", "warc-size", "warc-time", "record-unchanged", "warc-wire", "operator", "description",
 	"is-part-of", "no-tree", "max-delete",
 }
 
@@ -68,8 +86,11 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	f := &c.mirror
 	f.shared.frontier = frontierURL(f.shared.frontier)
 	if f.shared.frontier == "" {
-		if f.shared.again || f.shared.worker != "" {
+		switch {
+		case f.shared.again || f.shared.worker != "":
 			return nil, fetch.Usage.Errorf("--worker and --again require --frontier")
+		case f.shared.store != "":
+			return nil, fetch.Usage.Errorf("--store requires --frontier, which records the uploaded files")
 		}
 		return nil, nil
 	}

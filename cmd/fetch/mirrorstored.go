@@ -136,6 +136,9 @@ func storedFlags(o *mirror.Options) []storedFlag {
 	if o.Mail != mirror.NoMailboxes {
 		all = append(all, newStoredFlag("mailboxes", o.Mail.String()))
 	}
+	if o.Store != "" {
+		all = append(all, newStoredFlag("store", o.Store))
+	}
 	stored := guardFlags{*l}
 	for _, g := range stored.all() {
 		switch n := *g.limit; {
@@ -150,6 +153,9 @@ func storedFlags(o *mirror.Options) []storedFlag {
 			boolFlag("record-unchanged", w.Unchanged), boolFlag("warc-wire", w.KeepTransferCoding),
 			newStoredFlag("operator", w.Info.Get("operator")),
 			newStoredFlag("description", w.Info.Get("description")), newStoredFlag("is-part-of", w.Info.Get("isPartOf")))
+		if w.Age > 0 {
+			all = append(all, newStoredFlag("warc-time", w.Age.String()))
+		}
 	}
 	return all
 }

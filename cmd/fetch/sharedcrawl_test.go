@@ -176,12 +176,17 @@ type sharedCrawl struct {
 	fetch   string
 	dsn     string
 	db      *peer.Server
+	stored  string // directory with the objects of the store
 	workers []*sharedWorker
 }
 
 func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
 	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, true), sharedSite: newSharedSite(t, hosts, pages)}
 	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
+	c.stored = filepath.Join(t.TempDir(), "store")
+	if err := os.Mkdir(c.stored, 0o777); err != nil {
+		t.Fatal(err)
+	}
 	var seeds []string
 	for n := range hosts {
 		seeds = append(seeds, c.url(n, 0))
@@ -191,7 +196,8 @@ func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
 		w.command = func() *exec.Cmd {
 			return c.command(append([]string{"mirror", "--silent", "--show-error",
 				"--worker", w.name, "--user-agent", fmt.Sprint(w.name, ".", w.starts), "--output-dir", w.dir,
-				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", "100k"}, seeds...)...)
+				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", "50k",
+				"--store", "file://" + c.stored}, seeds...)...)
 		}
 		c.workers = append(c.workers, w)
 	}
@@ -252,32 +258,26 @@ func chaos(t *testing.T, hosts, pages, kills, restarts int) {
 	if len(c.problems) > 0 {
 		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
 	}
-	c.check(t, c.workers)
+	c.check(t)
 }
 
-// check checks that the WARC files of workers are intact and contain each page
-// exactly once.
-func (c *sharedCrawl) check(t *testing.T, workers []*sharedWorker) {
+// check checks that the files in the store are intact and contain each page
+// exactly once, and that no file waits in a directory.
+func (c *sharedCrawl) check(t *testing.T) {
 	t.Helper()
 	captured := map[string]int{}
 	page := regexp.MustCompile(`"url":"(http://[0-9.:]+/[0-9]+)"`)
-	for _, w := range workers {
-		files, _ := filepath.Glob(filepath.Join(w.dir, "warc", "*"))
-		for _, name := range files {
-			if !strings.HasSuffix(name, ".warc.gz") || !strings.Contains(name, w.name) {
-				t.Errorf("file %s", name)
-			}
-		}
-		if len(files) == 0 {
-			continue // the worker was not needed
-		}
-		if e := run(t, exec.Command(c.fetch, append([]string{"verify"}, files...)...)); e.code != 0 {
-			t.Errorf("worker %s: %v", w.name, e)
-		}
-		for _, line := range strings.Split(content(t, filepath.Join(w.dir, "index", "all.cdxj")), "\n") {
-			if m := page.FindStringSubmatch(line); m != nil {
-				captured[m[1]]++
-			}
+	if e := run(t, c.command("verify")); e.code != 0 {
+		t.Errorf("verify: %v: %s", e, e.stdout)
+	}
+	files, _ := filepath.Glob(filepath.Join(c.stored, "*.warc.gz"))
+	e := run(t, exec.Command(c.fetch, append([]string{"index"}, files...)...))
+	if e.code != 0 {
+		t.Errorf("index: %v", e)
+	}
+	for _, line := range strings.Split(string(e.stdout), "\n") {
+		if m := page.FindStringSubmatch(line); m != nil {
+			captured[m[1]]++
 		}
 	}
 	for host := range c.hosts {
@@ -330,7 +330,7 @@ func TestAbandonedWorker(t *testing.T) {
 					t.Errorf("worker %s: %v: %s", w.name, err, out)
 				}
 			})
-			c.check(t, []*sharedWorker{c.workers[0], c.workers[2]})
+			c.check(t)
 		})
 	}
 }

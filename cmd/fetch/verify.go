@@ -21,13 +21,14 @@ type verifyCommand struct {
 	json       bool
 	heal       bool
 	maxLost    options.Share
+	dsn, store string
 	damage     int   // number of findings that are not notes
 	incomplete error // an archive whose mirror has not finished, or nil
 }
 
 func (r *commandTree) verify() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "verify [flags] DIR|FILE...",
+		Use:   "verify [flags] [DIR|FILE...]",
 		Short: "Check every byte of archives and WARC files",
 		Long: `verify reads archives of fetch mirror, and WARC and WACZ files of any program,
 and prints one line for each problem. Lines marked as notes report unusual but
@@ -38,7 +39,12 @@ intact records of a damaged WARC file to a new file, restores files of tree/ fro
 WARC records, and writes the index and the manifest. It moves damaged files to
 attic/. It marks the URLs of lost objects, so that the next fetch mirror retrieves
 them. Objects that were deleted on the server stay in the archive. If the
-database is damaged, run fetch recover instead.`,
+database is damaged, run fetch recover instead.
+
+With --frontier and no arguments, verify reads all WARC files in the store of a
+shared crawl. It compares their sizes, digests and records with the database. Notes
+list the files that wait for their upload, and the objects in the store that are no
+part of the crawl.`,
 		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz",
 			"fetch verify --heal example.org; fetch mirror --output-dir example.org"),
 		Annotations: map[string]string{
@@ -46,7 +52,6 @@ database is damaged, run fetch recover instead.`,
 				"10\tthe archive is not complete (run fetch mirror again)\n" +
 				"11\tdamaged or missing data\n",
 		},
-		Args: minArgs(1, "directories of archives, or WARC or WACZ files"),
 	}, &verifyCommand{streams: r.streams})
 }
 
@@ -55,11 +60,21 @@ func (c *verifyCommand) register(s *options.Set) {
 	p := s.Own("Flags")
 	p.BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
 	p.BoolVar(&c.heal, "heal", false, "repair archives before the check")
+	registerFrontier(s, &c.dsn)
+	registerStore(s, &c.store, "verify the WARC files at `URL` (default the store of the crawl)")
 	p.Var(&c.maxLost, "max-lost", "with --heal, accept at most `SHARE` of missing records")
 	registerIgnored(s)
 }
 
 func (c *verifyCommand) run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) == 0 && frontierURL(c.dsn) != "" && !c.heal:
+		if err := c.verifyCrawl(ctx); err != nil {
+			return err
+		}
+	case len(args) == 0, c.dsn != "", c.store != "":
+		return fetch.Usage.Errorf("verify requires directories of archives, or WARC or WACZ files, or --frontier without --heal")
+	}
 	for _, name := range args {
 		if err := c.verify(ctx, name); err != nil {
 			return err
@@ -92,6 +107,12 @@ func (c *verifyCommand) verify(ctx context.Context, name string) error {
 			err = c.verifyArchive(ctx, name)
 		}
 	}
+	return c.conclude(name, before, err)
+}
+
+// conclude prints a note if the check of an archive found no damage. The
+// parameter before is the number of findings before the check.
+func (c *verifyCommand) conclude(name string, before int, err error) error {
 	switch {
 	case errors.Is(err, mirror.ErrIncomplete):
 		c.incomplete = fetch.TooLarge.Errorf("%s is not complete: run fetch mirror again", name)
@@ -100,6 +121,24 @@ func (c *verifyCommand) verify(ctx context.Context, name string) error {
 		c.note("%s: no damage found", name)
 	}
 	return err
+}
+
+// verifyCrawl checks the store of a shared crawl.
+func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
+	before := c.damage
+	for f, err := range mirror.FrontierVerify(ctx, frontierURL(c.dsn), c.store) {
+		if err == nil {
+			text := f.Path + ": " + f.Text
+			if f.Note {
+				text = f.Path + ": note: " + f.Text
+			}
+			err = c.printFinding(f, f.Note, text)
+		}
+		if err != nil {
+			return c.conclude("the crawl", before, err)
+		}
+	}
+	return c.conclude("the crawl", before, nil)
 }
 
 // healArchive repairs an archive and prints each repair.
@@ -119,6 +158,8 @@ func adviseArchive(dir string, err error) error {
 	switch {
 	case errors.Is(err, mirror.ErrLost):
 		return fmt.Errorf("%w (to accept the loss: --max-lost 100%%)", err)
+	case errors.Is(err, mirror.ErrFilesLost), errors.Is(err, mirror.ErrOtherFolder):
+		return fmt.Errorf("%w (to give up the records of the worker: fetch frontier abandon)", err)
 	case mirror.NeedsRecovery(err):
 		return recoverableError{err, dir}
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
 	"github.com/anyurl/fetch/internal/tree"
+	"github.com/anyurl/fetch/internal/upload"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -19,6 +21,7 @@ import (
 type Options struct {
 	Tree    bool             // if true, store the objects as files
 	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
+	FileAge time.Duration    // age at which a WARC file is finished; zero means no limit
 	Shared  *Shared          // frontier that workers share, or nil for a database in the directory
 	Dedup   *warc.IndexFile  // index of records elsewhere, to which revisit records may refer, or nil
 	MinFree int64            // free bytes required on the disk; zero means no limit
@@ -50,6 +53,10 @@ type Archive struct {
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits
 	started time.Time
+
+	ledger      *postgres.Ledger // WARC files of a shared crawl, or nil
+	incarnation string           // end of the prefix of WARC names, or ""
+	uploads     *upload.Uploader // nil if the crawl has no store
 }
 
 // Frontier returns the database of the archive. The caller adds URLs to the
@@ -69,8 +76,13 @@ func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }
 // CheckSpace returns an error that wraps fetch.DiskFull if the disk has fewer
 // free bytes than Options.MinFree. It returns nil on a system that does not
 // report free space.
-func (a *Archive) CheckSpace() error {
-	if a.options.MinFree <= 0 {
+func (a *Archive) CheckSpace() error { return a.CheckFree(0) }
+
+// CheckFree is like CheckSpace, but requires more free bytes than
+// Options.MinFree.
+func (a *Archive) CheckFree(more int64) error {
+	min := max(a.options.MinFree, 0) + more
+	if min <= 0 {
 		return nil
 	}
 	free, err := a.store.Free()
@@ -79,8 +91,8 @@ func (a *Archive) CheckSpace() error {
 		return nil
 	case err != nil:
 		return err
-	case free < a.options.MinFree:
-		return fetch.DiskFull.Errorf("the disk has %d bytes free, but at least %d are required", free, a.options.MinFree)
+	case free < min:
+		return fetch.DiskFull.Errorf("the disk has %d bytes free, but at least %d are required", free, min)
 	}
 	return nil
 }

@@ -271,7 +271,9 @@ func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture)
 	if first, ok := duplicates[digest]; ok && c.a.isUsable(e, &first) {
 		return &first
 	}
-	if last != nil && last.Digest == digest && c.a.isUsable(e, last) { // the first capture has no intact record
+	// The first capture has no intact record. With a store, the place of the last
+	// record is unknown.
+	if last != nil && last.Digest == digest && c.a.uploads == nil && c.a.isUsable(e, last) {
 		return last
 	}
 	return nil
@@ -279,7 +281,15 @@ func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture)
 
 // isUsable reports whether e may be recorded as a revisit of duplicate.
 func (a *Archive) isUsable(e *Entry, duplicate *frontier.Capture) bool {
-	return duplicate.ID != "" && duplicate.File != "" && !a.isRemote(duplicate.File) && a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
+	switch {
+	case duplicate.ID == "" || duplicate.File == "" || !a.mayRefer(duplicate.File):
+		return false
+	case !a.isRemote(duplicate.File):
+		return a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
+	case e.Unchanged: // the record is in the store, which has confirmed its bytes
+		return e.Result.Item.LastCapture.Proof == duplicate.Proof
+	}
+	return duplicate.Digest == e.Digest && duplicate.Size == e.Size
 }
 
 // isVerifiedDuplicate reports whether e may be recorded as a revisit of

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/store"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -26,14 +27,11 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 
 // reopenRecord opens the archived object of c in its WARC record.
 func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.ReadCloser, error) {
-	first, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest})
+	c, err := a.original(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if f, ok := first[c.Digest]; ok && f.ID != "" {
-		c = &f // the first capture of the same content has a complete record
-	}
-	f, err := a.openWARC(c.File)
+	f, err := a.openStored(ctx, c.File)
 	if err != nil {
 		return nil, Classify(err)
 	}
@@ -46,6 +44,43 @@ func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.Rea
 		io.Reader
 		io.Closer
 	}{body, f}, nil
+}
+
+// original returns a capture of the content of c with a complete record. It
+// returns c if there is no other capture.
+func (a *Archive) original(ctx context.Context, c *frontier.Capture) (*frontier.Capture, error) {
+	if a.options.Shared != nil && c.Checksum != 0 {
+		return c, nil
+	}
+	first, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest})
+	if f, ok := first[c.Digest]; ok && f.ID != "" {
+		c = &f // the first capture of the same content has a complete record
+	}
+	return c, err
+}
+
+// openStored opens a WARC file for reading, in the directory or in the store.
+func (a *Archive) openStored(ctx context.Context, name string) (store.File, error) {
+	f, err := a.openWARC(name)
+	if err == nil {
+		return localFile{f}, nil
+	}
+	if s := a.options.Shared; s != nil && s.Store != nil && errors.Is(err, fs.ErrNotExist) {
+		return s.Store.Open(ctx, name)
+	}
+	return nil, err
+}
+
+// A localFile is a WARC file in the directory.
+type localFile struct{ *os.File }
+
+// Size returns the size of the file, or 0 if it is unknown.
+func (f localFile) Size() int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // openWARC opens a WARC file for reading. The file may be unfinished.

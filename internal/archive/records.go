@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/regularfile"
@@ -21,12 +22,28 @@ type records struct {
 	dir     *os.Root // directory of the WARC files
 	w       *warc.Writer
 	maxSize int64 // size in bytes at which a file is finished
+	age     fileAge
+	current string // name of the file to which the next group is appended, or "" for a new file
+
+	finished func(name string, size int64) // called for each finished file; may be nil
+
+	withoutIndex bool // if true, no index is written, because the files leave the directory
 
 	index     *index           // index of the current file
 	ends      map[string]int64 // end of the last record in each file that the current batch has changed
 	committed map[string]int64 // end of the last committed record in each file
 	changed   map[string]bool  // set of the files that this process has changed
 }
+
+// A fileAge limits the age of a WARC file.
+type fileAge struct {
+	limit  time.Duration // age at which a file is finished; 0 means no limit
+	now    func() time.Time
+	opened time.Time // time at which this process created or opened the current file
+}
+
+// reached reports whether the current file has reached its maximum age.
+func (a *fileAge) reached() bool { return a.limit > 0 && a.now().Sub(a.opened) >= a.limit }
 
 // A Truncation describes the uncommitted records that Open removed from the end
 // of a WARC file.
@@ -40,14 +57,14 @@ type Truncation struct {
 // records from their ends. The map committed contains the end of the last
 // committed record in each file.
 func openRecords(
-	root *os.Root, o warc.Options, committed map[string]int64,
+	root *os.Root, o warc.Options, age fileAge, committed map[string]int64,
 ) (r *records, truncations []Truncation, err error) {
 	if err := errors.Join(regularfile.CheckFolder(root, warcFolder), root.MkdirAll(warcFolder, 0o777)); err != nil {
 		return nil, nil, err
 	}
 	r = &records{
 		root: root, maxSize: o.MaxSize, index: &index{}, ends: map[string]int64{}, committed: committed,
-		changed: map[string]bool{},
+		changed: map[string]bool{}, age: age,
 	}
 	if r.maxSize <= 0 {
 		r.maxSize = warc.DefaultMaxSize
@@ -82,6 +99,9 @@ func (r *records) resume() (truncations []Truncation, err error) {
 		}
 		end := r.committed[name]
 		err = r.w.Resume(name, end)
+		if err == nil && end > 0 {
+			r.setCurrent(name)
+		}
 		if errors.Is(err, fetch.Mismatch) { // the first record is damaged
 			err = r.finishDamaged(name, end)
 		}
@@ -117,12 +137,23 @@ func (r *records) write(group []*warc.Record) ([]warc.Place, error) {
 	}
 	for _, p := range places {
 		r.ends[p.File] = max(r.ends[p.File], p.End())
+		r.setCurrent(p.File)
 	}
 	return places, r.addLines(places)
 }
 
+// setCurrent records the name of the current file.
+func (r *records) setCurrent(name string) {
+	if name != r.current {
+		r.current, r.age.opened = name, r.age.now()
+	}
+}
+
 // addLines adds the index lines of a group to the index of the WARC file.
 func (r *records) addLines(places []warc.Place) error {
+	if r.withoutIndex {
+		return nil
+	}
 	for _, p := range places {
 		if p.File != r.index.file {
 			if err := r.closeIndex(); err != nil {
@@ -151,11 +182,15 @@ func (r *records) closeIndex() error {
 func (r *records) rewind() (err error) {
 	for name := range r.ends {
 		err = errors.Join(err, r.w.Resume(name, r.committed[name]))
+		if r.committed[name] == 0 && name == r.current {
+			r.current = ""
+		}
 	}
 	clear(r.ends)
 	r.index.complete = false // the index contains lines of removed records
 	if err != nil {          // the next run truncates the file
 		err = errors.Join(err, r.w.Abandon())
+		r.current = ""
 	}
 	return err
 }
@@ -170,20 +205,33 @@ func (r *records) markCommitted() error {
 		r.changed[name] = true
 	}
 	for _, end := range r.ends {
-		if end >= r.maxSize {
-			return r.w.Close()
+		if end >= r.maxSize || r.age.reached() {
+			return r.rotate()
 		}
 	}
 	return nil
 }
 
-// finish closes the current WARC file and writes its index.
+// rotate finishes the current WARC file.
+func (r *records) rotate() error {
+	if err := r.w.Close(); err != nil {
+		return err
+	}
+	name := r.current
+	r.current = ""
+	if size := r.committed[name]; size > 0 && r.finished != nil {
+		r.finished(name, size)
+	}
+	return nil
+}
+
+// finish finishes the current WARC file and writes the index.
 func (r *records) finish(dir string) error {
-	err := r.w.Close()
+	err := r.rotate()
 	if err == nil {
 		err = r.closeIndex()
 	}
-	if err == nil {
+	if err == nil && !r.withoutIndex {
 		_, err = reindex(r.root, dir, false)
 	}
 	return err
@@ -191,7 +239,7 @@ func (r *records) finish(dir string) error {
 
 func (r *records) close() (err error) {
 	if r.w != nil {
-		err = r.w.Close()
+		err = r.rotate()
 	}
 	return errors.Join(err, r.dir.Close())
 }

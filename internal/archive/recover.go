@@ -50,7 +50,11 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if err := a.openFrontier(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.settleLosses(ctx); err != nil {
+	settle := a.settleLosses
+	if a.options.Shared != nil {
+		settle = a.settleSpool
+	}
+	if err := settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.frontier.Evict(ctx); err != nil {
@@ -80,7 +84,16 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if a.options.WARC != nil {
 		o = *a.options.WARC
 	}
-	a.records, truncations, err = openRecords(a.folder.root, o, committed)
+	if a.options.Shared != nil {
+		if o.Serial, err = a.firstSerial(ctx); err != nil {
+			return nil, err
+		}
+		o.Prefix += a.incarnation
+	}
+	a.records, truncations, err = openRecords(a.folder.root, o, fileAge{limit: a.options.FileAge, now: a.options.Now}, committed)
+	if err == nil && a.options.Shared != nil && a.options.Shared.Store != nil {
+		err = a.openUploads(ctx)
+	}
 	return truncations, err
 }
 

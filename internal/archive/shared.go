@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier/postgres"
 	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/store"
 )
 
 // Shared describes a crawl whose frontier several workers share. Each worker has
@@ -23,6 +25,10 @@ type Shared struct {
 	Pause    time.Duration // minimum time between two requests to a host, if the process was restarted
 	Again    bool          // if true, a completed crawl starts its next run
 	Outage   func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
+
+	Store     store.Store                  // store for finished WARC files, or nil
+	KeepLocal bool                         // if true, files remain in the directory after their upload
+	Failed    func(name string, err error) // called after a failed upload that is repeated; required with Store
 }
 
 // workerFile contains the identity of a worker. It links the directory to the
@@ -55,12 +61,18 @@ func (a *Archive) join(ctx context.Context) error {
 		return err
 	}
 	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Pause: s.Pause, Again: s.Again,
-		Outage: s.Outage}
+		Outage: s.Outage, Stores: s.Store != nil}
 	f, err := postgres.Open(ctx, s.Frontier, &w)
 	if err != nil {
 		return err
 	}
 	a.frontier = f
+	if a.ledger, err = postgres.LedgerOf(f); err != nil {
+		return err
+	}
+	if w.Incarnation > 1 { // the names differ from those of lost files
+		a.incarnation = fmt.Sprintf(".%d", w.Incarnation)
+	}
 	if w.Incarnation != id.Incarnation {
 		id.Incarnation = w.Incarnation
 		return a.folder.writeIdentity(id)
@@ -106,8 +118,9 @@ func (f *folder) checkNotShared() error {
 	return fetch.Usage.Errorf("%s belongs to the worker %s of a crawl with a shared frontier", f.dir, id.Worker)
 }
 
-// isRemote reports whether another worker of a shared crawl wrote the WARC file
-// with the given name.
+// isRemote reports whether the directory lacks the WARC file with the given name,
+// because another worker of a shared crawl wrote it, or because it is in the
+// store.
 func (a *Archive) isRemote(name string) bool {
 	if a.options.Shared == nil || name == "" {
 		return false

@@ -1,0 +1,97 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/internal/store"
+	"github.com/anyurl/fetch/internal/upload"
+)
+
+// AbandonOptions configures Abandon.
+type AbandonOptions struct {
+	Store  string        // URL of the store of the crawl; "" means the store that the crawl recorded, if any
+	Quiet  time.Duration // minimum time since the worker was active
+	DryRun bool          // if true, Abandon changes nothing
+}
+
+// An Abandoned describes the result of Abandon.
+type Abandoned struct {
+	Stored  int64 `json:"stored"`  // files in the store that become a part of the crawl
+	Files   int64 `json:"files"`   // lost WARC files of the worker
+	Records int64 `json:"records"` // captures whose records are in these files
+	URLs    int64 `json:"urls"`    // URLs that become pending
+	Leases  int64 `json:"leases"`  // leases that end
+}
+
+// Abandon excludes a worker whose directory is lost from a crawl with a shared
+// frontier. If the process of the worker still runs, its next commit fails. The
+// files of the worker that are complete in the store remain a part of the crawl.
+// Other workers visit the URLs whose records are only in its other files. If the
+// run is complete, it becomes active again for these URLs. Abandon returns an
+// error if the worker was active during the last AbandonOptions.Quiet.
+func Abandon(ctx context.Context, dsn, worker string, o AbandonOptions) (a Abandoned, err error) {
+	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+		stored, err := storedFiles(ctx, f, worker, o.Store)
+		if err != nil {
+			return err
+		}
+		found, err := postgres.Abandon(ctx, f, worker, postgres.AbandonOptions{Quiet: o.Quiet, Stored: stored, DryRun: o.DryRun})
+		a = Abandoned(found)
+		return err
+	})
+	return a, archive.Classify(err)
+}
+
+// storedFiles returns the names of the files of a worker that are complete in
+// the store, although the database does not record this.
+func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (names []string, err error) {
+	s, err := storeOf(ctx, f, url)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	ledger, err := postgres.LedgerOf(f)
+	if err != nil {
+		return nil, err
+	}
+	files, err := ledger.Unstored(ctx, worker)
+	for i := range files {
+		if files[i].State != postgres.Finished { // the upload starts after this state
+			continue
+		}
+		found, err := upload.Has(ctx, s, &files[i])
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			names = append(names, files[i].Name)
+		}
+	}
+	return names, err
+}
+
+// storeOf opens the store with the given URL, or the store that the newest run
+// of a crawl has recorded. It returns nil if there is none.
+func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store, error) {
+	stats, err := f.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var note runNote
+	if json.Unmarshal(stats.Note, &note) == nil && note.Settings != nil && note.Settings.Store != "" {
+		if url != "" && url != note.Settings.Store {
+			return nil, fetch.Usage.Errorf("the crawl was started with the store %s", note.Settings.Store)
+		}
+		url = note.Settings.Store
+	}
+	if url == "" {
+		return nil, nil
+	}
+	return store.Open(ctx, url, store.Options{Getenv: os.Getenv})
+}

@@ -1,0 +1,123 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/store"
+)
+
+// storeTime is the maximum time for which a run waits at its start for a store
+// that does not respond.
+const storeTime = 30 * time.Second
+
+// openStore opens the store with the given URL and checks that this worker can
+// write to the store.
+func openStore(ctx context.Context, url string) (store.Store, error) {
+	s, err := store.Open(ctx, url, store.Options{Getenv: os.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	return s, archive.Classify(s.Check(ctx))
+}
+
+// startUploads starts to upload finished WARC files, if the run has a store. The
+// resulting context ends if no further upload can succeed. The function stop
+// waits for the end of the uploads and returns their error.
+func (c *crawl) startUploads(ctx context.Context) (_ context.Context, stop func() error) {
+	if !c.archive.Uploads() {
+		return ctx, func() error { return nil }
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	uploads, end := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		err := c.archive.Upload(uploads)
+		if err != nil {
+			cancel(err)
+		}
+		ended <- err
+	}()
+	return ctx, sync.OnceValue(func() error {
+		end()
+		err := <-ended
+		cancel(nil)
+		return err
+	})
+}
+
+// finishUploads waits until the store has all WARC files of this worker.
+func (c *crawl) finishUploads(ctx context.Context) error {
+	if !c.archive.Uploads() {
+		return nil
+	}
+	return c.archive.FinishUploads(ctx)
+}
+
+// A pause is the reason for which a worker claims no hosts.
+type pause struct {
+	mu     sync.Mutex
+	reason string // "" means that there is no pause
+	full   bool   // if true, the disk was full
+}
+
+// mayClaim reports whether the worker may claim hosts. A worker with a store
+// pauses while too many files wait for their upload, or while the disk is full.
+func (c *crawl) mayClaim() bool {
+	if !c.archive.Uploads() {
+		return true
+	}
+	p := &c.pause
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	reason := ""
+	if files, bytes := c.archive.Backlog(); bytes >= c.o.MaxSpool {
+		reason = fmt.Sprintf("%d WARC files with %d bytes wait for their upload", files, bytes)
+	}
+	if p.full {
+		if err := c.archive.CheckFree(resumeFree); err != nil {
+			reason = err.Error()
+		} else {
+			p.full = false
+		}
+	}
+	if (reason == "") != (p.reason == "") {
+		c.archive.WhileNoCommit(func() { c.report.paused(reason) })
+	}
+	p.reason = reason
+	return reason == ""
+}
+
+// resumeFree is the number of free bytes that end the pause after a full disk, in
+// addition to Limits.MinFree.
+const resumeFree = 16 << 20
+
+// pauseFull starts a pause, because the disk is full. It finishes the current
+// WARC file, so that its upload makes space.
+func (c *crawl) pauseFull(err error) error {
+	c.pause.mu.Lock()
+	c.pause.full = true
+	c.pause.mu.Unlock()
+	if e := c.archive.FinishFile(); e != nil && !errors.Is(e, fetch.DiskFull) {
+		return errors.Join(err, e)
+	}
+	return nil
+}
+
+// checkSpace returns an error if the disk is full. A worker with a store pauses
+// instead.
+func (c *crawl) checkSpace() error {
+	err := c.archive.CheckSpace()
+	if err != nil && c.archive.Uploads() && errors.Is(err, fetch.DiskFull) {
+		return c.pauseFull(err)
+	}
+	return err
+}

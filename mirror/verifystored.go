@@ -1,0 +1,37 @@
+package mirror
+
+import (
+	"context"
+	"iter"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// FrontierVerify checks the WARC files of a crawl with a shared frontier in its
+// store. It reads every stored file again, and compares its size, its digest and
+// its records with the database. A file that waits for its upload and an object
+// that the database does not record are notes. The field Finding.Path is the name
+// of a file.
+//
+// The parameter url is the URL of the store, or "" for the store that the crawl
+// has recorded. A non-nil error ends the sequence. If the crawl has pending URLs,
+// the last error is ErrIncomplete, after all findings.
+func FrontierVerify(ctx context.Context, dsn, url string) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		err := viewShared(ctx, dsn, func(f frontier.Frontier) error {
+			s, err := storeOf(ctx, f, url)
+			switch {
+			case err != nil:
+				return err
+			case s == nil:
+				return fetch.Usage.Errorf("the crawl has no store")
+			}
+			return archive.VerifyStored(ctx, f, s, func(f archive.Finding) bool { return yield(Finding(f), nil) })
+		})
+		if err != nil {
+			yield(Finding{}, archive.Classify(err))
+		}
+	}
+}
