@@ -76,8 +76,11 @@ func (s *folder) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 	if !exists && err == nil {
 		err = s.create(ctx, name, r, size, sum)
 	}
-	if !exists && errors.Is(err, fs.ErrExist) { // another worker was faster
-		_, err = s.compare(ctx, name, size, sum)
+	if !exists && errors.Is(err, fs.ErrExist) {
+		// Another worker was faster, unless the error belongs to another file.
+		if found, other := s.compare(ctx, name, size, sum); found || other != nil {
+			err = other
+		}
 	}
 	if err == nil {
 		err = s.syncFolders(name)
