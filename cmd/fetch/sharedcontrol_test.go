@@ -113,7 +113,7 @@ func TestHostControl(t *testing.T) {
 	if len(c.problems) > 0 {
 		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
 	}
-	c.check(t, c.workers)
+	c.check(t)
 }
 
 func hostName(address string) string {
