@@ -94,7 +94,7 @@ func TestDelayOf(t *testing.T) {
 		began := time.Now()
 		for i, c := range []struct{ delay, want time.Duration }{
 			{10 * time.Second, 0}, {10 * time.Second, 10 * time.Second}, {time.Second, 11 * time.Second},
-			{0, 11 * time.Second}, {5 * time.Second, 16 * time.Second},
+			{5 * time.Second, 16 * time.Second}, {0, 16 * time.Second},
 		} {
 			delay = c.delay
 			resp, err := d.Do(t.Context(), request("http://a/"))
