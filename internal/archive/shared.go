@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -60,8 +62,8 @@ func (a *Archive) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Incarnation: id.Incarnation, Pause: s.Pause, Again: s.Again,
-		Outage: s.Outage, Stores: s.Store != nil}
+	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Place: a.folder.place(), Incarnation: id.Incarnation, Pause: s.Pause,
+		Again: s.Again, Outage: s.Outage, Stores: s.Store != nil}
 	f, err := postgres.Open(ctx, s.Frontier, &w)
 	if err != nil {
 		return err
@@ -78,6 +80,22 @@ func (a *Archive) join(ctx context.Context) error {
 		return a.folder.writeIdentity(id)
 	}
 	return nil
+}
+
+// place describes the machine and the path of the directory. Two processes with
+// the same place exclude each other by the lock of the directory. A machine that
+// was started again is another place.
+func (f *folder) place() string {
+	name, _ := os.Hostname()
+	path, err := filepath.Abs(f.dir)
+	if err != nil {
+		path = f.dir
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // absent on some systems
+	return strings.Join(strings.Fields(fmt.Sprint(name, " ", path, " ", string(boot))), " ")
 }
 
 // maxIdentity is the maximum size of workerFile in bytes.

@@ -40,6 +40,9 @@ var ErrEnded = errors.New("the crawl is complete")
 // ErrOtherFolder means that a worker with the same name has another folder.
 var ErrOtherFolder = errors.New("the name belongs to a worker with another folder")
 
+// ErrRunning means that another process runs a worker with the same name.
+var ErrRunning = errors.New("another process runs the worker with this name")
+
 // ErrUnknownHost means that the frontier contains no URL of a host.
 var ErrUnknownHost = errors.New("no URL of this host is known")
 

@@ -9,6 +9,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -25,6 +26,8 @@ import (
 type engine struct {
 	pool    *pgxpool.Pool
 	now     func() time.Time // clock, or nil for the clock of the database
+	session string           // random identifier of this process as a worker
+	joined  bool             // if true, the worker is registered with this session
 	worker  Worker           // worker that uses the engine; its zero value owns no leases and files
 	slot    int              // row of the table tally that this engine changes
 	seen    frontier.SeenKeys
@@ -37,6 +40,10 @@ type engine struct {
 // that sends no statement, for example because its process or its network is
 // suspended. Its locks would otherwise stop the crawl.
 const idleTime = "5s"
+
+// sessionPrefix is the beginning of the name under which a worker connects to the
+// server. The identifier of the process follows.
+const sessionPrefix = "fetch "
 
 // slots is the number of rows in the table tally.
 const slots = 16
@@ -64,13 +71,17 @@ func open(ctx context.Context, dsn string, w *Worker, now func() time.Time) (fro
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "fetch"
 	}
+	session := rand.Text()
+	if w.Name != "" { // other processes recognize the connections of this process
+		config.ConnConfig.RuntimeParams["application_name"] = sessionPrefix + session
+	}
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = idleTime
 	schema, err := schemaName(config.ConnConfig.RuntimeParams["search_path"])
 	if err != nil {
 		return nil, err
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = quoteName(schema)
-	e := &engine{now: now, worker: *w, slot: newSlot()}
+	e := &engine{now: now, session: session, worker: *w, slot: newSlot()}
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}

@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,6 +53,46 @@ func TestMain(m *testing.M) {
 func TestPostgres(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	frontiertest.Run(t, frontiertest.Engine{Place: s.place, Open: openClock, Lasts: true, Copy: s.crash})
+}
+
+// TestLivingWorker checks that a process cannot run a worker that another process
+// runs, and that a process that ended does not prevent its successor.
+func TestLivingWorker(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	dsn := s.place(t)
+	join := func(place string, incarnation int64) (frontier.Frontier, error) {
+		return Open(t.Context(), dsn, &Worker{Name: "w", Folder: "f", Place: place, Incarnation: incarnation})
+	}
+	first, err := join("here", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if copied, err := join("elsewhere", 1); !errors.Is(err, frontier.ErrRunning) || !strings.Contains(err.Error(), "here") {
+		t.Errorf("a copy of the folder, while the worker runs: %v, %v", copied, err)
+	}
+	if _, err := Open(t.Context(), dsn, &Worker{Name: "w", Folder: "other"}); !errors.Is(err, frontier.ErrOtherFolder) {
+		t.Errorf("another folder: %v", err)
+	}
+	if _, _, err := first.Begin(t.Context(), nil); err != nil {
+		t.Errorf("the living worker: %v", err)
+	}
+
+	// A process that has the lock of the same folder proves that the first process
+	// ended, although the server has not noticed the end of its connections.
+	second, err := join("here", 1)
+	if err != nil {
+		t.Fatalf("the same folder: %v", err)
+	}
+	if _, _, err := first.Begin(t.Context(), nil); !errors.Is(err, frontier.ErrRunning) {
+		t.Errorf("the first process after its replacement: %v", err)
+	}
+	second.Close()
+	third, err := join("elsewhere", 1)
+	if err != nil {
+		t.Fatalf("a moved folder, at once after the end of its process: %v", err)
+	}
+	third.Close()
 }
 
 // TestIdleTransaction checks that a worker that stops in a transaction does not

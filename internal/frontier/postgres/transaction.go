@@ -121,14 +121,15 @@ func (t *tx) start(m mode) error {
 	}
 	b.Queue("update seal set rows = null where rows is not null")
 	var incarnation int64
-	b.Queue("select run, live, "+timeNow+", coalesce((select incarnation from worker where name = $2), 0) from book",
-		t.e.clock(), t.e.worker.Name).QueryRow(func(r pgx.Row) error {
-		return r.Scan(&t.run, &t.live, &t.now, &incarnation)
+	var session string
+	b.Queue("select run, live, "+timeNow+`, coalesce(w.incarnation, 0), coalesce(w.session, '')
+		from book left join worker w on w.name = $2`, t.e.clock(), t.e.worker.Name).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&t.run, &t.live, &t.now, &incarnation, &session)
 	})
 	if err := t.send(&b); err != nil {
 		return err
 	}
-	return t.e.checkWorker(incarnation)
+	return t.e.checkWorker(incarnation, session)
 }
 
 // send sends all statements of a batch at once and reads their results.

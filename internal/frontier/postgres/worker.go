@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type Worker struct {
 	Name        string
 	Folder      string        // random identifier of the folder
+	Place       string        // machine and path of the folder, which the caller has locked
 	Incarnation int64         // incarnation that the folder has stored, or 0 for a new folder
 	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
 	Again       bool          // if false, Begin continues a run, but starts no run after the first
@@ -20,43 +22,82 @@ type Worker struct {
 	Stores      bool          // if true, the worker uploads its WARC files to a store
 }
 
+// aliveTime is the time after the last sign of a process for which it counts as
+// alive while it is connected to the database. The connections of a machine
+// without power remain for hours.
+const aliveTime = time.Minute
+
+// Times for which join waits for the end of the connections of a process that
+// was killed a moment ago.
+const (
+	endInterval = 100 * time.Millisecond
+	endAttempts = 20
+)
+
 // join registers the worker of the engine. It returns an error if the name
-// belongs to another folder, or if the worker was abandoned.
-func (e *engine) join(ctx context.Context) error {
-	w := &e.worker
-	if w.Name == "" {
+// belongs to another folder, if another process runs the worker, or if the worker
+// was abandoned.
+func (e *engine) join(ctx context.Context) (err error) {
+	if e.worker.Name == "" {
 		return nil
 	}
+	for range endAttempts {
+		if err = e.tryJoin(ctx); !errors.Is(err, frontier.ErrRunning) {
+			e.joined = err == nil
+			return err
+		}
+		timer := time.NewTimer(endInterval)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func (e *engine) tryJoin(ctx context.Context) error {
+	w := &e.worker
 	return e.write(ctx, exclusive, func(t *tx) error {
 		err := t.exec("insert into worker (name, folder, joined, beat) values ($1, $2, $3, $3) on conflict do nothing",
 			w.Name, w.Folder, t.now)
 		if err != nil {
 			return err
 		}
-		var folder string
-		var incarnation int64
-		err = t.QueryRow(t.ctx, "select folder, incarnation from worker where name = $1 for update", w.Name).Scan(&folder, &incarnation)
+		var folder, place string
+		var incarnation, beat int64
+		var connected bool
+		err = t.QueryRow(t.ctx, `select folder, incarnation, place, beat, session <> $2 and
+			exists (select from pg_stat_activity where application_name = $3 || session) from worker where name = $1 for update`,
+			w.Name, e.session, sessionPrefix).Scan(&folder, &incarnation, &place, &beat, &connected)
 		switch {
 		case err != nil:
 			return err
 		case w.Incarnation != 0 && w.Incarnation != incarnation:
 			return fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrAbandoned)
-		case folder == "": // abandoned, so that a new folder can take the name
-			err = t.exec("update worker set folder = $2, beat = $3 where name = $1", w.Name, w.Folder, t.now)
-		case folder != w.Folder:
-			return fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrOtherFolder)
+		case folder != "" && folder != w.Folder: // a new folder can take the name of an abandoned worker
+			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, place)
+		case folder != "" && place != w.Place && connected && t.now-beat < aliveTime.Microseconds():
+			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, place)
 		}
 		w.Incarnation = incarnation
-		return err
+		return t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
+			w.Name, w.Folder, e.session, w.Place, t.now)
 	})
 }
 
-// checkWorker returns an error if the worker was abandoned after it joined. The
-// parameter incarnation is the current value in the database, or 0 for an
-// unknown worker.
-func (e *engine) checkWorker(incarnation int64) error {
-	if e.worker.Incarnation != 0 && incarnation != e.worker.Incarnation {
+// checkWorker returns an error if the worker was abandoned after it joined, or if
+// another process has taken its name. The parameters are the current values in
+// the database, or zero for an unknown worker.
+func (e *engine) checkWorker(incarnation int64, session string) error {
+	switch {
+	case e.worker.Incarnation == 0:
+		return nil
+	case incarnation != e.worker.Incarnation:
 		return fmt.Errorf("the worker %s: %w", e.worker.Name, frontier.ErrAbandoned)
+	case e.joined && session != e.session:
+		return fmt.Errorf("the worker %s: %w", e.worker.Name, frontier.ErrRunning)
 	}
 	return nil
 }
