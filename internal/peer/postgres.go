@@ -1,11 +1,14 @@
 package peer
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // Postgres starts the database PostgreSQL (Debian postgresql-15). It trusts all
@@ -60,3 +63,42 @@ func postgresDir(t TB) string {
 	}
 	return filepath.Dir(slices.Max(found))
 }
+
+// PostgresTime returns the processor time that a server of [Postgres] has used
+// since its start, including ended connections. It requires Linux.
+func PostgresTime(s *Server) (time.Duration, error) {
+	text, err := os.ReadFile(filepath.Join(s.Dir, "data", "postmaster.pid"))
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0, err
+	}
+	var ticks int64
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // the process has ended
+		}
+		// The fields after the name of the program: state, parent, ..., the
+		// times of the process from field 11, and those of its ended children.
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		own := filepath.Base(filepath.Dir(name)) == first
+		if len(fields) < 15 || !own && fields[1] != first {
+			continue
+		}
+		for _, field := range fields[11:15] {
+			n, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * time.Second / clockTicks, nil
+}
+
+// clockTicks is the number of units per second of the times in /proc.
+const clockTicks = 100

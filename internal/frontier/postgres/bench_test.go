@@ -1,9 +1,12 @@
+//go:build unix
+
 package postgres
 
 import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,6 +68,7 @@ func BenchmarkWorkers(b *testing.B) {
 	if _, err := engines[0].Add(b.Context(), seeds); err != nil {
 		b.Fatal(err)
 	}
+	server, own := serverTime(b, s), ownTime(b)
 	b.ResetTimer()
 	var all sync.WaitGroup
 	for i, f := range engines {
@@ -92,5 +96,27 @@ func BenchmarkWorkers(b *testing.B) {
 		}
 	}
 	all.Wait()
-	b.ReportMetric(float64(done.Load())/b.Elapsed().Seconds(), "URLs/s")
+	urls := float64(done.Load())
+	b.ReportMetric(urls/b.Elapsed().Seconds(), "URLs/s")
+	b.ReportMetric(float64((ownTime(b)-own).Microseconds())/urls, "µs-workers/URL")
+	b.ReportMetric(float64((serverTime(b, s)-server).Microseconds())/urls, "µs-server/URL")
+}
+
+// serverTime returns the processor time of the server, which other processes
+// disturb less than the wall time.
+func serverTime(b *testing.B, s *server) time.Duration {
+	used, err := peer.PostgresTime(s.Server)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return used
+}
+
+// ownTime returns the processor time of this process.
+func ownTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
