@@ -29,21 +29,44 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 		b.Queue("insert into file (name, worker, incarnation) values ($1, $2, $3) on conflict do nothing",
 			name, t.e.worker.Name, t.e.worker.Incarnation)
 	}
-	for _, c := range t.captures {
-		var key, url, digest []byte
+	if len(t.captures) > 0 {
+		t.queueCaptures(b)
+	}
+}
+
+// queueCaptures queues one statement for all new captures.
+func (t *tx) queueCaptures(b *pgx.Batch) {
+	n := len(t.captures)
+	ids, items, runs, times, sizes := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n), make([]int64, n)
+	keys, urls, digests, media := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	kinds, codes, validators, modified := make([]string, n), make([]int32, n), make([][]byte, n), make([]*int64, n)
+	paths, files, offsets, lengths := make([][]byte, n), make([]string, n), make([]int64, n), make([]int64, n)
+	records, proofs, checksums := make([][]byte, n), make([][]byte, n), make([]int64, n)
+	for i, c := range t.captures {
 		if c.Key != c.item.Key || c.URL != c.item.URL {
-			key, url = c.Key[:], []byte(c.URL)
+			keys[i], urls[i] = c.Key[:], []byte(c.URL)
 		}
 		if c.Digest != [32]byte{} {
-			digest = c.Digest[:]
+			digests[i] = c.Digest[:]
 		}
-		b.Queue(`insert into capture (id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
-			path, file, at, bytes, record, proof, checksum) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-			(select id from file where name = $15), $16, $17, $18, $19, nullif($20::bigint, 0))`,
-			c.id, c.of.id, key, url, c.Run, nullTime(c.Time), c.Kind, notNull(c.Media), c.Code, c.Size, digest,
-			notNull(c.Validator), nullTime(c.Modified), notNull(c.Path), c.File, c.Offset, c.Length,
-			notNull(c.ID), notNull(c.Proof), int64(c.Checksum))
+		ids[i], items[i], runs[i], times[i], sizes[i] = c.id, c.of.id, c.Run, nullTime(c.Time), c.Size
+		kinds[i], media[i], codes[i] = c.Kind, notNull(c.Media), int32(c.Code)
+		validators[i], modified[i], paths[i] = notNull(c.Validator), nullTime(c.Modified), notNull(c.Path)
+		files[i], offsets[i], lengths[i] = c.File, c.Offset, c.Length
+		records[i], proofs[i], checksums[i] = notNull(c.ID), notNull(c.Proof), int64(c.Checksum)
 	}
+	b.Queue(`insert into capture (id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
+			path, file, at, bytes, record, proof, checksum)
+		select x.id, x.item, x.key, x.url, x.run, x.time, x.kind, x.media, x.code, x.size, x.digest, x.validator, x.modified,
+			x.path, f.id, x.at, x.bytes, x.record, x.proof, nullif(x.checksum, 0)
+		from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::text[], $8::bytea[],
+			$9::integer[], $10::bigint[], $11::bytea[], $12::bytea[], $13::bigint[], $14::bytea[], $15::text[], $16::bigint[],
+			$17::bigint[], $18::bytea[], $19::bytea[], $20::bigint[])
+			x(id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
+				path, file, at, bytes, record, proof, checksum)
+		left join file f on f.name = x.file`,
+		ids, items, keys, urls, runs, times, kinds, media, codes, sizes, digests, validators, modified,
+		paths, files, offsets, lengths, records, proofs, checksums)
 }
 
 // captureColumns lists the columns that captureRow scans, of the tables capture

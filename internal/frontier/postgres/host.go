@@ -108,18 +108,34 @@ func (t *tx) lockHosts(b *pgx.Batch, demands []demand) error {
 		_, early := h.readyAt(d.wait)
 		update[h.id] = update[h.id] || early || d.stale && !h.leased()
 	}
-	for _, id := range slices.Sorted(maps.Keys(update)) {
-		lock, h := "share", &host{now: t.now, update: update[id]}
-		if h.update {
-			lock = "update"
+	ids := slices.Sorted(maps.Keys(update))
+	for len(ids) > 0 { // one statement for consecutive hosts with the same lock
+		n := 1
+		for n < len(ids) && update[ids[n]] == update[ids[0]] {
+			n++
 		}
-		b.Queue(hostColumns+"where id = $1 for "+lock, id).QueryRow(func(r pgx.Row) error {
-			err := h.scan(r)
-			t.hosts[h.name], t.ids[h.id] = h, h
-			return err
-		})
+		t.queueLock(b, ids[:n], update[ids[0]])
+		ids = ids[n:]
 	}
 	return nil
+}
+
+// queueLock queues a statement that locks and reads hosts in the order of ids.
+func (t *tx) queueLock(b *pgx.Batch, ids []int64, update bool) {
+	lock := "share"
+	if update {
+		lock = "update"
+	}
+	b.Queue(hostColumns+"where id = any($1) order by id for "+lock, ids).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			h := &host{now: t.now, update: update}
+			if err := h.scan(rows); err != nil {
+				return err
+			}
+			t.hosts[h.name], t.ids[h.id] = h, h
+		}
+		return rows.Err()
+	})
 }
 
 type hostSet struct {
@@ -157,15 +173,25 @@ func (t *tx) findHosts(demands []demand) (found hostSet, err error) {
 		return rows.Err()
 	}
 	var b pgx.Batch
+	const byName = hostColumns + "where name = any($1)"
+	sorted := slices.Sorted(maps.Keys(names))
 	if len(names) > 0 {
-		sorted := slices.Sorted(maps.Keys(names))
-		b.Queue(`insert into host (name) select n from unnest($1::text[]) n
-			where not exists (select from host where name = n) order by n on conflict do nothing`, sorted)
-		b.Queue(hostColumns+"where name = any($1)", sorted).Query(scan)
+		b.Queue(byName, sorted).Query(scan)
 	}
 	if len(ids) > 0 {
 		b.Queue(hostColumns+"where id = any($1)", slices.Collect(maps.Keys(ids))).Query(scan)
 	}
+	if err := t.send(&b); err != nil {
+		return found, err
+	}
+	missing := slices.DeleteFunc(sorted, func(name string) bool { return found.names[name] != nil })
+	if len(missing) == 0 {
+		return found, nil
+	}
+	b = pgx.Batch{}
+	b.Queue(`insert into host (name) select n from unnest($1::text[]) n
+		where not exists (select from host where name = n) order by n on conflict do nothing`, missing)
+	b.Queue(byName, missing).Query(scan)
 	return found, t.send(&b)
 }
 

@@ -141,7 +141,14 @@ func (e *engine) committed(ctx context.Context, id string) (bool, error) {
 // call f several times.
 func (e *engine) read(ctx context.Context, f func(pgx.Tx) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return e.retry(ctx, func() error { return pgx.BeginTxFunc(ctx, e.pool, options, f) })
+	return e.retry(ctx, func() error {
+		return pgx.BeginTxFunc(ctx, e.pool, options, func(q pgx.Tx) error {
+			if _, err := q.Exec(ctx, defaultPlans); err != nil {
+				return err
+			}
+			return f(q)
+		})
+	})
 }
 
 // collect executes a query and returns the values of its rows.

@@ -116,6 +116,7 @@ func (t *tx) start(m mode) error {
 	switch m {
 	case exclusive:
 		b.Queue(ownCrawl)
+		b.Queue(defaultPlans)
 	default:
 		b.Queue(shareCrawl)
 	}
