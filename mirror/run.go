@@ -105,7 +105,7 @@ func (c *crawl) execute(ctx context.Context) error {
 		return archive.JoinDistinct(err, stopUploads())
 	}
 	err = c.visitAll(active)
-	if err == nil || errors.Is(err, ErrLimit) {
+	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) {
 		err = archive.JoinDistinct(err, c.finishUploads(active))
 	}
 	err = archive.JoinDistinct(err, stopUploads())

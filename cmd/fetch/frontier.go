@@ -68,7 +68,9 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
   next       when the first of the paused hosts gets a request again
-  workers    with --frontier, the workers with their leased hosts and WARC files`,
+  workers    with --frontier, the workers with their leased hosts and WARC files;
+             with --store, stored counts the uploaded files, and spool the files
+             and bytes that wait for their upload`,
 	}, &frontierStatusCommand{streams: r.streams})
 }
 

@@ -31,6 +31,7 @@ const sharedDelay = 20 * time.Millisecond
 type sharedSite struct {
 	hosts, pages int
 	port         int
+	padding      string // end of each page
 
 	mu       sync.Mutex
 	running  map[string]int       // requests in progress, by host
@@ -96,7 +97,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "<a href=/%d>next</a>", next)
 		}
 	}
-	fmt.Fprintf(w, "<a href=%s>other host</a>", s.url((host+1)%s.hosts, page))
+	fmt.Fprintf(w, "<a href=%s>other host</a>%s", s.url((host+1)%s.hosts, page), s.padding)
 }
 
 // enter records the start of a request. It checks the delay between the requests
