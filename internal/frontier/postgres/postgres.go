@@ -82,7 +82,7 @@ func open(ctx context.Context, dsn string, w *Worker, now func() time.Time) (fro
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
 	config.MaxConns = max(config.MaxConns, 4)
-	config.ConnConfig.ConnectTimeout = min(max(config.ConnConfig.ConnectTimeout, time.Second), 20*time.Second)
+	config.ConnConfig.ConnectTimeout = min(cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second), 20*time.Second)
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "fetch"
 	}
