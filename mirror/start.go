@@ -56,6 +56,11 @@ func (c *crawl) runNote(seeds []string) ([]byte, error) {
 	if c.o.Frontier != "" {
 		n.Settings = sharedSettings(&c.o)
 	}
+	return n.encode()
+}
+
+// encode returns the note. It omits values that are too long.
+func (n runNote) encode() ([]byte, error) {
 	note, err := json.Marshal(n)
 	if err == nil && len(note) > maxNote {
 		n.Seeds = nil

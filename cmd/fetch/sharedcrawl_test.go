@@ -39,6 +39,7 @@ type sharedSite struct {
 	agent    map[string]string    // process that sent the last request, by host
 	problems []string
 	served   int
+	notMod   int               // responses with the status 304
 	each     func(served int)  // called for each request, or nil
 	onHost   func(host string) // called for each request with its host, or nil
 }
@@ -91,6 +92,14 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	time.Sleep(time.Millisecond) // so that two requests at the same time are found
 	w.Header().Set("Content-Type", "text/html")
+	w.Header().Set("ETag", `"1"`)
+	if r.Header.Get("If-None-Match") != "" {
+		s.mu.Lock()
+		s.notMod++
+		s.mu.Unlock()
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	fmt.Fprintf(w, "<title>%s</title>", r.Host+r.URL.Path)
 	for _, next := range []int{2*page + 1, 2*page + 2} {
 		if next < s.pages {

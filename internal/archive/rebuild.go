@@ -193,36 +193,40 @@ func (r *rebuild) findLayout() (tree.Layout, error) {
 }
 
 // replaceDatabase renames the old database and then the new database.
-func (r *rebuild) replaceDatabase() error {
+func (r *rebuild) replaceDatabase() (err error) {
 	root := r.a.folder.root
-	old, err := r.oldName()
-	if err != nil {
+	if r.result.Replaced, err = setAside(root, "damaged-"+r.a.started.UTC().Format("20060102T150405Z")); err != nil {
 		return err
 	}
-	for _, suffix := range databaseSuffixes {
-		switch err := root.Rename(database+suffix, old+suffix); {
-		case err == nil:
-			r.result.Replaced = old
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-	}
-	syncNames(root) // the old log must not remain beside the new database
 	err = root.Rename(newDatabase, database)
 	syncNames(root)
 	return err
 }
 
-// oldName returns an unused name for the old database.
-func (r *rebuild) oldName() (string, error) {
-	name := database + ".damaged-" + r.a.started.UTC().Format("20060102T150405Z")
+// setAside renames the database, if there is one, and returns its new name. The
+// label is a part of the name.
+func setAside(root *os.Root, label string) (renamed string, err error) {
+	name := database + "." + label
 	for n := 1; ; n++ {
-		used, err := fs.Glob(r.a.folder.root.FS(), name+"*")
-		if len(used) == 0 || err != nil {
-			return name, err
+		used, err := fs.Glob(root.FS(), name+"*")
+		if err != nil {
+			return "", err
 		}
-		name = fmt.Sprintf("%s.damaged-%s.%d", database, r.a.started.UTC().Format("20060102T150405Z"), n)
+		if len(used) == 0 {
+			break
+		}
+		name = fmt.Sprintf("%s.%s.%d", database, label, n)
 	}
+	for _, suffix := range databaseSuffixes {
+		switch err := root.Rename(database+suffix, name+suffix); {
+		case err == nil:
+			renamed = name
+		case !errors.Is(err, fs.ErrNotExist):
+			return renamed, err
+		}
+	}
+	syncNames(root) // the old log must not remain beside a new database
+	return renamed, nil
 }
 
 // syncNames commits the names in the directory to stable storage. It ignores

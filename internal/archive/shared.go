@@ -49,6 +49,9 @@ type identity struct {
 func (a *Archive) join(ctx context.Context) error {
 	s := a.options.Shared
 	if _, err := a.folder.root.Lstat(database); err == nil {
+		if _, err := a.folder.readIdentity(); err == nil {
+			return a.folder.interruptedCopy()
+		}
 		return fetch.Usage.Errorf("%s has a frontier of its own (%s): use another directory", a.folder.dir, database)
 	}
 	id, err := a.folder.readIdentity()
@@ -132,6 +135,9 @@ func (f *folder) checkNotShared() error {
 		return nil
 	case err != nil:
 		return err
+	}
+	if _, err := f.root.Lstat(database); err == nil {
+		return f.interruptedCopy()
 	}
 	return fetch.Usage.Errorf("%s belongs to the worker %s of a crawl with a shared frontier", f.dir, id.Worker)
 }

@@ -97,6 +97,27 @@ func (r *Row) Scan(to ...any) error {
 	return nil
 }
 
+// Values returns the values of all columns: nil, an int64, a string or a []byte.
+func (r *Row) Values() ([]any, error) {
+	values := make([]any, r.stmt.DataCount())
+	for n := range values {
+		switch r.stmt.ColumnType(n) {
+		case sqlite.TypeNull:
+		case sqlite.TypeInteger:
+			values[n] = r.stmt.ColumnInt64(n)
+		case sqlite.TypeText:
+			values[n] = r.stmt.ColumnText(n)
+		case sqlite.TypeBlob:
+			blob := make([]byte, r.stmt.ColumnLen(n))
+			r.stmt.ColumnBytes(n, blob)
+			values[n] = blob
+		default:
+			return nil, fmt.Errorf("sqlite: column %d has an unsupported type", n+1)
+		}
+	}
+	return values, nil
+}
+
 // AppendColumns appends the types, lengths and values of all columns to b.
 // Different rows produce different bytes.
 func (r *Row) AppendColumns(b []byte) []byte {
