@@ -23,7 +23,7 @@ type Monitor struct {
 }
 
 // Metrics contains the numbers of one process. All of them grow during a run,
-// except Hosts.
+// except Hosts, WaitingFiles and WaitingBytes.
 type Metrics struct {
 	Visits       map[string]int64 // visits by outcome: new, unchanged, repaired, gone, failed, unreached, excluded or retried
 	Errors       map[string]int64 // visits with an error, by its class, such as "timeout"
@@ -32,6 +32,8 @@ type Metrics struct {
 	ResponseTime time.Duration    // sum of the times from each request to the start of its response
 	LostLeases   int64            // hosts that other workers have taken over, because a lease expired
 	Hosts        int64            // hosts that the process visits now
+	WaitingFiles int64            // finished WARC files that wait for their upload
+	WaitingBytes int64            // size of the waiting files
 }
 
 // Crawled contains the numbers of a crawl, which all its workers share.
@@ -59,7 +61,9 @@ func (m *Monitor) Metrics() (_ Metrics, ok bool) {
 		return Metrics{}, false
 	}
 	n := c.report.statistics.Counts()
+	files, bytes := c.archive.Backlog()
 	return Metrics{
+		WaitingFiles: int64(files), WaitingBytes: bytes,
 		Visits: outcomes(&n.Totals), Errors: n.Errors, Bytes: n.Bytes, Requests: n.Requests, ResponseTime: n.ResponseTime,
 		LostLeases: c.lost.Load(), Hosts: c.leases.Load(),
 	}, true

@@ -75,6 +75,8 @@ func processMetrics(m *mirror.Metrics) []metrics.Family {
 		metrics.Single("fetch_lost_leases_total", metrics.Counter,
 			"Hosts that another worker has taken over, because a lease expired.", float64(m.LostLeases)),
 		metrics.Single("fetch_active_hosts", metrics.Gauge, "Hosts that this process visits.", float64(m.Hosts)),
+		metrics.Single("fetch_upload_waiting_files", metrics.Gauge, "Finished WARC files that wait for their upload.", float64(m.WaitingFiles)),
+		metrics.Single("fetch_upload_waiting_bytes", metrics.Gauge, "Size of the WARC files that wait for their upload.", float64(m.WaitingBytes)),
 	}
 }
 
