@@ -3,7 +3,8 @@
 # make peers    install the servers and clients for tests and benchmarks (Debian)
 # make lint     run go vet and staticcheck
 # make fuzz     run each fuzz target for FUZZTIME
-# make bench    run Go benchmarks, then compare fetch with curl, wget and nginx
+# make bench    run Go benchmarks, then compare fetch with curl, wget and others
+# make bench-large  compare the cost of an item in tasks of two sizes
 # make recordings  record the terminal sessions in doc/ with tmux
 # make soak     run the long tests, which have the build tag soak
 # make release  build the archives and packages of a release in dist/
@@ -23,7 +24,7 @@ NORACE := modernc.org/...=-race=false
 # servers and timeouts, so more packages than processors run at a time.
 JOBS ?= 4
 
-.PHONY: build test peers lint fuzz bench soak recordings release release-test vuln clean
+.PHONY: build test peers lint fuzz bench bench-large soak recordings release release-test vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
@@ -51,6 +52,10 @@ fuzz:
 bench: build peers
 	go test -run '^$$' -bench . -benchmem ./...
 	go run ./internal/bench $(BENCH)
+
+# Files of up to 20 GiB are written to TMPDIR and removed again.
+bench-large: build peers
+	go run ./internal/bench -large -runs 1 $(BENCH)
 
 soak: peers
 	go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...

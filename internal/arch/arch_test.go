@@ -113,7 +113,7 @@ var users = map[string][]string{
 	"internal/frontier/postgres": {"mirror", "internal/archive", "internal/upload"},
 	"internal/upload":            {"mirror", "internal/archive"},
 
-	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/", "internal/upload"},
+	"internal/frontier": {"mirror", "internal/archive", "internal/tree", "internal/frontier/", "internal/upload", "internal/bench/frontierload"},
 	"internal/tree":     {"internal/archive", "cmd/"},
 	"internal/links":    {"mirror", "internal/archive", "gateway", "cmd/"},
 

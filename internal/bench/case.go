@@ -100,7 +100,7 @@ func (c Case) programs(b *block, opts options) []program {
 		if r.Program == opts.as {
 			programs[0].args, found = r.Args, true
 		}
-		path, err := r.find(b)
+		path, err := find(b, r.Program)
 		if err != nil {
 			b.Logf("bench: %s: %v (make peers)", c.Name, err)
 		}
@@ -114,15 +114,16 @@ func (c Case) programs(b *block, opts options) []program {
 
 func (r Rival) name() string { return filepath.Base(r.Program) }
 
-// find returns the path of the program. It builds a program of this module.
-func (r Rival) find(b *block) (string, error) {
-	if !strings.HasPrefix(r.Program, "./") {
-		return exec.LookPath(r.Program)
+// find returns the path of a program. It builds a program of this module, which
+// begins with "./".
+func find(b *block, program string) (string, error) {
+	if !strings.HasPrefix(program, "./") {
+		return exec.LookPath(program)
 	}
-	path := filepath.Join(scratchDir(b), r.name())
-	out, err := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, r.Program).CombinedOutput()
+	path := filepath.Join(scratchDir(b), filepath.Base(program))
+	out, err := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, program).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go build %s: %w: %s", r.Program, err, out)
+		return "", fmt.Errorf("go build %s: %w: %s", program, err, out)
 	}
 	return path, nil
 }

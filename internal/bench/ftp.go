@@ -26,15 +26,15 @@ func ftpCases() []Case {
 		Targets: []Target{{Measure: wall, Ratio: 0.8}, {Measure: cpu, Ratio: 0.6}, {Measure: memory, Limit: 32 << 20}},
 	}, {
 		Name:  "ftp 2,000 files, 1 connection",
-		Serve: serveFTPFiles,
+		Serve: serveFTPFiles(ftpFiles),
 		Fetch: []string{"--no-config", "--input-file", "{list}"},
 		Rivals: []Rival{
-			{"wget", append(wget, "-O-", "-i", "{list}")}, {"curl", append(curl, "{url}/[1000-2999]")},
+			{"wget", append(wget, "-O-", "-i", "{list}")}, {"curl", append(curl, "{url}/[10000-11999]")},
 		},
 		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 32 << 20}},
 	}, {
 		Name:    "ftp 2,000 files, 4 connections",
-		Serve:   serveFTPFiles,
+		Serve:   serveFTPFiles(ftpFiles),
 		Fetch:   []string{"--no-config", "-Z", "--per-host", "4", "--output-dir", "{dir}", "--input-file", "{list}"},
 		Rivals:  []Rival{{"wget", append(wget, "-r", "-nH", "-P", "{dir}", "{url}/")}},
 		Targets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.3}, {Measure: memory, Limit: 32 << 20}},
@@ -59,24 +59,26 @@ func serveFTP(t peer.TB) Object {
 	return Object{Sum: sum, Words: map[string]string{"url": "ftp://" + s.Addr + "/file"}}
 }
 
-// serveFTPFiles starts an FTP server with 2,000 files, which are named 1000 to
-// 2999. It also creates a list of their URLs.
-func serveFTPFiles(t peer.TB) Object {
-	s := vsftpd(t)
-	url := "ftp://" + s.Addr + "/files"
-	random := rand.NewChaCha8([32]byte{})
-	content := make([]byte, ftpFileSize)
-	sum := sha256.New()
-	var list strings.Builder
-	for i := range ftpFiles {
-		random.Read(content)
-		sum.Write(content)
-		name := fmt.Sprint(1000 + i)
-		s.Put(filepath.Join("files", name), content)
-		fmt.Fprintf(&list, "%s/%s\n", url, name)
-	}
-	return Object{
-		Sum:   [sha256.Size]byte(sum.Sum(nil)),
-		Words: map[string]string{"url": url, "list": s.Put("list", []byte(list.String()))},
+// serveFTPFiles returns a function that starts an FTP server with files named
+// 10000, 10001 and so on. It also creates a list of their URLs.
+func serveFTPFiles(files int) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		s := vsftpd(t)
+		url := "ftp://" + s.Addr + "/files"
+		random := rand.NewChaCha8([32]byte{})
+		content := make([]byte, ftpFileSize)
+		sum := sha256.New()
+		var list strings.Builder
+		for i := range files {
+			random.Read(content)
+			sum.Write(content)
+			name := fmt.Sprint(10_000 + i)
+			s.Put(filepath.Join("files", name), content)
+			fmt.Fprintf(&list, "%s/%s\n", url, name)
+		}
+		return Object{
+			Sum:   [sha256.Size]byte(sum.Sum(nil)),
+			Words: map[string]string{"url": url, "list": s.Put("list", []byte(list.String()))},
+		}
 	}
 }

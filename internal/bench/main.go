@@ -3,13 +3,19 @@
 //
 //	go run ./internal/bench            # or make bench
 //	go run ./internal/bench -case 10K
+//	go run ./internal/bench -large -runs 1   # or make bench-large
+//
+// With -large, the rival of each task is the same task with a tenth of its
+// items, and the figures are the resources for each item. The peak memory is
+// that of the process, because it must not depend on the number of items.
 //
 // The programs run in turn, so that other load on the machine affects all of
 // them. The figures are medians. A case can set targets. The exit status is 1
 // if a target is missed. Before a measurement, bench checks that each program
 // delivers the correct bytes.
 //
-// To add a case, add an element to a list such as the one in http.go.
+// To add a case, add an element to a list such as the one in http.go, or in
+// large.go.
 package main
 
 import (
@@ -28,6 +34,7 @@ func main() {
 	flag.StringVar(&opts.as, "as", "", "run -fetch with the arguments of `rival`; for example, curl against curl shows the noise")
 	flag.IntVar(&opts.runs, "runs", 5, "number of measured runs of each program")
 	pattern := flag.String("case", "", "run only cases whose names match the regular `expression`")
+	large := flag.Bool("large", false, "compare the cost of each item of a large task with the cost in a tenth of the task")
 	flag.Parse()
 	only, err := regexp.Compile(*pattern)
 	if err != nil {
@@ -36,7 +43,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if !bench(ctx, opts, only) {
+	all := cases()
+	if *large {
+		all = largeCases()
+	}
+	if !bench(ctx, opts, all, only) {
 		os.Exit(1)
 	}
 }
@@ -49,10 +60,10 @@ type options struct {
 
 // bench runs the selected cases and reports whether all of them met their
 // targets.
-func bench(ctx context.Context, opts options, only *regexp.Regexp) bool {
+func bench(ctx context.Context, opts options, all []Case, only *regexp.Regexp) bool {
 	ok := true
 	var rows []row
-	for _, c := range cases() {
+	for _, c := range all {
 		if !only.MatchString(c.Name) {
 			continue
 		}

@@ -44,13 +44,14 @@ func median(samples []usage) usage {
 }
 
 // runTime limits the time of one process.
-const runTime = 5 * time.Minute
+const runTime = time.Hour
 
 type program struct {
 	name, path string
 	args       []string
 	dir        string // output directory; empty if the program writes to standard output
 	checkDir   func(dir string) error
+	lines      int // if not 0, expected number of lines on standard output
 }
 
 // command returns a command that runs p and discards its standard output. It
@@ -95,6 +96,13 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+type lineCounter int
+
+func (c *lineCounter) Write(p []byte) (int, error) {
+	*c += lineCounter(bytes.Count(p, []byte("\n")))
+	return len(p), nil
+}
+
 // measure runs p several times and returns the mean of each measure.
 func (p program) measure(ctx context.Context, starts int) (usage, error) {
 	var total usage
@@ -105,10 +113,17 @@ func (p program) measure(ctx context.Context, starts int) (usage, error) {
 			}
 		}
 		cmd, stderr, cancel := p.command(ctx)
+		var lines lineCounter
+		if p.lines > 0 {
+			cmd.Stdout = &lines
+		}
 		began := time.Now()
 		err := cmd.Run()
 		took := time.Since(began)
 		cancel()
+		if err == nil && int(lines) != p.lines {
+			err = fmt.Errorf("%d lines, want %d", lines, p.lines)
+		}
 		if err != nil {
 			return usage{}, fmt.Errorf("%q: %w: %s", cmd.Args, err, stderr)
 		}

@@ -28,7 +28,7 @@ func mirrorCases() []Case {
 	}
 	return []Case{{
 		Name:  "mirror http, 10,000 files",
-		Serve: serveSite,
+		Serve: serveSite(10_000),
 		Fetch: append(fetch, "{url}/"),
 		Rivals: []Rival{
 			{"wget2", append([]string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH", "-l", "9", "-P", "{dir}"}, "{url}/")},
@@ -38,63 +38,67 @@ func mirrorCases() []Case {
 		Targets: []Target{{Measure: wall, Ratio: 0.9}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 128 << 20}},
 	}, {
 		Name:    "mirror http into WARC, 10,000 files",
-		Serve:   serveSite,
+		Serve:   serveSite(10_000),
 		Fetch:   append(fetch, "--warc", "--no-tree", "{url}/"),
 		Rivals:  []Rival{{"wget", append(wget, "-l", "9", "-P", "{dir}", "--delete-after", "--warc-file={dir}/wget", "--warc-cdx", "{url}/")}},
 		Targets: []Target{{Measure: wall, Ratio: 0.25}, {Measure: cpu, Ratio: 0.35}, {Measure: memory, Limit: 128 << 20}},
 	}, {
 		Name:    "mirror ftp, 2,000 files, 1 connection",
-		Serve:   serveFolder,
+		Serve:   serveFolder(ftpFiles),
 		Fetch:   append(fetch, "--per-host", "1", "{url}/"),
 		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror")}},
 		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1.5}, {Measure: memory, Limit: 128 << 20}},
 	}, {
 		Name:    "mirror ftp, 2,000 files, 4 connections",
-		Serve:   serveFolder,
+		Serve:   serveFolder(ftpFiles),
 		Fetch:   append(fetch, "--per-host", "4", "{url}/"),
 		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror --parallel=4")}},
 		Targets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.4}, {Measure: memory, Limit: 128 << 20}},
 	}}
 }
 
-// serveSite starts nginx with 10,000 text files of 1 to 4 KB in 100
-// directories. It also creates pages that link to the files.
-func serveSite(t peer.TB) Object {
-	s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
-	random := rand.New(rand.NewChaCha8([32]byte{}))
-	var all digests
-	var root strings.Builder
-	for d := range 100 {
-		var page strings.Builder
-		for f := range 100 {
-			text := make([]byte, 1000+random.IntN(3000))
-			for i := range text {
-				text[i] = byte(' ' + random.IntN(64))
+// serveSite returns a function that starts nginx with text files of 1 to 4 KB in
+// directories of 100 files. It also creates pages that link to the files.
+func serveSite(files int) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		s := peer.Nginx(t, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
+		random := rand.New(rand.NewChaCha8([32]byte{}))
+		var all digests
+		var root strings.Builder
+		for d := range files / 100 {
+			var page strings.Builder
+			for f := range 100 {
+				text := make([]byte, 1000+random.IntN(3000))
+				for i := range text {
+					text[i] = byte(' ' + random.IntN(64))
+				}
+				all = append(all, sha256.Sum256(text), sha1Of(text))
+				s.Put(fmt.Sprintf("site/%02d/%02d.txt", d, f), text)
+				fmt.Fprintf(&page, "<a href=\"%02d.txt\">%02d</a>\n", f, f)
 			}
-			all = append(all, sha256.Sum256(text), sha1Of(text))
-			s.Put(fmt.Sprintf("site/%02d/%02d.txt", d, f), text)
-			fmt.Fprintf(&page, "<a href=\"%02d.txt\">%02d</a>\n", f, f)
+			s.Put(fmt.Sprintf("site/%02d/index.html", d), []byte(page.String()))
+			fmt.Fprintf(&root, "<a href=\"%02d/\">%02d</a>\n", d, d)
 		}
-		s.Put(fmt.Sprintf("site/%02d/index.html", d), []byte(page.String()))
-		fmt.Fprintf(&root, "<a href=\"%02d/\">%02d</a>\n", d, d)
+		s.Put("site/index.html", []byte(root.String()))
+		s.Put("robots.txt", []byte("User-agent: *\nDisallow:\n"))
+		return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "http://" + s.Addr + "/site"}}
 	}
-	s.Put("site/index.html", []byte(root.String()))
-	s.Put("robots.txt", []byte("User-agent: *\nDisallow:\n"))
-	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "http://" + s.Addr + "/site"}}
 }
 
-// serveFolder starts vsftpd with a directory of 2,000 files.
-func serveFolder(t peer.TB) Object {
-	s := vsftpd(t)
-	random := rand.NewChaCha8([32]byte{})
-	var all digests
-	for f := range ftpFiles {
-		content := make([]byte, ftpFileSize)
-		random.Read(content)
-		all = append(all, sha256.Sum256(content), sha1Of(content))
-		s.Put(fmt.Sprint("files/", 1000+f), content)
+// serveFolder returns a function that starts vsftpd with a directory of files.
+func serveFolder(files int) func(peer.TB) Object {
+	return func(t peer.TB) Object {
+		s := vsftpd(t)
+		random := rand.NewChaCha8([32]byte{})
+		var all digests
+		for f := range files {
+			content := make([]byte, ftpFileSize)
+			random.Read(content)
+			all = append(all, sha256.Sum256(content), sha1Of(content))
+			s.Put(fmt.Sprint("files/", 1000+f), content)
+		}
+		return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
 	}
-	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "ftp://" + s.Addr + "/files"}}
 }
 
 // digests contains two digests of each object. The SHA-256 is compared with

@@ -39,7 +39,18 @@ func measureServe(b *block, opts options) []row {
 	dir := scratchDir(b)
 	archive := filepath.Join(dir, "archive")
 	rival := peer.Nginx(b, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
-	if err := writeServed(archive, rival); err != nil {
+	random := rand.NewChaCha8([32]byte{})
+	err := writeServed(archive, servedRecords, func(n int) []byte {
+		page := servedPage(random, n)
+		if n < servedFiles {
+			rival.Put(fmt.Sprintf("%05d.html", n), page)
+		}
+		return page
+	})
+	if err == nil {
+		err = indexServed(archive)
+	}
+	if err != nil {
 		b.Fatalf("bench: %v", err)
 	}
 	wacz := filepath.Join(dir, "archive.wacz")
@@ -60,7 +71,7 @@ func measureServe(b *block, opts options) []row {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(b.name, a.name) })
 	s := startServe(b, opts.program, archive)
-	rows = append(rows, row{name: "serve, first byte of a page", kind: wall, fetch: s.firstByte(b), target: &Target{Measure: wall, Limit: 0.010}})
+	rows = append(rows, row{name: "serve, first byte of a page", kind: wall, fetch: s.firstByte(b, 2000, servedRecords, s.pagePath), target: &Target{Measure: wall, Limit: 0.010}})
 	file := func(n int) string { return fmt.Sprintf("/%05d.html", n) }
 	var ours, different, theirs []float64
 	for range opts.runs {
@@ -85,9 +96,8 @@ func middle(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// writeServed writes an archive with an index to dir, and the first pages to the
-// folder of a server.
-func writeServed(dir string, rival *peer.Server) error {
+// writeServed writes an archive of pages to dir, without an index.
+func writeServed(dir string, records int, page func(n int) []byte) error {
 	if err := os.MkdirAll(filepath.Join(dir, "warc"), 0o777); err != nil {
 		return err
 	}
@@ -107,21 +117,19 @@ func writeServed(dir string, rival *peer.Server) error {
 	if err != nil {
 		return err
 	}
-	random := rand.NewChaCha8([32]byte{})
-	for n := range servedRecords {
-		page := servedPage(random, n)
-		if n < servedFiles {
-			rival.Put(fmt.Sprintf("%05d.html", n), page)
-		}
+	for n := range records {
+		page := page(n)
 		head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n", len(page))
 		c := warc.Capture{URL: uri.MustParse(servedURL(n)), Date: date}
 		if _, err := w.Write(c.Response(bytes.NewReader(append([]byte(head), page...)))); err != nil {
 			return err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
+	return w.Close()
+}
+
+// indexServed writes the index of an archive.
+func indexServed(dir string) error {
 	index, err := os.Create(filepath.Join(dir, "index", "all.cdxj"))
 	if err != nil {
 		return err
@@ -212,17 +220,17 @@ func (s *serving) get(b *block, path, text string) {
 }
 
 // firstByte returns the median time from a request for a page to the first byte
-// of the response. The pages are spread over the archive.
-func (s *serving) firstByte(b *block) float64 {
+// of the response. The pages are spread over the records of the archive.
+func (s *serving) firstByte(b *block, requests, records int, path func(n int) string) float64 {
 	c, err := dialClient(s.addr)
 	if err != nil {
 		b.Fatalf("bench: %v", err)
 	}
 	defer c.Close()
 	var all []float64
-	for i := range 2000 {
-		n := i * 7919 % servedRecords
-		body, first, err := c.get(s.pagePath(n))
+	for i := range requests {
+		n := i * 7919 % records
+		body, first, err := c.get(path(n))
 		if err != nil || !bytes.Contains(body, fmt.Appendf(nil, "<h1>Page %d</h1>", n)) {
 			b.Fatalf("bench: page %d: %v, %q", n, err, body)
 		}

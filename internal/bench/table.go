@@ -14,6 +14,15 @@ type row struct {
 	rival  string
 	other  float64 // 0 if the rival is missing
 	target *Target // nil without a target
+	item   string  // if not empty, item of which the times are those of one; for example, "file"
+}
+
+// figure returns a result of r as text.
+func (r row) figure(value float64) string {
+	if r.item == "" || r.kind == memory {
+		return figure(r.kind, value)
+	}
+	return fmt.Sprintf("%.2f µs/%s", value*1e6, r.item)
 }
 
 // rows returns one row for each measure and rival. For a case without rivals, it
@@ -119,9 +128,9 @@ func print(w io.Writer, rows []row, least float64) error {
 		case r.rival != "" && r.other <= 0:
 			rival, other = r.rival, "missing"
 		case r.rival != "":
-			rival, other, ratio = r.rival, figure(r.kind, r.other), fmt.Sprintf("%.2f", r.ratio())
+			rival, other, ratio = r.rival, r.figure(r.other), fmt.Sprintf("%.2f", r.ratio())
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.kind, figure(r.kind, r.fetch), rival, other, ratio, r.verdict())
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.kind, r.figure(r.fetch), rival, other, ratio, r.verdict())
 	}
 	fmt.Fprintf(tw, "%d of %d targets are met; not compared: %d.\n", met, targets, unknown)
 	fmt.Fprintf(tw, "The smallest measurable memory is %s.\n", figure(memory, least))
