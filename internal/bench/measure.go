@@ -117,6 +117,7 @@ func (p program) measure(ctx context.Context, starts int) (usage, error) {
 		if p.lines > 0 {
 			cmd.Stdout = &lines
 		}
+		resetPeak()
 		began := time.Now()
 		err := cmd.Run()
 		took := time.Since(began)

@@ -4,6 +4,8 @@ package main
 
 import "errors"
 
+func resetPeak() {}
+
 // peak returns 0 on this system, where benchmarks do not measure memory.
 func peak(any) float64 { return 0 }
 
