@@ -82,7 +82,7 @@ func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*Lease
 	l.addOutstanding(l.Items, ids)
 	h.epoch++
 	h.setLease(t.now + max(ttl.Microseconds(), 1))
-	l.Epoch, l.Until, l.Control = h.epoch, timeOf(h.until), h.control.export(d.name)
+	l.Epoch, l.Until, l.Control, l.Objects = h.epoch, timeOf(h.until), h.control.export(d.name), h.control.objects
 	err = t.Exec("update host set owner=? where id=?", worker, h.id)
 	return l, err
 }

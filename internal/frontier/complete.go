@@ -30,6 +30,9 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 				return err
 			}
 		}
+		if err := t.addCounters(h, rs); err != nil {
+			return err
+		}
 		for name, end := range ends {
 			err := t.Exec(`insert into file (name, ends) values (?1, ?2)
 				on conflict (name) do update set ends = max(coalesce(ends, 0), ?2)`, name, end)

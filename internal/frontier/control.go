@@ -37,15 +37,13 @@ func (e *engine) Control(ctx context.Context, name string, change func(*HostCont
 				return err
 			}
 		}
-		c.excluded = want.Excluded
-		err = t.Exec(`insert into control (host, held, delay, crawl, excluded) values (?1, ?2, ?3, ?4, ?5)
-			on conflict (host) do update set held=?2, delay=?3, crawl=?4, excluded=?5`, h.id, c.held, c.delay, c.crawl, c.excluded)
-		if h.changed = true; h.leased() {
+		c.excluded, c.changed, h.changed = want.Excluded, true, true
+		if h.leased() {
 			h.setLease(h.until.Int64)
 		} else {
 			h.stale = true
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return 0, err

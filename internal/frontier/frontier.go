@@ -161,7 +161,15 @@ type Result struct {
 	Capture  *Capture  // new capture, or nil if no new object was retrieved
 	Names    []Name    // paths to reserve for Capture.Path
 	Children []Item    // links in the object, to be added as with Add
+
+	Counts  Counts // added to the numbers of the run
+	Objects int64  // added to Lease.Objects of the host
+	Error   string // class of the error, counted in Stats.Errors; "" means no error
 }
+
+// Counts contains the numbers of a run that limits apply to. The caller defines
+// their meaning.
+type Counts struct{ Files, Bytes int64 }
 
 // A Lease is the exclusive right of one worker to visit a host. It is not safe
 // for concurrent use. An expired Lease remains valid until another worker
@@ -172,6 +180,7 @@ type Lease struct {
 	Until   time.Time
 	Items   []Item      // items returned by Claim
 	Control HostControl // settings of the host at the time of Claim
+	Objects int64       // sum of Result.Objects of all runs at the time of Claim
 
 	// Outstanding contains the row numbers of the items that were claimed and
 	// are not completed. Only the Frontier modifies it.
@@ -200,18 +209,20 @@ const NoteExcludedHost = "the host was excluded from the crawl"
 
 // Stats contains the numbers of URLs and captures in a Frontier.
 type Stats struct {
-	Run       int64  // number of the most recent run
-	Note      []byte // note that was passed to Begin at the start of the run
+	Run       int64     // number of the most recent run
+	Note      []byte    // note that was passed to Begin at the start of the run
+	Time      time.Time // current time of the database
 	Started   time.Time
-	Ended     time.Time       // end of the run; zero while the run is active
-	States    map[State]int64 // number of URLs that this run has visited, and of all pending URLs
-	URLs      int64           // number of URLs of all runs
-	Postponed int64           // number of pending URLs that are not claimed before the next Begin
-	Dropped   int64           // number of URLs dropped because of SetPendingLimit since Open
-	Hosts     int64           // number of hosts with pending URLs
-	Waiting   int64           // number of these hosts without a lease that may not be visited yet
-	Paused    int64           // number of these hosts that are paused
-	Open      int64           // number of these hosts that are leased, or that will be due without a call of Begin or Control
+	Ended     time.Time        // end of the run; zero while the run is active
+	States    map[State]int64  // number of URLs that this run has visited, and of all pending URLs
+	Errors    map[string]int64 // number of results of this run with each class of error; nil if there are none
+	URLs      int64            // number of URLs of all runs
+	Postponed int64            // number of pending URLs that are not claimed before the next Begin
+	Dropped   int64            // number of URLs dropped because of SetPendingLimit since Open
+	Hosts     int64            // number of hosts with pending URLs
+	Waiting   int64            // number of these hosts without a lease that may not be visited yet
+	Paused    int64            // number of these hosts that are paused
+	Open      int64            // number of these hosts that are leased, or that will be due without a call of Begin or Control
 	Captures  int64
 	Bytes     int64     // total size of the payloads of all captures
 	NextDue   time.Time // earliest time at which a waiting host may be visited; zero if no host waits
@@ -378,6 +389,10 @@ type Frontier interface {
 	// rows, Check also verifies this digest. The error wraps ErrDamaged if the
 	// database is damaged.
 	Check(ctx context.Context) error
+
+	// Counts returns the sums of Result.Counts in the run, for the worker that
+	// uses this Frontier and for all other workers.
+	Counts(ctx context.Context) (own, others Counts, err error)
 
 	// Stats returns the statistics of the database and of the most recent run.
 	Stats(ctx context.Context) (Stats, error)

@@ -25,6 +25,8 @@ type control struct {
 	held         sql.NullInt64
 	delay, crawl int64
 	excluded     bool
+	objects      int64
+	changed      bool
 }
 
 // pausedTime is the value of the column next for a paused host.
@@ -35,6 +37,7 @@ const pausedTime = 1 << 62
 func (h *host) block(until int64) {
 	if h.control.held.Valid {
 		h.control.held.Int64 = max(h.control.held.Int64, until)
+		h.control.changed = true
 	}
 	h.next = max(h.next, until)
 	h.changed = true
@@ -80,12 +83,12 @@ func (h *host) setReady(wait sql.NullInt64) {
 }
 
 const readHost = `select id, pending, next, due, epoch, until, held, coalesce(delay, 0), coalesce(crawl, 0),
-	coalesce(excluded, 0) from host left join control on control.host = id `
+	coalesce(excluded, 0), coalesce(objects, 0) from host left join control on control.host = id `
 
 func (t *tx) readHost(where string, arg any) (*host, error) {
 	h := &host{now: t.now}
 	err := t.Scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until,
-		&h.control.held, &h.control.delay, &h.control.crawl, &h.control.excluded)
+		&h.control.held, &h.control.delay, &h.control.crawl, &h.control.excluded, &h.control.objects)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +139,11 @@ func (t *tx) settle() error {
 		}
 		err := t.Exec("update host set pending=?, next=?, due=?, epoch=?, until=? where id=?",
 			h.pending, h.next, h.due, h.epoch, h.until, h.id)
-		if err == nil && h.control.held.Valid {
-			err = t.Exec("update control set held=? where host=?", h.control.held, h.id)
+		if c := &h.control; err == nil && c.changed {
+			c.changed = false
+			err = t.Exec(`insert into control (host, held, delay, crawl, excluded, objects) values (?1, ?2, ?3, ?4, ?5, ?6)
+				on conflict (host) do update set held=?2, delay=?3, crawl=?4, excluded=?5, objects=?6`,
+				h.id, c.held, c.delay, c.crawl, c.excluded, c.objects)
 		}
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 )
 
 // ErrNoRun means that no run is active, because Begin was not called or End was
@@ -74,6 +75,9 @@ func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool,
 			t.live = true
 			t.before += t.states[Done]
 			t.states = [len(states)]int64{Pending: t.states[Pending]}
+			if err := t.Exec("delete from counter"); err != nil {
+				return err
+			}
 			if err := t.Exec("insert into run (id, note, started) values (?, ?, ?)", t.run, note, t.now); err != nil {
 				return err
 			}
@@ -122,7 +126,10 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		if err := s.Scan("select count(*) from url where wait = ?", []any{farFuture}, &st.Postponed); err != nil {
 			return err
 		}
-		st.Dropped = e.dropped.Load()
+		if st.Errors, err = s.errorCounts(); err != nil {
+			return err
+		}
+		st.Dropped, st.Time = e.dropped.Load(), time.UnixMicro(now).UTC()
 		st.Run, st.URLs, st.Captures, st.Bytes = b.run, b.urls, b.captures, b.bytes
 		st.Started, st.Ended, st.NextDue = timeOf(started), timeOf(ended), timeOf(next)
 		st.States = map[State]int64{}

@@ -2,6 +2,7 @@ package frontiertest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,6 +20,8 @@ type model struct {
 	captures []frontier.Capture
 	names    map[string]frontier.Key
 	ends     map[string]int64
+	counts   frontier.Counts
+	errors   map[string]int64
 	limit    int64
 	dropped  int64
 }
@@ -35,6 +38,7 @@ type modelHost struct {
 	epoch       int64
 	leased      bool
 	control     frontier.HostControl
+	objects     int64
 }
 
 func newModel(now func() time.Time) *model {
@@ -44,6 +48,7 @@ func newModel(now func() time.Time) *model {
 func (m *model) begin() (run int64, fresh bool) {
 	if fresh = !m.live; fresh {
 		m.run++
+		m.counts, m.errors = frontier.Counts{}, nil
 		m.live = true
 	}
 	for _, i := range m.items {
@@ -91,6 +96,13 @@ func (m *model) add(items []frontier.Item) (added int) {
 		added++
 	}
 	return added
+}
+
+// postponedOnly reports whether all pending items of host are postponed.
+func (m *model) postponedOnly(host string) bool {
+	return !slices.ContainsFunc(m.items, func(i *modelItem) bool {
+		return i.Host == host && i.state == frontier.Pending && !i.postponed
+	})
 }
 
 // isFull reports whether host has reached the limit of pending items.
@@ -184,6 +196,15 @@ func (m *model) complete(rs []frontier.Result, ends map[string]int64) bool {
 	}
 	for _, r := range rs {
 		m.result(r)
+		m.counts.Files += r.Counts.Files
+		m.counts.Bytes += r.Counts.Bytes
+		m.host(r.Item.Host).objects += r.Objects
+		if r.Error != "" {
+			if m.errors == nil {
+				m.errors = map[string]int64{}
+			}
+			m.errors[r.Error]++
+		}
 	}
 	for _, r := range rs {
 		m.add(r.Children)
@@ -248,7 +269,7 @@ func (m *model) exclude(host string) (n int64) {
 func (m *model) stats() frontier.Stats {
 	st := frontier.Stats{
 		Run: m.run, Dropped: m.dropped, URLs: int64(len(m.items)), Captures: int64(len(m.captures)),
-		States: map[frontier.State]int64{},
+		States: map[frontier.State]int64{}, Errors: maps.Clone(m.errors),
 	}
 	for _, c := range m.captures {
 		st.Bytes += c.Size

@@ -77,6 +77,7 @@ func (p *play) runClaim() {
 		want := p.model.ready(l.Host)
 		want = want[:min(each, len(want))]
 		p.equalItems("claimed items", l.Items, want)
+		p.equal("objects of the host", l.Objects, p.model.host(l.Host).objects)
 		p.equal("epoch", l.Epoch, p.model.claim(l.Host, ttl))
 		p.equal("end of the lease", l.Until, p.now().Add(ttl))
 		p.equal("number of outstanding items", len(l.Outstanding), len(l.Items))
@@ -182,6 +183,9 @@ func (p *play) randomResult(l *frontier.Lease) frontier.Result {
 		if p.intn(4) == 0 {
 			r.Names = []frontier.Name{{Fold: paths[p.intn(len(paths))]}}
 		}
+	}
+	if p.intn(3) == 0 {
+		r.Counts, r.Objects, r.Error = frontier.Counts{Files: 1, Bytes: int64(p.intn(99))}, int64(p.intn(2)), []string{"", "dns", "timeout"}[p.intn(3)]
 	}
 	if p.intn(3) == 0 {
 		r.Children = p.randomItems()

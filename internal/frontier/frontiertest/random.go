@@ -214,10 +214,17 @@ func (p *play) compare() {
 		if h.leased && !h.until.After(p.now()) && len(p.model.ready(name)) == 0 {
 			want.NextDue = st.NextDue // Claim computes it again only if it finds the expired lease
 		}
+		if h.leased && p.model.postponedOnly(name) {
+			want.NextDue, want.Open = st.NextDue, st.Open // corrected by Claim, too
+		}
 	}
-	want.Note, want.Started, want.Ended = st.Note, st.Started, st.Ended
+	want.Time, want.Note, want.Started, want.Ended = st.Time, st.Note, st.Started, st.Ended
 	want.Waiting = st.Waiting // as exact as NextDue; the named cases test it
 	p.equal("Stats", st, want)
+	own, others, err := p.Counts(p.ctx)
+	p.checkError(err, false)
+	p.equal("Counts", own, p.model.counts)
+	p.equal("Counts of other workers", others, frontier.Counts{})
 	p.equal("active run", st.Run > 0 && st.Ended.IsZero(), p.model.live)
 	for s := frontier.Pending; s <= frontier.Excluded; s++ {
 		var got, want []frontier.Item

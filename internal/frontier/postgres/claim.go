@@ -98,7 +98,7 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 			leased[hosts[r.host]] = true
 			ls = append(ls, &frontier.Lease{
 				Host: r.Host, Epoch: r.epoch + 1, Until: time.UnixMicro(until).UTC(), Outstanding: map[frontier.Key]int64{},
-				Control: r.export(r.Host),
+				Control: r.export(r.Host), Objects: r.objects,
 			})
 		}
 		l := ls[len(ls)-1]

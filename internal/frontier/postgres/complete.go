@@ -65,11 +65,11 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 			return err
 		}
 	}
-	return t.store(rs, ends)
+	return t.store(h, rs, ends)
 }
 
 // store writes the results to the database.
-func (t *tx) store(rs []frontier.Result, ends map[string]int64) error {
+func (t *tx) store(h *host, rs []frontier.Result, ends map[string]int64) error {
 	names, err := namesOf(rs)
 	if err != nil {
 		return err
@@ -81,6 +81,7 @@ func (t *tx) store(rs []frontier.Result, ends map[string]int64) error {
 				file, ends[file], t.e.worker.Name, t.e.worker.Incarnation)
 		}
 		queueNames(b, names)
+		t.queueCounters(b, h, rs)
 	})
 	return err
 }

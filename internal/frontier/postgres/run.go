@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -18,6 +19,7 @@ func (e *engine) Begin(ctx context.Context, note []byte) (run int64, fresh bool,
 			t.run++
 			var b pgx.Batch
 			b.Queue("update book set run = $1, live = true", t.run)
+			b.Queue("delete from counter")
 			b.Queue("insert into run (id, note, started) values ($1, $2, $3)", t.run, note, t.now)
 			b.Queue("update tally set before = before + done, done = 0, kept = 0, gone = 0, dead = 0, excluded = 0")
 			if err := t.send(&b); err != nil {
@@ -77,9 +79,11 @@ func (e *engine) Stats(ctx context.Context) (st frontier.Stats, err error) {
 			order by due limit 1) d`, now, int64(pausedTime)).QueryRow(func(r pgx.Row) error { return r.Scan(&next) })
 		b.Queue("select count(*) from url where wait = 9223372036854775807").
 			QueryRow(func(r pgx.Row) error { return r.Scan(&st.Postponed) })
+		queueErrorCounts(&b, &st)
 		if err := q.SendBatch(ctx, &b).Close(); err != nil {
 			return err
 		}
+		st.Time = time.UnixMicro(now).UTC()
 		st.URLs, st.Captures, st.Bytes = all.urls, all.captures, all.bytes
 		st.Started, st.Ended, st.NextDue = timeOf(started), timeOf(ended), timeOf(next)
 		for state, n := range all.states {

@@ -1,0 +1,82 @@
+package frontier
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/sqlite"
+)
+
+// Names of the counters of a run. The counter of an error class has the prefix
+// ErrorCounter.
+const (
+	FilesCounter = "files"
+	BytesCounter = "bytes"
+	ErrorCounter = "error "
+)
+
+// Counters returns the changes of the counters of a run by results, and the sum
+// of Result.Objects.
+func Counters(rs []Result) (changes map[string]int64, objects int64) {
+	changes = map[string]int64{}
+	for i := range rs {
+		r := &rs[i]
+		objects += r.Objects
+		if r.Counts.Files != 0 {
+			changes[FilesCounter] += r.Counts.Files
+		}
+		if r.Counts.Bytes != 0 {
+			changes[BytesCounter] += r.Counts.Bytes
+		}
+		if r.Error != "" {
+			changes[ErrorCounter+r.Error]++
+		}
+	}
+	return changes, objects
+}
+
+// addCounters counts the results of visits to the host h.
+func (t *tx) addCounters(h *host, rs []Result) error {
+	changes, objects := Counters(rs)
+	if objects != 0 {
+		h.control.objects += objects
+		h.control.changed, h.changed = true, true
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		err := t.Exec("insert into counter (name, n) values (?1, ?2) on conflict (name) do update set n = n + ?2",
+			name, changes[name])
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errorCounts returns the number of results of the run with each class of error,
+// or nil if there are none.
+func (s *session) errorCounts() (counts map[string]int64, err error) {
+	const query = "select name, n from counter where name like 'error %'"
+	err = s.ForEachRow(query, nil, func(r *sqlite.Row) error {
+		var name string
+		var n int64
+		err := r.Scan(&name, &n)
+		if counts == nil {
+			counts = map[string]int64{}
+		}
+		counts[strings.TrimPrefix(name, ErrorCounter)] = n
+		return err
+	})
+	return counts, err
+}
+
+// Counts counts all results as those of this worker, because the database does
+// not distinguish workers.
+func (e *engine) Counts(ctx context.Context) (own, others Counts, err error) {
+	err = e.read(ctx, func(s *session) error {
+		return s.Scan(`select coalesce(sum(n) filter (where name='files'), 0), coalesce(sum(n) filter (where name='bytes'), 0)
+			from counter`, nil, &own.Files, &own.Bytes)
+	})
+	return own, others, err
+}
