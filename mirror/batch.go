@@ -49,7 +49,7 @@ func (b *batch) store(ctx context.Context) {
 		v.free()
 	}
 	if b.err == nil {
-		b.err = b.c.tally.limitReached()
+		b.err = b.c.checkLimits(ctx)
 	}
 	if b.err == nil {
 		b.err = b.c.checkSpace()
@@ -77,9 +77,12 @@ func (c *crawl) entry(v *visit) archive.Entry {
 		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Unchanged: v.unchanged, SameContent: v.sameContent,
 		Result: frontier.Result{
 			Item: v.item, State: v.state, Retry: c.databaseTime(v.retry), Postpone: v.unreached,
-			Note: v.note, Children: v.children, Capture: c.capture(v),
+			Note: v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
 		},
 		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },
+	}
+	if v.err != nil {
+		e.Result.Error = fetch.FaultOf(v.err).String()
 	}
 	if isRobotsTxt(v.scheme, v.url) {
 		v.meta.Robots = robotsResultOf(v)

@@ -12,27 +12,8 @@ import (
 // paused.
 var ErrPaused = fetch.TooLarge.Errorf("all URLs that are left belong to paused hosts")
 
-// controlInterval is the time between two checks whether the settings of the
-// visited hosts have changed.
-const controlInterval = 2 * time.Second
-
-// watchHosts stops the visits to hosts whose settings have changed, until ctx
-// ends. Such a host is claimed again with its new settings.
-func (c *crawl) watchHosts(ctx context.Context) error {
-	every := time.NewTicker(controlInterval)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-every.C:
-			if err := c.checkHosts(ctx); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-	}
-}
-
+// checkHosts stops the visits to hosts whose settings have changed. Such a host is
+// claimed again with its new settings.
 func (c *crawl) checkHosts(ctx context.Context) error {
 	hosts := []string{}
 	c.visited.Range(func(host, _ any) bool {

@@ -74,7 +74,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(o.Client.Scheme),
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),
 		report: report{log: o.Logger, now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
-		tally:  newTally(o.Limits), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
+		tally:  newTally(o.Limits, o.Frontier != ""), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
 	c.robots.stored = c.storedRobotsExchange
 	c.o.Client = o.Client.With(c.politeness()...)
@@ -140,6 +140,9 @@ func (c *crawl) execute(ctx context.Context) error {
 // archive uploads its files, visitAll waits until they are stored. Meanwhile,
 // URLs of an abandoned worker can become pending again.
 func (c *crawl) visitAll(ctx context.Context) error {
+	if err := c.loadCounts(ctx); err != nil {
+		return c.ended(err)
+	}
 	for {
 		if err := c.visitPending(ctx, cmp.Or(c.o.Worker, fmt.Sprint(os.Getpid()))); err != nil {
 			return c.ended(err)

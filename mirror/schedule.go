@@ -15,7 +15,11 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if c.o.Limits.Time > 0 {
-		timer := time.AfterFunc(c.o.Limits.Time-c.o.Now().Sub(c.started), func() { cancel(ErrLimit) })
+		elapsed, err := c.elapsed(ctx)
+		if err != nil {
+			return err
+		}
+		timer := time.AfterFunc(c.o.Limits.Time-elapsed, func() { cancel(ErrLimit) })
 		defer timer.Stop()
 	}
 	places := make(chan struct{}, c.o.Hosts)
@@ -23,7 +27,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	var hosts, watcher sync.WaitGroup
 	watching, stopWatching := context.WithCancel(ctx)
 	watcher.Go(func() {
-		if err := c.watchHosts(watching); err != nil {
+		if err := c.watch(watching); err != nil {
 			cancel(err)
 		}
 	})
@@ -41,6 +45,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 		}
 		for _, l := range leases {
 			c.measureSkew(before, l)
+			c.tally.setHost(l)
 			places <- struct{}{}
 			hosts.Go(func() {
 				if err := c.visitHost(ctx, l, before); err != nil {

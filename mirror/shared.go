@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -111,10 +112,13 @@ func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err e
 // A Worker describes a worker of a crawl with a shared frontier.
 type Worker struct {
 	Name   string    `json:"name"`
-	Active time.Time `json:"active"`           // time of the most recent claim or upload
-	Leases int64     `json:"leases,omitempty"` // hosts that the worker visits
-	Files  int64     `json:"files,omitempty"`  // WARC files
-	Stored int64     `json:"stored,omitempty"` // WARC files that are in the store
+	Active time.Time `json:"active"`                     // time of the most recent sign of life
+	Silent float64   `json:"silent"`                     // seconds since Active
+	URLs   float64   `json:"urls_per_second,omitempty"`  // during the last minute; 0 for a worker that is silent for a minute
+	Bytes  float64   `json:"bytes_per_second,omitempty"` // as for URLs
+	Leases int64     `json:"leases,omitempty"`           // hosts that the worker visits
+	Files  int64     `json:"files,omitempty"`            // WARC files
+	Stored int64     `json:"stored,omitempty"`           // WARC files that are in the store
 
 	Spool *Spool `json:"spool,omitempty"` // finished files that wait for their upload; nil if there are none
 }
@@ -131,7 +135,10 @@ func Workers(ctx context.Context, dsn string) (all []Worker, err error) {
 	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
 		found, err := postgres.Workers(ctx, f)
 		for _, w := range found {
-			shown := Worker{Name: w.Name, Active: w.Beat, Leases: w.Leases, Files: w.Files, Stored: w.Stored}
+			shown := Worker{Name: w.Name, Active: w.Beat, Silent: roundTenth(w.Silent.Seconds()), Leases: w.Leases, Files: w.Files, Stored: w.Stored}
+			if w.Silent < rateTime {
+				shown.URLs, shown.Bytes = roundTenth(w.URLRate), math.Round(w.ByteRate)
+			}
 			if w.Waiting > 0 {
 				shown.Spool = &Spool{w.Waiting, w.Spool}
 			}
@@ -141,6 +148,9 @@ func Workers(ctx context.Context, dsn string) (all []Worker, err error) {
 	})
 	return all, archive.Classify(err)
 }
+
+// roundTenth rounds x to one decimal place.
+func roundTenth(x float64) float64 { return math.Round(10*x) / 10 }
 
 // FrontierStatus returns the statistics of a crawl with a shared frontier.
 func FrontierStatus(ctx context.Context, dsn string) (s Stats, err error) {

@@ -39,19 +39,20 @@ func statesOf(of []State) (all []frontier.State, err error) {
 
 // Stats contains the numbers of URLs and objects in an archive.
 type Stats struct {
-	Run       int64           `json:"run"` // number of the newest run, from 1
-	Started   time.Time       `json:"started,omitzero"`
-	Ended     time.Time       `json:"ended,omitzero"`      // zero if the run has not ended
-	URLs      int64           `json:"urls"`                // number of URLs of all runs
-	States    map[State]int64 `json:"states"`              // URLs of the newest run and all pending URLs, by state
-	Earlier   int64           `json:"earlier"`             // number of URLs that only earlier runs have found
-	Unreached int64           `json:"unreached,omitempty"` // number of pending URLs whose servers could not be reached
-	Hosts     int64           `json:"hosts"`               // number of hosts with pending URLs
-	Waiting   int64           `json:"waiting,omitempty"`   // number of these hosts that no worker may visit yet
-	Paused    int64           `json:"paused,omitempty"`    // number of these hosts that PauseHost has paused
-	Captures  int64           `json:"captures"`            // number of retrieved objects, with all versions
-	Bytes     int64           `json:"bytes"`               // size of the retrieved objects
-	Next      time.Time       `json:"next,omitzero"`       // time of the next request to a host that is paused
+	Run       int64            `json:"run"` // number of the newest run, from 1
+	Started   time.Time        `json:"started,omitzero"`
+	Ended     time.Time        `json:"ended,omitzero"`      // zero if the run has not ended
+	URLs      int64            `json:"urls"`                // number of URLs of all runs
+	States    map[State]int64  `json:"states"`              // URLs of the newest run and all pending URLs, by state
+	Errors    map[string]int64 `json:"errors,omitempty"`    // visits of the newest run that failed, by class of the error, with retried visits
+	Earlier   int64            `json:"earlier"`             // number of URLs that only earlier runs have found
+	Unreached int64            `json:"unreached,omitempty"` // number of pending URLs whose servers could not be reached
+	Hosts     int64            `json:"hosts"`               // number of hosts with pending URLs
+	Waiting   int64            `json:"waiting,omitempty"`   // number of these hosts that no worker may visit yet
+	Paused    int64            `json:"paused,omitempty"`    // number of these hosts that PauseHost has paused
+	Captures  int64            `json:"captures"`            // number of retrieved objects, with all versions
+	Bytes     int64            `json:"bytes"`               // size of the retrieved objects
+	Next      time.Time        `json:"next,omitzero"`       // time of the next request to a host that is paused
 }
 
 // Status returns the statistics of the archive in the directory dir. It can be
@@ -83,7 +84,7 @@ func Seeds(ctx context.Context, dir string) ([]string, error) {
 func statsOf(f frontier.Stats) Stats {
 	s := Stats{
 		Run: f.Run, Started: f.Started, Ended: f.Ended, Next: f.NextDue, URLs: f.URLs, Earlier: f.URLs, Unreached: f.Postponed,
-		Hosts: f.Hosts, Waiting: f.Waiting, Paused: f.Paused, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
+		Hosts: f.Hosts, Errors: f.Errors, Waiting: f.Waiting, Paused: f.Paused, Captures: f.Captures, Bytes: f.Bytes, States: map[State]int64{},
 	}
 	for state, n := range f.States {
 		s.States[State(state.String())] = n

@@ -2,21 +2,66 @@ package mirror
 
 import (
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A tally counts the visited objects of a run and enforces Limits.
+// A tally counts the visited objects of a run and enforces Limits. The limits of
+// a crawl with a shared frontier apply to all its workers.
 type tally struct {
 	limits Limits
+	shared bool // whether the frontier is shared
 
-	mu    sync.Mutex
-	files int64            // number of visited objects, including unchanged and failed objects
-	bytes int64            // total size of the payloads, including unchanged objects
-	hosts map[string]int64 // number of objects of each host, including earlier runs
+	mu     sync.Mutex
+	own    frontier.Counts  // objects that this process has visited, or this worker in the run if the frontier is shared
+	others frontier.Counts  // objects that the other workers have visited in the run
+	read   time.Time        // time at which others was read
+	hosts  map[string]int64 // number of objects of each host, including earlier runs
 }
 
-func newTally(l Limits) tally { return tally{limits: l, hosts: map[string]int64{}} }
+func newTally(l Limits, shared bool) tally {
+	return tally{limits: l, shared: shared, hosts: map[string]int64{}}
+}
+
+// A count describes how a visit counts for Limits.
+type count struct {
+	// Files is 1 for a visited object, including unchanged and failed objects.
+	// Bytes is the size of the payload, including unchanged objects.
+	frontier.Counts
+
+	objects int64 // 1 for an object that is new to the archive
+}
+
+// setHost sets the number of objects of a host that the shared frontier has
+// counted. No other worker adds objects during the lease of this worker.
+func (t *tally) setHost(l *frontier.Lease) {
+	if !t.shared || t.limits.PerHost <= 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hosts[l.Host] = l.Objects
+}
+
+// outdated reports whether the numbers of the other workers are older than
+// limitsInterval. If so, the caller must read them.
+func (t *tally) outdated(now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Sub(t.read) < limitsInterval {
+		return false
+	}
+	t.read = now
+	return true
+}
+
+// setOthers sets the numbers of the other workers.
+func (t *tally) setOthers(others frontier.Counts) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.others = others
+}
 
 // reasonHostLimit is the note of a URL that is excluded because of
 // Limits.PerHost.
@@ -28,6 +73,9 @@ const reasonHostLimit = "the host has reached the limit of objects"
 func (t *tally) hostExhausted(it frontier.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.shared && it.LastCapture != nil {
+		return false // a shared frontier has counted the object
+	}
 	if t.limits.PerHost > 0 && t.hosts[it.Host] >= t.limits.PerHost {
 		return true
 	}
@@ -52,16 +100,19 @@ func (t *tally) count(v *visit) (reason string, err error) {
 			return reasonHostLimit, nil
 		}
 		t.hosts[v.item.Host]++
+		v.counts.objects = 1
 	}
 	if counted {
-		t.files++
+		v.counts.Files = 1
 	}
 	switch {
 	case counted && v.unchanged && v.item.LastCapture != nil:
-		t.bytes += v.item.LastCapture.Size
+		v.counts.Bytes = v.item.LastCapture.Size
 	case v.body != nil:
-		t.bytes += v.size
+		v.counts.Bytes = v.size
 	}
+	t.own.Files += v.counts.Files
+	t.own.Bytes += v.counts.Bytes
 	return "", nil
 }
 
@@ -82,7 +133,7 @@ func countsAsFile(v *visit) bool {
 // The caller must hold t.mu.
 func (t *tally) exhausted() bool {
 	l := &t.limits
-	return l.Files > 0 && t.files >= l.Files || l.Bytes > 0 && t.bytes >= l.Bytes
+	return l.Files > 0 && t.own.Files+t.others.Files >= l.Files || l.Bytes > 0 && t.own.Bytes+t.others.Bytes >= l.Bytes
 }
 
 // limitReached returns ErrLimit if the run has reached Limits.Files or

@@ -46,6 +46,7 @@ type visit struct {
 	mark          string // position up to which a newsgroup was read
 	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
 
+	counts  count   // set when the visit is counted
 	leftOut LeftOut // number of URLs that guards omitted
 	// sessionLinks is the number of links with a session identifier or an
 	// ignored parameter.

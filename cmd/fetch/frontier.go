@@ -58,6 +58,8 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   urls       all URLs that any run has found: the sum of states, plus earlier
   states     how many URLs are in each state: those that this run has found, and
              all that are pending
+  errors     how many visits of this run failed, by the class of the error, such as
+             timeout; a visit that is retried counts each time
   earlier    URLs of earlier runs that this run has not found
   unreached  pending URLs whose servers could not be reached; the next run
              requests them
@@ -68,9 +70,10 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
   next       when the first of the paused hosts gets a request again
-  workers    with --frontier, the workers with their leased hosts and WARC files;
-             with --store, stored counts the uploaded files, and spool the files
-             and bytes that wait for their upload`,
+  workers    with --frontier, the workers: the time of the last sign of life and the
+             seconds since then (silent), leased hosts, rates during the last
+             minute, and WARC files; with --store, stored counts the uploaded
+             files, and spool the files and bytes that wait for their upload`,
 	}, &frontierStatusCommand{streams: r.streams})
 }
 

@@ -120,3 +120,47 @@ func hostName(address string) string {
 	name, _, _ := strings.Cut(address, ":")
 	return name
 }
+
+// TestSharedLimits checks that limits count for all workers of a crawl, and that
+// a worker that starts after the end of the crawl visits nothing.
+func TestSharedLimits(t *testing.T) {
+	for _, c := range []struct {
+		flag     string
+		min, max int // number of pages that the crawl visits
+		exit     int
+	}{
+		{"--max-files=200", 200, 400, 10}, // each worker learns the numbers of the others after some time
+		{"--max-per-host=10", 60, 60, 0},  // exact, because one worker visits a host
+		{"--run-time=1", 1, 599, 10},
+	} {
+		t.Run(c.flag, func(t *testing.T) {
+			crawl := newSharedCrawl(t, 6, 100)
+			crawl.flags = []string{c.flag}
+			visit := func() (pages int) {
+				crawl.run(nil, func(w *sharedWorker, out string, err error) {
+					code := 0
+					var exit *exec.ExitError
+					if errors.As(err, &exit) {
+						code = exit.ExitCode()
+					}
+					if code != c.exit {
+						t.Errorf("worker %s: %v, %s; want exit code %d", w.name, err, out, c.exit)
+					}
+				})
+				for host := range crawl.hosts {
+					for page := range crawl.pages {
+						pages += crawl.visits[crawl.url(host, page)]
+					}
+				}
+				return pages
+			}
+			pages := visit()
+			if pages < c.min || pages > c.max {
+				t.Errorf("%d pages were visited, want %d to %d", pages, c.min, c.max)
+			}
+			if again := visit(); again != pages {
+				t.Errorf("%d pages were visited after the end of the crawl", again-pages)
+			}
+		})
+	}
+}

@@ -40,6 +40,7 @@ type sharedSite struct {
 	problems []string
 	served   int
 	notMod   int               // responses with the status 304
+	visits   map[string]int    // number of requests, by URL
 	each     func(served int)  // called for each request, or nil
 	onHost   func(host string) // called for each request with its host, or nil
 }
@@ -52,7 +53,7 @@ func (s *sharedSite) onRequest(f func(served int)) {
 }
 
 func newSharedSite(t *testing.T, hosts, pages int) *sharedSite {
-	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
+	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, visits: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
 	for n := range hosts {
 		ln, err := net.Listen("tcp4", s.address(n))
 		if err != nil {
@@ -81,7 +82,7 @@ func (s *sharedSite) url(host, page int) string {
 // ServeHTTP serves a page. Page n links to the pages 2n+1 and 2n+2 and to a page
 // of the next host.
 func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.enter(r.Host, r.UserAgent())
+	s.enter(r.Host, r.UserAgent(), "http://"+r.Host+r.URL.Path)
 	defer s.leave(r.Host)
 	var host, page, a, b int
 	fmt.Sscanf(r.Host, "127.7.%d.%d", &a, &b)
@@ -111,7 +112,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // enter records the start of a request. It checks the delay between the requests
 // of two processes. The delay within a process is tested elsewhere.
-func (s *sharedSite) enter(host, agent string) {
+func (s *sharedSite) enter(host, agent, url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -123,6 +124,7 @@ func (s *sharedSite) enter(host, agent string) {
 	}
 	s.agent[host] = agent
 	s.last[host] = now
+	s.visits[url]++
 	if s.onHost != nil {
 		name, _, _ := net.SplitHostPort(host)
 		s.onHost(name)
@@ -188,6 +190,7 @@ type sharedCrawl struct {
 	db      *peer.Server
 	stored  string // directory with the objects of the store
 	workers []*sharedWorker
+	flags   []string // additional flags of the workers
 }
 
 func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
@@ -207,7 +210,7 @@ func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
 			return c.command(append([]string{"mirror", "--silent", "--show-error",
 				"--worker", w.name, "--user-agent", fmt.Sprint(w.name, ".", w.starts), "--output-dir", w.dir,
 				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", "50k",
-				"--store", "file://" + c.stored}, seeds...)...)
+				"--store", "file://" + c.stored}, append(c.flags, seeds...)...)...)
 		}
 		c.workers = append(c.workers, w)
 	}

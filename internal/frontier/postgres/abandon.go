@@ -38,7 +38,7 @@ type Abandoned struct {
 func Abandon(ctx context.Context, f frontier.Frontier, worker string, o AbandonOptions) (a Abandoned, err error) {
 	e, ok := f.(*engine)
 	if !ok {
-		return a, fmt.Errorf("frontier: only a shared frontier has workers")
+		return a, errNotShared
 	}
 	err = e.write(ctx, exclusive, func(t *tx) error {
 		a = Abandoned{}
@@ -132,29 +132,31 @@ func (t *tx) abandon(worker string, stored []string) error {
 
 // A WorkerState describes a worker of a shared crawl.
 type WorkerState struct {
-	Name    string
-	Beat    time.Time // time of the most recent claim or upload
-	Leases  int64     // hosts that the worker has leased
-	Files   int64     // WARC files
-	Stored  int64     // WARC files that are in the store
-	Waiting int64     // finished WARC files that wait for their upload
-	Spool   int64     // bytes of the waiting files
+	Name              string
+	Beat              time.Time     // time of the most recent claim, report or upload
+	Silent            time.Duration // time since Beat
+	URLRate, ByteRate float64       // numbers per second of the most recent report
+	Leases            int64         // hosts that the worker has leased
+	Files             int64         // WARC files
+	Stored            int64         // WARC files that are in the store
+	Waiting           int64         // finished WARC files that wait for their upload
+	Spool             int64         // bytes of the waiting files
 }
 
 // Workers returns the workers of a shared crawl, ordered by name.
 func Workers(ctx context.Context, f frontier.Frontier) ([]WorkerState, error) {
 	e, ok := f.(*engine)
 	if !ok {
-		return nil, fmt.Errorf("frontier: only a shared frontier has workers")
+		return nil, errNotShared
 	}
-	const query = `select w.name, w.beat, (select count(*) from host where until is not null and owner = w.name),
+	const query = `select w.name, w.beat, ` + timeNow + `, w.url_rate, w.byte_rate, (select count(*) from host where until is not null and owner = w.name),
 		count(f.id), count(f.id) filter (where f.state = 2), count(f.id) filter (where f.state = 1),
 		coalesce(sum(f.size) filter (where f.state = 1), 0)::bigint
 		from worker w left join file f on f.worker = w.name where w.folder <> '' group by w.name order by w.name`
-	return collect(ctx, e, query, nil, func(rows pgx.Rows) (w WorkerState, err error) {
-		var beat int64
-		err = rows.Scan(&w.Name, &beat, &w.Leases, &w.Files, &w.Stored, &w.Waiting, &w.Spool)
-		w.Beat = time.UnixMicro(beat).UTC()
+	return collect(ctx, e, query, []any{e.clock()}, func(rows pgx.Rows) (w WorkerState, err error) {
+		var beat, now int64
+		err = rows.Scan(&w.Name, &beat, &now, &w.URLRate, &w.ByteRate, &w.Leases, &w.Files, &w.Stored, &w.Waiting, &w.Spool)
+		w.Beat, w.Silent = time.UnixMicro(beat).UTC(), time.Duration(now-beat)*time.Microsecond
 		return w, err
 	})
 }

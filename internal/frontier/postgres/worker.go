@@ -87,6 +87,21 @@ func (e *engine) tryJoin(ctx context.Context) error {
 	})
 }
 
+// Report records that the worker of f is alive, and its rates per second.
+func Report(ctx context.Context, f frontier.Frontier, urlRate, byteRate float64) error {
+	e, ok := f.(*engine)
+	if !ok {
+		return errNotShared
+	}
+	return e.write(ctx, shared, func(t *tx) error {
+		return t.exec("update worker set beat = $2, url_rate = $3, byte_rate = $4 where name = $1",
+			e.worker.Name, t.now, urlRate, byteRate)
+	})
+}
+
+// errNotShared means that a Frontier is no engine of this package.
+var errNotShared = errors.New("frontier: only a shared frontier has workers")
+
 // checkWorker returns an error if the worker was abandoned after it joined, or if
 // another process has taken its name. The parameters are the current values in
 // the database, or zero for an unknown worker.

@@ -1,0 +1,124 @@
+package mirror
+
+import (
+	"context"
+	"time"
+
+	"github.com/anyurl/fetch/internal/crawlreport"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
+)
+
+// watchInterval is the time between two checks of the settings of the visited
+// hosts, and of the numbers of the other workers.
+const watchInterval = 2 * time.Second
+
+// watch checks the settings of the visited hosts and the limits of the crawl
+// until ctx ends. With a shared frontier, it also reports that this worker is
+// alive.
+func (c *crawl) watch(ctx context.Context) error {
+	every := time.NewTicker(watchInterval)
+	defer every.Stop()
+	rates := rateWindow{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-every.C:
+			err := c.checkHosts(ctx)
+			if err == nil && c.o.Frontier != "" {
+				err = c.checkCrawl(ctx, now, &rates)
+			}
+			if err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+// checkCrawl reports the rates of this worker and compares the numbers of the
+// crawl with its limits.
+func (c *crawl) checkCrawl(ctx context.Context, now time.Time, rates *rateWindow) error {
+	n := c.report.statistics.Counts()
+	urls, bytes := rates.add(now, visits(&n.Totals), n.Bytes)
+	if err := postgres.Report(ctx, c.queue, urls, bytes); err != nil {
+		return err
+	}
+	return c.checkLimits(ctx)
+}
+
+// limitsInterval is the minimum time between two readings of the numbers of the
+// other workers.
+const limitsInterval = 200 * time.Millisecond
+
+// checkLimits returns ErrLimit if the crawl has reached Limits.Files or
+// Limits.Bytes. It reads the numbers of the other workers of a shared frontier
+// unless they were read a moment ago.
+func (c *crawl) checkLimits(ctx context.Context) error {
+	if c.o.Frontier != "" && (c.o.Limits.Files > 0 || c.o.Limits.Bytes > 0) && c.tally.outdated(time.Now()) {
+		_, others, err := c.queue.Counts(ctx)
+		if err != nil {
+			return err
+		}
+		c.tally.setOthers(others)
+	}
+	return c.tally.limitReached()
+}
+
+// visits returns the number of visits of all outcomes.
+func visits(t *crawlreport.Totals) (n int64) {
+	for _, count := range outcomes(t) {
+		n += count
+	}
+	return n
+}
+
+// loadCounts sets the numbers of a crawl with a shared frontier at the start of
+// this process. The error is ErrLimit if a limit is reached.
+func (c *crawl) loadCounts(ctx context.Context) error {
+	if c.o.Frontier == "" {
+		return nil
+	}
+	own, others, err := c.queue.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	c.tally.own, c.tally.others = own, others
+	return c.tally.limitReached()
+}
+
+// elapsed returns the time that counts for Limits.Time: the time since the start
+// of this process, or since the start of the run if the frontier is shared.
+func (c *crawl) elapsed(ctx context.Context) (time.Duration, error) {
+	if c.o.Frontier == "" {
+		return c.o.Now().Sub(c.started), nil
+	}
+	s, err := c.queue.Stats(ctx)
+	return s.Time.Sub(s.Started), err
+}
+
+// rateTime is the time over which a rateWindow computes rates.
+const rateTime = time.Minute
+
+// A rateWindow computes the rates of a worker during the last minute, or since
+// its start.
+type rateWindow struct{ samples []rateSample }
+
+type rateSample struct {
+	at    time.Time
+	urls  int64
+	bytes int64
+}
+
+// add adds the numbers at a time and returns the rates per second.
+func (w *rateWindow) add(at time.Time, urls, bytes int64) (urlRate, byteRate float64) {
+	w.samples = append(w.samples, rateSample{at, urls, bytes})
+	for len(w.samples) > 2 && at.Sub(w.samples[1].at) >= rateTime {
+		w.samples = w.samples[1:]
+	}
+	first := w.samples[0]
+	seconds := at.Sub(first.at).Seconds()
+	if seconds <= 0 {
+		return 0, 0
+	}
+	return float64(urls-first.urls) / seconds, float64(bytes-first.bytes) / seconds
+}
