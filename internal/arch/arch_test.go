@@ -53,7 +53,7 @@ var layers = map[string][]string{
 	"internal/render":      {"uri", "fetch", "internal/"},
 	"internal/rfc822":      {"fetch"},
 	"internal/sasl":        {"uri", "fetch"},
-	"internal/store":       {"fetch", "internal/regularfile"},
+	"internal/store":       {"uri", "fetch", "internal/regularfile"},
 
 	"schemes/": {"uri", "fetch", "internal/"},
 	"wrap":     {"uri", "fetch", "internal/"},

@@ -23,7 +23,7 @@ import (
 
 // uploads is the directory of incomplete objects in a folder. A single directory
 // makes them easy to find after a crash.
-const uploads = ".fetch-uploads"
+const uploads = reserved + "uploads"
 
 // uploadTime is the time after which an incomplete object that does not grow is
 // removed.
@@ -65,11 +65,11 @@ func (s *folder) failed(op, name string, err error) error {
 	if fetch.FaultOf(err) == fetch.Internal {
 		err = fetch.Local.With(err) // such as os.LinkError
 	}
-	return fmt.Errorf("store %s: %s %s: %w", s.url, op, name, err)
+	return fail(s, op, name, err)
 }
 
 func (s *folder) Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
-	if err := checkFileName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return err
 	}
 	exists, err := s.compare(ctx, name, size, sum)
@@ -86,15 +86,6 @@ func (s *folder) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 		err = s.syncFolders(name)
 	}
 	return s.failed("create", name, err)
-}
-
-// checkFileName returns an error if name cannot be the name of an object in a
-// directory.
-func checkFileName(name string) error {
-	if top, _, _ := strings.Cut(name, "/"); top == uploads {
-		return fetch.Usage.Errorf("%q cannot be the name of an object", name)
-	}
-	return CheckName(name)
 }
 
 // compare reports whether the object exists. The error wraps ErrConflict if its
@@ -214,7 +205,7 @@ type folderFile struct {
 func (f *folderFile) Size() int64 { return f.info.Size() }
 
 func (s *folder) open(name string) (*folderFile, error) {
-	if err := checkFileName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return nil, err
 	}
 	f, err := regularfile.OpenIn(s.root, name)
@@ -252,7 +243,7 @@ func (s *folder) list(ctx context.Context, dir, prefix string, yield func(Object
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case name == uploads:
+		case strings.HasPrefix(name, reserved):
 		case e.IsDir() && (strings.HasPrefix(name+"/", prefix) || strings.HasPrefix(prefix, name+"/")):
 			if !s.list(ctx, name, prefix, yield) {
 				return false

@@ -6,9 +6,11 @@
 package store
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -103,16 +105,16 @@ func Open(ctx context.Context, text string, options Options) (Store, error) {
 	case "file":
 		return openFolder(u)
 	case "s3":
-		return nil, fetch.Unsupported.Errorf("store %s: S3 is not available", u.Redacted())
+		return openBucket(u, options)
 	}
 	return nil, fetch.Usage.Errorf("store %s: the URL must begin with file:/// or s3://", u.Redacted())
 }
 
 // CheckName returns an error if name cannot be the name of an object: it must be
 // a relative path in UTF-8 without "." and "..", control characters and
-// backslashes.
+// backslashes. Its first component must not begin with ".fetch-".
 func CheckName(name string) error {
-	valid := fs.ValidPath(name) && name != "." && len(name) <= maxName && !strings.Contains(name, `\`) &&
+	valid := fs.ValidPath(name) && name != "." && len(name) <= maxName && !strings.Contains(name, `\`) && !strings.HasPrefix(name, reserved) &&
 		strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) < 0
 	if !valid {
 		return fetch.Usage.Errorf("%q cannot be the name of an object", name)
@@ -120,16 +122,55 @@ func CheckName(name string) error {
 	return nil
 }
 
+// reserved is the prefix of the names of incomplete objects and test objects.
+const reserved = ".fetch-"
+
 // maxName is the maximum length of a name in bytes. Names in S3, which include
 // the prefix of the store, are limited to 1,024 bytes.
 const maxName = 800
 
+// A failure is an error of an operation on an object.
+type failure struct {
+	store string // URL of the Store without its parameters
+	op    string // such as "create"
+	name  string // name of the object, or a description
+	err   error
+}
+
+func (f *failure) Error() string {
+	return fmt.Sprintf("store %s: %s %s: %v", f.store, f.op, f.name, f.err)
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// fail adds the operation and the Store to an error, unless it has them. It
+// returns nil if err is nil.
+func fail(s Store, op, name string, err error) error {
+	var f *failure
+	if err == nil || errors.As(err, &f) {
+		return err
+	}
+	place, _, _ := strings.Cut(s.String(), "?")
+	return &failure{place, op, name, err}
+}
+
 // notFound returns the error for a missing object.
 func notFound(s Store, name string) error {
-	return fetch.NotFound.With(&fs.PathError{Op: "store " + s.String() + ": open", Path: name, Err: fs.ErrNotExist})
+	return fail(s, "open", name, fetch.NotFound.With(fs.ErrNotExist))
 }
 
 // differs returns the error for bytes that do not have the digest given to Put.
 func differs(name string) error {
 	return fetch.Mismatch.Errorf("%s does not have the expected size or SHA-256 digest", name)
+}
+
+// Reader returns a reader for the bytes of f in order. It reads ahead in large
+// ranges, because each range is a request to the server. It must not be used
+// concurrently.
+func Reader(f File) io.Reader {
+	r := io.NewSectionReader(f, 0, f.Size())
+	if _, local := f.(*folderFile); local {
+		return r
+	}
+	return bufio.NewReaderSize(r, int(min(f.Size(), maxRange)))
 }

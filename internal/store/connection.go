@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/uri"
+)
+
+const (
+	// maxBody limits the responses of an S3 server. Objects are read in ranges
+	// of at most maxRange bytes, and a page of a list has less than 2 MiB.
+	maxBody  = 16 << 20
+	maxRange = 8 << 20
+
+	headTime = 5 * time.Minute  // limit for the response to an upload, whose parts the server may have to join
+	keepTime = 30 * time.Second // limit for the time that a connection is unused
+)
+
+// A transport sends HTTP requests over the connections of a [fetch.Client], so
+// that its policy, proxies and TLS settings apply. It follows no redirects.
+type transport struct{ client *fetch.Client }
+
+// newTransport returns a transport. The function newClient returns a Client with
+// the given schemes.
+func newTransport(newClient func(...fetch.Scheme) *fetch.Client) *transport {
+	web := func(name string, port uint16) fetch.Scheme {
+		return fetch.Scheme{
+			Name: name, Port: port, Secure: name == "https", Ports: scheme.Ports{Class: scheme.WebPorts},
+			Open: func(env fetch.Env) fetch.Driver { return newExchanger(env) },
+		}
+	}
+	return &transport{newClient(web("http", 80), web("https", 443))}
+}
+
+// defaultClient returns a Client for a server that the user names.
+func defaultClient(schemes ...fetch.Scheme) *fetch.Client {
+	p := fetch.Typed()
+	p.Idle = headTime
+	return fetch.New(fetch.Options{Policy: p}, schemes...)
+}
+
+// exchange is an HTTP request and its response.
+type exchange struct {
+	req  *http.Request
+	resp *http.Response
+}
+
+// exchangeKey is the key of the *exchange in a context.
+type exchangeKey struct{}
+
+// Do sends a request. It implements the interface HTTPClient of the SDK.
+func (t *transport) Do(req *http.Request) (*http.Response, error) {
+	origin, err := uri.Parse(req.URL.Scheme + "://" + req.URL.Host + "/")
+	if err != nil {
+		return nil, fetch.BadURL.With(err)
+	}
+	e := &exchange{req: req}
+	ctx := context.WithValue(req.Context(), exchangeKey{}, e)
+	resp, err := t.client.Do(ctx, &fetch.Request{URL: origin})
+	if req.Body != nil && err != nil {
+		req.Body.Close()
+	}
+	if err != nil {
+		var wrapped *fetch.Error
+		if errors.As(err, &wrapped) { // the error of the store names the operation and the object
+			err = wrapped.Err
+		}
+		return nil, err
+	}
+	e.resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(resp.Body, maxBody), resp.Body}
+	return e.resp, nil
+}
+
+// An exchanger is the driver of a transport.
+type exchanger struct{ pool *http.Transport }
+
+func newExchanger(env fetch.Env) *exchanger {
+	x := &exchanger{}
+	x.pool = &http.Transport{
+		DialContext: env.Net.DialContext,
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := env.Net.DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			host, _, err := net.SplitHostPort(addr)
+			if err != nil {
+				return nil, errors.Join(err, conn.Close())
+			}
+			return fetch.Handshake(ctx, conn, env.TLS, host, nil)
+		},
+		DisableCompression:     true,
+		ResponseHeaderTimeout:  headTime,
+		ExpectContinueTimeout:  time.Second,
+		IdleConnTimeout:        keepTime,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	return x
+}
+
+// Do sends the HTTP request in ctx. The request req contains only the address of
+// the server.
+func (x *exchanger) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	e, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil, fetch.Internal.Errorf("store: no HTTP request")
+	}
+	resp, err := x.pool.RoundTrip(e.req.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	e.resp = resp
+	return &fetch.Response{URL: req.URL, Size: -1, Body: resp.Body}, nil
+}

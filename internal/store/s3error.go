@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	smithy "github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// codes maps the error codes of S3 to faults. The status determines the fault
+// of other codes.
+var codes = map[string]fetch.Fault{
+	"NoSuchBucket":                 fetch.NotFound,
+	"InvalidAccessKeyId":           fetch.Auth,
+	"SignatureDoesNotMatch":        fetch.Auth,
+	"ExpiredToken":                 fetch.Auth,
+	"InvalidToken":                 fetch.Auth,
+	"TokenRefreshRequired":         fetch.Auth,
+	"RequestTimeTooSkewed":         fetch.Auth,
+	"AccessDenied":                 fetch.Denied,
+	"PreconditionFailed":           fetch.Mismatch,
+	"BadDigest":                    fetch.Truncated, // the bytes were changed on the way
+	"XAmzContentSHA256Mismatch":    fetch.Truncated,
+	"XAmzContentChecksumMismatch":  fetch.Truncated,
+	"IncompleteBody":               fetch.Truncated,
+	"RequestTimeout":               fetch.TryLater,
+	"SlowDown":                     fetch.TryLater,
+	"Throttling":                   fetch.TryLater,
+	"OperationAborted":             fetch.TryLater,
+	"ConditionalRequestConflict":   fetch.TryLater,
+	"NoSuchUpload":                 fetch.TryLater, // another process has ended the upload
+	"AuthorizationHeaderMalformed": fetch.Usage,    // the region is wrong
+	"PermanentRedirect":            fetch.Usage,
+}
+
+// texts contains explanations of faults.
+var texts = map[fetch.Fault]string{
+	fetch.Auth:     "the server rejects the access key",
+	fetch.Denied:   "the access key has no permission",
+	fetch.Usage:    "the region or the endpoint is wrong",
+	fetch.TryLater: "the server cannot respond now",
+}
+
+// failed adds the operation, the store and a fault to an error of the SDK. Its
+// text is the error code and the message of the server.
+func (s *bucket) failed(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		err = classify(err)
+	}
+	return fail(s, op, name, err)
+}
+
+// classify returns an error with a Fault for an error of the SDK.
+func classify(err error) error {
+	var answer *smithyhttp.ResponseError
+	var api smithy.APIError
+	var fault fetch.Fault
+	var send *smithyhttp.RequestSendError
+	switch {
+	case errors.As(err, &fault):
+		return cause(err)
+	case errors.As(err, &send):
+		return send.Err
+	case errors.Is(err, context.Canceled):
+		return fetch.Canceled.With(context.Canceled)
+	case !errors.As(err, &answer):
+		return err
+	}
+	code, message := http.StatusText(answer.HTTPStatusCode()), ""
+	if errors.As(err, &api) {
+		code, message = api.ErrorCode(), api.ErrorMessage()
+	}
+	fault, known := codes[code]
+	if !known {
+		fault = statusFault(answer.HTTPStatusCode())
+	}
+	if code == "NoSuchBucket" {
+		return fault.Errorf("the bucket does not exist")
+	}
+	text := fmt.Sprintf("%s (status %d)", code, answer.HTTPStatusCode())
+	if message != "" && message != code {
+		text += ": " + message
+	}
+	if region := answer.Response.Header.Get("X-Amz-Bucket-Region"); region != "" && fault == fetch.Usage {
+		text += ": the region of the bucket is " + region
+	}
+	if explanation := texts[fault]; explanation != "" {
+		text = explanation + ": " + text
+	}
+	return fault.Errorf("%s", text)
+}
+
+// cause returns the innermost error with a Fault, without the descriptions that
+// the SDK adds.
+func cause(err error) error {
+	var send *smithyhttp.RequestSendError
+	var fault fetch.Fault
+	if errors.As(err, &send) && errors.As(send.Err, &fault) {
+		return send.Err
+	}
+	var op *smithy.OperationError
+	for errors.As(err, &op) {
+		err = op.Err
+	}
+	return err
+}
+
+// statusFault returns the fault for the status of a response without a known
+// error code.
+func statusFault(status int) fetch.Fault {
+	switch {
+	case status == http.StatusPreconditionFailed:
+		return fetch.Mismatch
+	case status == http.StatusNotFound:
+		return fetch.NotFound
+	case status == http.StatusUnauthorized:
+		return fetch.Auth
+	case status >= 300 && status < 400:
+		return fetch.Usage
+	case status == http.StatusNotImplemented:
+		return fetch.Unsupported
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict:
+		return fetch.TryLater
+	}
+	return fetch.Denied
+}
+
+// isStatus reports whether the server answered with a status.
+func isStatus(err error, status int) bool {
+	var answer *smithyhttp.ResponseError
+	return errors.As(err, &answer) && answer.HTTPStatusCode() == status
+}

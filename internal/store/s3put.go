@@ -1,0 +1,237 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+const (
+	partSize = 16 << 20 // minimum size of a part; smaller objects are sent in one request
+	maxParts = 10_000   // limit of S3
+
+	abortTime = 10 * time.Second // limit for the removal of an incomplete upload
+)
+
+// unless is the condition of the requests that create an object.
+var unless = aws.String("*")
+
+func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	_, err := s.Stat(ctx, name)
+	if err == nil {
+		return s.failed("create", name, s.compare(ctx, name, size, sum))
+	}
+	if errors.Is(err, fetch.NotFound) || errors.Is(err, fetch.Denied) { // the access key may have no permission to read
+		err = s.create(ctx, name, r, size, sum)
+	}
+	if isStatus(err, http.StatusPreconditionFailed) { // another worker was faster
+		err = s.compare(ctx, name, size, sum)
+	}
+	return s.failed("create", name, err)
+}
+
+// create creates an object. The error has the status 412 if the object exists.
+func (s *bucket) create(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
+	confirmed, err := false, error(nil)
+	if size <= partSize {
+		confirmed, err = s.putSmall(ctx, name, r, size, sum)
+	} else {
+		confirmed, err = s.putParts(ctx, name, r, size, sum)
+	}
+	if err == nil && !confirmed {
+		err = s.compare(ctx, name, size, sum)
+	}
+	return err
+}
+
+// compare reads an object. The error wraps ErrConflict if its bytes are others
+// than those with the given size and digest.
+func (s *bucket) compare(ctx context.Context, name string, size int64, sum [sha256.Size]byte) error {
+	f, err := s.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if f.Size() != size {
+		return ErrConflict
+	}
+	got, err := digest(ctx, Reader(f))
+	if err == nil && got != sum {
+		err = ErrConflict
+	}
+	return err
+}
+
+// putSmall creates an object with one request. It reports whether the server
+// returned the digest of the bytes that it has stored.
+func (s *bucket) putSmall(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (confirmed bool, err error) {
+	got, err := digest(ctx, io.NewSectionReader(r, 0, size+1))
+	if err != nil {
+		return false, err
+	}
+	if got != sum {
+		return false, differs(name)
+	}
+	check := base64.StdEncoding.EncodeToString(sum[:])
+	out, err := s.api.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &s.name, Key: s.key(name), Body: io.NewSectionReader(r, 0, size), ContentLength: &size,
+		ContentType: aws.String(mediaType(name)), ChecksumSHA256: &check, IfNoneMatch: unless, Metadata: metadata(sum),
+	}, signed(sum))
+	if err != nil {
+		return false, err
+	}
+	return aws.ToString(out.ChecksumSHA256) == check, nil
+}
+
+// metadata returns the metadata of an object.
+func metadata(sum [sha256.Size]byte) map[string]string {
+	return map[string]string{digestField: hex.EncodeToString(sum[:])}
+}
+
+// mediaType returns the media type of an object.
+func mediaType(name string) string {
+	switch {
+	case strings.HasSuffix(name, ".warc.gz"), strings.HasSuffix(name, ".warc"):
+		return "application/warc"
+	}
+	return "application/octet-stream"
+}
+
+// signed returns an option that signs the request with a known digest of its
+// body. The SDK would read the body once more to compute the digest.
+func signed(sum [sha256.Size]byte) func(*s3.Options) {
+	return func(o *s3.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			set := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+				middleware.InitializeOutput, middleware.Metadata, error,
+			) {
+				return next.HandleInitialize(v4.SetPayloadHash(ctx, hex.EncodeToString(sum[:])), in)
+			}
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("payloadDigest", set), middleware.Before)
+		})
+	}
+}
+
+// putParts creates an object by a multipart upload. It reports whether the
+// server returned the digest of the digests of all parts.
+func (s *bucket) putParts(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (confirmed bool, err error) {
+	start, err := s.api.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &s.name, Key: s.key(name), ContentType: aws.String(mediaType(name)), Metadata: metadata(sum),
+		ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
+	})
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.abort(ctx, name, start.UploadId))
+		}
+	}()
+	parts, sums, err := s.sendParts(ctx, name, start.UploadId, r, size, sum)
+	if err != nil {
+		return false, err
+	}
+	all := sha256.Sum256(sums)
+	out, err := s.api.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+		Bucket: &s.name, Key: s.key(name), UploadId: start.UploadId, IfNoneMatch: unless,
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+	})
+	if err != nil {
+		return false, err
+	}
+	want := fmt.Sprintf("%s-%d", base64.StdEncoding.EncodeToString(all[:]), len(parts))
+	return aws.ToString(out.ChecksumSHA256) == want, nil
+}
+
+// sendParts sends the parts of an object. It returns the parts, and the digests
+// of the parts one after another. It keeps no part in memory: it reads a part
+// once for its digest and once to send it.
+func (s *bucket) sendParts(
+	ctx context.Context, name string, id *string, r io.ReaderAt, size int64, sum [sha256.Size]byte,
+) (parts []types.CompletedPart, sums []byte, err error) {
+	step := max(partSize, (size+maxParts-1)/maxParts)
+	total := sha256.New()
+	for off := int64(0); off < size; off += step {
+		n := min(step, size-off)
+		part, err := digest(ctx, io.TeeReader(io.NewSectionReader(r, off, n), total))
+		if err != nil {
+			return nil, nil, err
+		}
+		number, check := int32(len(parts)+1), base64.StdEncoding.EncodeToString(part[:])
+		out, err := s.api.UploadPart(ctx, &s3.UploadPartInput{
+			Bucket: &s.name, Key: s.key(name), UploadId: id, PartNumber: &number, ContentLength: &n,
+			Body: io.NewSectionReader(r, off, n), ChecksumSHA256: &check,
+		}, signed(part))
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, types.CompletedPart{ETag: out.ETag, PartNumber: &number, ChecksumSHA256: &check})
+		sums = append(sums, part[:]...)
+	}
+	if [sha256.Size]byte(total.Sum(nil)) != sum {
+		return nil, nil, differs(name)
+	}
+	return parts, sums, nil
+}
+
+// abort removes the parts of an incomplete upload. The error is not nil only if
+// the server rejects the request: an unreachable server needs a rule that
+// removes such parts.
+func (s *bucket) abort(ctx context.Context, name string, id *string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer cancel()
+	_, err := s.api.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: s.key(name), UploadId: id})
+	if isStatus(err, http.StatusForbidden) {
+		return classify(err)
+	}
+	return nil
+}
+
+// Check also verifies that the server never replaces an object, neither with one
+// request nor with a multipart upload.
+func (s *bucket) Check(ctx context.Context) error {
+	text := []byte("fetch\n")
+	name := reserved + "check-" + rand.Text()
+	sum := sha256.Sum256(text)
+	_, err := s.putSmall(ctx, name, bytes.NewReader(text), int64(len(text)), sum)
+	if err != nil {
+		return s.failed("create", "a test object", err)
+	}
+	_, once := s.putSmall(ctx, name, bytes.NewReader(text), int64(len(text)), sum)
+	_, parts := s.putParts(ctx, name, bytes.NewReader(text), int64(len(text)), sum)
+	for _, err = range []error{once, parts} {
+		if err == nil {
+			err = fetch.Unsupported.Errorf("the server replaces objects: it ignores If-None-Match")
+			break
+		}
+		if !isStatus(err, http.StatusPreconditionFailed) {
+			break
+		}
+		err = nil
+	}
+	_, removed := s.api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.name, Key: s.key(name)})
+	if err == nil && !isStatus(removed, http.StatusForbidden) { // a store without deletion is safer
+		err = removed
+	}
+	return s.failed("create", "a test object", err)
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// digestField is the name of the metadata that contains the SHA-256 digest of an
+// object in hexadecimal digits. The header field is x-amz-meta-sha256.
+const digestField = "sha256"
+
+func (s *bucket) Stat(ctx context.Context, name string) (Object, error) {
+	o, _, err := s.head(ctx, name)
+	return o, err
+}
+
+// head describes an object and returns its entity tag.
+func (s *bucket) head(ctx context.Context, name string) (o Object, tag string, err error) {
+	if err := CheckName(name); err != nil {
+		return Object{}, "", err
+	}
+	h, err := s.api.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.name, Key: s.key(name)})
+	switch {
+	case isStatus(err, http.StatusNotFound):
+		return Object{}, "", notFound(s, name)
+	case isStatus(err, http.StatusForbidden), isStatus(err, http.StatusBadRequest), isStatus(err, http.StatusMovedPermanently):
+		// The response to HEAD does not contain the reason.
+		if got, reason := s.get(ctx, name, 0, 1, ""); reason != nil {
+			err = reason
+		} else {
+			got.Close()
+		}
+	}
+	if err != nil {
+		return Object{}, "", s.failed("read", name, err)
+	}
+	o = Object{Name: name, Size: aws.ToInt64(h.ContentLength), Modified: aws.ToTime(h.LastModified)}
+	sum, err := hex.DecodeString(h.Metadata[digestField])
+	if err == nil && len(sum) == len(o.SHA256) {
+		copy(o.SHA256[:], sum)
+	}
+	return o, aws.ToString(h.ETag), nil
+}
+
+// get requests a range of an object. If tag is not empty, the object must have
+// this entity tag.
+func (s *bucket) get(ctx context.Context, name string, off, size int64, tag string) (io.ReadCloser, error) {
+	in := &s3.GetObjectInput{Bucket: &s.name, Key: s.key(name), Range: aws.String(fmt.Sprintf("bytes=%d-%d", off, off+size-1))}
+	if tag != "" {
+		in.IfMatch = &tag
+	}
+	out, err := s.api.GetObject(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if want := fmt.Sprintf("bytes %d-", off); !strings.HasPrefix(aws.ToString(out.ContentRange), want) {
+		return nil, errors.Join(fetch.Protocol.Errorf("the server does not support ranges"), out.Body.Close())
+	}
+	return out.Body, nil
+}
+
+func (s *bucket) Open(ctx context.Context, name string) (File, error) {
+	o, tag, err := s.head(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &bucketFile{ctx, s, name, tag, o.Size}, nil
+}
+
+// bucketFile is an object of a bucket. Its reads fail if the object is replaced.
+type bucketFile struct {
+	ctx  context.Context
+	s    *bucket
+	name string
+	tag  string
+	size int64
+}
+
+func (f *bucketFile) Size() int64  { return f.size }
+func (f *bucketFile) Close() error { return nil }
+
+func (f *bucketFile) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, fetch.Internal.Errorf("store %s: negative position in %s", f.s, f.name)
+	}
+	if off >= f.size {
+		return 0, io.EOF
+	}
+	want := min(int64(len(p)), f.size-off)
+	for int64(n) < want {
+		m, err := f.read(p[n:min(want, int64(n)+maxRange)], off+int64(n))
+		n += m
+		if err != nil {
+			return n, f.s.failed("read", f.name, err)
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// reads is the number of attempts to read a range. A connection can fail after
+// the start of the response, which the SDK does not repeat.
+const reads = 3
+
+// read fills p with the bytes at off.
+func (f *bucketFile) read(p []byte, off int64) (n int, err error) {
+	for range reads {
+		var body io.ReadCloser
+		body, err = f.s.get(f.ctx, f.name, off+int64(n), int64(len(p)-n), f.tag)
+		if isStatus(err, http.StatusPreconditionFailed) {
+			return n, fetch.Mismatch.Errorf("the object was replaced while it was read")
+		}
+		if err != nil {
+			return n, err
+		}
+		var m int
+		m, err = io.ReadFull(body, p[n:])
+		n += m
+		err = errors.Join(err, body.Close())
+		if n == len(p) {
+			return n, nil
+		}
+		if f.ctx.Err() != nil {
+			return n, context.Cause(f.ctx)
+		}
+	}
+	return n, fetch.Truncated.With(err)
+}
+
+func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		pages := s3.NewListObjectsV2Paginator(s.api, &s3.ListObjectsV2Input{Bucket: &s.name, Prefix: s.key(prefix)},
+			func(o *s3.ListObjectsV2PaginatorOptions) { o.StopOnDuplicateToken = true })
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(Object{}, s.failed("list", "objects", err))
+				return
+			}
+			for _, c := range page.Contents {
+				name, ours := strings.CutPrefix(aws.ToString(c.Key), s.prefix)
+				if !ours || CheckName(name) != nil {
+					continue // such as the placeholder of a folder
+				}
+				if !yield(Object{Name: name, Size: aws.ToInt64(c.Size), Modified: aws.ToTime(c.LastModified)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
