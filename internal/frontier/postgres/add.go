@@ -19,7 +19,7 @@ func (e *engine) Add(ctx context.Context, items []frontier.Item) (added int, err
 			return err
 		}
 		demands, keys := t.demandsOf(items, nil, nil)
-		if err := t.lock(demands, keys); err != nil {
+		if err := t.lock(demands, keys, 0); err != nil {
 			return err
 		}
 		if added, err = t.add(items); err != nil {
@@ -46,19 +46,18 @@ func checkItems(items []frontier.Item) error {
 
 // load reads the rows of items and of results without locks.
 func (t *tx) load(items []frontier.Item, rs []frontier.Result) error {
-	wanted := map[frontier.Key]bool{}
-	for i := range items {
-		if !t.e.seen.Contains(t.run, items[i].Key) {
-			wanted[items[i].Key] = true
-		}
-	}
-	for i := range rs {
-		wanted[rs[i].Item.Key] = true
-		for j := range rs[i].Children {
-			if k := rs[i].Children[j].Key; !t.e.seen.Contains(t.run, k) {
-				wanted[k] = true
+	wanted, names := map[frontier.Key]bool{}, map[string]bool{}
+	want := func(items []frontier.Item) {
+		for i := range items {
+			if !t.e.seen.Contains(t.run, items[i].Key) {
+				wanted[items[i].Key], names[items[i].Host] = true, true
 			}
 		}
+	}
+	want(items)
+	for i := range rs {
+		wanted[rs[i].Item.Key], names[rs[i].Item.Host] = true, true
+		want(rs[i].Children)
 	}
 	keys := make([][]byte, 0, len(wanted))
 	for k := range wanted {
@@ -66,12 +65,18 @@ func (t *tx) load(items []frontier.Item, rs []frontier.Result) error {
 	}
 	var b pgx.Batch
 	t.lookup(&b, keys, "")
-	return t.send(&b)
+	t.known.queue(&b, t.now, hostsByName, sortedKeys(names))
+	if err := t.send(&b); err != nil {
+		return err
+	}
+	t.expected = len(wanted) - len(t.rows)
+	return nil
 }
 
 // lock locks the hosts of demands and then the rows of keys, and reads them
 // again.
-func (t *tx) lock(demands []demand, keys [][]byte) error {
+// It also reserves numbers for the expected rows and n captures.
+func (t *tx) lock(demands []demand, keys [][]byte, n int) error {
 	if len(demands) == 0 && len(keys) == 0 {
 		return nil
 	}
@@ -80,5 +85,7 @@ func (t *tx) lock(demands []demand, keys [][]byte) error {
 		return err
 	}
 	t.lookup(&b, keys, "for update")
+	t.queueNumbers(&b, t.expected, n)
+	t.queueNumber(&b)
 	return t.send(&b)
 }

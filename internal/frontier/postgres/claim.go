@@ -14,9 +14,7 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 		if !t.live {
 			return frontier.ErrNoRun
 		}
-		if err := t.exec("update worker set beat = $2 where name = $1 and beat < $2::bigint - 5000000", e.worker.Name, t.now); err != nil {
-			return err
-		}
+		t.last.Queue("update worker set beat = $2 where name = $1 and beat < $2::bigint - 5000000", e.worker.Name, t.now)
 		for ls = nil; len(ls) < hosts; {
 			due, err := t.dueHosts(hosts - len(ls))
 			if err != nil || len(due) == 0 {
@@ -39,12 +37,13 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 // dueHosts locks and returns the row numbers of up to n hosts that can be
 // claimed. The host that has been due for the longest time is first. Hosts that
 // another transaction has locked are skipped.
-func (t *tx) dueHosts(n int) ([]int64, error) {
-	rows, err := t.Query(t.ctx, "select id from host where due <= $1 order by due limit $2 for update skip locked", t.now, n)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[int64])
+func (t *tx) dueHosts(n int) (ids []int64, err error) {
+	t.last.Queue("select id from host where due <= $1 order by due limit $2 for update skip locked", t.now, n).
+		Query(func(rows pgx.Rows) (err error) {
+			ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+			return err
+		})
+	return ids, t.sendLast()
 }
 
 // readyItems selects up to $2 ready items of each host in $1, except those in $3.
@@ -105,6 +104,7 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 		l.Items = append(l.Items, r.Item)
 		l.Outstanding[r.Key] = r.id
 	})
+	t.queueNumber(&b)
 	if err := t.send(&b); err != nil {
 		return nil, err
 	}
@@ -116,11 +116,12 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 			idle = append(idle, id)
 		}
 	}
-	b = pgx.Batch{}
-	b.Queue("update host set epoch = epoch + 1, until = $2, owner = $4, "+leasedDue+" where id = any($1)",
+	t.last.Queue("update host set epoch = epoch + 1, until = $2, owner = $4, "+leasedDue+" where id = any($1)",
 		claimed, until, t.pause(), worker)
-	b.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, idle)
-	return ls, t.send(&b)
+	if len(idle) > 0 {
+		t.last.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, idle)
+	}
+	return ls, nil
 }
 
 func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items []frontier.Item, err error) {

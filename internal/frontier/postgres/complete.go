@@ -45,7 +45,7 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 		}
 		demands, keys = t.demandsOf(r.Children, demands, keys)
 	}
-	if err := t.lock(demands, keys); err != nil {
+	if err := t.lock(demands, keys, countCaptures(rs)); err != nil {
 		return err
 	}
 	h := t.hosts[l.Host]
@@ -66,6 +66,15 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 		}
 	}
 	return t.store(h, rs, ends)
+}
+
+func countCaptures(rs []frontier.Result) (n int) {
+	for i := range rs {
+		if rs[i].Capture != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // store writes the results to the database.

@@ -61,33 +61,41 @@ func (t *tx) flush(more func(*pgx.Batch)) (lost int, err error) {
 }
 
 // assignIDs gives row numbers to new rows and captures, in the order in which
-// they were created.
+// they were created. It reads more numbers if too few are reserved.
 func (t *tx) assignIDs() error {
-	if len(t.created)+len(t.captures) == 0 {
-		return nil
-	}
-	var rows, captures []int64
-	var b pgx.Batch
-	queueIDs(&b, "url_id", len(t.created), &rows)
-	queueIDs(&b, "capture_id", len(t.captures), &captures)
-	if err := t.send(&b); err != nil {
-		return err
+	if rows, captures := len(t.created)-len(t.numbers.rows), len(t.captures)-len(t.numbers.captures); rows > 0 || captures > 0 {
+		var b pgx.Batch
+		t.queueNumbers(&b, rows, captures)
+		if err := t.send(&b); err != nil {
+			return err
+		}
 	}
 	for i, r := range t.created {
-		r.id = rows[i]
+		r.id = t.numbers.rows[i]
 	}
 	for i, c := range t.captures {
-		c.id = captures[i]
+		c.id = t.numbers.captures[i]
 		c.of.last = pgtype.Int8{Int64: c.id, Valid: true}
 	}
 	return nil
 }
 
-// queueIDs queues a statement that reads the next n numbers of a sequence.
+// queueNumbers queues statements that reserve numbers for new rows and captures.
+func (t *tx) queueNumbers(b *pgx.Batch, rows, captures int) {
+	queueIDs(b, "url_id", rows, &t.numbers.rows)
+	queueIDs(b, "capture_id", captures, &t.numbers.captures)
+}
+
+// queueIDs queues a statement that appends the next n numbers of a sequence to
+// ids.
 func queueIDs(b *pgx.Batch, sequence string, n int, ids *[]int64) {
-	b.Queue("select nextval($1::regclass) from generate_series(1, $2::integer)", sequence, n).Query(func(rows pgx.Rows) (err error) {
-		*ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		slices.Sort(*ids)
+	if n <= 0 {
+		return
+	}
+	b.Queue("select nextval($1::regclass) from generate_series(1, $2::integer)", sequence, n).Query(func(rows pgx.Rows) error {
+		more, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		slices.Sort(more)
+		*ids = append(*ids, more...)
 		return err
 	})
 }

@@ -138,10 +138,13 @@ func (t *tx) queueLock(b *pgx.Batch, ids []int64, update bool) {
 	})
 }
 
+// A hostSet contains hosts that were read without locks.
 type hostSet struct {
 	names map[string]*host
 	ids   map[int64]*host
 }
+
+func newHostSet() hostSet { return hostSet{map[string]*host{}, map[int64]*host{}} }
 
 func (s hostSet) of(d demand) *host {
 	if d.id != 0 {
@@ -150,49 +153,54 @@ func (s hostSet) of(d demand) *host {
 	return s.names[d.name]
 }
 
-// findHosts reads the hosts of the demands without locks, after it has inserted
-// the missing hosts.
-func (t *tx) findHosts(demands []demand) (found hostSet, err error) {
-	found = hostSet{map[string]*host{}, map[int64]*host{}}
-	names, ids := map[string]bool{}, map[int64]bool{}
-	for _, d := range demands {
-		if d.id != 0 {
-			ids[d.id] = true
-		} else {
-			names[d.name] = true
-		}
-	}
-	scan := func(rows pgx.Rows) error {
+const (
+	hostsByName = hostColumns + "where name = any($1)"
+	hostsByID   = hostColumns + "where id = any($1)"
+)
+
+// queue queues a statement that reads hosts into s.
+func (s hostSet) queue(b *pgx.Batch, now int64, query string, of any) {
+	b.Queue(query, of).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			h := &host{now: t.now}
+			h := &host{now: now}
 			if err := h.scan(rows); err != nil {
 				return err
 			}
-			found.names[h.name], found.ids[h.id] = h, h
+			s.names[h.name], s.ids[h.id] = h, h
 		}
 		return rows.Err()
+	})
+}
+
+// findHosts reads the hosts of the demands without locks, unless load has read
+// them. It inserts missing hosts.
+func (t *tx) findHosts(demands []demand) (hostSet, error) {
+	var names []string
+	var ids []int64
+	for _, d := range demands {
+		switch {
+		case t.known.of(d) != nil:
+		case d.id != 0:
+			ids = append(ids, d.id)
+		default:
+			names = append(names, d.name)
+		}
 	}
 	var b pgx.Batch
-	const byName = hostColumns + "where name = any($1)"
-	sorted := slices.Sorted(maps.Keys(names))
 	if len(names) > 0 {
-		b.Queue(byName, sorted).Query(scan)
+		slices.Sort(names)
+		names = slices.Compact(names)
+		b.Queue(`insert into host (name) select n from unnest($1::text[]) n
+			where not exists (select from host where name = n) order by n on conflict do nothing`, names)
+		t.known.queue(&b, t.now, hostsByName, names)
 	}
 	if len(ids) > 0 {
-		b.Queue(hostColumns+"where id = any($1)", slices.Collect(maps.Keys(ids))).Query(scan)
+		t.known.queue(&b, t.now, hostsByID, ids)
 	}
-	if err := t.send(&b); err != nil {
-		return found, err
+	if b.Len() == 0 {
+		return t.known, nil
 	}
-	missing := slices.DeleteFunc(sorted, func(name string) bool { return found.names[name] != nil })
-	if len(missing) == 0 {
-		return found, nil
-	}
-	b = pgx.Batch{}
-	b.Queue(`insert into host (name) select n from unnest($1::text[]) n
-		where not exists (select from host where name = n) order by n on conflict do nothing`, missing)
-	b.Queue(byName, missing).Query(scan)
-	return found, t.send(&b)
+	return t.known, t.send(&b)
 }
 
 // computeDue is the SQL expression of the column due for a host h that is not

@@ -21,9 +21,11 @@ func fencedIfMissing(err error) error {
 
 // leasedHost locks the leased host and returns its row number.
 func (t *tx) leasedHost(l *frontier.Lease) (id int64, err error) {
-	err = t.QueryRow(t.ctx, "select id from host where name = $1 and epoch = $2 and until is not null for update",
-		l.Host, l.Epoch).Scan(&id)
-	return id, fencedIfMissing(err)
+	var b pgx.Batch
+	b.Queue("select id from host where name = $1 and epoch = $2 and until is not null for update", l.Host, l.Epoch).
+		QueryRow(func(r pgx.Row) error { return r.Scan(&id) })
+	t.queueNumber(&b)
+	return id, fencedIfMissing(t.send(&b))
 }
 
 func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duration) error {
@@ -49,10 +51,9 @@ func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time)
 			return err
 		}
 		// A later time of BlockHost takes precedence.
-		var b pgx.Batch
-		b.Queue("update host set until = null, "+blockHost+" where id = $1", id, frontier.Micros(next))
-		b.Queue("update host h set due = "+computeDue+" where id = $2", t.now, id)
-		return t.send(&b)
+		t.last.Queue("update host set until = null, "+blockHost+" where id = $1", id, frontier.Micros(next))
+		t.last.Queue("update host h set due = "+computeDue+" where id = $2", t.now, id)
+		return nil
 	})
 	if err == nil {
 		clear(l.Outstanding)

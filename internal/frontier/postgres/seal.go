@@ -19,7 +19,9 @@ var sealedTables = [...][2]string{
 }
 
 // digestRows returns a digest of all rows of the database except the seal.
-func digestRows(ctx context.Context, q pgx.Tx) ([]byte, error) {
+func digestRows(ctx context.Context, q interface {
+	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+}) ([]byte, error) {
 	sum := sha256.New()
 	for _, table := range sealedTables {
 		fmt.Fprintln(sum, table[0])
@@ -39,7 +41,7 @@ func digestRows(ctx context.Context, q pgx.Tx) ([]byte, error) {
 
 func (e *engine) Seal(ctx context.Context, manifest []byte) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
-		rows, err := digestRows(t.ctx, t.Tx)
+		rows, err := digestRows(t.ctx, t)
 		if err != nil {
 			return err
 		}

@@ -27,18 +27,18 @@ func (a *tally) fields() (all []any) {
 	return append(all, &a.before, &a.urls, &a.captures, &a.bytes)
 }
 
-// finish adds the changes of the totals to the row of this engine, as the last
-// change of a transaction, so that other transactions wait only shortly. It also
-// reads the number of the transaction.
-func (t *tx) finish() error {
-	var b pgx.Batch
-	if a := &t.tally; *a != (tally{}) {
-		b.Queue(`update tally set pending = pending + $2, done = done + $3, kept = kept + $4, gone = gone + $5,
-			dead = dead + $6, excluded = excluded + $7, before = before + $8, urls = urls + $9,
-			captures = captures + $10, bytes = bytes + $11 where slot = $1`,
-			t.e.slot, a.states[0], a.states[1], a.states[2], a.states[3], a.states[4], a.states[5],
-			a.before, a.urls, a.captures, a.bytes)
+// queueTotals queues a statement that adds the changes of the totals to the row of
+// this engine. It is the last change of a transaction, so that other transactions
+// wait only shortly.
+func (t *tx) queueTotals(b *pgx.Batch) {
+	a := &t.tally
+	if *a == (tally{}) {
+		return
 	}
-	b.Queue("select pg_current_xact_id_if_assigned()::text").QueryRow(func(r pgx.Row) error { return r.Scan(&t.id) })
-	return t.send(&b)
+	b.Queue(`update tally set pending = pending + $2, done = done + $3, kept = kept + $4, gone = gone + $5,
+		dead = dead + $6, excluded = excluded + $7, before = before + $8, urls = urls + $9,
+		captures = captures + $10, bytes = bytes + $11 where slot = $1`,
+		t.e.slot, a.states[0], a.states[1], a.states[2], a.states[3], a.states[4], a.states[5],
+		a.before, a.urls, a.captures, a.bytes)
+	*a = tally{}
 }

@@ -22,10 +22,11 @@ const (
 
 // tx is the state of a write transaction.
 type tx struct {
-	pgx.Tx
+	*pgx.Conn
 	ctx   context.Context
 	e     *engine
-	id    pgtype.Text // number of the transaction in the database; null if it changes nothing
+	id    pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
+	last  pgx.Batch   // statements that are sent with the commit
 	now   int64       // time of the transaction, in microseconds
 	run   int64
 	live  bool
@@ -35,7 +36,10 @@ type tx struct {
 	rows     map[frontier.Key]*row
 	hosts    map[string]*host
 	ids      map[int64]*host
-	created  []*row // new rows in the order of Add
+	known    hostSet // hosts that load has read
+	created  []*row  // new rows in the order of Add
+	expected int     // maximum number of new rows, unless another worker changes the hosts
+	numbers  struct{ rows, captures []int64 }
 	captures []*newCapture
 	newKeys  []frontier.Key // keys to add to the cache of seen keys after the commit
 	dropped  int64          // number of URLs that exceeded limit
@@ -73,36 +77,69 @@ func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
 		}
 		defer conn.Release()
 		t := &tx{
-			ctx: context.WithoutCancel(ctx), e: e, limit: e.limit.Load(),
-			rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{},
-		}
-		if t.Tx, err = conn.Begin(t.ctx); err != nil {
-			return err
+			Conn: conn.Conn(), ctx: context.WithoutCancel(ctx), e: e, limit: e.limit.Load(),
+			rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{}, known: newHostSet(),
 		}
 		if err = t.start(m); err == nil {
 			err = f(t)
 		}
 		if err == nil {
-			err = t.finish()
+			err = t.prepare()
 		}
 		if err != nil {
-			t.Rollback(t.ctx) // after a failure of the connection, the server rolls back
+			t.rollback()
 			return err
 		}
-		if err := t.Commit(t.ctx); err != nil {
+		if err := t.commit(); err != nil {
 			var pg *pgconn.PgError
-			if !errors.As(err, &pg) {
-				err = errors.Join(errUncertain, err)
-				if t.id.Valid {
-					uncertain = t
-				}
+			if errors.As(err, &pg) {
+				t.rollback()
+				return err
 			}
-			return err
+			if t.id.Valid {
+				uncertain = t
+			}
+			return errors.Join(errUncertain, err)
 		}
 		t.remember()
 		return nil
 	})
 }
+
+// queueNumber queues a statement that reads the number of the transaction. Most
+// transactions send it together with other statements.
+func (t *tx) queueNumber(b *pgx.Batch) {
+	b.Queue("select pg_current_xact_id_if_assigned()::text").QueryRow(func(r pgx.Row) error { return r.Scan(&t.id) })
+}
+
+// prepare reads the number of the transaction, unless it is known. The server
+// assigns a number at the first change.
+func (t *tx) prepare() error {
+	if t.id.Valid {
+		return nil
+	}
+	t.queueTotals(&t.last)
+	t.queueNumber(&t.last)
+	return t.sendLast()
+}
+
+// commit sends the last statements and the commit together.
+func (t *tx) commit() error {
+	t.queueTotals(&t.last)
+	t.last.Queue("commit")
+	return t.sendLast()
+}
+
+// sendLast sends the statements that otherwise would be sent with the commit.
+func (t *tx) sendLast() error {
+	b := t.last
+	t.last = pgx.Batch{}
+	return t.send(&b)
+}
+
+// rollback ends the transaction without changes. If it fails, the connection is
+// closed, and the server rolls back.
+func (t *tx) rollback() { t.exec("rollback") }
 
 // remember updates the engine after the commit of t.
 func (t *tx) remember() {
@@ -113,6 +150,7 @@ func (t *tx) remember() {
 // start locks the crawl and reads the state of the newest run.
 func (t *tx) start(m mode) error {
 	var b pgx.Batch
+	b.Queue("begin")
 	switch m {
 	case exclusive:
 		b.Queue(ownCrawl)
