@@ -52,10 +52,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
 			env.Setenv("LF", "\r\n")
 			env.Setenv("DEAD", closedPort(env.T().(peer.TB)))
+			env.Values["test"] = env.T()
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
+			"postgres": postgres,
 			"signal":   signalFetch,
 			"size":     size,
 			"truncate": truncate,
@@ -120,6 +122,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// postgres is the script command "postgres". It starts a database server and sets
+// $POSTGRES to the URL of an empty schema.
+func postgres(ts *testscript.TestScript, neg bool, args []string) {
+	s := peer.Postgres(ts.Value("test").(peer.TB), false)
+	ts.Setenv("POSTGRES", "postgres://postgres@"+s.Addr+"/postgres?search_path=crawl")
 }
 
 // signalFetch is the script command "signal SIGNAL CODE FILE COMMAND [ARG...]".

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -87,7 +87,7 @@ func (a *Archive) join(ctx context.Context) error {
 
 // place describes the machine and the path of the directory. Two processes with
 // the same place exclude each other by the lock of the directory. A machine that
-// was started again is another place.
+// was started again is another place; the text after "#" identifies its start.
 func (f *folder) place() string {
 	name, _ := os.Hostname()
 	path, err := filepath.Abs(f.dir)
@@ -98,7 +98,7 @@ func (f *folder) place() string {
 		path = real
 	}
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // absent on some systems
-	return strings.Join(strings.Fields(fmt.Sprint(name, " ", path, " ", string(boot))), " ")
+	return fmt.Sprintf("%s:%s#%s", name, path, bytes.TrimSpace(boot))
 }
 
 // maxIdentity is the maximum size of workerFile in bytes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/internal/frontier"
@@ -14,7 +15,7 @@ import (
 type Worker struct {
 	Name        string
 	Folder      string        // random identifier of the folder
-	Place       string        // machine and path of the folder, which the caller has locked
+	Place       string        // machine and path of the folder, which the caller has locked; text after "#" is not shown
 	Incarnation int64         // incarnation that the folder has stored, or 0 for a new folder
 	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
 	Again       bool          // if false, Begin continues a run, but starts no run after the first
@@ -71,15 +72,16 @@ func (e *engine) tryJoin(ctx context.Context) error {
 		err = t.QueryRow(t.ctx, `select folder, incarnation, place, beat, session <> $2 and
 			exists (select from pg_stat_activity where application_name = $3 || session) from worker where name = $1 for update`,
 			w.Name, e.session, sessionPrefix).Scan(&folder, &incarnation, &place, &beat, &connected)
+		where, _, _ := strings.Cut(place, "#")
 		switch {
 		case err != nil:
 			return err
 		case w.Incarnation != 0 && w.Incarnation != incarnation:
 			return fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrAbandoned)
 		case folder != "" && folder != w.Folder: // a new folder can take the name of an abandoned worker
-			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, place)
+			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, where)
 		case folder != "" && place != w.Place && connected && t.now-beat < aliveTime.Microseconds():
-			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, place)
+			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, where)
 		}
 		w.Incarnation = incarnation
 		return t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
