@@ -122,6 +122,10 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 		// Less frequent garbage collection makes the downloads faster and costs
 		// 16 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
+		if r.warc == nil { // records are compressed
+			r.processors.set()
+			defer r.processors.remove()
+		}
 	}
 	queue := newJobQueue(ctx, r, args, workers > 1)
 	var group sync.WaitGroup

@@ -197,12 +197,21 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 // calls do not limit the speed.
 const copyBufferSize = 256 << 10
 
-// buffer returns a copy buffer from the pool of buffers, or a new one.
-func (r *retrieval) buffer() *[]byte {
-	if b, ok := r.buffers.Get().(*[]byte); ok {
+// smallBufferSize is the size of a copy buffer for bodies that are not larger.
+// Clearing a large buffer takes longer than reading a small body.
+const smallBufferSize = 32 << 10
+
+// buffer returns a buffer from the pool of buffers, or a new one, for a body of
+// the given size. The size is -1 if it is unknown.
+func (r *retrieval) buffer(size int64) *[]byte {
+	n := copyBufferSize
+	if 0 <= size && size <= smallBufferSize {
+		n = smallBufferSize
+	}
+	if b, ok := r.buffers.Get().(*[]byte); ok && len(*b) >= n {
 		return b
 	}
-	b := make([]byte, copyBufferSize)
+	b := make([]byte, n)
 	return &b
 }
 
@@ -237,7 +246,8 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.mail.converts() {
 		return localError(j.flags.mail.convert(out, resp, j.note))
 	}
-	buffer := j.buffer()
+	j.processors.observe(resp)
+	buffer := j.buffer(resp.Size)
 	defer j.buffers.Put(buffer)
 	_, err := io.CopyBuffer(out, resp.Body, *buffer) // no sink has a ReadFrom method
 	return localError(err)

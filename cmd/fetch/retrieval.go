@@ -33,6 +33,7 @@ type retrieval struct {
 	retried func()               // counts a repeated request in the status line, or nil
 	restart wrap.RetryOptions    // for transfers that start again from the beginning
 
+	processors processorLimit
 	openFolder sync.Once
 	folder     *save.Folder // folder of files named after URLs, or nil
 
