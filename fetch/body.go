@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/anyurl/fetch/internal/splice"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -54,7 +55,34 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := b.ReadCloser.Read(p)
+	return b.received(b.ReadCloser.Read(p))
+}
+
+// CanReadPipe implements splice.Source. Bytes beyond a limit must be read with
+// Read, which does not return them.
+func (b *body) CanReadPipe() bool {
+	return b.err == nil && b.pipeLimit(1) > 0 && splice.CanRead(b.ReadCloser)
+}
+
+// ReadPipe implements splice.Source.
+func (b *body) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	return b.received(splice.Read(b.ReadCloser, p, b.pipeLimit(limit)))
+}
+
+// pipeLimit returns the number of bytes, at most limit, that the body can have
+// before it is longer than allowed or announced.
+func (b *body) pipeLimit(limit int) int {
+	if allowed := b.policy.MaxBody; allowed > 0 {
+		limit = int(min(int64(limit), allowed-b.total))
+	}
+	if b.remaining >= 0 {
+		limit = int(min(int64(limit), b.remaining))
+	}
+	return limit
+}
+
+// received counts n bytes that were read and returns the results of Read.
+func (b *body) received(n int, err error) (int, error) {
 	b.total += int64(n)
 	if over := b.total - b.policy.MaxBody; b.policy.MaxBody > 0 && over > 0 && (err == nil || err == io.EOF) {
 		n -= int(over)

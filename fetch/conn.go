@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 // A conn is a network connection that a dialer opened. It records the address
@@ -50,6 +52,18 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	c.refreshDeadline(&c.read, c.Conn.SetReadDeadline)
 	return c.Conn.Read(p)
+}
+
+// CanReadPipe implements splice.Source.
+func (c *conn) CanReadPipe() bool { return splice.CanFill(c.Conn) }
+
+// ReadPipe implements splice.Source. It has the same timeouts as Read.
+func (c *conn) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	if c.quickAck != nil {
+		acknowledge(c.quickAck)
+	}
+	c.refreshDeadline(&c.read, c.Conn.SetReadDeadline)
+	return p.Fill(c.Conn, limit)
 }
 
 // Write fails after the same idle time as Read, because a peer that accepts no

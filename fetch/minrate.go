@@ -3,6 +3,8 @@ package fetch
 import (
 	"io"
 	"time"
+
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 // rateBody is a Body whose Read fails if the server sends too slowly. It wraps
@@ -22,6 +24,21 @@ const window = time.Minute
 func (b *rateBody) Read(p []byte) (int, error) {
 	start := time.Now()
 	n, err := b.ReadCloser.Read(p)
+	return b.count(start, n, err)
+}
+
+// CanReadPipe implements splice.Source.
+func (b *rateBody) CanReadPipe() bool { return splice.CanRead(b.ReadCloser) }
+
+// ReadPipe implements splice.Source.
+func (b *rateBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	start := time.Now()
+	n, err := splice.Read(b.ReadCloser, p, limit)
+	return b.count(start, n, err)
+}
+
+// count adds a call of Read to the window and returns its results.
+func (b *rateBody) count(start time.Time, n int, err error) (int, error) {
 	b.waited, b.received = b.waited+time.Since(start), b.received+int64(n)
 	if err != nil || b.waited < window {
 		return n, err

@@ -2,9 +2,9 @@ package save
 
 import (
 	"context"
-	"io"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/splice"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -73,7 +73,7 @@ func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if err := f.Begin(s); err != nil {
 		return err
 	}
-	if _, err := io.CopyBuffer(f, resp.Body, make([]byte, copyBuffer)); err != nil {
+	if _, err := splice.Copy(f, resp.Body, make([]byte, copyBuffer)); err != nil {
 		return err
 	}
 	if d.time {

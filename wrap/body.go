@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 // An observedBody is a response body that calls functions when bytes were read
@@ -25,7 +26,19 @@ type observedBody struct {
 var errClosedEarly = fetch.Canceled.Errorf("closed before its end")
 
 func (b *observedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+	return b.observe(b.ReadCloser.Read(p))
+}
+
+// CanReadPipe implements splice.Source.
+func (b *observedBody) CanReadPipe() bool { return splice.CanRead(b.ReadCloser) }
+
+// ReadPipe implements splice.Source.
+func (b *observedBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	return b.observe(splice.Read(b.ReadCloser, p, limit))
+}
+
+// observe calls the functions for the results of Read and returns the results.
+func (b *observedBody) observe(n int, err error) (int, error) {
 	total := b.total.Add(int64(n))
 	if n > 0 && b.onRead != nil {
 		b.onRead(total)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 // renewAfter is the number of received bytes after which the attempts of a
@@ -80,6 +81,24 @@ func (b *resumingBody) Read(p []byte) (int, error) {
 		}
 		b.err = b.resume(err)
 	}
+}
+
+// CanReadPipe implements splice.Source.
+func (b *resumingBody) CanReadPipe() bool {
+	return b.err == nil && b.pending == nil && splice.CanRead(b.current())
+}
+
+// ReadPipe implements splice.Source. After an interruption, the next bytes must
+// be read with Read, which resumes the transfer.
+func (b *resumingBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	n, err := splice.Read(b.current(), p, limit)
+	b.offset, b.received = b.offset+int64(n), b.received+int64(n)
+	if err == io.EOF {
+		b.err = err
+		return n, err
+	}
+	b.pending = err
+	return n, nil
 }
 
 // An exhaustedError is the error of a body after the last attempt to resume it.

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/splice"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/http"
@@ -249,7 +250,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	j.processors.observe(resp)
 	buffer := j.buffer(resp.Size)
 	defer j.buffers.Put(buffer)
-	_, err := io.CopyBuffer(out, resp.Body, *buffer) // no sink has a ReadFrom method
+	_, err := splice.Copy(out, resp.Body, *buffer)
 	return localError(err)
 }
 

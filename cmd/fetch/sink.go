@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/splice"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
@@ -161,6 +162,19 @@ func (s *stream) Write(p []byte) (int, error) {
 		return s.screen.Write(p)
 	}
 	return s.w.Write(p)
+}
+
+// CanWritePipe implements splice.Target. It returns false for terminals and if
+// several jobs write to standard output.
+func (s *stream) CanWritePipe() bool {
+	_, ok := s.w.(*os.File)
+	return ok && s.screen == nil && s.digest == nil
+}
+
+// WritePipe implements splice.Target.
+func (s *stream) WritePipe(p *splice.Pipe, n int) (int, error) {
+	s.sent = true
+	return p.Drain(s.w.(*os.File), n)
 }
 
 func (s *stream) Close() error {

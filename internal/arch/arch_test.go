@@ -69,6 +69,7 @@ var layers = map[string][]string{
 	"internal/upload":            {"fetch", "internal/"},
 
 	"internal/lazy":     {},
+	"internal/splice":   {},
 	"internal/links":    {"uri", "uri/iri", "fetch", "internal/baseuri", "internal/coding", "internal/lazy", "internal/media"},
 	"internal/tree":     {"uri", "fetch", "save", "internal/frontier"},
 	"internal/archive":  {"uri", "fetch", "internal/", "warc", "save"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 const (
@@ -76,6 +77,35 @@ func (b *body) Read(p []byte) (int, error) {
 		p = p[:b.left]
 	}
 	n, err := b.data.Read(p)
+	return b.received(p, n, err)
+}
+
+// CanReadPipe implements splice.Source. Listings, texts and the bytes before a
+// range must be read with Read.
+func (b *body) CanReadPipe() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err == nil && b.data.skip == 0 && b.left != 0 && b.due != 0 && !b.data.list && b.data.text == nil &&
+		splice.CanRead(b.data.Conn)
+}
+
+// ReadPipe implements splice.Source.
+func (b *body) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.left > 0 {
+		limit = int(min(int64(limit), b.left))
+	}
+	if b.due > 0 {
+		limit = int(min(int64(limit), b.due))
+	}
+	n, err := splice.Read(b.data.Conn, p, limit)
+	return b.received(nil, n, err)
+}
+
+// received counts n bytes of the data connection, which are also in p if the
+// data is a listing. It returns the results of Read. The caller holds b.mu.
+func (b *body) received(p []byte, n int, err error) (int, error) {
 	if b.data.list && len(b.listing) <= maxComplaint {
 		b.listing = append(b.listing, p[:min(n, maxComplaint+1-len(b.listing))]...)
 	}

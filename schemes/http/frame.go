@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 // frame prepares the reader of the response body. The header fields determine
@@ -56,6 +57,14 @@ func (r *reader) chunked(codings []string) error {
 // A closeDelimited body ends when the server closes the connection.
 type closeDelimited struct{ *reader }
 
+// CanReadPipe implements splice.Source.
+func (b closeDelimited) CanReadPipe() bool { return splice.CanRead(b.conn.Conn) }
+
+// ReadPipe implements splice.Source. It is not called for TLS connections.
+func (b closeDelimited) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	return splice.Read(b.conn.Conn, p, limit)
+}
+
 func (b closeDelimited) Read(p []byte) (int, error) {
 	n, err := b.receive(p)
 	if err == io.EOF && b.conn.raw != nil && b.conn.raw.sawEOF() {
@@ -73,7 +82,20 @@ func (b lengthDelimited) Read(p []byte) (int, error) {
 	if b.remaining == 0 {
 		return 0, io.EOF
 	}
-	n, err := b.receive(p[:min(int64(len(p)), b.remaining)])
+	return b.count(b.receive(p[:min(int64(len(p)), b.remaining)]))
+}
+
+// CanReadPipe implements splice.Source.
+func (b lengthDelimited) CanReadPipe() bool { return b.remaining > 0 && splice.CanRead(b.conn.Conn) }
+
+// ReadPipe implements splice.Source.
+func (b lengthDelimited) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	return b.count(splice.Read(b.conn.Conn, p, int(min(int64(limit), b.remaining))))
+}
+
+// count subtracts n from the number of remaining bytes. It returns io.EOF after
+// the last byte.
+func (b lengthDelimited) count(n int, err error) (int, error) {
 	b.remaining -= int64(n)
 	switch {
 	case b.remaining == 0:

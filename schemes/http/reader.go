@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/splice"
 )
 
 // A reader reads the response head from an HTTP/1 connection and implements the
@@ -55,7 +56,22 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.closed.Load() {
 		return 0, net.ErrClosed
 	}
-	n, err := r.body.Read(p)
+	return r.received(r.body.Read(p))
+}
+
+// CanReadPipe implements splice.Source.
+func (r *reader) CanReadPipe() bool {
+	return !r.closed.Load() && r.got == nil && r.conn.r.Buffered() == 0 && splice.CanRead(r.body)
+}
+
+// ReadPipe implements splice.Source.
+func (r *reader) ReadPipe(p *splice.Pipe, limit int) (int, error) {
+	return r.received(splice.Read(r.body, p, limit))
+}
+
+// received releases the connection if err is the end of the body or an error. It
+// returns the results of Read.
+func (r *reader) received(n int, err error) (int, error) {
 	if err != nil {
 		r.finish(err == io.EOF)
 		if err != io.EOF {

@@ -1,0 +1,29 @@
+package save
+
+import (
+	"os"
+
+	"github.com/anyurl/fetch/internal/splice"
+)
+
+// CanWritePipe implements the interface Target of package internal/splice. It
+// returns true if the next bytes of the body are only appended to an open file.
+func (f *File) CanWritePipe() bool {
+	return f.checkOpen() == nil && f.started && f.keepBytes == 0 && len(f.overlap) == 0 && f.digest == nil && osFile(f.h) != nil
+}
+
+// WritePipe is like Write for the n bytes of a pipe. Resumable files are not
+// written in this way, because they need a digest.
+func (f *File) WritePipe(p *splice.Pipe, n int) (int, error) {
+	n, err := p.Drain(osFile(f.h), n)
+	f.state.Offset += int64(n)
+	return n, f.keepError(err)
+}
+
+// osFile returns the open file of h, or nil if h is not from [System].
+func osFile(h Handle) *os.File {
+	if h, ok := h.(*handle); ok {
+		return h.File
+	}
+	return nil
+}
