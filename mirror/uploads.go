@@ -14,7 +14,8 @@ import (
 )
 
 // storeTime is the maximum time for which a run waits at its start for a store
-// that does not respond.
+// that does not respond. Later, the URL of the store is known to be correct, and a
+// run waits without a limit.
 const storeTime = 30 * time.Second
 
 // openStore opens the store with the given URL and checks that this worker can
@@ -22,11 +23,21 @@ const storeTime = 30 * time.Second
 func openStore(ctx context.Context, url string) (store.Store, error) {
 	s, err := store.Open(ctx, url, store.Options{Getenv: os.Getenv})
 	if err != nil {
-		return nil, err
+		return nil, archive.Classify(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	return s, archive.Classify(s.Check(ctx))
+	limit := time.After(storeTime)
+	for wait := 250 * time.Millisecond; ; wait *= 2 {
+		if err = s.Check(ctx); err == nil || !fetch.Retryable(err) {
+			return s, archive.Classify(err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-limit:
+			return nil, err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // startUploads starts to upload finished WARC files, if the run has a store. The

@@ -26,14 +26,15 @@ import (
 	"github.com/anyurl/fetch/internal/store"
 )
 
-// Options configures an Uploader. All fields except Keep and Failed are required.
+// Options configures an Uploader. The fields Keep and the functions are optional.
 type Options struct {
 	Store  store.Store
 	Ledger *postgres.Ledger
 	Dir    *os.Root // directory of the WARC files
 	Keep   bool     // if true, local files are not removed
 
-	Failed func(name string, err error) // called after a failed attempt that is repeated
+	Failed  func(name string, err error) // called after a failed attempt that is repeated
+	Removed func()                       // called after a local file was removed
 }
 
 // An Uploader uploads the files that were passed to Add. It is safe for
@@ -56,6 +57,9 @@ type file struct {
 func New(o Options) *Uploader {
 	if o.Failed == nil {
 		o.Failed = func(string, error) {}
+	}
+	if o.Removed == nil {
+		o.Removed = func() {}
 	}
 	return &Uploader{o: o, wake: make(chan struct{}, 1), changed: make(chan struct{})}
 }
@@ -278,6 +282,7 @@ func (u *Uploader) Discard(name string) error {
 	if err := u.o.Dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fetch.Local.With(err)
 	}
+	u.o.Removed()
 	return nil
 }
 
