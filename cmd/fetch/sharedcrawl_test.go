@@ -188,7 +188,10 @@ type sharedCrawl struct {
 	fetch   string
 	dsn     string
 	db      *peer.Server
-	stored  string // directory with the objects of the store
+	store   string   // URL of the store
+	stored  string   // directory with the objects of the store
+	env     []string // credentials of the store
+	size    string   // value of --warc-size
 	workers []*sharedWorker
 	flags   []string // additional flags of the workers
 }
@@ -196,7 +199,8 @@ type sharedCrawl struct {
 func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
 	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, true), sharedSite: newSharedSite(t, hosts, pages)}
 	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
-	c.stored = filepath.Join(t.TempDir(), "store")
+	c.stored, c.size = filepath.Join(t.TempDir(), "store"), "50k"
+	c.store = "file://" + c.stored
 	if err := os.Mkdir(c.stored, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +213,8 @@ func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
 		w.command = func() *exec.Cmd {
 			return c.command(append([]string{"mirror", "--silent", "--show-error",
 				"--worker", w.name, "--user-agent", fmt.Sprint(w.name, ".", w.starts), "--output-dir", w.dir,
-				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", "50k",
-				"--store", "file://" + c.stored}, append(c.flags, seeds...)...)...)
+				"--per-host", "1", "--delay", fmt.Sprint(sharedDelay.Seconds()), "--hosts", "30", "--warc-size", c.size,
+				"--store", c.store}, append(c.flags, seeds...)...)...)
 		}
 		c.workers = append(c.workers, w)
 	}
@@ -220,8 +224,17 @@ func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
 // command returns a command with the shared frontier.
 func (c *sharedCrawl) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(c.fetch, append(args, "--no-config")...)
-	cmd.Env = append(os.Environ(), "FETCH_FRONTIER="+c.dsn)
+	cmd.Env = append(append(os.Environ(), "FETCH_FRONTIER="+c.dsn), c.env...)
 	return cmd
+}
+
+// useS3 makes the crawl store its files in versitygw.
+func (c *sharedCrawl) useS3(t *testing.T) *peer.Server {
+	s := peer.Versitygw(t, "warcs")
+	c.store = "s3://warcs/crawl?region=us-east-1&endpoint=http://" + s.Addr
+	c.stored = filepath.Join(s.Root, "warcs", "crawl")
+	c.env = []string{"AWS_ACCESS_KEY_ID=" + peer.User, "AWS_SECRET_ACCESS_KEY=" + peer.Password}
+	return s
 }
 
 // run runs all workers until they end. It executes the events meanwhile and
@@ -247,19 +260,31 @@ func (c *sharedCrawl) run(events <-chan func(), ended func(w *sharedWorker, out 
 	}
 }
 
-// chaos runs a crawl of three workers. It kills a worker or restarts the database
+// disturbances are the events of a chaos test: workers that are killed, and
+// restarts of the database and of the store.
+type disturbances struct{ kills, databases, stores int }
+
+// chaos runs a crawl of three workers that upload to versitygw. The events occur
 // after equal numbers of requests.
-func chaos(t *testing.T, hosts, pages, kills, restarts int) {
-	c := newSharedCrawl(t, hosts, pages)
-	total := hosts * pages
-	events := make(chan func(), kills+restarts)
+func chaos(t *testing.T, c *sharedCrawl, d disturbances) {
+	store := c.useS3(t)
+	total := c.hosts * c.pages
+	var all []func()
+	for range d.kills {
+		all = append(all, c.workers[rand.IntN(len(c.workers))].kill)
+	}
+	for range d.databases {
+		all = append(all, c.db.Restart)
+	}
+	for range d.stores {
+		all = append(all, store.Restart)
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	events := make(chan func(), len(all))
 	c.onRequest(func(served int) {
-		switch every := total / (kills + restarts + 1); {
-		case served%every != 0 || served/every > kills+restarts:
-		case (served/every)%(kills/restarts+1) == 0:
-			events <- c.db.Restart
-		default:
-			events <- c.workers[rand.IntN(len(c.workers))].kill
+		every := total / (len(all) + 1)
+		if n := served / every; served%every == 0 && n <= len(all) {
+			events <- all[n-1]
 		}
 	})
 	done := c.run(events, func(w *sharedWorker, out string, err error) {
@@ -267,7 +292,7 @@ func chaos(t *testing.T, hosts, pages, kills, restarts int) {
 			t.Errorf("worker %s: %v: %s", w.name, err, out)
 		}
 	})
-	t.Logf("%d of %d kills and restarts, %d requests for %d pages", done, kills+restarts, c.served, total)
+	t.Logf("%d of %d events, %d requests for %d pages", done, len(all), c.served, total)
 	if len(c.problems) > 0 {
 		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
 	}
@@ -309,8 +334,11 @@ func (c *sharedCrawl) check(t *testing.T) {
 	}
 }
 
-// TestSharedCrawl kills workers of a crawl and restarts the database.
-func TestSharedCrawl(t *testing.T) { chaos(t, 40, 40, 3, 1) }
+// TestSharedCrawl kills workers of a crawl and restarts the database and the
+// store.
+func TestSharedCrawl(t *testing.T) {
+	chaos(t, newSharedCrawl(t, 40, 40), disturbances{kills: 3, databases: 1, stores: 2})
+}
 
 // TestAbandonedWorker abandons a worker that is stopped. The other workers must
 // retrieve the URLs again whose records are not in the store. If the process

@@ -220,7 +220,7 @@ func TestSharedDuplicate(t *testing.T) {
 		w.Write(body)
 	}))
 	defer site.Close()
-	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, false), stored: t.TempDir()}
+	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, false), stored: t.TempDir()} // without pages
 	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
 	for _, args := range [][]string{{"--worker", "one", site.URL + "/1"}, {"--worker", "two", "--again", site.URL + "/2", site.URL + "/3"}} {
 		args = append([]string{"mirror", "--ignore-robots", "--store", "file://" + c.stored, "--output-dir", filepath.Join(t.TempDir(), "x")}, args...)
@@ -288,14 +288,19 @@ func TestStoreErrors(t *testing.T) {
 	}
 }
 
+// noise returns an HTML comment with n random bytes.
+func noise(n int) string {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return fmt.Sprintf("<!-- %x -->", b)
+}
+
 // TestFullDiskOfWorker runs a crawl that is larger than the disk of its worker.
 func TestFullDiskOfWorker(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 4, 100)
 	w := c.one()
-	noise := make([]byte, 10_000)
-	rand.NewChaCha8([32]byte{}).Read(noise)
-	c.padding = fmt.Sprintf("<!-- %x -->", noise)
+	c.padding = noise(10_000)
 	args := strings.Join(w.withArgs("--warc-size", "300k", "--min-free", "500k").Args[1:], " ")
 	e := (&lab{fetch: c.fetch}).runInMount(t, "2m", "FETCH_FRONTIER='"+c.dsn+`' exec "$1" `+args+` --output-dir "$2/archive"`)
 	if e.code != 0 {
