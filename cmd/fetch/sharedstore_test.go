@@ -288,6 +288,39 @@ func TestStoreErrors(t *testing.T) {
 	}
 }
 
+// TestS3Errors checks that errors of a bucket are reported before any URL is
+// visited.
+func TestS3Errors(t *testing.T) {
+	t.Parallel()
+	c := newSharedCrawl(t, 1, 3)
+	w := c.one()
+	s := c.useS3(t)
+	for _, test := range []struct {
+		name, bucket, key, secret string
+		code                      int
+		message                   string
+	}{
+		{"missing bucket", "missing", peer.User, peer.Password, 8, "s3://missing"},
+		{"wrong secret key", "warcs", peer.User, "wrong", 6, "s3://warcs"},
+		{"unknown access key", "warcs", "unknown", peer.Password, 6, "s3://warcs"},
+		{"no permission to write", "warcs", peer.Reader, peer.Password, 8, "s3://warcs"},
+		{"no credentials", "warcs", "", "", 6, "credentials"},
+	} {
+		c.env = []string{"AWS_ACCESS_KEY_ID=" + test.key, "AWS_SECRET_ACCESS_KEY=" + test.secret, "HOME=" + t.TempDir()}
+		url := "s3://" + test.bucket + "/crawl?region=us-east-1&endpoint=http://" + s.Addr
+		e := run(t, w.withArgs("--store", url))
+		if e.code != test.code || !strings.Contains(e.stderr, test.message) {
+			t.Errorf("%s: %v; want exit code %d and %q", test.name, e, test.code, test.message)
+		}
+		if test.secret != "" && strings.Contains(e.stderr, test.secret) {
+			t.Errorf("%s: the message contains the secret key: %s", test.name, e.stderr)
+		}
+	}
+	if c.served > 0 {
+		t.Errorf("%d requests; want none", c.served)
+	}
+}
+
 // noise returns an HTML comment with n random bytes.
 func noise(n int) string {
 	b := make([]byte, n)
