@@ -77,7 +77,7 @@ func (p Place) control(ctx context.Context, host string, change func(*frontier.H
 		return err
 	})
 	if errors.Is(err, frontier.ErrUnknownHost) {
-		return 0, fetch.Usage.Errorf("the crawl has no URL of the host %s", host)
+		return 0, fetch.Usage.Errorf("the crawl has no URL of the host %s; a host is a name without a scheme and a port", host)
 	}
 	return n, err
 }

@@ -59,6 +59,9 @@ func (a *Archive) join(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist):
 		id = identity{Worker: s.Worker, Folder: rand.Text()}
 		err = a.folder.writeIdentity(id) // before the database knows the identifier
+	case err == nil && id.Worker != s.Worker && id.Incarnation == 0: // the database refused the other name
+		id.Worker = s.Worker
+		err = a.folder.writeIdentity(id)
 	case err == nil && id.Worker != s.Worker:
 		err = fetch.Usage.Errorf("%s belongs to the worker %s, not to %s", a.folder.dir, id.Worker, s.Worker)
 	}
