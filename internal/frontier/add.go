@@ -38,32 +38,64 @@ func (t *tx) add(items []Item) (added int, err error) {
 		if t.seen.Contains(t.run, item.Key) {
 			continue
 		}
-		u, err := t.lookup(item.Key)
+		isNew, err := t.addItem(item)
 		if err != nil {
 			return 0, err
 		}
-		if full, err := t.hostFull(u, item); full || err != nil {
-			if t.dropped++; err != nil {
-				return 0, err
-			}
-			continue
+		if isNew {
+			added++
 		}
-		t.newKeys = append(t.newKeys, item.Key)
-		if u.id != 0 && (u.run == t.run || u.state == Kept) {
-			continue
-		}
-		if err := t.makePending(u, item); err != nil {
-			return 0, err
-		}
-		added++
 	}
 	return added, nil
 }
 
-// hostFull reports whether the item exceeds the limit of pending URLs of its
-// host. The parameter u is the row of the item.
-func (t *tx) hostFull(u *urlRow, item *Item) (bool, error) {
-	if t.limit <= 0 || u.id != 0 || item.Via.IsZero() || item.Host == "" {
+// addItem adds one item to the active run and reports whether it became
+// pending.
+func (t *tx) addItem(item *Item) (added bool, err error) {
+	full, err := t.hostFull(item)
+	if err != nil {
+		return false, err
+	}
+	if t.run == 1 && !full { // nearly all URLs of the first run are new, so that an insert needs no lookup
+		if added, err = t.addNew(item); added || err != nil {
+			return added, err
+		}
+	}
+	u, err := t.lookup(item.Key)
+	if err != nil {
+		return false, err
+	}
+	if full && u.id == 0 {
+		t.dropped++
+		return false, nil
+	}
+	t.newKeys = append(t.newKeys, item.Key)
+	if u.id != 0 && (u.run == t.run || u.state == Kept) {
+		return false, nil
+	}
+	return true, t.makePending(u, item)
+}
+
+// addNew makes the item pending if the database has no row with its key.
+// Otherwise it returns false and changes nothing.
+func (t *tx) addNew(item *Item) (added bool, err error) {
+	u := &urlRow{}
+	wait := t.waitColumn(item.NotBefore)
+	h, err := t.create(u, item, Pending, wait)
+	if err != nil || u.id == 0 {
+		return false, err
+	}
+	t.newKeys = append(t.newKeys, item.Key)
+	t.countMove(&urlRow{}, Pending)
+	h.addPending(1)
+	h.setReady(wait)
+	return true, nil
+}
+
+// hostFull reports whether a new URL exceeds the limit of pending URLs of its
+// host.
+func (t *tx) hostFull(item *Item) (bool, error) {
+	if t.limit <= 0 || item.Via.IsZero() || item.Host == "" {
 		return false, nil
 	}
 	h, err := t.host(item.Host)
@@ -102,7 +134,8 @@ func (t *tx) makePending(u *urlRow, item *Item) error {
 	return nil
 }
 
-// create inserts a row for the item and returns the host of the item.
+// create inserts a row for the item, sets u.id, and returns the host of the
+// item. If the key of the item has a row already, u.id remains 0.
 func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*host, error) {
 	if item.URL == "" || item.Host == "" {
 		return nil, fmt.Errorf("frontier: item has no URL or no host: URL %q, host %q", item.URL, item.Host)
@@ -111,17 +144,25 @@ func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*ho
 	if err != nil {
 		return nil, err
 	}
-	u.id, err = t.insert(`insert into url (key, state, run, host, prio, depth, wait, via, url, meta)
-		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	if item.Key.IsZero() {
+		return nil, errNoKey
+	}
+	id, err := t.insert(`insert into url (key, state, run, host, prio, depth, wait, via, url, meta)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (key) do nothing`,
 		item.Key[:], int(state), t.run, h.id, item.Priority, item.Depth, wait, keyColumn(item.Via), item.URL, item.Meta)
+	if err == nil && t.Changes() > 0 {
+		u.id = id
+	}
 	return h, err
 }
+
+var errNoKey = errors.New("frontier: item has no key")
 
 // lookup returns the row of the URL with the key k. If there is no row, lookup
 // returns an urlRow with the id 0.
 func (t *tx) lookup(k Key) (*urlRow, error) {
 	if k.IsZero() {
-		return nil, errors.New("frontier: item has no key")
+		return nil, errNoKey
 	}
 	u := new(urlRow)
 	err := t.Scan("select id, state, run, host from url where key=?", []any{k[:]},
