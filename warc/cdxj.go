@@ -137,9 +137,9 @@ func hasLine(t Type, media string) bool {
 }
 
 // newLine returns the index line of a record. It does not set Offset, Length
-// and File. For a record of an HTTP response, it reads the HTTP header from
-// block.
-func newLine(t Type, url, date, media, digest string, size int64, block io.Reader) (Line, error) {
+// and File. For a record of an HTTP response, it calls httpHead for the status
+// and the fields of the HTTP header.
+func newLine(t Type, url, date, media, digest string, size int64, httpHead func() (int, fetch.Header, error)) (Line, error) {
 	l := Line{Key: escape(Key(url), " "), Timestamp: timestamp(date), URL: url, Media: media}
 	if _, sum, ok := strings.Cut(digest, ":"); ok {
 		l.Digest = sum
@@ -147,10 +147,11 @@ func newLine(t Type, url, date, media, digest string, size int64, block io.Reade
 	if (t == Response || t == Revisit) && isHTTP(media) { // responses of other protocols, such as DNS, have no HTTP header
 		l.Media = ""
 		if size > 0 {
-			var err error
-			if l.Status, l.Media, err = statusOf(block); err != nil {
+			code, fields, err := httpHead()
+			if err != nil {
 				return Line{}, err
 			}
+			l.setStatus(code, fields)
 		}
 	}
 	if t == Revisit {
@@ -161,29 +162,32 @@ func newLine(t Type, url, date, media, digest string, size int64, block io.Reade
 
 // indexLine returns the index line of a record before the record is written. It
 // returns the zero Line if the record has no index line or if its body is not
-// an io.ReadSeeker.
-func (r *Record) indexLine() (Line, error) {
+// an io.ReadSeeker. The parameter sums is the result of setDigests, or nil.
+func (r *Record) indexLine(sums *digester) (Line, error) {
 	body, seekable := r.Body.(io.ReadSeeker)
 	if !hasLine(r.Type, r.Media) || r.Body != nil && !seekable {
 		return Line{}, nil
 	}
-	var start int64
-	var err error
-	if seekable {
-		if start, err = body.Seek(0, io.SeekCurrent); err != nil {
-			return Line{}, err
+	head := func() (code int, fields fetch.Header, err error) {
+		if sums != nil && sums.message != nil && sums.message.HasHead() {
+			code, fields = parseHead(sums.message.Head())
+			return code, fields, nil
 		}
+		start, err := body.Seek(0, io.SeekCurrent)
+		if err == nil {
+			code, fields, err = httpHead(body)
+		}
+		if err == nil {
+			_, err = body.Seek(start, io.SeekStart)
+		}
+		return code, fields, err
 	}
-	l, err := newLine(r.Type, targetURI(r.URL), formatDate(r.Date), r.Media, r.PayloadDigest, r.Size, body)
-	if err == nil && seekable {
-		_, err = body.Seek(start, io.SeekStart)
-	}
-	return l, err
+	return newLine(r.Type, targetURI(r.URL), formatDate(r.Date), r.Media, r.PayloadDigest, r.Size, head)
 }
 
 func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
 	l, err := newLine(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"),
-		h.Get("WARC-Payload-Digest"), h.Length, r)
+		h.Get("WARC-Payload-Digest"), h.Length, func() (int, fetch.Header, error) { return httpHead(r) })
 	if err != nil {
 		return Line{}, err
 	}
@@ -200,15 +204,13 @@ func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
 	return l, err
 }
 
-// statusOf reads the status code and media type from the header of an HTTP
-// response.
-func statusOf(block io.Reader) (status, media string, err error) {
-	code, fields, err := httpHead(block)
+// setStatus sets the status code and the media type of an HTTP response.
+func (l *Line) setStatus(code int, fields fetch.Header) {
 	if code > 0 {
-		status = strconv.Itoa(code)
+		l.Status = strconv.Itoa(code)
 	}
-	media, _, _ = strings.Cut(strings.Join(fields.Values("Content-Type"), ", "), ";")
-	return status, strings.TrimSpace(media), err
+	media, _, _ := strings.Cut(strings.Join(fields.Values("Content-Type"), ", "), ";")
+	l.Media = strings.TrimSpace(media)
 }
 
 // isHTTP reports whether contentType is the media type of an HTTP message.

@@ -144,7 +144,7 @@ func FuzzRecord(f *testing.F) {
 		if r.validate() != nil {
 			return
 		}
-		if err := r.setDigests(SHA256, nil); err != nil {
+		if _, err := r.setDigests(SHA256, nil); err != nil {
 			t.Fatal(err)
 		}
 		file := append(append(r.appendHead(nil, "urn:x:0", nil), block...), "\r\n\r\n"...)

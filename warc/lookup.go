@@ -72,7 +72,7 @@ func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok b
 	if err != nil {
 		return original, "", false, localError(err)
 	}
-	own, err := sized.indexLine()
+	own, err := sized.indexLine(nil)
 	if err != nil || own.Key == "" {
 		return original, "", false, localError(err)
 	}

@@ -114,7 +114,7 @@ func (s *salvage) writeInfo(block []byte) error {
 	r := &Record{Type: Info, ID: s.info, Media: FieldsMedia, Body: bytes.NewReader(block)}
 	r.Fields = fetch.Header{{Name: "WARC-Filename", Value: s.name}}
 	r.Date = s.date
-	if err := r.setDigests(SHA1, s.buffer); err != nil {
+	if _, err := r.setDigests(SHA1, s.buffer); err != nil {
 		return err
 	}
 	return s.writeMember(r.appendHead(nil, "", nil), bytes.NewReader(block))

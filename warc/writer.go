@@ -201,11 +201,12 @@ func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
 
 // writeRecord writes one record at the given offset of the current file.
 func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Place, error) {
-	if err := r.setDigests(w.opts.Digest, w.copy); err != nil {
+	sums, err := r.setDigests(w.opts.Digest, w.copy)
+	if err != nil {
 		return Place{}, err
 	}
 	w.head = r.appendHead(w.head[:0], w.info, concurrent)
-	line, err := r.indexLine()
+	line, err := r.indexLine(sums)
 	if err != nil {
 		return Place{}, localError(err)
 	}

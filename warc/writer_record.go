@@ -52,26 +52,31 @@ func checkFields(fields fetch.Header) error {
 }
 
 // setDigests sets Size and the missing digests of a record. It requires a body
-// that can be read twice, and reads the body into buffer.
-func (r *Record) setDigests(a Algorithm, buffer []byte) error {
-	d := newDigester(a, r.Type)
+// that can be read twice, and reads the body into buffer. The result is the
+// digester that has read the body.
+func (r *Record) setDigests(a Algorithm, buffer []byte) (*digester, error) {
+	t := r.Type
+	if t == Request { // gets no payload digest, so that parsing the message is unnecessary
+		t = Metadata
+	}
+	d := newDigester(a, t)
 	switch body := r.Body.(type) {
 	case nil:
 		r.Size = 0
 	case io.ReadSeeker:
 		if err := r.digestBody(body, d, buffer); err != nil {
-			return localError(err)
+			return nil, localError(err)
 		}
 	default: // validate has checked that size and digests are set
-		return nil
+		return d, nil
 	}
 	if r.BlockDigest == "" {
 		r.BlockDigest = d.Block()
 	}
-	if r.PayloadDigest == "" && r.Type != Request {
+	if r.PayloadDigest == "" {
 		r.PayloadDigest = d.Payload()
 	}
-	return nil
+	return d, nil
 }
 
 // digestBody writes the block to d, sets r.Size and restores the position of

@@ -18,12 +18,18 @@ type Lines struct {
 	fields   int  // number of field lines in all heads
 }
 
+// usualHead is the initial capacity of Lines.Text. Most message heads fit.
+const usualHead = 512
+
 // Next appends bytes of p to Text, up to the end of the message head. It
 // returns the number of bytes consumed and whether the head is complete.
 func (l *Lines) Next(p []byte) (n int, done bool, err error) {
 	limit := MaxHead
 	if l.Rules.Mode == Stored {
 		limit = maxStoredHead
+	}
+	if l.Text == nil {
+		l.Text = make([]byte, 0, usualHead)
 	}
 	for n < len(p) && !done {
 		end := bytes.IndexByte(p[n:], '\n') + 1

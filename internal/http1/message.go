@@ -107,6 +107,10 @@ func (m *Message) End() []byte {
 // interim responses. If the head is truncated, Head returns the complete lines.
 func (m *Message) Head() []byte { return m.lines.Complete() }
 
+// HasHead reports whether Next has parsed a complete message head, and no error
+// since then.
+func (m *Message) HasHead() bool { return m.state != atHead && m.state != invalid }
+
 // InHead reports whether the end of the message head has not been reached yet.
 func (m *Message) InHead() bool { return m.state == atHead }
 
