@@ -92,7 +92,10 @@ func normalizePath(p Parts) string {
 	if path == "" || path[0] != '/' || p.Scheme == "" && !p.HasAuthority {
 		return path
 	}
-	b := appendWithoutDots(nil, path)
+	if p.HasAuthority && !strings.Contains(path, "/.") { // no dot segments
+		return path
+	}
+	b := appendWithoutDots(make([]byte, 0, len(path)), path)
 	if !p.HasAuthority && bytes.HasPrefix(b, []byte("//")) {
 		return "/." + string(b)
 	}
@@ -106,6 +109,9 @@ func normalizeHost(host string) string {
 		if i := strings.IndexByte(host, '%'); i >= 0 {
 			host, zone = host[:i], host[i:]
 		}
+	}
+	if strings.IndexFunc(host, func(r rune) bool { return 'A' <= r && r <= 'Z' }) < 0 {
+		return host + zone
 	}
 	b := []byte(host)
 	for i := 0; i < len(b); i++ {
