@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"net/netip"
@@ -292,7 +293,7 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 	text = c.identity.Identity(text)
 	if !c.schemeOf(to).Traits.Web || !strings.ContainsAny(text, "?0123456789") ||
-		pathPattern(c.identity.Identity(from)) != pathPattern(text) {
+		!samePattern(c.identity.Identity(from), text) {
 		return 0
 	}
 	return chain + 1
@@ -301,19 +302,32 @@ func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 // pathPattern removes the query from a URL and replaces each part of its path
 // that contains a digit by "0". A part consists of letters, digits, ".", "_" and
 // "-", such as "2026-11-22". URLs with the same pattern are similar.
-func pathPattern(text string) string {
+func pathPattern(text string) string { return string(appendPattern(nil, text)) }
+
+// samePattern reports whether two URLs have the same pattern. It allocates no
+// memory for URLs of a usual length.
+func samePattern(a, b string) bool {
+	var ofA, ofB [256]byte
+	return bytes.Equal(appendPattern(ofA[:0], a), appendPattern(ofB[:0], b))
+}
+
+// appendPattern appends the pattern of the URL text to pattern, which must be
+// empty.
+func appendPattern(pattern []byte, text string) []byte {
 	text, _, _ = strings.Cut(text, "?")
 	start := 0 // of the path
 	if i := strings.Index(text, "://"); i >= 0 {
 		start = i + 3
-		start += strings.IndexByte(text[start:]+"/", '/')
+		if path := strings.IndexByte(text[start:], '/'); path >= 0 {
+			start += path
+		} else {
+			start = len(text)
+		}
 	}
-	if !strings.ContainsAny(text[start:], "0123456789") {
-		return text
-	}
-	pattern := append(make([]byte, 0, len(text)), text[:start]...)
+	pattern = append(pattern, text[:start]...)
 	part, hasDigit := start, false // start of the current part in pattern
-	for _, b := range []byte(text[start:]) {
+	for i := start; i < len(text); i++ {
+		b := text[i]
 		switch {
 		case '0' <= b && b <= '9':
 			pattern, hasDigit = append(pattern[:part], '0'), true
@@ -326,7 +340,7 @@ func pathPattern(text string) string {
 			part, hasDigit = len(pattern), false
 		}
 	}
-	return string(pattern)
+	return pattern
 }
 
 // checkMedia returns the reason for which an object with a media type is not
