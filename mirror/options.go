@@ -273,9 +273,6 @@ func (o *Options) setDefaults() {
 	if o.Event == nil {
 		o.Event = func(Event) {}
 	}
-	if o.Progress == nil {
-		o.Progress = func(Progress) {}
-	}
 	if o.IgnoreRobots {
 		o.NoFollow = FollowAll
 	}

@@ -43,6 +43,9 @@ const progressInterval = time.Second
 // errors of stats, because the next operation on the frontier returns the same
 // error.
 func (r *report) progress(stats func() (frontier.Stats, error)) {
+	if r.onProgress == nil {
+		return // the statistics of a large frontier take time
+	}
 	now := r.now()
 	if now.Sub(r.lastProgress) < progressInterval {
 		return

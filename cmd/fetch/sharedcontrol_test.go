@@ -164,3 +164,34 @@ func TestSharedLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestCrawlDelay checks that the Crawl-delay of a host applies to the first
+// request after a crash, which precedes the robots.txt of the new process.
+func TestCrawlDelay(t *testing.T) {
+	t.Parallel()
+	c := newSharedCrawl(t, 1, 6)
+	const delay = time.Second
+	c.robots = "User-agent: *\nCrawl-delay: 1\n"
+	c.workers = c.workers[:1]
+	var times []time.Time // only appended to under the lock of the site
+	c.onHost = func(string) { times = append(times, time.Now()) }
+	events := make(chan func(), 1)
+	c.onRequest(func(served int) {
+		if served == 4 {
+			events <- c.workers[0].kill
+		}
+	})
+	if killed := c.run(events, func(w *sharedWorker, out string, err error) {
+		if err != nil {
+			t.Errorf("worker %s: %v: %s", w.name, err, out)
+		}
+	}); killed != 1 {
+		t.Error("the worker was not killed")
+	}
+	for i := 2; i < len(times); i++ { // the first request is for robots.txt
+		if gap := times[i].Sub(times[i-1]); gap < delay-20*time.Millisecond {
+			t.Errorf("requests %d and %d are %v apart", i, i+1, gap)
+		}
+	}
+	c.check(t)
+}

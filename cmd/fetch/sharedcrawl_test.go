@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
@@ -30,6 +31,7 @@ const sharedDelay = 20 * time.Millisecond
 // politeness.
 type sharedSite struct {
 	hosts, pages int
+	robots       string // content of robots.txt, or ""
 	port         int
 	padding      string // end of each page
 
@@ -84,6 +86,10 @@ func (s *sharedSite) url(host, page int) string {
 func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.enter(r.Host, r.UserAgent(), "http://"+r.Host+r.URL.Path)
 	defer s.leave(r.Host)
+	if r.URL.Path == "/robots.txt" && s.robots != "" {
+		io.WriteString(w, s.robots)
+		return
+	}
 	var host, page, a, b int
 	fmt.Sscanf(r.Host, "127.7.%d.%d", &a, &b)
 	host = 200*a + b - 1
