@@ -5,6 +5,7 @@ package main_test
 import (
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,12 @@ import (
 type requestLog struct {
 	mu    sync.Mutex
 	times map[string][]time.Time
+}
+
+func (l *requestLog) add(host string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.times[host] = append(l.times[host], time.Now())
 }
 
 // between returns the times of the requests to host between two times.
@@ -39,11 +46,7 @@ func TestHostControl(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 6, 300)
 	log := requestLog{times: map[string][]time.Time{}}
-	c.onHost = func(host string) {
-		log.mu.Lock()
-		defer log.mu.Unlock()
-		log.times[host] = append(log.times[host], time.Now())
-	}
+	c.onHost = log.add
 	paused, excluded, slow := hostName(c.address(0)), hostName(c.address(1)), hostName(c.address(2))
 	control := func(args ...string) string {
 		e := run(t, c.command(append([]string{"frontier"}, args...)...))
@@ -194,4 +197,51 @@ func TestCrawlDelay(t *testing.T) {
 		}
 	}
 	c.check(t)
+}
+
+// TestHostControlOfArchive changes the settings of a host during the run of an
+// archive with its own frontier.
+func TestHostControlOfArchive(t *testing.T) {
+	t.Parallel()
+	s, fetch, dir := newSharedSite(t, 2, 300), build(t, ".", "fetch"), filepath.Join(t.TempDir(), "archive")
+	mirror := func() result {
+		return run(t, exec.Command(fetch, "mirror", "--no-config", "--silent", "--output-dir", dir, "--delay", "0.02", "--per-host", "1",
+			"--scope", "host", s.url(0, 0), s.url(1, 0)))
+	}
+	log := requestLog{times: map[string][]time.Time{}}
+	s.onHost = log.add
+	var changed time.Time
+	done := make(chan struct{})
+	s.onRequest(func(served int) {
+		if served == 100 {
+			go func() {
+				defer close(done)
+				if e := run(t, exec.Command(fetch, "frontier", "pause", hostName(s.address(0)), dir)); e.code != 0 {
+					t.Errorf("pause: %v", e)
+				}
+				changed = time.Now()
+			}()
+		}
+	})
+	e := mirror()
+	<-done
+	if e.code != 10 {
+		t.Errorf("%v; want exit code 10", e)
+	}
+	if n := len(log.between(hostName(s.address(0)), changed.Add(controlTime), time.Now())); n > 0 {
+		t.Errorf("%d requests later than %v after the pause", n, controlTime)
+	}
+	if e := run(t, exec.Command(fetch, "frontier", "resume", hostName(s.address(0)), dir)); e.code != 0 {
+		t.Errorf("resume: %v", e)
+	}
+	if e := mirror(); e.code != 0 {
+		t.Errorf("after the pause: %v", e)
+	}
+	for host := range s.hosts {
+		for page := range s.pages {
+			if n := s.visits[s.url(host, page)]; n != 1 {
+				t.Errorf("%s was visited %d times", s.url(host, page), n)
+			}
+		}
+	}
 }
