@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -266,5 +267,30 @@ func TestExportKill(t *testing.T) {
 		if got := filesBelow(t, killed.Export); digests(got) != digests(want) {
 			t.Errorf("after a kill:\n%s", differ(digests(got), digests(want)))
 		}
+	}
+}
+
+// TestExportCanceled checks that a canceled export leaves neither
+// a file nor a temporary file.
+func TestExportCanceled(t *testing.T) {
+	t.Parallel()
+	in := writeCaptures(t, []capture{
+		{url: "http://a.example/a", body: ok("", "other"), truncated: "time"}, {url: "http://a.example/b", body: ok("", "text")},
+	})
+	a, err := warc.Open(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	_, err = mirror.Export(ctx, dir, mirror.ExportOptions{
+		Archive: a, Client: client(t), Report: func(mirror.ExportProblem) { cancel() },
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if left := filesBelow(t, dir); len(left) > 0 {
+		t.Errorf("files %q", left)
 	}
 }

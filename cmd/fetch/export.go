@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
@@ -85,6 +86,8 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 	defer o.Archive.Close()
 	o.Client = fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...)
 	defer o.Client.Close()
+	// More frequent garbage collection keeps the sorting of a large index below 64 MiB.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	done, err := mirror.Export(ctx, args[0], o)
 	done.Damaged += int64(len(o.Archive.Damaged))
 	if c.json {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -143,7 +144,7 @@ func (e *exportedURL) stage(l warc.Line, resp *fetch.Response) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(f, resp.Body); err != nil {
+	if _, err := io.Copy(f, &cancelableReader{e.ctx, resp.Body}); err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	e.staged = append(e.staged, stagedFile{f, e.path, modifiedTime(resp, l)})
@@ -162,8 +163,21 @@ func (e *exportedURL) compare(info fs.FileInfo, body io.Reader) (same bool, err 
 	}
 	defer f.Close()
 	c := &comparer{file: f, left: info.Size(), same: true}
-	_, err = io.Copy(c, body)
+	_, err = io.Copy(c, &cancelableReader{e.ctx, body})
 	return c.same && c.left == 0, err
+}
+
+// A cancelableReader reads from a Reader until the context ends.
+type cancelableReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r *cancelableReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // A comparer is a writer that compares the written bytes with a file.
