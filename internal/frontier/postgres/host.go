@@ -24,6 +24,7 @@ type host struct {
 	stale   bool  // if true, due must be computed again
 	pending int64 // number of pending URLs; if counted is false, the change by this transaction
 	counted bool
+	added   int64 // number of new URLs for which hostFull returned false
 }
 
 const hostColumns = "select id, name, next, epoch, due, until, greatest(delay, crawl, 0) from host "

@@ -33,6 +33,7 @@ type engine struct {
 	seen    frontier.SeenKeys
 	limit   atomic.Int64 // limit set by SetPendingLimit
 	dropped atomic.Int64
+	rooms   rooms
 	down    atomic.Bool // if true, an outage was reported
 }
 
@@ -145,7 +146,13 @@ func (e *engine) Close() error {
 	return nil
 }
 
-func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
+// maxLimit replaces a larger limit of pending URLs, so that sums do not overflow.
+const maxLimit = 1 << 62
+
+func (e *engine) SetPendingLimit(n int64) {
+	e.limit.Store(min(n, maxLimit))
+	e.rooms.reset()
+}
 
 // clock returns the current time of a test clock, or nil if the database
 // determines the time.

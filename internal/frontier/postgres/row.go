@@ -130,6 +130,10 @@ func (t *tx) hostFull(r *row, item *frontier.Item) (bool, error) {
 	if h == nil {
 		return false, errRetry
 	}
+	if !h.counted && t.e.rooms.below(h.id, t.limit) {
+		h.added++
+		return false, nil
+	}
 	if !h.counted {
 		h.counted = true
 		var stored int64
@@ -138,9 +142,14 @@ func (t *tx) hostFull(r *row, item *frontier.Item) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		t.e.rooms.set(h.id, stored)
 		h.pending += stored // the database does not contain the changes of this transaction yet
 	}
-	return h.pending >= t.limit, nil
+	if h.pending >= t.limit {
+		return true, nil
+	}
+	h.added++
+	return false, nil
 }
 
 // makePending makes an item pending in the active run. The parameter r is the row

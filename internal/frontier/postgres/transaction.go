@@ -145,6 +145,11 @@ func (t *tx) rollback() { t.exec("rollback") }
 func (t *tx) remember() {
 	t.e.seen.Remember(t.run, t.newKeys)
 	t.e.dropped.Add(t.dropped)
+	for id, h := range t.ids {
+		if h.added > 0 {
+			t.e.rooms.add(id, h.added)
+		}
+	}
 }
 
 // start locks the crawl and reads the state of the newest run.
