@@ -54,7 +54,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases())
+	return slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), sharedCases())
 }
 
 // compare measures the programs of a case in turn, after it has checked the
