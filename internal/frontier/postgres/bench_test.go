@@ -21,18 +21,22 @@ func benchPage(n int) frontier.Item {
 	return frontier.Item{Key: frontier.KeyOf(text), URL: text, Host: host, Depth: 3, Meta: []byte(`{"from":"page"}`)}
 }
 
+// benchCapture returns a capture of a page.
+func benchCapture(item frontier.Item) *frontier.Capture {
+	return &frontier.Capture{
+		Key: item.Key, URL: item.URL, Run: 1, Time: time.Unix(1.7e9, 0), Kind: "document", Media: "text/html", Code: 200,
+		Size: 5000, Digest: [32]byte(append(item.Key[:], item.Key[:]...)), Validator: `"65f1c0de-1388"`,
+		File: "x-00000.warc.gz", Offset: 1 << 30, Length: 2000, ID: "urn:uuid:0b6ad1c6-5f5c-4a0d-9d2f-1a2b3c4d5e6f",
+		Proof: "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+	}
+}
+
 // benchResults returns the results of visits. Each page has nine links, of which
 // about one is new.
 func benchResults(items []frontier.Item, next *atomic.Int64, pages int64) []frontier.Result {
 	rs := make([]frontier.Result, len(items))
 	for i, item := range items {
-		c := &frontier.Capture{
-			Key: item.Key, URL: item.URL, Run: 1, Time: time.Unix(1.7e9, 0), Kind: "document", Media: "text/html", Code: 200,
-			Size: 5000, Digest: [32]byte(append(item.Key[:], item.Key[:]...)), Validator: `"65f1c0de-1388"`,
-			File: "x-00000.warc.gz", Offset: 1 << 30, Length: 2000, ID: "urn:uuid:0b6ad1c6-5f5c-4a0d-9d2f-1a2b3c4d5e6f",
-			Proof: "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
-		}
-		rs[i] = frontier.Result{Item: item, State: frontier.Done, Capture: c}
+		rs[i] = frontier.Result{Item: item, State: frontier.Done, Capture: benchCapture(item)}
 		known := next.Load()
 		for j := range 8 {
 			rs[i].Children = append(rs[i].Children, benchPage(int(int64(item.Key[j])*256+int64(item.Key[j+1]))%int(known)))
