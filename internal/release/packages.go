@@ -140,7 +140,7 @@ func (r *release) packageContents() (all []packageContent, err error) {
 	add(filepath.Join(folder, "copyright"), doc+"copyright", "")
 	add(filepath.Join(folder, "overrides"), "/usr/share/lintian/overrides/fetch", "deb")
 	add(filepath.Join(r.root, "README.md"), doc+"README.md", "")
-	for _, name := range []string{"fetch-mirror@.service", "fetch-mirror@.timer"} {
+	for _, name := range []string{"fetch-mirror@.service", "fetch-mirror@.timer", "fetch-crawl@.service"} {
 		add(filepath.Join(r.root, "packaging", "systemd", name), doc+"examples/"+name, "")
 	}
 	return all, nil
