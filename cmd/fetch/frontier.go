@@ -64,12 +64,13 @@ func (r *commandTree) frontierStatus() *cobra.Command {
   unreached  pending URLs whose servers could not be reached; the next run
              requests them
   hosts      hosts with pending URLs
-  paused     paused hosts with pending URLs
+  waiting    those of these hosts that must wait, for example because of a delay
+  paused     those of these hosts that fetch frontier pause has paused
   controlled hosts with settings of pause, exclude and rate, or with a Crawl-delay
              in robots.txt; the delays are in seconds
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
-  next       when the first of the paused hosts gets a request again
+  next       when the first of the waiting hosts gets a request again
   workers    with --frontier, the workers: the time of the last sign of life and the
              seconds since then (silent), leased hosts, rates during the last
              minute, and WARC files; with --store, stored counts the uploaded
