@@ -3,11 +3,13 @@ package warc
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/linesort"
 	"github.com/anyurl/fetch/internal/regularfile"
 )
@@ -49,13 +51,25 @@ type Archive struct {
 type section struct {
 	path         string
 	offset, size int64
+	fsys         fs.FS // file system of path, or nil for the local file system
 }
 
 // completeFile returns a section for all bytes of the WARC file at path.
-func completeFile(path string) section { return section{path, 0, 1 << 62} }
+func completeFile(path string) section { return section{path: path, size: 1 << 62} }
 
 // open opens the section for reading. The caller must close the returned file.
-func (s section) open() (*io.SectionReader, *os.File, error) {
+func (s section) open() (*io.SectionReader, io.Closer, error) {
+	if s.fsys != nil {
+		f, err := s.fsys.Open(s.path)
+		if err != nil {
+			return nil, nil, err
+		}
+		r, ok := f.(io.ReaderAt)
+		if !ok {
+			return nil, nil, errors.Join(fetch.Usage.Errorf("%s cannot be read by ranges", s.path), f.Close())
+		}
+		return io.NewSectionReader(r, s.offset, s.size), f, nil
+	}
 	f, err := regularfile.Open(s.path)
 	if err != nil {
 		return nil, nil, localError(err)

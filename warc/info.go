@@ -55,11 +55,11 @@ func (a *Archive) Info() fetch.Header {
 
 // info returns the fields of the warcinfo record at the start of a WARC file.
 func (s section) info() fetch.Header {
-	in, f, err := s.open()
+	in, err := s.stream()
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer in.Close()
 	r := NewReader(in)
 	h, err := r.Next()
 	if err != nil || h.Type() != Info {

@@ -26,10 +26,7 @@ import (
 // directory, Open uses the file index/all.cdxj in it, provided that this index
 // is newer than all WARC files.
 func Open(paths ...string) (*Archive, error) {
-	o := opener{archive: &Archive{
-		sections: map[string]section{},
-		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource(replayBuffer)} }},
-	}}
+	o := newOpener()
 	defer o.lines.Close()
 	err := o.open(paths)
 	if err != nil {
@@ -43,6 +40,13 @@ func Open(paths ...string) (*Archive, error) {
 type opener struct {
 	archive *Archive
 	lines   linesort.Sorter
+}
+
+func newOpener() *opener {
+	return &opener{archive: &Archive{
+		sections: map[string]section{},
+		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource(replayBuffer)} }},
+	}}
 }
 
 func (o *opener) open(paths []string) error {
@@ -146,11 +150,11 @@ func (o *opener) addFile(file string) error {
 // index reads a WARC file and adds a line for each capture to the index.
 func (o *opener) index(name string) error {
 	where := o.archive.sections[name]
-	in, f, err := where.open()
+	in, err := where.stream()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer in.Close()
 	for line, err := range Lines(name, in) {
 		var damage *Error
 		switch {
@@ -193,7 +197,7 @@ func (o *opener) addPackage(file string) error {
 				return fetch.Unsupported.Errorf("%s: part %q is compressed by the zip format, which is not supported",
 					file, part.Name)
 			}
-			if err := o.addSection(name, section{file, at, int64(part.CompressedSize64)}); err != nil {
+			if err := o.addSection(name, section{path: file, offset: at, size: int64(part.CompressedSize64)}); err != nil {
 				return err
 			}
 			seen[name] = true
@@ -248,13 +252,23 @@ func (o *opener) addIndex(part *zip.File, limit *int64) error {
 			return fetch.Mismatch.With(err)
 		}
 	}
+	return o.addLines(in, part.Name, limit)
+}
+
+// addLines adds the lines of an index. It subtracts their size from limit, and
+// returns an error if the limit is exceeded.
+func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
 	for text, err := range linesort.Read(in) {
+		var fault fetch.Fault
+		if errors.As(err, &fault) {
+			return err
+		}
 		if err != nil {
 			return fetch.Mismatch.With(err)
 		}
 		if *limit -= int64(len(text)); *limit < 0 {
 			return fetch.Bomb.Errorf("part %q: the indexes expand to more than %d times the size of the WACZ file",
-				part.Name, maxRatio)
+				name, maxRatio)
 		}
 		if text[0] == '!' { // a line with metadata
 			continue

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/netip"
-	"os"
 	"path"
 	"sync"
 	"time"
@@ -95,7 +94,7 @@ type record struct {
 	mu sync.Mutex
 	*Reader
 	head   *Header
-	file   *os.File
+	file   io.Closer
 	pool   *sync.Pool // receives the Reader
 	closed bool
 }
@@ -137,7 +136,7 @@ func (a *Archive) openRecord(l Line) (*record, error) {
 	}
 	rec := &record{Reader: a.readers.Get().(*Reader), file: f, pool: a.readers}
 	r := rec.Reader
-	r.src.reset(io.NewSectionReader(in, l.Offset, 1<<62-l.Offset), l.Offset, int(min(max(l.Length, minReadSize), bufferSize)))
+	r.src.reset(where.readAhead(io.NewSectionReader(in, l.Offset, 1<<62-l.Offset), l.Length), l.Offset, int(min(max(l.Length, minReadSize), bufferSize)))
 	*r = Reader{src: r.src, end: l.Offset}
 	h, err := r.Next()
 	for err == nil && h.Target() != l.URL && h.Offset == l.Offset { // the member contains several records

@@ -97,11 +97,11 @@ type packer struct {
 }
 
 func (z *packer) archive(name string, where section) error {
-	in, f, err := where.open()
+	in, err := where.stream()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer in.Close()
 	return z.add("archive/"+name, zip.Store, in)
 }
 

@@ -129,7 +129,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {
 		return nil, err
 	}
-	if c.archive, err = f.replay.open(s); err != nil {
+	if c.archive, err = f.replay.open(ctx, s); err != nil {
 		return nil, err
 	}
 	if c.archive != nil {

@@ -80,7 +80,7 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 	if o.Exclude, err = compilePatterns(c.exclude); err != nil {
 		return err
 	}
-	if o.Archive, err = c.replay.open(c.streams); err != nil {
+	if o.Archive, err = c.replay.open(ctx, c.streams); err != nil {
 		return err
 	}
 	defer o.Archive.Close()

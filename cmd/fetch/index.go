@@ -7,27 +7,41 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/warc"
 	"github.com/spf13/cobra"
 )
 
 // An indexCommand writes a CDXJ index of WARC files.
-type indexCommand struct{ *streams }
+type indexCommand struct {
+	*streams
+	store string
+	print bool
+}
 
 func (r *commandTree) index() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "index FILE.warc.gz...|DIR",
+		Use:   "index FILE.warc.gz...|DIR|--store URL",
 		Short: "Write the CDXJ index of WARC files",
 		Long: `index writes a sorted CDXJ index of WARC files to standard output, in the format
 of pywb. If the argument is the directory of an archive, index replaces the
-files of index/ and manifest-sha256.txt in the archive.`,
-		Example: examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org"),
-		Args:    minArgs(1, "WARC files, or the directory of an archive"),
-	}, &indexCommand{r.streams})
+files of index/ and manifest-sha256.txt in the archive.
+
+With --store, index writes an object index/FILE.cdxj for each WARC file in the store
+that has none. Other commands then read single records of the store. With --print,
+index prints the index of all WARC files in the store and writes nothing.`,
+		Example: examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org",
+			"fetch index --store 's3://warcs/news?region=eu-west-1'"),
+	}, &indexCommand{streams: r.streams})
 }
 
-func (c *indexCommand) register(s *options.Set) { registerIgnored(s) }
+func (c *indexCommand) register(s *options.Set) {
+	p := s.Own("Flags")
+	p.StringVar(&c.store, "store", "", "write the missing indexes of the WARC files in the store at `URL`")
+	p.BoolVar(&c.print, "print", false, "with --store, print the index of all WARC files instead")
+	registerIgnored(s)
+}
 
 func (c *indexCommand) advice(flag string) string {
 	if flag == "output" {
@@ -37,6 +51,14 @@ func (c *indexCommand) advice(flag string) string {
 }
 
 func (c *indexCommand) run(ctx context.Context, args []string) error {
+	switch {
+	case c.store == "" && (len(args) == 0 || c.print), c.store != "" && len(args) > 0:
+		return fetch.Usage.Errorf("fetch index requires WARC files, or the directory of an archive, or --store")
+	case c.print:
+		return c.printIndex(ctx)
+	case c.store != "":
+		return c.storeIndexes(ctx)
+	}
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
 		return adviseArchive(args[0], mirror.Reindex(ctx, args[0]))
 	}

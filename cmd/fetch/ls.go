@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/cobra"
 )
 
@@ -14,16 +16,20 @@ type lsCommand struct {
 	flags            objectFlags
 	format           listingFlags
 	native, captures bool
+	store            string
 }
 
 func (r *commandTree) ls() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...",
+		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...|--store URL",
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
 time and name. On a terminal, sizes and times have the form of ls -lh, and long
 names are cut. For a WARC or WACZ file, ls lists the objects in the file. A
 listing is cached for five minutes, unless it is of http or requires a login.
+
+With --store, ls lists the captures in the index of a store of WARC files, with date,
+media type and URL. The index contains no sizes.
 
 With --archive and --captures, ls lists the captures of each URL, with date,
 status, size, digest and media type.`,
@@ -38,6 +44,7 @@ func (c *lsCommand) register(s *options.Set) {
 	c.format.register(p, "entry")
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
+	p.StringVar(&c.store, "store", "", "list the captures of the WARC files in the store at `URL`")
 	c.flags.register(s)
 }
 
@@ -51,6 +58,12 @@ func (c *lsCommand) validate() error {
 func (c *lsCommand) run(ctx context.Context, args []string) error {
 	if c.format.json && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
+	}
+	if c.store != "" {
+		if len(args) > 0 || c.native || c.captures {
+			return fetch.Usage.Errorf("--store excludes arguments, --native and --captures")
+		}
+		return c.listStore(ctx)
 	}
 	if c.captures {
 		if c.native || c.format.urls {
@@ -72,4 +85,28 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 	write := c.format.writer(c.stdout)
 	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
 		func(j *job) error { return j.list(write) })
+}
+
+// listStore lists the captures of all WARC files in a store.
+func (c *lsCommand) listStore(ctx context.Context) error {
+	a, err := c.openArchives(ctx, c.store)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return c.format.writer(c.stdout).writeAll(c.stdout, func(yield func(fetch.Entry, error) bool) {
+		for line, err := range a.Search("", 0) {
+			e := fetch.Entry{Name: line.URL, Kind: fetch.Document, Media: line.Media, Size: -1, Extra: map[string]string{}}
+			e.Time, _ = time.Parse("20060102150405", line.Timestamp)
+			e.URL, _ = uri.Parse(line.URL)
+			for key, value := range map[string]string{"status": line.Status, "digest": line.Digest, "file": line.File} {
+				if value != "" {
+					e.Extra[key] = value
+				}
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	})
 }

@@ -22,11 +22,12 @@ type packCommand struct {
 	wacz, title string
 	manifest    bool
 	text        bool
+	store       string
 }
 
 func (r *commandTree) pack() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "pack DIR --wacz FILE|--manifest",
+		Use:   "pack DIR|--store URL --wacz FILE|--manifest",
 		Short: "Make a WACZ file of an archive, or a list of its digests",
 		Long: `pack combines the WARC files of an archive and their index in one WACZ file,
 which replay software can open. The file lists the HTML pages with their titles
@@ -37,7 +38,6 @@ With --manifest, pack prints the SHA-256 digest of each file of the archive for
 sha256sum. It leaves out fetch.db, lock, tmp/ and manifest-sha256.txt.`,
 		Example: examples("fetch pack example.org --wacz example.wacz",
 			"cd example.org && fetch pack . --manifest | sha256sum -c"),
-		Args: exactArgs(1, "the directory of an archive"),
 	}, &packCommand{streams: r.streams})
 }
 
@@ -46,6 +46,7 @@ func (c *packCommand) register(s *options.Set) {
 	p.StringVar(&c.wacz, "wacz", "", "write the WARC files and their index to `FILE`")
 	p.StringVar(&c.title, "title", "", "set the title of the WACZ file to `TEXT`")
 	p.BoolVar(&c.text, "text", false, "add the text of the HTML pages to the WACZ file, for full-text search")
+	p.StringVar(&c.store, "store", "", "pack all WARC files in the store at `URL`")
 	p.BoolVar(&c.manifest, "manifest", false, "print the digests of all files for sha256sum -c")
 	registerIgnored(s)
 }
@@ -53,6 +54,18 @@ func (c *packCommand) register(s *options.Set) {
 func (c *packCommand) run(ctx context.Context, args []string) error {
 	if c.manifest == (c.wacz != "") {
 		return fetch.Usage.Errorf("fetch pack requires either --wacz FILE or --manifest")
+	}
+	switch {
+	case c.store != "" && (c.manifest || len(args) > 0):
+		return fetch.Usage.Errorf("--store excludes --manifest and the directory of an archive")
+	case c.store != "":
+		archive, err := c.openArchives(ctx, c.store)
+		if err != nil {
+			return err
+		}
+		return c.writeArchive(archive, nil)
+	case len(args) != 1:
+		return fetch.Usage.Errorf("fetch pack requires the directory of an archive, or --store")
 	}
 	return mirror.WhileIdle(args[0], func() error {
 		if c.manifest {
@@ -95,13 +108,19 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
+	return c.writeArchive(archive, c.seeds(ctx, dir))
+}
+
+// writeArchive writes a WACZ file with the WARC files of an archive, and closes
+// the archive.
+func (c *packCommand) writeArchive(archive *warc.Archive, seeds []string) error {
 	defer archive.Close()
 	f, err := save.Create(c.wacz, save.Options{})
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := archive.Pack(f, warc.Package{Title: c.title, Text: c.text, Seeds: c.seeds(ctx, dir)}); err != nil {
+	if err := archive.Pack(f, warc.Package{Title: c.title, Text: c.text, Seeds: seeds}); err != nil {
 		return err
 	}
 	return f.Commit()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -20,26 +21,23 @@ func (f *replayFlags) register(s *options.Set) { f.addTo(s.Section("Archives")) 
 
 // addTo registers the flags in a section of the help text.
 func (f *replayFlags) addTo(p *pflag.FlagSet) {
-	p.StringArrayVar(&f.archives, "archive", nil, "read objects from the mirror, WARC or WACZ `FILE` instead of the network")
+	p.StringArrayVar(&f.archives, "archive", nil, "read objects from the mirror, WARC or WACZ `FILE` (or store), not the network")
 	p.Var(&f.at, "at", "with --archive, read the capture nearest to `DATE` (such as 2026-11-21)")
 }
 
 // open opens the archives. It returns nil if the flags name no archive.
-func (f *replayFlags) open(s *streams) (*warc.Archive, error) {
+func (f *replayFlags) open(ctx context.Context, s *streams) (*warc.Archive, error) {
 	if len(f.archives) == 0 {
 		if f.at.text != "" {
 			return nil, fetch.Usage.Errorf("--at requires --archive")
 		}
 		return nil, nil
 	}
-	a, err := warc.Open(f.archives...)
+	a, err := s.openArchives(ctx, f.archives...)
 	if err != nil {
 		return nil, err
 	}
 	a.Time, a.Until = f.at.first, f.at.last
-	for _, damage := range a.Damaged {
-		s.note("%v", damage)
-	}
 	return a, nil
 }
 

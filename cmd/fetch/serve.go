@@ -17,7 +17,6 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
-	"github.com/anyurl/fetch/warc"
 	"github.com/spf13/cobra"
 )
 
@@ -124,13 +123,15 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if err != nil {
 		return a, fetch.Local.With(err)
 	}
-	if a.Source, err = warc.Open(name); err != nil {
+	if a.Source, err = c.openArchives(ctx, name); err != nil {
 		return a, err
 	}
-	for _, damage := range a.Source.Damaged {
-		c.note("%v", damage)
-	}
 	a.Name = filepath.Base(path)
+	if isStore(name) {
+		name, _, _ = strings.Cut(name, "?")
+		a.Name = filepath.Base(name)
+		return a, nil
+	}
 	if _, err := os.Stat(filepath.Join(name, "fetch.db")); err != nil {
 		return a, nil
 	}

@@ -44,7 +44,8 @@ database is damaged, run fetch recover instead.
 With --frontier and no arguments, verify reads all WARC files in the store of a
 shared crawl. It compares their sizes, digests and records with the database. Notes
 list the files that wait for their upload, and the objects in the store that are no
-part of the crawl.`,
+part of the crawl. With --store alone, verify checks the records of all WARC files in
+the store, and compares their bytes with the digests in the metadata of the objects.`,
 		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz",
 			"fetch verify --heal example.org; fetch mirror --output-dir example.org"),
 		Annotations: map[string]string{
@@ -72,8 +73,12 @@ func (c *verifyCommand) run(ctx context.Context, args []string) error {
 		if err := c.verifyCrawl(ctx); err != nil {
 			return err
 		}
+	case len(args) == 0 && c.store != "" && !c.heal:
+		if err := c.verifyStore(ctx); err != nil {
+			return err
+		}
 	case len(args) == 0, c.dsn != "", c.store != "":
-		return fetch.Usage.Errorf("verify requires directories of archives, or WARC or WACZ files, or --frontier without --heal")
+		return fetch.Usage.Errorf("verify requires directories of archives, or WARC or WACZ files, or --frontier or --store without --heal")
 	}
 	for _, name := range args {
 		if err := c.verify(ctx, name); err != nil {

@@ -10,7 +10,7 @@ import (
 // a decision. First look for an identifier that the new one replaces, and for a
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
-	"warc":  {declarations: 108, fields: 75},
+	"warc":  {declarations: 109, fields: 75},
 	"fetch": {declarations: 140, fields: 140},
 }
 

@@ -152,7 +152,7 @@ func (v *storedVerifier) download(name string) (f temporaryFile, size int64, dig
 		return f, 0, digest, err
 	}
 	sum := sha256.New()
-	size, err = io.Copy(io.MultiWriter(f, sum), io.NewSectionReader(object, 0, object.Size()))
+	size, err = io.Copy(io.MultiWriter(f, sum), store.Reader(object))
 	if err != nil {
 		f.remove()
 		return f, 0, digest, fmt.Errorf("%s: %w", name, err)
@@ -214,7 +214,7 @@ func (v *storedVerifier) findUnrecorded() error {
 		return nil
 	}
 	for object, err := range v.store.List(v.ctx, "") {
-		if err == nil {
+		if err == nil && !store.IsIndex(object.Name) {
 			if names = append(names, object.Name); len(names) == chunk {
 				err = check()
 			}

@@ -6,7 +6,6 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -162,15 +161,4 @@ func notFound(s Store, name string) error {
 // differs returns the error for bytes that do not have the digest given to Put.
 func differs(name string) error {
 	return fetch.Mismatch.Errorf("%s does not have the expected size or SHA-256 digest", name)
-}
-
-// Reader returns a reader for the bytes of f in order. It reads ahead in large
-// ranges, because each range is a request to the server. It must not be used
-// concurrently.
-func Reader(f File) io.Reader {
-	r := io.NewSectionReader(f, 0, f.Size())
-	if _, local := f.(*folderFile); local {
-		return r
-	}
-	return bufio.NewReaderSize(r, int(min(f.Size(), maxRange)))
 }

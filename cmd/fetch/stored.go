@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/store"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// isStore reports whether text is the URL of a store of WARC files. A file URL
+// of an archive file is not the URL of a store.
+func isStore(text string) bool {
+	scheme, _, ok := strings.Cut(text, ":")
+	return ok && (scheme == "s3" || scheme == "file" && !hasArchiveSuffix(text))
+}
+
+// openStore opens the store with the given URL.
+func openStore(ctx context.Context, url string) (store.Store, error) {
+	return store.Open(ctx, url, store.Options{Getenv: os.Getenv})
+}
+
+// storedFiles returns the names of the objects in a store that are WARC files,
+// and the names of those that are indexes of WARC files.
+func storedFiles(ctx context.Context, s store.Store) (files []string, indexes map[string]bool, err error) {
+	indexes = map[string]bool{}
+	for o, err := range s.List(ctx, "") {
+		if err != nil {
+			return nil, nil, err
+		}
+		switch name := path.Base(o.Name); {
+		case store.IsIndex(o.Name):
+			indexes[o.Name] = true
+		case warc.IsFileName(name) && !strings.HasSuffix(name, warc.OpenSuffix):
+			files = append(files, o.Name)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil, fetch.NotFound.Errorf("store %s: there are no WARC files", uri.Redact(s.String()))
+	}
+	return files, indexes, nil
+}
+
+// openArchives opens archives for replay. An argument is a directory, a file, or
+// the URL of a store, which must be the only argument.
+func (s *streams) openArchives(ctx context.Context, args ...string) (*warc.Archive, error) {
+	for _, text := range args {
+		if isStore(text) && len(args) > 1 {
+			return nil, fetch.Usage.Errorf("the store %s excludes other archives", uri.Redact(text))
+		}
+	}
+	var a *warc.Archive
+	var err error
+	if len(args) == 1 && isStore(args[0]) {
+		a, err = s.openStored(ctx, args[0])
+	} else {
+		a, err = warc.Open(args...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, damage := range a.Damaged {
+		s.note("%v", damage)
+	}
+	return a, nil
+}
+
+// openStored opens the WARC files in a store. It prints a note if some of them
+// have no index and must be read completely.
+func (s *streams) openStored(ctx context.Context, url string) (*warc.Archive, error) {
+	from, err := openStore(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	files, indexes, err := storedFiles(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	names, missing := files, 0
+	for _, file := range files {
+		if index := store.IndexName(file); indexes[index] {
+			names = append(names, index)
+		} else {
+			missing++
+		}
+	}
+	if missing > 0 {
+		s.note("%d of %d WARC files have no index, so they are read completely; fetch index --store writes the indexes", missing, len(files))
+	}
+	a, err := warc.OpenFiles(store.FS(ctx, from), names...)
+	var fault fetch.Fault
+	if err != nil && !errors.As(err, &fault) {
+		err = fetch.Local.With(err)
+	}
+	return a, err
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// minAhead is the size of the first range that a stream requests. Most headers
+// and small records are shorter.
+const minAhead = 64 << 10
+
+// A stream reads a File in order. It requests ranges whose size grows up to
+// maxRange, because each range is a request to the server. A seek within the
+// last range requests nothing.
+type stream struct {
+	f      File
+	buffer []byte // bytes of f at start
+	start  int64
+	pos    int64
+	ahead  int // size of the next range
+}
+
+// Reader returns a reader for the bytes of f. It must not be used concurrently.
+func Reader(f File) io.ReadSeeker {
+	if local, ok := f.(*folderFile); ok {
+		return io.NewSectionReader(local, 0, local.Size())
+	}
+	return &stream{f: f}
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	if s.pos >= s.f.Size() {
+		return 0, io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if end := s.start + int64(len(s.buffer)); s.pos < s.start || s.pos >= end {
+		if s.pos == end && len(s.buffer) > 0 {
+			s.ahead = min(4*s.ahead, maxRange)
+		} else {
+			s.ahead = minAhead
+		}
+		if err := s.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, s.buffer[s.pos-s.start:])
+	s.pos += int64(n)
+	return n, nil
+}
+
+// fill reads the next range into the buffer.
+func (s *stream) fill() error {
+	n := int(min(int64(s.ahead), s.f.Size()-s.pos))
+	if cap(s.buffer) < n {
+		s.buffer = make([]byte, n)
+	}
+	s.buffer, s.start = s.buffer[:n], s.pos
+	m, err := s.f.ReadAt(s.buffer, s.pos)
+	s.buffer = s.buffer[:m]
+	if m > 0 {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = fetch.Truncated.With(io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+func (s *stream) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += s.pos
+	case io.SeekEnd:
+		offset += s.f.Size()
+	}
+	if offset < 0 {
+		return 0, fetch.Internal.Errorf("store: seek to a negative position")
+	}
+	s.pos = offset
+	return offset, nil
+}
+
+// indexes is the prefix of the names of index objects.
+const indexes = "index/"
+
+// IndexName returns the name of the object with the index of a WARC file. An
+// index contains no data of its own, so that it can be deleted and written again.
+func IndexName(file string) string { return indexes + file + ".cdxj" }
+
+// IsIndex reports whether name is the name of an index.
+func IsIndex(name string) bool {
+	return strings.HasPrefix(name, indexes) && strings.HasSuffix(name, ".cdxj")
+}
+
+// FS returns the objects of a Store as a file system without directories. Its
+// files implement io.ReaderAt and io.Seeker. The context ends all operations.
+func FS(ctx context.Context, s Store) fs.FS { return fileSystem{ctx, s} }
+
+type fileSystem struct {
+	ctx   context.Context
+	store Store
+}
+
+func (x fileSystem) Open(name string) (fs.File, error) {
+	f, err := x.store.Open(x.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &openFile{File: f, in: Reader(f), name: name}, nil
+}
+
+// An openFile is an object as a file.
+type openFile struct {
+	File
+	in   io.ReadSeeker
+	name string
+}
+
+func (f *openFile) Read(p []byte) (int, error)                   { return f.in.Read(p) }
+func (f *openFile) Seek(offset int64, whence int) (int64, error) { return f.in.Seek(offset, whence) }
+func (f *openFile) Stat() (fs.FileInfo, error)                   { return fileInfo{f}, nil }
+
+// fileInfo describes an openFile. Its time is unknown.
+type fileInfo struct{ f *openFile }
+
+func (i fileInfo) Name() string       { return path.Base(i.f.name) }
+func (i fileInfo) Size() int64        { return i.f.Size() }
+func (i fileInfo) Mode() fs.FileMode  { return 0o444 }
+func (i fileInfo) ModTime() time.Time { return time.Time{} }
+func (i fileInfo) IsDir() bool        { return false }
+func (i fileInfo) Sys() any           { return nil }

@@ -1,0 +1,109 @@
+package warc
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// indexSuffix is the suffix in the name of a file that contains the index of one
+// WARC file.
+const indexSuffix = ".cdxj"
+
+// OpenFiles opens WARC files in fsys for replay, such as the objects of a store
+// on another machine. The files must implement io.ReaderAt, and io.Seeker to
+// continue after damage. OpenFiles ignores files whose name is not that of a finished WARC file or its index.
+//
+// The index of the WARC file DIR/NAME is a file NAME.cdxj in any directory.
+// OpenFiles reads all indexes, and completely reads the WARC files without an
+// index. Replay reads only the records that it needs. Memory use is constant,
+// except for the names.
+func OpenFiles(fsys fs.FS, names ...string) (*Archive, error) {
+	o := newOpener()
+	defer o.lines.Close()
+	err := o.openFiles(fsys, names)
+	if err != nil {
+		o.archive.Close()
+		return nil, localError(err)
+	}
+	return o.archive, nil
+}
+
+func (o *opener) openFiles(fsys fs.FS, names []string) error {
+	indexes := map[string]string{} // by the base name of the WARC file
+	for _, name := range names {
+		if base, ok := strings.CutSuffix(path.Base(name), indexSuffix); ok && IsFileName(base) {
+			indexes[base] = name
+		}
+	}
+	for _, name := range names {
+		base := path.Base(name)
+		if !IsFileName(base) || strings.HasSuffix(base, OpenSuffix) {
+			continue
+		}
+		if err := o.addSection(base, section{path: name, size: 1 << 62, fsys: fsys}); err != nil {
+			return err
+		}
+		var err error
+		if index, ok := indexes[base]; ok {
+			err = o.addIndexFile(fsys, index)
+		} else {
+			err = o.index(base)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(o.archive.sections) == 0 {
+		return fetch.NotFound.Errorf("there are no WARC files")
+	}
+	return o.storeIndex()
+}
+
+// addIndexFile adds the lines of an index.
+func (o *opener) addIndexFile(fsys fs.FS, name string) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	limit := int64(1 << 62)
+	if err := o.addLines(f, name, &limit); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// recordBuffer is the maximum number of bytes of a record that are requested at
+// a time from a file system that is not local.
+const recordBuffer = 512 << 10
+
+// readAhead returns a reader for a record that begins at the start of r and has
+// length bytes. If the file is not local, the reader requests large blocks.
+func (s section) readAhead(r *io.SectionReader, length int64) io.Reader {
+	if s.fsys == nil {
+		return r
+	}
+	return bufio.NewReaderSize(r, int(min(max(length, minReadSize), recordBuffer)))
+}
+
+// A streamFile is a section of a local file that is read from its beginning.
+type streamFile struct {
+	*io.SectionReader
+	io.Closer
+}
+
+// stream opens the section for reading from its beginning. Reading from a file
+// system that is not local then does not request each block separately.
+func (s section) stream() (io.ReadCloser, error) {
+	if s.fsys == nil {
+		in, f, err := s.open()
+		return streamFile{in, f}, err
+	}
+	return s.fsys.Open(s.path)
+}
