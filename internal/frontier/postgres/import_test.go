@@ -22,7 +22,7 @@ import (
 // computes, by table.
 var defaultColumns = map[string]string{
 	"host": "due until owner", "file": "worker incarnation state size sha256", "counter": "worker",
-	"worker": "name folder incarnation joined beat", "version": "schema layout", "seal": "rows manifest",
+	"worker": "name folder incarnation joined beat session place url_rate byte_rate", "version": "schema layout", "seal": "rows manifest",
 	"name": "fold key", // there is no tree
 }
 
@@ -117,7 +117,7 @@ func contents(t *testing.T, f frontier.Frontier) string {
 		fmt.Fprintf(&b, "%+v\n", v)
 	}
 	stats, err := f.Stats(ctx)
-	stats.Note, stats.NextDue, stats.Waiting = nil, time.Time{}, 0
+	stats.Note, stats.Time, stats.NextDue, stats.Waiting = nil, time.Time{}, time.Time{}, 0
 	show(stats, err)
 	for s := frontier.Pending; s <= frontier.Excluded; s++ {
 		show(s, nil)
