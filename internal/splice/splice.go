@@ -36,8 +36,12 @@ func CanRead(r io.Reader) bool {
 // Read calls the method ReadPipe of r, for which CanRead must return true.
 func Read(r io.Reader, p *Pipe, limit int) (int, error) { return r.(Source).ReadPipe(p, limit) }
 
-// Copy is like io.CopyBuffer, but moves bytes through a Pipe if dst is a Target
-// and src is a Source. It ignores the methods ReadFrom and WriteTo.
+// largeBody is the number of bytes that Copy copies before it opens a Pipe.
+// Opening a Pipe takes longer than copying a small body.
+const largeBody = 128 << 10
+
+// Copy is like io.CopyBuffer, but moves bytes through a Pipe if dst is a Target,
+// src is a Source, and the body is large. It ignores the methods ReadFrom and WriteTo.
 func Copy(dst io.Writer, src io.Reader, buffer []byte) (written int64, err error) {
 	target, _ := dst.(Target)
 	var pipe *Pipe
@@ -50,7 +54,7 @@ func Copy(dst io.Writer, src io.Reader, buffer []byte) (written int64, err error
 			if n, err = Read(src, pipe, pipe.size); n > 0 {
 				wrote, failed = target.WritePipe(pipe, n)
 			}
-		case target != nil && pipe == nil && CanRead(src) && target.CanWritePipe():
+		case target != nil && pipe == nil && written >= largeBody && CanRead(src) && target.CanWritePipe():
 			if pipe = newPipe(); pipe == nil {
 				target = nil
 			}
