@@ -241,7 +241,7 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	}
 	if duplicate == nil {
 		k.Checksum = main.Checksum
-		c.a.proofs.add(proof{k.ID, k.URL, k.Proof, k.Digest})
+		c.a.proofs.add(proofOf(k))
 	}
 	c.a.intact.add(k)
 	return nil

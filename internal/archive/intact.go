@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/anyurl/fetch/internal/frontier"
@@ -21,19 +22,13 @@ const maxVerified = 256 << 10
 // verified. It is safe for concurrent use.
 type intactSet struct {
 	mu  sync.Mutex
-	set map[recordPlace]struct{}
+	set map[recordKey]struct{}
 }
 
-// A recordPlace identifies a WARC record, its place, and the payload that its
-// header describes.
-type recordPlace struct {
-	file             string
-	offset           int64
-	id, url, payload string
-}
-
-func placeOf(c *frontier.Capture) recordPlace {
-	return recordPlace{c.File, c.Offset, c.ID, c.URL, c.Proof}
+// placeOf returns the key of the WARC record of c, its place, and the payload
+// that its header describes.
+func placeOf(c *frontier.Capture) recordKey {
+	return newRecordKey(c.File, strconv.FormatInt(c.Offset, 10), c.ID, c.URL, c.Proof)
 }
 
 // add adds the record of c to the set. If the set is full, add first removes all
@@ -42,7 +37,7 @@ func (s *intactSet) add(c *frontier.Capture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.set == nil || len(s.set) >= maxProofs {
-		s.set = map[recordPlace]struct{}{}
+		s.set = map[recordKey]struct{}{}
 	}
 	s.set[placeOf(c)] = struct{}{}
 }

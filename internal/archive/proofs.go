@@ -2,6 +2,7 @@ package archive
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"io"
 
 	"github.com/anyurl/fetch/internal/frontier"
@@ -15,16 +16,29 @@ const maxProofs = 1 << 15
 // The database may come from an untrusted source and may contain false digests.
 // With a false digest, new content could be recorded as a revisit of another
 // object and be lost.
-type proofs map[proof]struct{}
+type proofs map[recordKey]struct{}
 
-// A proof identifies a verified WARC record and the digest of its object.
-type proof struct {
-	id, url, payload string
-	digest           [sha256.Size]byte
+// A recordKey is a digest of the description of a WARC record. It needs less
+// memory than the description.
+type recordKey [sha256.Size]byte
+
+// newRecordKey returns the digest of the parts of a description.
+func newRecordKey(parts ...string) recordKey {
+	var buffer [512]byte // keeps most descriptions off the heap
+	b := buffer[:0]
+	for _, part := range parts {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(part))), part...)
+	}
+	return sha256.Sum256(b)
+}
+
+// proofOf returns the key of the record of c and the digest of its object.
+func proofOf(c *frontier.Capture) recordKey {
+	return newRecordKey(c.ID, c.URL, c.Proof, string(c.Digest[:]))
 }
 
 // add adds p to the set. If the set is full, add first removes all proofs.
-func (s proofs) add(p proof) {
+func (s proofs) add(p recordKey) {
 	if len(s) >= maxProofs {
 		clear(s)
 	}
@@ -34,7 +48,7 @@ func (s proofs) add(p proof) {
 // proveObject reads the WARC record of c. It reports whether the record
 // contains the object of c.
 func (a *Archive) proveObject(c *frontier.Capture) bool {
-	p := proof{c.ID, c.URL, c.Proof, c.Digest}
+	p := proofOf(c)
 	if _, ok := a.proofs[p]; ok {
 		return true
 	}
