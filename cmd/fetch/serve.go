@@ -4,10 +4,8 @@ import (
 	"context"
 	"io"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -58,17 +56,11 @@ func (c *serveCommand) register(s *options.Set) {
 	c.live.register(s)
 }
 
-// serveMemory is the memory in bytes above which garbage is collected more often.
-// It is no limit for the memory that is in use.
-const serveMemory = 96 << 20
-
 // serveGrace is the time after a signal in which running requests can finish.
 const serveGrace = 10 * time.Second
 
 func (c *serveCommand) run(ctx context.Context, args []string) error {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(serveMemory))
-	}
+	defer saveMemory(96 << 20)()
 	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
 	if c.public.public && len(args) == 0 && c.live.live == "" {
 		return fetch.Usage.Errorf("--public without archives requires --live=SCHEMES")
