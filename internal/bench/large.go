@@ -64,15 +64,15 @@ func largeCases() []Case {
 			{name: "verify", args: []string{"--no-config", "-s", "verify", "{archive}/warc/pages.warc.gz"}},
 			{name: "index", args: []string{"--no-config", "index", "{archive}/warc/pages.warc.gz"}, lines: true},
 			{name: "pack", args: []string{"--no-config", "-s", "pack", "{archive}", "--wacz", "{archive}.wacz"}},
-			{name: "replay", items: replayed, measure: replay},
+			{name: "replay", items: replayed, measure: replay, memory: 128 << 20},
 		},
 	}})
 }
 
-// emptyFolder returns a function that creates an empty folder on the disk.
+// emptyFolder returns a function that creates an empty folder.
 func emptyFolder(items int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
-		return Object{Words: map[string]string{"folder": diskDir(t), "items": fmt.Sprint(items)}}
+		return Object{Words: map[string]string{"folder": scratchDir(t), "items": fmt.Sprint(items)}}
 	}
 }
 
