@@ -214,7 +214,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	// frequent garbage collection makes a run 10 % faster. After thousands of
 	// objects, it would need 250 MiB of memory without a limit.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	defer saveMemory(64 << 20)()
+	defer saveMemory(96 << 20)()
 	o.Monitor, o.Logger = &mirror.Monitor{}, mirrorLogger(c.streams)
 	stopMetrics, err := c.serveMetrics(ctx, c.mirror.metrics, o.Monitor)
 	if err != nil {
