@@ -29,7 +29,7 @@ func TestStoredOptions(t *testing.T) {
 		w := newNetwork(t)
 		w.web("a.example", webSite{"/": ""})
 		o := w.options("http://user:secret@a.example/#part")
-		o.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Unchanged: true, KeepTransferCoding: true, Info: fetch.Header{
+		o.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Age: time.Hour, Unchanged: true, KeepTransferCoding: true, Info: fetch.Header{
 			{Name: "operator", Value: "An Operator"}, {Name: "description", Value: "text"}, {Name: "isPartOf", Value: "set"},
 			{Name: "http-header-user-agent", Value: "agent"}}}
 		o.Scope = mirror.Scope{
@@ -54,7 +54,7 @@ func TestStoredOptions(t *testing.T) {
 		}
 		want := o
 		want.Client, want.StoredSeeds, want.Seeds = nil, true, []uri.URI{uri.MustParse("http://a.example/")}
-		want.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Unchanged: true, KeepTransferCoding: true, Info: o.WARC.Info[:3]}
+		want.WARC = &mirror.WARC{Prefix: "test", Size: 5 << 20, Age: time.Hour, Unchanged: true, KeepTransferCoding: true, Info: o.WARC.Info[:3]}
 		want.Limits.Links, want.Limits.Entries = -1, -1
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
@@ -74,7 +74,8 @@ func TestStoredFields(t *testing.T) {
 	never := map[string]bool{
 		"Dir": true, "Client": true, "StoredSeeds": true, "DiscardOptions": true, "Recheck": true, "MaxLost": true,
 		"Marks": true, "Event": true, "Progress": true, "Now": true, "Override": true, "WARC.Dedup": true,
-		"Frontier": true, "Worker": true, "Again": true,
+		"Frontier": true, "Worker": true, "Again": true, "Store": true, "KeepLocal": true, "MaxSpool": true,
+		"Monitor": true, "Logger": true,
 	}
 	var stored []string
 	var visit func(prefix string, typ reflect.Type)
@@ -92,7 +93,7 @@ func TestStoredFields(t *testing.T) {
 		}
 	}
 	visit("", reflect.TypeFor[mirror.Options]())
-	const want = 44 // number of fields that TestStoredOptions compares
+	const want = 45 // number of fields that TestStoredOptions compares
 	if len(stored) != want {
 		t.Errorf("%d fields, want %d: is a new field stored?\n%s", len(stored), want, strings.Join(stored, "\n"))
 	}
