@@ -114,6 +114,12 @@ func (f *objectFlags) checkSharedOutput(index int, count int64, advice string) e
 	return fetch.Usage.Errorf("-o %q is one file for %d URLs: %s", name, count, advice)
 }
 
+// writesFiles reports whether a body may be written to a file. A device also
+// counts as a file.
+func (f *objectFlags) writesFiles() bool {
+	return f.body.remoteName || f.body.outputDir != "" || slices.ContainsFunc(f.body.output, func(name string) bool { return name != "-" })
+}
+
 // run distributes the URLs to workers.
 func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) error) error {
 	workers := r.workers()
@@ -122,7 +128,7 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 		// Less frequent garbage collection makes the downloads faster and costs
 		// 16 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
-		if r.warc == nil { // records are compressed
+		if r.warc == nil && !r.flags.writesFiles() { // records are compressed, and calls of the file system block
 			r.processors.set()
 			defer r.processors.remove()
 		}
