@@ -11,7 +11,7 @@ import (
 // A chunked body is an HTTP/1 body with the transfer coding chunked. It decodes
 // the chunks and reads the trailer.
 type chunked struct {
-	*reader
+	reader *reader
 	chunks http1.Chunks
 	err    error
 }
@@ -19,7 +19,7 @@ type chunked struct {
 // Read waits for at least one byte and returns the data that has already
 // arrived.
 func (c *chunked) Read(p []byte) (n int, err error) {
-	for c.err == nil && n < len(p) && (n == 0 || c.conn.r.Buffered() > 0) {
+	for c.err == nil && n < len(p) && (n == 0 || c.reader.conn.r.Buffered() > 0) {
 		var k int
 		k, c.err = c.step(p[n:])
 		n += k
@@ -31,16 +31,16 @@ func (c *chunked) Read(p []byte) (n int, err error) {
 // before the next chunk and returns no data.
 func (c *chunked) step(p []byte) (n int, err error) {
 	if left := c.chunks.Left(); left > 0 {
-		n, err = c.receive(p[:min(int64(len(p)), left)])
+		n, err = c.reader.receive(p[:min(int64(len(p)), left)])
 		c.chunks.Next(p[:n])
 		return n, unexpected(err)
 	}
-	lines, err := c.buffered()
+	lines, err := c.reader.buffered()
 	if err != nil {
 		return 0, unexpected(err)
 	}
 	n, _, err = c.chunks.Next(lines)
-	c.consume(lines[:n])
+	c.reader.consume(lines[:n])
 	if err != nil || !c.chunks.Done() {
 		return 0, err
 	}
@@ -48,7 +48,7 @@ func (c *chunked) step(p []byte) (n int, err error) {
 	if trailer, err = http1.ParseTrailer[fetch.Field](&c.chunks); err != nil {
 		return 0, err
 	}
-	c.trailer = trailer
+	c.reader.trailer = trailer
 	return 0, io.EOF
 }
 
@@ -71,8 +71,8 @@ type rawChunks struct {
 
 func newRawChunks(c *chunked) *rawChunks {
 	r := &rawChunks{chunks: c}
-	got := c.got
-	c.got = func(p []byte) {
+	got := c.reader.got
+	c.reader.got = func(p []byte) {
 		r.pending.Write(p)
 		if got != nil {
 			got(p)

@@ -55,19 +55,19 @@ func (r *reader) chunked(codings []string) error {
 }
 
 // A closeDelimited body ends when the server closes the connection.
-type closeDelimited struct{ *reader }
+type closeDelimited struct{ reader *reader }
 
 // CanReadPipe implements splice.Source.
-func (b closeDelimited) CanReadPipe() bool { return splice.CanRead(b.conn.Conn) }
+func (b closeDelimited) CanReadPipe() bool { return splice.CanRead(b.reader.conn.Conn) }
 
 // ReadPipe implements splice.Source. It is not called for TLS connections.
 func (b closeDelimited) ReadPipe(p *splice.Pipe, limit int) (int, error) {
-	return splice.Read(b.conn.Conn, p, limit)
+	return splice.Read(b.reader.conn.Conn, p, limit)
 }
 
 func (b closeDelimited) Read(p []byte) (int, error) {
-	n, err := b.receive(p)
-	if err == io.EOF && b.conn.raw != nil && b.conn.raw.sawEOF() {
+	n, err := b.reader.receive(p)
+	if err == io.EOF && b.reader.conn.raw != nil && b.reader.conn.raw.sawEOF() {
 		// A body that ends without a TLS close_notify alert may be incomplete
 		// (RFC 9112 9.8).
 		err = fmt.Errorf("TLS connection ended without close_notify: %w", io.ErrUnexpectedEOF)
@@ -76,29 +76,31 @@ func (b closeDelimited) Read(p []byte) (int, error) {
 }
 
 // A lengthDelimited body ends after the number of bytes in Content-Length.
-type lengthDelimited struct{ *reader }
+type lengthDelimited struct{ reader *reader }
 
 func (b lengthDelimited) Read(p []byte) (int, error) {
-	if b.remaining == 0 {
+	if b.reader.remaining == 0 {
 		return 0, io.EOF
 	}
-	return b.count(b.receive(p[:min(int64(len(p)), b.remaining)]))
+	return b.count(b.reader.receive(p[:min(int64(len(p)), b.reader.remaining)]))
 }
 
 // CanReadPipe implements splice.Source.
-func (b lengthDelimited) CanReadPipe() bool { return b.remaining > 0 && splice.CanRead(b.conn.Conn) }
+func (b lengthDelimited) CanReadPipe() bool {
+	return b.reader.remaining > 0 && splice.CanRead(b.reader.conn.Conn)
+}
 
 // ReadPipe implements splice.Source.
 func (b lengthDelimited) ReadPipe(p *splice.Pipe, limit int) (int, error) {
-	return b.count(splice.Read(b.conn.Conn, p, int(min(int64(limit), b.remaining))))
+	return b.count(splice.Read(b.reader.conn.Conn, p, int(min(int64(limit), b.reader.remaining))))
 }
 
 // count subtracts n from the number of remaining bytes. It returns io.EOF after
 // the last byte.
 func (b lengthDelimited) count(n int, err error) (int, error) {
-	b.remaining -= int64(n)
+	b.reader.remaining -= int64(n)
 	switch {
-	case b.remaining == 0:
+	case b.reader.remaining == 0:
 		err = io.EOF
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
