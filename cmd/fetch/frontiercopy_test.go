@@ -49,7 +49,7 @@ func TestFrontierCopy(t *testing.T) {
 	if err := first.cmd.Wait(); err == nil {
 		t.Fatal("the mirror was not killed")
 	}
-	before := c.served
+	before := c.record().served
 
 	copied := run(t, c.command("frontier", "copy", "--from", first.dir, "--worker", first.name, "--store", "file://"+c.stored))
 	if copied.code != 0 || !strings.Contains(copied.stderr, "copied: ") {
@@ -81,11 +81,9 @@ func TestFrontierCopy(t *testing.T) {
 	}
 	c.run(nil, failed)
 	c.check(t)
-	t.Logf("%d requests before the copy, %d after it", before, c.served-before)
-	if len(c.problems) > 0 {
-		t.Errorf("violations of politeness: %s", strings.Join(c.problems, "; "))
-	}
-	second := c.served
+	t.Logf("%d requests before the copy, %d after it", before, c.record().served-before)
+	c.checkPoliteness(t)
+	second := c.record().served
 	for _, w := range c.workers {
 		without := w.command
 		w.command = func() *exec.Cmd {
@@ -95,8 +93,9 @@ func TestFrontierCopy(t *testing.T) {
 		}
 	}
 	c.run(nil, failed)
-	if got := c.served - second; c.notMod < total || got != c.notMod {
-		t.Errorf("%d of %d requests of the second run were conditional, want %d", c.notMod, got, total)
+	after := c.record()
+	if got := after.served - second; after.notMod < total || got != after.notMod {
+		t.Errorf("%d of %d requests of the second run were conditional, want %d", after.notMod, got, total)
 	}
 }
 

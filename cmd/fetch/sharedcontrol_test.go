@@ -113,9 +113,7 @@ func TestHostControl(t *testing.T) {
 			t.Errorf("worker %s after the pause: %v: %s", w.name, err, out)
 		}
 	})
-	if len(c.problems) > 0 {
-		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
-	}
+	c.checkPoliteness(t)
 	c.check(t)
 }
 
@@ -150,9 +148,10 @@ func TestSharedLimits(t *testing.T) {
 						t.Errorf("worker %s: %v, %s; want exit code %d", w.name, err, out, c.exit)
 					}
 				})
+				visits := crawl.record().visits
 				for host := range crawl.hosts {
 					for page := range crawl.pages {
-						pages += crawl.visits[crawl.url(host, page)]
+						pages += visits[crawl.url(host, page)]
 					}
 				}
 				return pages
@@ -237,9 +236,10 @@ func TestHostControlOfArchive(t *testing.T) {
 	if e := mirror(); e.code != 0 {
 		t.Errorf("after the pause: %v", e)
 	}
+	visits := s.record().visits
 	for host := range s.hosts {
 		for page := range s.pages {
-			if n := s.visits[s.url(host, page)]; n != 1 {
+			if n := visits[s.url(host, page)]; n != 1 {
 				t.Errorf("%s was visited %d times", s.url(host, page), n)
 			}
 		}

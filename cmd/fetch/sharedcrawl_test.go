@@ -39,12 +39,26 @@ type sharedSite struct {
 	running  map[string]int       // requests in progress, by host
 	last     map[string]time.Time // start of the last request, by host
 	agent    map[string]string    // process that sent the last request, by host
-	problems []string
-	served   int
-	notMod   int               // responses with the status 304
-	visits   map[string]int    // number of requests, by URL
+	observed siteRecord
 	each     func(served int)  // called for each request, or nil
 	onHost   func(host string) // called for each request with its host, or nil
+}
+
+// A siteRecord describes the requests that a sharedSite has received.
+type siteRecord struct {
+	served   int
+	notMod   int            // responses with the status 304
+	visits   map[string]int // number of requests, by URL
+	problems []string       // violations of politeness
+}
+
+// record returns a copy of the record.
+func (s *sharedSite) record() siteRecord {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.observed
+	r.visits, r.problems = maps.Clone(r.visits), slices.Clone(r.problems)
+	return r
 }
 
 // onRequest makes the site call f for each request, with the number of requests.
@@ -55,7 +69,8 @@ func (s *sharedSite) onRequest(f func(served int)) {
 }
 
 func newSharedSite(t *testing.T, hosts, pages int) *sharedSite {
-	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, visits: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
+	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
+	s.observed.visits = map[string]int{}
 	for n := range hosts {
 		ln, err := net.Listen("tcp4", s.address(n))
 		if err != nil {
@@ -102,7 +117,7 @@ func (s *sharedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("ETag", `"1"`)
 	if r.Header.Get("If-None-Match") != "" {
 		s.mu.Lock()
-		s.notMod++
+		s.observed.notMod++
 		s.mu.Unlock()
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -123,20 +138,28 @@ func (s *sharedSite) enter(host, agent, url string) {
 	defer s.mu.Unlock()
 	now := time.Now()
 	if s.running[host]++; s.running[host] > 1 {
-		s.problems = append(s.problems, host+": two requests at the same time")
+		s.observed.problems = append(s.observed.problems, host+": two requests at the same time")
 	}
 	if gap := now.Sub(s.last[host]); gap < sharedDelay && agent != s.agent[host] {
-		s.problems = append(s.problems, fmt.Sprintf("%s: requests of %s and %s %v apart", host, s.agent[host], agent, gap))
+		s.observed.problems = append(s.observed.problems, fmt.Sprintf("%s: requests of %s and %s %v apart", host, s.agent[host], agent, gap))
 	}
 	s.agent[host] = agent
 	s.last[host] = now
-	s.visits[url]++
+	s.observed.visits[url]++
 	if s.onHost != nil {
 		name, _, _ := net.SplitHostPort(host)
 		s.onHost(name)
 	}
-	if s.served++; s.each != nil {
-		s.each(s.served)
+	if s.observed.served++; s.each != nil {
+		s.each(s.observed.served)
+	}
+}
+
+// checkPoliteness reports the violations of politeness as errors.
+func (s *sharedSite) checkPoliteness(t *testing.T) {
+	t.Helper()
+	if problems := s.record().problems; len(problems) > 0 {
+		t.Errorf("%d violations of politeness: %s", len(problems), strings.Join(problems, "; "))
 	}
 }
 
@@ -298,10 +321,8 @@ func chaos(t *testing.T, c *sharedCrawl, d disturbances) {
 			t.Errorf("worker %s: %v: %s", w.name, err, out)
 		}
 	})
-	t.Logf("%d of %d events, %d requests for %d pages", done, len(all), c.served, total)
-	if len(c.problems) > 0 {
-		t.Errorf("%d violations of politeness: %s", len(c.problems), strings.Join(c.problems, "; "))
-	}
+	t.Logf("%d of %d events, %d requests for %d pages", done, len(all), c.record().served, total)
+	c.checkPoliteness(t)
 	c.check(t)
 }
 

@@ -274,8 +274,8 @@ func TestStoreErrors(t *testing.T) {
 	if e := run(t, alone); e.code != 2 || !strings.Contains(e.stderr, "--store requires --frontier") {
 		t.Errorf("without --frontier: %v", e)
 	}
-	if c.served > 0 {
-		t.Errorf("%d requests; want none", c.served)
+	if n := c.record().served; n > 0 {
+		t.Errorf("%d requests; want none", n)
 	}
 	if out, err := w.work(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -316,8 +316,8 @@ func TestS3Errors(t *testing.T) {
 			t.Errorf("%s: the message contains the secret key: %s", test.name, e.stderr)
 		}
 	}
-	if c.served > 0 {
-		t.Errorf("%d requests; want none", c.served)
+	if n := c.record().served; n > 0 {
+		t.Errorf("%d requests; want none", n)
 	}
 }
 
