@@ -139,7 +139,10 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		r.note("fetch frontier status lists the paused hosts; after fetch frontier resume, run the same command again")
 		return
 	}
-	if slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fetch.FaultOf(err)) {
+	switch fault := fetch.FaultOf(err); {
+	case fault == fetch.TooLarge && r.frontier != "":
+		r.note("the limits count for all workers of the crawl, and no command raises them")
+	case slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fault):
 		r.note("run the same command again to continue")
 	}
 }

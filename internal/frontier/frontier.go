@@ -30,8 +30,8 @@ import (
 var ErrFenced = errors.New("the lease has passed to another worker")
 
 // ErrAbandoned means that this worker was abandoned, so that its leases and
-// results are no longer valid.
-var ErrAbandoned = errors.New("this worker was abandoned, and other workers visit its URLs")
+// results are no longer valid, or that its directory belongs to another crawl.
+var ErrAbandoned = errors.New("this worker was abandoned, or its directory belongs to another crawl")
 
 // ErrEnded means that all workers have completed the run, and that this worker
 // does not start another run.
