@@ -106,6 +106,9 @@ func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err e
 		o.Frontier, ok = dsn, true
 		return err
 	})
+	if errors.Is(err, postgres.ErrNoCrawl) {
+		return o, false, nil
+	}
 	return o, ok, archive.Classify(err)
 }
 
@@ -183,7 +186,7 @@ func FrontierRequeue(ctx context.Context, dsn string, of ...State) (n int64, err
 
 // viewShared calls f with a shared frontier.
 func viewShared(ctx context.Context, dsn string, f func(frontier.Frontier) error) error {
-	db, err := postgres.Open(ctx, dsn, &postgres.Worker{})
+	db, err := postgres.OpenExisting(ctx, dsn)
 	if err != nil {
 		return err
 	}

@@ -121,8 +121,8 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 	r.note("%s", text)
 	if r.stored && r.rejectedSeeds > 0 {
-		r.note("seeds of options.json that were denied: %d; the policy trusts only URLs of the command line: "+
-			"to mirror a denied URL, name it there", r.rejectedSeeds)
+		r.note("seeds of %s that were denied: %d; the policy trusts only URLs of the command line: "+
+			"to mirror a denied URL, name it there", r.seedRecord(), r.rejectedSeeds)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
@@ -198,6 +198,19 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 	case dead == 0:
 		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Unreached)
 	}
+	place := dir
+	if r.frontier != "" {
+		place = "with the same --frontier"
+	}
 	return fetch.NotFound.Errorf("URLs that failed permanently: %d; "+
-		"fetch frontier dump --state dead,excluded %s lists them", dead, dir)
+		"fetch frontier dump --state dead,excluded %s lists them", dead, place)
+}
+
+// seedRecord returns the name of the record that contains the seeds of earlier
+// runs.
+func (r *mirrorReport) seedRecord() string {
+	if r.frontier != "" {
+		return "the crawl"
+	}
+	return "options.json"
 }

@@ -24,17 +24,18 @@ import (
 
 // engine is a frontier.Frontier that uses a PostgreSQL database.
 type engine struct {
-	pool    *pgxpool.Pool
-	now     func() time.Time // clock, or nil for the clock of the database
-	session string           // random identifier of this process as a worker
-	joined  bool             // if true, the worker is registered with this session
-	worker  Worker           // worker that uses the engine; its zero value owns no leases and files
-	slot    int              // row of the table tally that this engine changes
-	seen    frontier.SeenKeys
-	limit   atomic.Int64 // limit set by SetPendingLimit
-	dropped atomic.Int64
-	rooms   rooms
-	down    atomic.Bool // if true, an outage was reported
+	pool      *pgxpool.Pool
+	now       func() time.Time // clock, or nil for the clock of the database
+	mustExist bool             // if true, missing tables are an error
+	session   string           // random identifier of this process as a worker
+	joined    bool             // if true, the worker is registered with this session
+	worker    Worker           // worker that uses the engine; its zero value owns no leases and files
+	slot      int              // row of the table tally that this engine changes
+	seen      frontier.SeenKeys
+	limit     atomic.Int64 // limit set by SetPendingLimit
+	dropped   atomic.Int64
+	rooms     rooms
+	down      atomic.Bool // if true, an outage was reported
 }
 
 // idleTime is the time after which the server ends the transaction of a worker
@@ -74,10 +75,21 @@ const slots = 16
 // folder must store. If w has a name, Evict and FileEnds apply only to its leases
 // and its files.
 func Open(ctx context.Context, dsn string, w *Worker) (frontier.Frontier, error) {
-	return open(ctx, dsn, w, nil)
+	return open(ctx, dsn, w, &engine{})
 }
 
-func open(ctx context.Context, dsn string, w *Worker, now func() time.Time) (frontier.Frontier, error) {
+// OpenExisting is like Open without a worker, but returns ErrNoCrawl if the
+// schema or its tables are missing.
+func OpenExisting(ctx context.Context, dsn string) (frontier.Frontier, error) {
+	return open(ctx, dsn, &Worker{}, &engine{mustExist: true})
+}
+
+// ErrNoCrawl means that a schema of a database contains no crawl.
+var ErrNoCrawl = errors.New("there is no crawl")
+
+// open opens the frontier with the engine e, whose fields for the clock and for
+// missing tables are set.
+func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Frontier, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
@@ -98,7 +110,7 @@ func open(ctx context.Context, dsn string, w *Worker, now func() time.Time) (fro
 		return nil, err
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = quoteName(schema)
-	e := &engine{now: now, session: session, worker: *w, slot: newSlot(session)}
+	e.session, e.worker, e.slot = session, *w, newSlot(session)
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}

@@ -37,7 +37,7 @@ func (s *server) crash(_ testing.TB, place string) string {
 }
 
 func openClock(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error) {
-	return open(ctx, place, &Worker{}, now)
+	return open(ctx, place, &Worker{}, &engine{now: now})
 }
 
 func TestMain(m *testing.M) {

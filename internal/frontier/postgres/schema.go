@@ -42,7 +42,8 @@ func schemaName(path string) (string, error) {
 
 func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// migrate creates the schema and its tables if they are missing, and changes
+// migrate creates the schema and its tables if they are missing and e.mustExist is
+// false. It changes
 // older tables to the current version. It returns an error if a newer version of
 // this program has created them. Only one worker migrates at a time.
 func (e *engine) migrate(ctx context.Context, schema string) error {
@@ -59,6 +60,8 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 			return err
 		case ours:
 			return upgrade(ctx, tx)
+		case e.mustExist:
+			return fmt.Errorf("schema %s: %w", schema, ErrNoCrawl)
 		case used:
 			return fmt.Errorf("the schema %s contains tables of another program", schema)
 		case !exists:
