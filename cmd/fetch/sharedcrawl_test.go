@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -324,41 +323,7 @@ func chaos(t *testing.T, c *sharedCrawl, d disturbances) {
 	t.Logf("%d of %d events, %d requests for %d pages", done, len(all), c.record().served, total)
 	c.checkPoliteness(t)
 	c.check(t)
-}
-
-// check checks that the files of the crawl in the store are intact and contain
-// each page exactly once.
-func (c *sharedCrawl) check(t *testing.T) {
-	t.Helper()
-	captured := map[string]int{}
-	page := regexp.MustCompile(`"url":"(http://[0-9.:]+/[0-9]+)"`)
-	e := run(t, c.command("verify"))
-	if e.code != 0 {
-		t.Errorf("verify: %v: %s", e, e.stdout)
-	}
-	files, _ := filepath.Glob(filepath.Join(c.stored, "*.warc.gz"))
-	files = slices.DeleteFunc(files, func(name string) bool { // objects of an abandoned worker
-		return strings.Contains(e.stdout, filepath.Base(name)+": note: the database does not record the object")
-	})
-	e = run(t, exec.Command(c.fetch, append([]string{"index"}, files...)...))
-	if e.code != 0 {
-		t.Errorf("index: %v", e)
-	}
-	for _, line := range strings.Split(string(e.stdout), "\n") {
-		if m := page.FindStringSubmatch(line); m != nil {
-			captured[m[1]]++
-		}
-	}
-	for host := range c.hosts {
-		for n := range c.pages {
-			if count := captured[c.url(host, n)]; count != 1 {
-				t.Errorf("%s has %d records", c.url(host, n), count)
-			}
-		}
-	}
-	if t.Failed() {
-		t.Logf("%d URLs with records", len(slices.Collect(maps.Keys(captured))))
-	}
+	c.checkWarcio(t)
 }
 
 // TestSharedCrawl kills workers of a crawl and restarts the database and the

@@ -1,0 +1,88 @@
+//go:build linux
+
+package main_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
+)
+
+// check checks that the files of the crawl in the store are intact and contain
+// each page exactly once.
+func (c *sharedCrawl) check(t *testing.T) {
+	t.Helper()
+	captured := map[string]int{}
+	page := regexp.MustCompile(`"url":"(http://[0-9.:]+/[0-9]+)"`)
+	e := run(t, exec.Command(c.fetch, append([]string{"index"}, c.verify(t)...)...))
+	if e.code != 0 {
+		t.Errorf("index: %v", e)
+	}
+	for _, line := range strings.Split(string(e.stdout), "\n") {
+		if m := page.FindStringSubmatch(line); m != nil {
+			captured[m[1]]++
+		}
+	}
+	c.checkPages(t, "the index", captured)
+}
+
+// verify checks the files of the crawl in the store. It returns the paths of the
+// files that belong to the crawl.
+func (c *sharedCrawl) verify(t *testing.T) []string {
+	t.Helper()
+	e := run(t, c.command("verify"))
+	if e.code != 0 {
+		t.Errorf("verify: %v: %s", e, e.stdout)
+	}
+	files, _ := filepath.Glob(filepath.Join(c.stored, "*.warc.gz"))
+	return slices.DeleteFunc(files, func(name string) bool { // objects of an abandoned worker
+		return strings.Contains(e.stdout, filepath.Base(name)+": note: the database does not record the object")
+	})
+}
+
+// checkPages checks that each page has one record. The map captured contains the
+// number of records that the program by found, by URL.
+func (c *sharedCrawl) checkPages(t *testing.T, by string, captured map[string]int) {
+	t.Helper()
+	for host := range c.hosts {
+		for n := range c.pages {
+			if count := captured[c.url(host, n)]; count != 1 {
+				t.Errorf("%s has %d records in %s", c.url(host, n), count, by)
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("%d URLs with records in %s", len(captured), by)
+	}
+}
+
+// checkWarcio checks that warcio finds one response or revisit record of each
+// page. Warcio prints no error for a truncated file, but lacks its last records.
+func (c *sharedCrawl) checkWarcio(t *testing.T) {
+	t.Helper()
+	node, cli := peer.NeedModule(t, "warcio@2.4.11", "warcio", "dist/cli.js")
+	e := run(t, exec.Command(node, append([]string{cli, "index"}, c.verify(t)...)...))
+	if e.code != 0 || e.stderr != "" { // warcio prints warnings to standard error
+		t.Errorf("warcio: %v", e)
+	}
+	captured := map[string]int{}
+	for line := range strings.Lines(e.stdout) {
+		var r struct {
+			Type string `json:"warc-type"`
+			URL  string `json:"warc-target-uri"`
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("warcio: %v: %s", err, line)
+		}
+		if r.Type == "response" || r.Type == "revisit" {
+			captured[r.URL]++
+		}
+	}
+	c.checkPages(t, "warcio", captured)
+}
