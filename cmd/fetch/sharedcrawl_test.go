@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -286,50 +285,6 @@ func (c *sharedCrawl) run(events <-chan func(), ended func(w *sharedWorker, out 
 			return done
 		}
 	}
-}
-
-// disturbances are the events of a chaos test: workers that are killed, and
-// restarts of the database and of the store.
-type disturbances struct{ kills, databases, stores int }
-
-// chaos runs a crawl of three workers that upload to versitygw. The events occur
-// after equal numbers of requests.
-func chaos(t *testing.T, c *sharedCrawl, d disturbances) {
-	store := c.useS3(t)
-	total := c.hosts * c.pages
-	var all []func()
-	for range d.kills {
-		all = append(all, c.workers[rand.IntN(len(c.workers))].kill)
-	}
-	for range d.databases {
-		all = append(all, c.db.Restart)
-	}
-	for range d.stores {
-		all = append(all, store.Restart)
-	}
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	events := make(chan func(), len(all))
-	c.onRequest(func(served int) {
-		every := total / (len(all) + 1)
-		if n := served / every; served%every == 0 && n <= len(all) {
-			events <- all[n-1]
-		}
-	})
-	done := c.run(events, func(w *sharedWorker, out string, err error) {
-		if err != nil {
-			t.Errorf("worker %s: %v: %s", w.name, err, out)
-		}
-	})
-	t.Logf("%d of %d events, %d requests for %d pages", done, len(all), c.record().served, total)
-	c.checkPoliteness(t)
-	c.check(t)
-	c.checkWarcio(t)
-}
-
-// TestSharedCrawl kills workers of a crawl and restarts the database and the
-// store.
-func TestSharedCrawl(t *testing.T) {
-	chaos(t, newSharedCrawl(t, 40, 40), disturbances{kills: 3, databases: 1, stores: 2})
 }
 
 // TestAbandonedWorker abandons a worker that is stopped. The other workers must

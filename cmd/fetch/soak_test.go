@@ -11,9 +11,9 @@ func TestSoakLifecycle(t *testing.T) {
 }
 
 // TestSoakSharedCrawl runs TestSharedCrawl with 20,000 pages of 200 hosts, 50
-// kills and ten restarts of the store during multipart uploads.
+// kills, and ten restarts of the store in the middle of multipart uploads.
 func TestSoakSharedCrawl(t *testing.T) {
 	c := newSharedCrawl(t, 200, 100)
-	c.padding, c.size = noise(4_000), "20M"
-	chaos(t, c, disturbances{kills: 50, databases: 2, stores: 10})
+	c.padding, c.size = noise(16_000), "40M"
+	chaos(t, c, disturbances{kills: 50, databases: 2, stores: 3, parts: 10})
 }

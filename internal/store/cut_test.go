@@ -3,7 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
+	"slices"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/peer"
@@ -24,7 +27,9 @@ func (r *cutReader) ReadAt(p []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(p, off)
 }
 
-// TestCut kills the server during a multipart upload, and starts it again.
+// TestCut kills the server during a multipart upload, and starts it again. The
+// next upload of the object must remove the parts of the first one, but no parts
+// of other objects.
 func TestCut(t *testing.T) {
 	server := peer.Versitygw(t, "warcs")
 	s := openS3(t, server.Addr, "warcs")
@@ -38,6 +43,13 @@ func TestCut(t *testing.T) {
 	if got := names(t, s, ""); got != nil {
 		t.Errorf("objects after the cut: %q", got)
 	}
+	other := s.key("cut2")
+	if _, err := s.api.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &s.name, Key: other}); err != nil {
+		t.Fatal(err)
+	}
+	if got := openUploads(t, s); !slices.Equal(got, []string{"cut", "cut2"}) {
+		t.Errorf("incomplete uploads after the cut: %q", got)
+	}
 	if err := s.Put(ctx, "cut", bytes.NewReader(data), int64(len(data)), sum); err != nil {
 		t.Fatal(err)
 	}
@@ -47,5 +59,8 @@ func TestCut(t *testing.T) {
 	}
 	if got, err := digest(ctx, Reader(f)); got != sum || err != nil {
 		t.Errorf("read again: %v", err)
+	}
+	if got := openUploads(t, s); !slices.Equal(got, []string{"cut2"}) {
+		t.Errorf("incomplete uploads after the next upload: %q", got)
 	}
 }

@@ -133,8 +133,11 @@ func signed(sum [sha256.Size]byte) func(*s3.Options) {
 }
 
 // putParts creates an object by a multipart upload. It reports whether the
-// server returned the digest of the digests of all parts.
+// server returned the digest of the digests of all parts. It removes the parts of
+// earlier uploads of the object, which a crash of this program or of the server
+// has left.
 func (s *bucket) putParts(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (confirmed bool, err error) {
+	s.abortAll(ctx, name)
 	start, err := s.api.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &s.name, Key: s.key(name), ContentType: aws.String(mediaType(name)), Metadata: metadata(sum),
 		ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
@@ -194,13 +197,30 @@ func (s *bucket) sendParts(
 	return parts, sums, nil
 }
 
+// abortAll removes the parts of all incomplete uploads of an object. It ignores
+// errors, because the access key may have no permission to list uploads, and
+// because a new upload succeeds anyway.
+func (s *bucket) abortAll(ctx context.Context, name string) {
+	key := s.key(name)
+	out, err := s.api.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: &s.name, Prefix: key})
+	if err != nil {
+		return
+	}
+	for _, u := range out.Uploads {
+		if aws.ToString(u.Key) == *key {
+			_ = s.abort(ctx, name, u.UploadId)
+		}
+	}
+}
+
 // abort removes the parts of an incomplete upload. The error is not nil only if
-// the server rejects the request: an unreachable server needs a rule that
-// removes such parts.
+// the server rejects the request. If the server is unreachable, the next upload
+// of the object removes the parts.
 func (s *bucket) abort(ctx context.Context, name string, id *string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 	defer cancel()
-	_, err := s.api.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: s.key(name), UploadId: id})
+	once := func(o *s3.Options) { o.RetryMaxAttempts = 1 }
+	_, err := s.api.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: s.key(name), UploadId: id}, once)
 	if isStatus(err, http.StatusForbidden) {
 		return classify(err)
 	}
