@@ -30,7 +30,7 @@ type serveCommand struct {
 
 func (r *commandTree) serve() *cobra.Command {
 	return r.define(&cobra.Command{
-		Use:   "serve [flags] [DIR|FILE...]",
+		Use:   "serve [flags] [DIR|FILE|STORE-URL...]",
 		Short: "Show URLs and archives in a web browser",
 		Long: `serve is a web server that shows URLs of all schemes as pages: gopher menus,
 directories, newsgroups, articles. With archives of fetch mirror --warc, or WARC or WACZ
