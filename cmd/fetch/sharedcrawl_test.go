@@ -172,6 +172,7 @@ func (s *sharedSite) leave(host string) {
 type sharedWorker struct {
 	name, dir string
 	command   func() *exec.Cmd
+	heard     func(out string) // called with each output, or nil
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -186,6 +187,9 @@ func (w *sharedWorker) work() (string, error) {
 		w.cmd = w.command()
 		w.starts++
 		w.cmd.Stdout, w.cmd.Stderr = &out, &out
+		if w.heard != nil {
+			w.cmd.Stderr = io.MultiWriter(&out, hearer(w.heard))
+		}
 		err := w.cmd.Start()
 		w.mu.Unlock()
 		if err != nil {
@@ -197,6 +201,11 @@ func (w *sharedWorker) work() (string, error) {
 		}
 	}
 }
+
+// A hearer is an io.Writer that passes the written text to a function.
+type hearer func(out string)
+
+func (h hearer) Write(p []byte) (int, error) { h(string(p)); return len(p), nil }
 
 func (w *sharedWorker) kill() { w.signal(syscall.SIGKILL) }
 

@@ -16,6 +16,12 @@ import (
 // false, the server does not sync its files to disk.
 func Postgres(t TB, durable bool) *Server {
 	t.Helper()
+	return postgres(t, durable, func(_ *Server, c command) command { return c })
+}
+
+// postgres starts a server with the command that the function in returns.
+func postgres(t TB, durable bool, in func(*Server, command) command) *Server {
+	t.Helper()
 	bin := postgresDir(t)
 	s := newServer(t)
 	data, user := filepath.Join(s.Dir, "data"), unprivileged()
@@ -43,12 +49,19 @@ func Postgres(t TB, durable bool) *Server {
 	}
 	return s.start(func(base uint16) command {
 		s.Addr = addr(base)
-		return command{
+		return in(s, command{
 			path: filepath.Join(bin, "postgres"), user: user, quit: syscall.SIGQUIT,
 			args: []string{"-D", data, "-p", strconv.Itoa(int(base)), "-c", "listen_addresses=" + host, "-c", "fsync=" + sync,
 				"-c", "unix_socket_directories=" + filepath.Join(s.Dir, "socket"), "-c", "max_connections=200"},
-		}
+		})
 	})
+}
+
+// postmaster returns the identifier of the main process of a server.
+func postmaster(s *Server) (string, error) {
+	text, err := os.ReadFile(filepath.Join(s.Dir, "data", "postmaster.pid"))
+	first, _, _ := strings.Cut(string(text), "\n")
+	return first, err
 }
 
 // postgresDir returns the directory of the programs of PostgreSQL. Debian does
@@ -67,11 +80,10 @@ func postgresDir(t TB) string {
 // PostgresTime returns the processor time that a server of [Postgres] has used
 // since its start, including ended connections. It requires Linux.
 func PostgresTime(s *Server) (time.Duration, error) {
-	text, err := os.ReadFile(filepath.Join(s.Dir, "data", "postmaster.pid"))
+	first, err := postmaster(s)
 	if err != nil {
 		return 0, err
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return 0, err
