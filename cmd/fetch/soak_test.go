@@ -17,3 +17,6 @@ func TestSoakSharedCrawl(t *testing.T) {
 	c.padding, c.size = noise(16_000), "40M"
 	chaos(t, c, disturbances{kills: 50, databases: 2, stores: 3, parts: 10})
 }
+
+// TestSoakUploadMemory runs TestUploadMemory with an object of 4 GiB.
+func TestSoakUploadMemory(t *testing.T) { uploadMemory(t, 4<<30) }
