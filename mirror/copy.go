@@ -94,7 +94,7 @@ func (o *Options) share() (dropped []string) {
 		name string
 		set  bool
 	}{
-		{"max-files", o.Limits.Files != 0}, {"max-bytes", o.Limits.Bytes != 0}, {"max-time", o.Limits.Time != 0},
+		{"max-files", o.Limits.Files != 0}, {"max-bytes", o.Limits.Bytes != 0}, {"run-time", o.Limits.Time != 0},
 		{"delete", o.Delete}, {"mailboxes", o.Mail != NoMailboxes},
 	} {
 		if setting.set {

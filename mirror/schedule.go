@@ -14,20 +14,17 @@ import (
 func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if c.o.Limits.Time > 0 {
-		elapsed, err := c.elapsed(ctx)
-		if err != nil {
-			return err
-		}
-		timer := time.AfterFunc(c.o.Limits.Time-elapsed, func() { cancel(ErrLimit) })
-		defer timer.Stop()
+	end := newDeadline(func() { cancel(ErrLimit) })
+	defer end.timer.Stop()
+	if err := c.setDeadline(ctx, end); err != nil {
+		return err
 	}
 	places := make(chan struct{}, c.o.Hosts)
 	ended := make(chan struct{}, 1)
 	var hosts, watcher sync.WaitGroup
 	watching, stopWatching := context.WithCancel(ctx)
 	watcher.Go(func() {
-		if err := c.watch(watching); err != nil {
+		if err := c.watch(watching, end); err != nil {
 			cancel(err)
 		}
 	})

@@ -10,10 +10,10 @@ import (
 // A tally counts the visited objects of a run and enforces Limits. The limits of
 // a crawl with a shared frontier apply to all its workers.
 type tally struct {
-	limits Limits
 	shared bool // whether the frontier is shared
 
 	mu     sync.Mutex
+	limits Limits
 	own    frontier.Counts  // objects that this process has visited, or this worker in the run if the frontier is shared
 	others frontier.Counts  // objects that the other workers have visited in the run
 	read   time.Time        // time at which others was read
@@ -36,11 +36,11 @@ type count struct {
 // setHost sets the number of objects of a host that the shared frontier has
 // counted. No other worker adds objects during the lease of this worker.
 func (t *tally) setHost(l *frontier.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !t.shared || t.limits.PerHost <= 0 {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.hosts[l.Host] = l.Objects
 }
 
@@ -88,9 +88,9 @@ func (t *tally) hostExhausted(it frontier.Item) bool {
 // count counts the visit v. If the host of v has reached its limit, it returns
 // a reason to exclude v. If the run has reached a limit, it returns ErrLimit.
 func (t *tally) count(v *visit) (reason string, err error) {
-	l := &t.limits
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	l := &t.limits
 	counted := countsAsFile(v)
 	if counted && t.exhausted() {
 		return "", ErrLimit
@@ -127,6 +127,27 @@ func countsAsFile(v *visit) bool {
 		return v.requested
 	}
 	return false
+}
+
+// setLimits changes the limits Files, Bytes and Time.
+func (t *tally) setLimits(l Limits) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.limits.Files, t.limits.Bytes, t.limits.Time = l.Files, l.Bytes, l.Time
+}
+
+// limitsTotal reports whether Limits.Files or Limits.Bytes is set.
+func (t *tally) limitsTotal() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.limits.Files > 0 || t.limits.Bytes > 0
+}
+
+// time returns Limits.Time.
+func (t *tally) time() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.limits.Time
 }
 
 // exhausted reports whether the run has reached Limits.Files or Limits.Bytes.

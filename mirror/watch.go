@@ -14,11 +14,11 @@ const watchInterval = 2 * time.Second
 
 // watch checks the settings of the visited hosts and the limits of the crawl
 // until ctx ends. With a shared frontier, it also reports that this worker is
-// alive.
-func (c *crawl) watch(ctx context.Context) error {
+// alive, and sets end if the limits were changed.
+func (c *crawl) watch(ctx context.Context, end *deadline) error {
 	every := time.NewTicker(watchInterval)
 	defer every.Stop()
-	rates := rateWindow{}
+	rates, limits := rateWindow{}, ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -26,7 +26,10 @@ func (c *crawl) watch(ctx context.Context) error {
 		case now := <-every.C:
 			err := c.checkHosts(ctx)
 			if err == nil && c.o.Frontier != "" {
-				err = c.checkCrawl(ctx, now, &rates)
+				err = c.reportRates(ctx, now, &rates)
+			}
+			if err == nil && c.o.Frontier != "" {
+				limits, err = c.checkCrawl(ctx, limits, end)
 			}
 			if err != nil && ctx.Err() == nil {
 				return err
@@ -35,15 +38,24 @@ func (c *crawl) watch(ctx context.Context) error {
 	}
 }
 
-// checkCrawl reports the rates of this worker and compares the numbers of the
-// crawl with its limits.
-func (c *crawl) checkCrawl(ctx context.Context, now time.Time, rates *rateWindow) error {
+// reportRates reports that this worker is alive, and its rates.
+func (c *crawl) reportRates(ctx context.Context, now time.Time, rates *rateWindow) error {
 	n := c.report.statistics.Counts()
 	urls, bytes := rates.add(now, visits(&n.Totals), n.Bytes)
-	if err := postgres.Report(ctx, c.queue, urls, bytes); err != nil {
-		return err
+	return postgres.Report(ctx, c.queue, urls, bytes)
+}
+
+// checkCrawl compares the numbers of a crawl with a shared frontier with its
+// limits. It first applies the limits, if they are newer than the given version,
+// and returns their version.
+func (c *crawl) checkCrawl(ctx context.Context, limits string, end *deadline) (version string, err error) {
+	if version, err = c.updateLimits(ctx, limits); err == nil {
+		err = c.setDeadline(ctx, end)
 	}
-	return c.checkLimits(ctx)
+	if err == nil {
+		err = c.checkLimits(ctx)
+	}
+	return version, err
 }
 
 // limitsInterval is the minimum time between two readings of the numbers of the
@@ -54,7 +66,7 @@ const limitsInterval = 200 * time.Millisecond
 // Limits.Bytes. It reads the numbers of the other workers of a shared frontier
 // unless they were read a moment ago.
 func (c *crawl) checkLimits(ctx context.Context) error {
-	if c.o.Frontier != "" && (c.o.Limits.Files > 0 || c.o.Limits.Bytes > 0) && c.tally.outdated(time.Now()) {
+	if c.o.Frontier != "" && c.tally.limitsTotal() && c.tally.outdated(time.Now()) {
 		_, others, err := c.queue.Counts(ctx)
 		if err != nil {
 			return err

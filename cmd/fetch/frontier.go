@@ -17,7 +17,7 @@ type frontierCommand struct{ *streams }
 
 func (r *commandTree) frontier() *cobra.Command {
 	cmd := r.define(&cobra.Command{
-		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|abandon|copy",
+		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|limit|abandon|copy",
 		Short: "Show the URLs of an archive, visit some of them again, or control a crawl",
 		Long: `frontier describes the URLs of an archive. Each URL is in one state:
   pending   not visited yet, or visited again by this run or the next one
@@ -31,7 +31,7 @@ The commands work while a mirror is running.`,
 	}, &frontierCommand{r.streams})
 	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue())
 	cmd.AddCommand(r.hostCommands()...)
-	cmd.AddCommand(r.frontierAbandon(), r.frontierCopy())
+	cmd.AddCommand(r.frontierLimit(), r.frontierAbandon(), r.frontierCopy())
 	return cmd
 }
 

@@ -232,13 +232,24 @@ func (d *depth) Set(text string) error {
 
 func (*depth) Type() string { return "depth" }
 
+// totalLimits limit the objects of a run and its time.
+type totalLimits struct {
+	maxFiles int64
+	maxBytes options.Bytes
+	runTime  options.Seconds
+}
+
+func (f *totalLimits) register(p *pflag.FlagSet) {
+	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects, including unchanged and failed ones")
+	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` of new and unchanged objects (suffixes: k, M, G)")
+	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
+}
+
 // crawlLimits limit a run.
 type crawlLimits struct {
-	maxFiles   int64
-	maxBytes   options.Bytes
+	totalLimits
 	maxPerHost int64
 	maxFailed  int64 // -1 if not set
-	runTime    options.Seconds
 	minFree    options.Bytes
 	hosts      int
 	tries      int
@@ -247,9 +258,7 @@ type crawlLimits struct {
 func (f *crawlLimits) register(s *options.Set) {
 	f.minFree = 64 << 20
 	p := s.Own("Limits of a run")
-	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects, including unchanged and failed ones")
-	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` of new and unchanged objects (suffixes: k, M, G)")
-	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
+	f.totalLimits.register(p)
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")

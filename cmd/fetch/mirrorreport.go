@@ -141,7 +141,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 	switch fault := fetch.FaultOf(err); {
 	case fault == fetch.TooLarge && r.frontier != "":
-		r.note("the limits count for all workers of the crawl, and no command raises them")
+		r.note("the limits count for all workers of the crawl; fetch frontier limit raises them")
 	case slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fault):
 		r.note("run the same command again to continue")
 	}

@@ -109,10 +109,20 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 			return nil, fetch.Local.Errorf("the settings of the crawl: --%s: %w", stored.name, err)
 		}
 		if want := strings.Join(stored.values, ","); given && before != want {
-			return nil, fetch.Usage.Errorf("the crawl was started with --%s=%s", stored.name, want)
+			return nil, conflictingFlag(stored.name, want)
 		}
 	}
 	return o.Seeds, nil
+}
+
+// conflictingFlag returns the error for a flag whose value differs from the value
+// want of the crawl.
+func conflictingFlag(name, want string) error {
+	switch name {
+	case "max-files", "max-bytes", "run-time":
+		return fetch.Usage.Errorf("the crawl has --%s=%s; to change it, use fetch frontier limit", name, want)
+	}
+	return fetch.Usage.Errorf("the crawl was started with --%s=%s", name, want)
 }
 
 // flagText returns the value of a flag as storedFlags writes it.

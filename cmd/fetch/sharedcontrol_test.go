@@ -167,6 +167,62 @@ func TestSharedLimits(t *testing.T) {
 	}
 }
 
+// TestChangedLimits changes a limit of a running crawl. All workers must end. After
+// the limit is removed or raised, they must continue.
+func TestChangedLimits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ flag, reached, raised string }{
+		{"--max-files", "1", "300"},
+		{"--run-time", "0.1", "3600"},
+	} {
+		t.Run(test.flag, func(t *testing.T) {
+			t.Parallel()
+			c := newSharedCrawl(t, 2, 800)
+			log := requestLog{times: map[string][]time.Time{}}
+			c.onHost = log.add
+			limit := func(value string) {
+				if e := run(t, c.command("frontier", "limit", test.flag, value)); e.code != 0 {
+					t.Errorf("limit: %v", e)
+				}
+			}
+			var changed time.Time
+			events := make(chan func(), 1)
+			c.onRequest(func(served int) {
+				if served == 50 {
+					events <- func() {
+						limit(test.reached)
+						changed = time.Now()
+					}
+				}
+			})
+			atLimit := func(w *sharedWorker, out string, err error) {
+				var exit *exec.ExitError
+				if !errors.As(err, &exit) || exit.ExitCode() != 10 || !strings.Contains(out, "a limit of the mirror is reached") {
+					t.Errorf("worker %s: %v, %s; want exit code 10", w.name, err, out)
+				}
+			}
+			if c.run(events, atLimit) != 1 {
+				t.Fatal("the limit was not changed")
+			}
+			for host := range c.hosts {
+				if n := len(log.between(hostName(c.address(host)), changed.Add(controlTime), time.Now())); n > 0 {
+					t.Errorf("%d requests later than %v after the change", n, controlTime)
+				}
+			}
+			served := c.record().served
+			limit(test.raised)
+			c.onRequest(func(n int) {
+				if n == served+50 {
+					events <- func() { limit(test.reached) }
+				}
+			})
+			if c.run(events, atLimit) != 1 {
+				t.Errorf("%d requests after the limit was raised", c.record().served-served)
+			}
+		})
+	}
+}
+
 // TestCrawlDelay checks that the Crawl-delay of a host applies to the first
 // request after a crash, which precedes the robots.txt of the new process.
 func TestCrawlDelay(t *testing.T) {
