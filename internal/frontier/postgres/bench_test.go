@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -32,8 +33,8 @@ func benchCapture(item frontier.Item) *frontier.Capture {
 }
 
 // benchResults returns the results of visits. Each page has nine links, of which
-// about one is new.
-func benchResults(items []frontier.Item, next *atomic.Int64, pages int64) []frontier.Result {
+// one is new.
+func benchResults(items []frontier.Item, next *atomic.Int64) []frontier.Result {
 	rs := make([]frontier.Result, len(items))
 	for i, item := range items {
 		rs[i] = frontier.Result{Item: item, State: frontier.Done, Capture: benchCapture(item)}
@@ -41,11 +42,24 @@ func benchResults(items []frontier.Item, next *atomic.Int64, pages int64) []fron
 		for j := range 8 {
 			rs[i].Children = append(rs[i].Children, benchPage(int(int64(item.Key[j])*256+int64(item.Key[j+1]))%int(known)))
 		}
-		if n := next.Add(1); n <= pages {
-			rs[i].Children = append(rs[i].Children, benchPage(int(n-1)))
-		}
+		rs[i].Children = append(rs[i].Children, benchPage(int(next.Add(1)-1)))
 	}
 	return rs
+}
+
+// benchVisit visits up to 128 items of a leased host in batches of 16, as a mirror
+// does. It returns their number.
+func benchVisit(b *testing.B, f frontier.Frontier, file string, l *frontier.Lease, next *atomic.Int64) (n int64, err error) {
+	items := l.Items
+	for len(items) > 0 && err == nil {
+		n += int64(len(items))
+		if err = f.Complete(b.Context(), l, benchResults(items, next), map[string]int64{file: 1 << 31}); err == nil && n < 128 {
+			items, err = f.ClaimMore(b.Context(), l, 16)
+		} else {
+			items = nil
+		}
+	}
+	return n, errors.Join(err, f.Release(b.Context(), l, time.Time{}))
 }
 
 // BenchmarkWorkers crawls b.N pages with three workers and batches of 16 URLs.
@@ -64,7 +78,7 @@ func BenchmarkWorkers(b *testing.B) {
 		b.Fatal(err)
 	}
 	var next, done atomic.Int64
-	next.Store(int64(min(2000, b.N)))
+	next.Store(10_000)
 	var seeds []frontier.Item
 	for n := range int(next.Load()) {
 		seeds = append(seeds, benchPage(n))
@@ -85,15 +99,12 @@ func BenchmarkWorkers(b *testing.B) {
 						return
 					}
 					for _, l := range ls {
-						err := f.Complete(b.Context(), l, benchResults(l.Items, &next, int64(b.N)), map[string]int64{fmt.Sprint(i): 1 << 31})
-						if err == nil {
-							err = f.Release(b.Context(), l, time.Time{})
-						}
+						n, err := benchVisit(b, f, fmt.Sprint(i), l, &next)
 						if err != nil {
 							b.Error(err)
 							return
 						}
-						done.Add(int64(len(l.Items)))
+						done.Add(n)
 					}
 				}
 			})
