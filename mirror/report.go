@@ -59,6 +59,11 @@ func (r *report) progress(stats func() (frontier.Stats, error)) {
 
 func (r *report) emit(e Event) {
 	r.logEvent(&e)
+	r.send(e)
+}
+
+// send sends an event to the caller and to crawl.jsonl.
+func (r *report) send(e Event) {
 	r.onEvent(e)
 	r.appendLog(&e)
 }
@@ -81,9 +86,9 @@ func (r *report) lostRecords(l archive.Loss) {
 }
 
 // failedUpload reports an event for a WARC file whose upload failed. The upload
-// is repeated.
+// is repeated. Package upload has logged the error.
 func (r *report) failedUpload(name string, err error) {
-	r.emit(Event{
+	r.send(Event{
 		Time: r.now().UTC(), Run: r.summary.Run, State: "waits", WARC: name,
 		Note: fmt.Sprintf("%s: the upload failed and is repeated: %v", name, err),
 	})

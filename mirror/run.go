@@ -58,11 +58,11 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	}
 	var c *crawl
 	if o.Store != "" {
-		s, err := openStore(ctx, o.Store)
+		s, err := openStore(ctx, o.Store, o.Logger)
 		if err != nil {
 			return nil, err
 		}
-		options.Shared.Store, options.Shared.KeepLocal = s, o.KeepLocal
+		options.Shared.Store, options.Shared.KeepLocal, options.Shared.Log = s, o.KeepLocal, o.Logger
 		options.Shared.Failed = func(name string, err error) { c.report.failedUpload(name, err) }
 	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)

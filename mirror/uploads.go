@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -19,16 +20,24 @@ import (
 const storeTime = 30 * time.Second
 
 // openStore opens the store with the given URL and checks that this worker can
-// write to the store.
-func openStore(ctx context.Context, url string) (store.Store, error) {
+// write to the store. It logs that the worker waits for the store.
+func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, error) {
 	s, err := store.Open(ctx, url, store.Options{Getenv: os.Getenv})
 	if err != nil {
 		return nil, archive.Classify(err)
 	}
 	limit := time.After(storeTime)
+	waiting := false
 	for wait := 250 * time.Millisecond; ; wait *= 2 {
 		if err = s.Check(ctx); err == nil || !fetch.Retryable(err) {
+			if waiting && err == nil {
+				log.Warn("the store responds again")
+			}
 			return s, archive.Classify(err)
+		}
+		if !waiting {
+			log.Warn("the store is unavailable; the worker waits", "error", err.Error())
+			waiting = true
 		}
 		select {
 		case <-time.After(wait):

@@ -62,7 +62,8 @@ type noteHandler struct{ s *streams }
 func (h *noteHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
 
 func (h *noteHandler) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "visit" || r.Message == "archive" {
+	switch r.Message {
+	case "visit", "archive", "upload failed":
 		return nil
 	}
 	text := r.Message

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,6 +32,7 @@ type Shared struct {
 	Store     store.Store                  // store for finished WARC files, or nil
 	KeepLocal bool                         // if true, files remain in the directory after their upload
 	Failed    func(name string, err error) // called after a failed upload that is repeated; required with Store
+	Log       *slog.Logger                 // receives records of uploads; required with Store
 }
 
 // workerFile contains the identity of a worker. It links the directory to the

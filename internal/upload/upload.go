@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -26,13 +27,15 @@ import (
 	"github.com/anyurl/fetch/internal/store"
 )
 
-// Options configures an Uploader. The fields Keep and the functions are optional.
+// Options configures an Uploader. The fields Keep, Log and the functions are
+// optional.
 type Options struct {
 	Store  store.Store
 	Ledger *postgres.Ledger
 	Dir    *os.Root // directory of the WARC files
 	Keep   bool     // if true, local files are not removed
 
+	Log     *slog.Logger                 // receives records of the start and the end of each attempt
 	Failed  func(name string, err error) // called after a failed attempt that is repeated
 	Removed func()                       // called after a local file was removed
 }
@@ -57,6 +60,9 @@ type file struct {
 func New(o Options) *Uploader {
 	if o.Failed == nil {
 		o.Failed = func(string, error) {}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Removed == nil {
 		o.Removed = func() {}
@@ -129,6 +135,7 @@ func (u *Uploader) Run(ctx context.Context) error {
 	retry := time.NewTimer(0)
 	defer retry.Stop()
 	ready, wait := true, firstWait // ready is false until the time of the next attempt
+	attempt := 1                   // number of the next attempt to upload the first file
 	for {
 		if err := u.finishAll(ctx); err != nil {
 			return ended(ctx, err)
@@ -148,16 +155,20 @@ func (u *Uploader) Run(ctx context.Context) error {
 			}
 			continue
 		}
+		log, started := u.o.Log.With("file", f.Name, "bytes", f.Size, "attempt", attempt), time.Now()
+		log.Info("upload started")
 		switch err := u.upload(ctx, f, beat); {
 		case err == nil:
+			log.Info("upload finished", "duration", time.Since(started).Seconds())
 			u.remove(f)
-			wait = firstWait
+			wait, attempt = firstWait, 1
 		case ctx.Err() != nil, isPermanent(err):
 			return ended(ctx, err)
 		default:
+			log.Warn("upload failed", "kind", fetch.FaultOf(err).String(), "wait", wait.Seconds(), "error", err.Error())
 			u.o.Failed(f.Name, err)
 			retry.Reset(wait)
-			ready, wait = false, min(2*wait, lastWait)
+			ready, wait, attempt = false, min(2*wait, lastWait), attempt+1
 		}
 	}
 }
