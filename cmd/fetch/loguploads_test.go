@@ -37,7 +37,7 @@ func TestLogUploads(t *testing.T) {
 	db, dir := peer.Postgres(t, false), t.TempDir()
 	blocked := filepath.Join(dir, ".fetch-uploads")
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		os.RemoveAll(blocked)
+		os.RemoveAll(blocked) // uploads to the directory fail from now on
 		os.WriteFile(blocked, nil, 0o666)
 		fmt.Fprint(w, "text")
 	}))
@@ -46,24 +46,24 @@ func TestLogUploads(t *testing.T) {
 	s3.Stop()
 	t.Setenv("AWS_ACCESS_KEY_ID", peer.User)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", peer.Password)
-	for name, test := range map[string]struct {
-		store string
-		on    map[string]func()
-		want  map[string][]string // keys of the records, by message
+	for _, test := range []struct {
+		name, store string
+		on          map[string]func()
+		want        map[string][]string // keys of the records, by message
 	}{
-		"directory": {"file://" + dir, map[string]func(){"upload failed": func() { os.Remove(blocked) }}, map[string][]string{
+		{"directory", "file://" + dir, map[string]func(){"upload failed": func() { os.Remove(blocked) }}, map[string][]string{
 			"upload started": {"file", "bytes", "attempt"}, "upload failed": {"file", "bytes", "attempt", "kind", "wait", "error"},
 			"upload finished": {"file", "bytes", "attempt", "duration"},
 		}},
-		"S3": {"s3://warcs?endpoint=http://" + s3.Addr, map[string]func(){"the store is unavailable": s3.Restart}, map[string][]string{
+		{"S3", "s3://warcs?endpoint=http://" + s3.Addr, map[string]func(){"the store is unavailable": s3.Restart}, map[string][]string{
 			"the store is unavailable; the worker waits": {"error"}, "the store responds again": {},
 			"upload started": {"attempt"}, "upload finished": {"attempt"},
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			stderr := &lineWriter{on: test.on}
 			code := run([]string{"mirror", "--no-config", "--log-json", "--ignore-robots", "--worker", "w1", "--store", test.store,
-				"--frontier", fmt.Sprintf("postgres://postgres@%s/postgres?search_path=%s", db.Addr, strings.ToLower(name)),
+				"--frontier", fmt.Sprintf("postgres://postgres@%s/postgres?search_path=%s", db.Addr, strings.ToLower(test.name)),
 				"--output-dir", filepath.Join(t.TempDir(), "archive"), site.URL + "/"}, strings.NewReader(""), &bytes.Buffer{}, stderr)
 			if code != 0 || strings.Contains(stderr.String(), peer.Password) {
 				t.Errorf("exit code %d: %s", code, stderr)
