@@ -38,7 +38,7 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 // claimed. The host that has been due for the longest time is first. Hosts that
 // another transaction has locked are skipped.
 func (t *tx) dueHosts(n int) (ids []int64, err error) {
-	t.last.Queue("select id from host where due <= $1 order by due limit $2 for update skip locked", t.now, n).
+	t.last.Queue("select id from host where due <= $1 order by due limit $2 for no key update skip locked", t.now, n).
 		Query(func(rows pgx.Rows) (err error) {
 			ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 			return err
@@ -118,10 +118,31 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 	}
 	t.last.Queue("update host set epoch = epoch + 1, until = $2, owner = $4, "+leasedDue+" where id = any($1)",
 		claimed, until, t.pause(), worker)
-	if len(idle) > 0 {
-		t.last.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, idle)
+	return ls, t.postpone(idle)
+}
+
+// busyTime is the time in microseconds after which Claim considers a host again
+// to which other transactions add URLs.
+const busyTime = 10_000
+
+// postpone makes hosts without a ready URL due later, or not at all. It does not
+// wait for transactions that add URLs to a host, because they can wait for a host
+// that this transaction has locked.
+func (t *tx) postpone(hosts []int64) error {
+	if len(hosts) == 0 {
+		return nil
 	}
-	return ls, nil
+	var free []int64
+	t.last.Queue("update host set due = $2 where id = any($1)", hosts, t.now+busyTime)
+	t.last.Queue("select id from host where id = any($1) for update skip locked", hosts).Query(func(rows pgx.Rows) (err error) {
+		free, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		return err
+	})
+	if err := t.sendLast(); err != nil || len(free) == 0 {
+		return err
+	}
+	t.last.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, free)
+	return nil
 }
 
 func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items []frontier.Item, err error) {

@@ -34,7 +34,7 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 	}
 	// Every transaction locks its hosts in one order, so the host of the lease is
 	// verified after it is locked.
-	demands, keys := []demand{{name: l.Host, wait: pgtype.Int8{Int64: farFuture, Valid: true}}}, [][]byte(nil)
+	demands, keys := []demand{{name: l.Host, wait: pgtype.Int8{Int64: farFuture, Valid: true}, share: true}}, [][]byte(nil)
 	for i := range rs {
 		r := &rs[i]
 		if row := t.rows[r.Item.Key]; row != nil {
@@ -84,14 +84,16 @@ func (t *tx) store(h *host, rs []frontier.Result, ends map[string]int64) error {
 		return err
 	}
 	_, err = t.flush(func(b *pgx.Batch) {
-		for _, file := range slices.Sorted(maps.Keys(ends)) {
-			b.Queue(`insert into file (name, ends, worker, incarnation) values ($1, $2, $3, $4)
-				on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`,
-				file, ends[file], t.e.worker.Name, t.e.worker.Incarnation)
-		}
 		queueNames(b, names)
 		t.queueCounters(b, h, rs)
 	})
+	// All hosts of a worker use the same file. Its row is locked late, because the
+	// lock makes other transactions of the worker wait.
+	for _, file := range slices.Sorted(maps.Keys(ends)) {
+		t.last.Queue(`insert into file (name, ends, worker, incarnation) values ($1, $2, $3, $4)
+			on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`,
+			file, ends[file], t.e.worker.Name, t.e.worker.Incarnation)
+	}
 	return err
 }
 

@@ -9,6 +9,25 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+// A lock is the strength of the lock of a host. PostgreSQL permits an addLock
+// together with a changeLock, and several locks of the strengths addLock and
+// shareLock. It permits no other combination.
+//
+// A transaction with a changeLock must not make the host due later, unless it
+// leases the host: another transaction with an addLock can add a ready URL at the
+// same time, and expects that Claim considers the host at the earlier time.
+type lock uint8
+
+const (
+	addLock    lock = iota // permits new URLs that do not change the host
+	shareLock              // prevents leases and the end of the lease, and permits changes of URLs
+	changeLock             // permits all changes that do not make the host due later
+	fullLock               // permits all changes
+)
+
+// lockClauses contains the SQL clause of each lock.
+var lockClauses = [...]string{addLock: "key share", shareLock: "share", changeLock: "no key update", fullLock: "update"}
+
 // host is a row of the table host, locked until the end of the transaction.
 type host struct {
 	id      int64
@@ -19,7 +38,7 @@ type host struct {
 	until   pgtype.Int8
 	pause   int64 // time between the end of a lease that no worker releases and the next lease
 	now     int64 // time of the transaction
-	update  bool  // if true, the lock permits changes; otherwise the lock is shared
+	lock    lock
 	changed bool
 	stale   bool  // if true, due must be computed again
 	pending int64 // number of pending URLs; if counted is false, the change by this transaction
@@ -49,10 +68,11 @@ func (h *host) scan(r pgx.Row) error {
 func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.pause > h.now }
 
 // readyAt returns the time at which the host is due if one of its URLs is ready
-// at the time wait. The result early reports whether this changes the host.
+// at the time wait. The result early reports whether this changes the host. A host
+// that is already due keeps its place among the due hosts.
 func (h *host) readyAt(wait pgtype.Int8) (at int64, early bool) {
 	at = max(h.next, wait.Int64)
-	return at, !h.leased() && (!h.due.Valid || at < h.due.Int64)
+	return at, !h.leased() && (!h.due.Valid || at < h.due.Int64 && h.due.Int64 > h.now)
 }
 
 // setReady makes the host due at the time wait. Null means now. It returns
@@ -63,7 +83,7 @@ func (h *host) setReady(wait pgtype.Int8) error {
 		return nil
 	}
 	h.due, h.changed = pgtype.Int8{Int64: at, Valid: true}, true
-	return h.checkLock()
+	return h.checkLock(changeLock)
 }
 
 // setStale makes settle compute the field due again, unless the host is leased.
@@ -72,11 +92,11 @@ func (h *host) setStale() error {
 		return nil
 	}
 	h.stale = true
-	return h.checkLock()
+	return h.checkLock(fullLock)
 }
 
-func (h *host) checkLock() error {
-	if !h.update {
+func (h *host) checkLock(need lock) error {
+	if h.lock < need {
 		return errRetry
 	}
 	return nil
@@ -88,48 +108,58 @@ type demand struct {
 	name  string
 	id    int64
 	wait  pgtype.Int8
+	share bool // if true, the change needs a shareLock
 	stale bool // if true, the field due must be computed again
+}
+
+// lock returns the lock of the host h that the demand needs.
+func (d demand) lock(h *host) lock {
+	_, early := h.readyAt(d.wait)
+	switch {
+	case d.stale && !h.leased():
+		return fullLock
+	case early:
+		return changeLock
+	case d.share:
+		return shareLock
+	}
+	return addLock
 }
 
 // lockHosts queues statements that lock the hosts of all demands, in the order
 // of their row numbers, so that two transactions cannot wait for each other. It
-// inserts missing hosts. A host that the demands do not change gets a shared
-// lock, so that several workers can add URLs to it.
+// inserts missing hosts. A host that the demands do not change gets an addLock, so
+// that other workers can add URLs to it and lease it.
 func (t *tx) lockHosts(b *pgx.Batch, demands []demand) error {
 	found, err := t.findHosts(demands)
 	if err != nil {
 		return err
 	}
-	update := map[int64]bool{}
+	locks := map[int64]lock{}
 	for _, d := range demands {
 		h := found.of(d)
 		if h == nil {
 			return errRetry
 		}
-		_, early := h.readyAt(d.wait)
-		update[h.id] = update[h.id] || early || d.stale && !h.leased()
+		locks[h.id] = max(locks[h.id], d.lock(h))
 	}
-	ids := slices.Sorted(maps.Keys(update))
+	ids := slices.Sorted(maps.Keys(locks))
 	for len(ids) > 0 { // one statement for consecutive hosts with the same lock
 		n := 1
-		for n < len(ids) && update[ids[n]] == update[ids[0]] {
+		for n < len(ids) && locks[ids[n]] == locks[ids[0]] {
 			n++
 		}
-		t.queueLock(b, ids[:n], update[ids[0]])
+		t.queueLock(b, ids[:n], locks[ids[0]])
 		ids = ids[n:]
 	}
 	return nil
 }
 
 // queueLock queues a statement that locks and reads hosts in the order of ids.
-func (t *tx) queueLock(b *pgx.Batch, ids []int64, update bool) {
-	lock := "share"
-	if update {
-		lock = "update"
-	}
-	b.Queue(hostColumns+"where id = any($1) order by id for "+lock, ids).Query(func(rows pgx.Rows) error {
+func (t *tx) queueLock(b *pgx.Batch, ids []int64, with lock) {
+	b.Queue(hostColumns+"where id = any($1) order by id for "+lockClauses[with], ids).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			h := &host{now: t.now, update: update}
+			h := &host{now: t.now, lock: with}
 			if err := h.scan(rows); err != nil {
 				return err
 			}
@@ -207,9 +237,11 @@ func (t *tx) findHosts(demands []demand) (hostSet, error) {
 // computeDue is the SQL expression of the column due for a host h that is not
 // leased. The parameter $1 is the current time. A host with a ready URL is claimed
 // after the hosts that are already due.
-const computeDue = `case when exists (select from url where host = h.id and state = 0 and wait is null)
-	then greatest(h.next, $1) else (select greatest(h.next, min(wait)) from url
+const computeDue = "case when " + hasReady + ` then greatest(h.next, $1) else (select greatest(h.next, min(wait)) from url
 	where host = h.id and wait is not null having min(wait) is not null) end`
+
+// hasReady is the SQL condition that a host h has a ready URL.
+const hasReady = "exists (select from url where host = h.id and state = 0 and wait is null)"
 
 // settle queues statements that write all changed hosts.
 func (t *tx) settle(b *pgx.Batch) {

@@ -22,7 +22,7 @@ func fencedIfMissing(err error) error {
 // leasedHost locks the leased host and returns its row number.
 func (t *tx) leasedHost(l *frontier.Lease) (id int64, err error) {
 	var b pgx.Batch
-	b.Queue("select id from host where name = $1 and epoch = $2 and until is not null for update", l.Host, l.Epoch).
+	b.Queue("select id from host where name = $1 and epoch = $2 and until is not null for no key update", l.Host, l.Epoch).
 		QueryRow(func(r pgx.Row) error { return r.Scan(&id) })
 	t.queueNumber(&b)
 	return id, fencedIfMissing(t.send(&b))
@@ -51,8 +51,12 @@ func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time)
 			return err
 		}
 		// A later time of BlockHost takes precedence.
-		t.last.Queue("update host set until = null, "+blockHost+" where id = $1", id, frontier.Micros(next))
-		t.last.Queue("update host h set due = "+computeDue+" where id = $2", t.now, id)
+		t.last.Queue("update host h set until = null, "+blockHost+", due = case when "+hasReady+` then greatest(next, $2, $3) end
+			where id = $1`, id, frontier.Micros(next), t.now)
+		// Without a ready URL, the host is due later or not at all, which needs a
+		// fullLock.
+		t.last.Queue("select from host where id = $1 and due is null for update", id)
+		t.last.Queue("update host h set due = "+computeDue+" where id = $2 and due is null", t.now, id)
 		return nil
 	})
 	if err == nil {

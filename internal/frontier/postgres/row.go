@@ -76,7 +76,7 @@ func (t *tx) demandsOf(items []frontier.Item, demands []demand, keys [][]byte) (
 			demands = append(demands, demand{name: item.Host, wait: t.waitColumn(item.NotBefore)})
 		case t.readd(r):
 			keys = append(keys, r.key[:])
-			demands = append(demands, demand{id: r.host, wait: t.waitColumn(item.NotBefore), stale: r.state == frontier.Pending})
+			demands = append(demands, demand{id: r.host, wait: t.waitColumn(item.NotBefore), share: true, stale: r.state == frontier.Pending})
 		}
 	}
 	return demands, keys
