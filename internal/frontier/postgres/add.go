@@ -10,12 +10,13 @@ import (
 )
 
 func (e *engine) Add(ctx context.Context, items []frontier.Item) (added int, err error) {
-	err = e.write(ctx, shared, func(t *tx) error {
+	load := func(t *tx, b *pgx.Batch) { t.queueLoad(b, items, nil) }
+	err = e.writeAfter(ctx, shared, load, func(t *tx) error {
 		if !t.live {
 			return frontier.ErrNoRun
 		}
 		added = 0
-		if err := errors.Join(checkItems(items), t.load(items, nil)); err != nil {
+		if err := errors.Join(checkItems(items), t.loaded()); err != nil {
 			return err
 		}
 		demands, keys := t.demandsOf(items, nil, nil)
@@ -44,32 +45,40 @@ func checkItems(items []frontier.Item) error {
 	return nil
 }
 
-// load reads the rows of items and of results without locks.
-func (t *tx) load(items []frontier.Item, rs []frontier.Result) error {
+// queueLoad queues statements that read the rows of items and of links of results
+// without locks. It assumes that the run of the most recent transaction is still
+// the newest run.
+func (t *tx) queueLoad(b *pgx.Batch, items []frontier.Item, rs []frontier.Result) {
+	t.loadRun = t.e.run.Load()
 	wanted, names := map[frontier.Key]bool{}, map[string]bool{}
 	want := func(items []frontier.Item) {
 		for i := range items {
-			if !t.e.seen.Contains(t.run, items[i].Key) {
+			if !t.e.seen.Contains(t.loadRun, items[i].Key) {
 				wanted[items[i].Key], names[items[i].Host] = true, true
 			}
 		}
 	}
 	want(items)
 	for i := range rs {
-		wanted[rs[i].Item.Key], names[rs[i].Item.Host] = true, true
+		names[rs[i].Item.Host] = true
 		want(rs[i].Children)
 	}
 	keys := make([][]byte, 0, len(wanted))
 	for k := range wanted {
 		keys = append(keys, k[:])
 	}
-	var b pgx.Batch
-	t.lookup(&b, keys, "")
-	t.known.queue(&b, t.now, hostsByName, sortedKeys(names))
-	if err := t.send(&b); err != nil {
-		return err
+	t.lookup(b, keys, "")
+	t.known.queue(b, &t.now, hostsByName, sortedKeys(names))
+	t.expected = len(wanted)
+}
+
+// loaded counts the rows of queueLoad. It returns errRetry if there is a newer
+// run.
+func (t *tx) loaded() error {
+	if t.run != t.loadRun {
+		return errRetry
 	}
-	t.expected = len(wanted) - len(t.rows)
+	t.expected -= len(t.rows)
 	return nil
 }
 

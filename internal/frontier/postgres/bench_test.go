@@ -34,26 +34,26 @@ func benchCapture(item frontier.Item) *frontier.Capture {
 
 // benchResults returns the results of visits. Each page has nine links, of which
 // one is new.
-func benchResults(items []frontier.Item, next *atomic.Int64) []frontier.Result {
+func benchResults(items, pages []frontier.Item, next *atomic.Int64) []frontier.Result {
 	rs := make([]frontier.Result, len(items))
 	for i, item := range items {
 		rs[i] = frontier.Result{Item: item, State: frontier.Done, Capture: benchCapture(item)}
 		known := next.Load()
 		for j := range 8 {
-			rs[i].Children = append(rs[i].Children, benchPage(int(int64(item.Key[j])*256+int64(item.Key[j+1]))%int(known)))
+			rs[i].Children = append(rs[i].Children, pages[(int(item.Key[j])*256+int(item.Key[j+1]))%int(known)])
 		}
-		rs[i].Children = append(rs[i].Children, benchPage(int(next.Add(1)-1)))
+		rs[i].Children = append(rs[i].Children, pages[next.Add(1)-1])
 	}
 	return rs
 }
 
 // benchVisit visits up to 128 items of a leased host in batches of 16, as a mirror
 // does. It returns their number.
-func benchVisit(b *testing.B, f frontier.Frontier, file string, l *frontier.Lease, next *atomic.Int64) (n int64, err error) {
+func benchVisit(b *testing.B, f frontier.Frontier, file string, l *frontier.Lease, pages []frontier.Item, next *atomic.Int64) (n int64, err error) {
 	items := l.Items
 	for len(items) > 0 && err == nil {
 		n += int64(len(items))
-		if err = f.Complete(b.Context(), l, benchResults(items, next), map[string]int64{file: 1 << 31}); err == nil && n < 128 {
+		if err = f.Complete(b.Context(), l, benchResults(items, pages, next), map[string]int64{file: 1 << 31}); err == nil && n < 128 {
 			items, err = f.ClaimMore(b.Context(), l, 16)
 		} else {
 			items = nil
@@ -78,12 +78,13 @@ func BenchmarkWorkers(b *testing.B) {
 		b.Fatal(err)
 	}
 	var next, done atomic.Int64
-	next.Store(10_000)
-	var seeds []frontier.Item
-	for n := range int(next.Load()) {
-		seeds = append(seeds, benchPage(n))
+	const seeds = 10_000
+	next.Store(seeds)
+	pages := make([]frontier.Item, seeds+b.N+4096) // the last leases exceed b.N
+	for n := range pages {
+		pages[n] = benchPage(n)
 	}
-	if _, err := engines[0].Add(b.Context(), seeds); err != nil {
+	if _, err := engines[0].Add(b.Context(), pages[:seeds]); err != nil {
 		b.Fatal(err)
 	}
 	server, own := serverTime(b, s), ownTime(b)
@@ -99,7 +100,7 @@ func BenchmarkWorkers(b *testing.B) {
 						return
 					}
 					for _, l := range ls {
-						n, err := benchVisit(b, f, fmt.Sprint(i), l, &next)
+						n, err := benchVisit(b, f, fmt.Sprint(i), l, pages, &next)
 						if err != nil {
 							b.Error(err)
 							return

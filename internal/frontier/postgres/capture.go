@@ -26,7 +26,8 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 		}
 	}
 	for _, name := range sortedKeys(files) {
-		b.Queue("insert into file (name, worker, incarnation) values ($1, $2, $3) on conflict do nothing",
+		b.Queue(`insert into file (name, worker, incarnation) select $1::text, $2::text, $3::bigint
+			where not exists (select from file where name = $1) on conflict do nothing`,
 			name, t.e.worker.Name, t.e.worker.Incarnation)
 	}
 	if len(t.captures) > 0 {

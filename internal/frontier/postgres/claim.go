@@ -10,21 +10,29 @@ import (
 )
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*frontier.Lease, err error) {
-	err = e.write(ctx, shared, func(t *tx) error {
+	var due []int64
+	first := func(t *tx, b *pgx.Batch) {
+		due = nil
+		t.queueDue(b, hosts, &due)
+	}
+	err = e.writeAfter(ctx, shared, first, func(t *tx) error {
 		if !t.live {
 			return frontier.ErrNoRun
 		}
 		t.last.Queue("update worker set beat = $2 where name = $1 and beat < $2::bigint - 5000000", e.worker.Name, t.now)
-		for ls = nil; len(ls) < hosts; {
-			due, err := t.dueHosts(hosts - len(ls))
-			if err != nil || len(due) == 0 {
-				return err
-			}
+		for ls = nil; len(due) > 0; {
 			claimed, err := t.claim(due, worker, max(perHost, 1), ttl)
 			if err != nil {
 				return err
 			}
-			ls = append(ls, claimed...)
+			if ls = append(ls, claimed...); len(ls) >= hosts {
+				break
+			}
+			due = nil
+			t.queueDue(&t.last, hosts-len(ls), &due)
+			if err := t.sendLast(); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -34,16 +42,15 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 	return ls, nil
 }
 
-// dueHosts locks and returns the row numbers of up to n hosts that can be
-// claimed. The host that has been due for the longest time is first. Hosts that
-// another transaction has locked are skipped.
-func (t *tx) dueHosts(n int) (ids []int64, err error) {
-	t.last.Queue("select id from host where due <= $1 order by due limit $2 for no key update skip locked", t.now, n).
+// queueDue queues a statement that locks up to n hosts that can be claimed, and
+// stores their row numbers in ids. The host that has been due for the longest
+// time is first. Hosts that another transaction has locked are skipped.
+func (t *tx) queueDue(b *pgx.Batch, n int, ids *[]int64) {
+	b.Queue("select id from host where due <= (select "+timeNow+") order by due limit $2 for no key update skip locked", t.e.clock(), n).
 		Query(func(rows pgx.Rows) (err error) {
-			ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+			*ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 			return err
 		})
-	return ids, t.sendLast()
 }
 
 // readyItems selects up to $2 ready items of each host in $1, except those in $3.

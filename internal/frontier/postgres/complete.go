@@ -14,7 +14,8 @@ import (
 )
 
 func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
-	err := e.write(ctx, shared, func(t *tx) error { return t.complete(l, rs, ends) })
+	load := func(t *tx, b *pgx.Batch) { t.queueLoad(b, nil, rs) }
+	err := e.writeAfter(ctx, shared, load, func(t *tx) error { return t.complete(l, rs, ends) })
 	if err == nil {
 		for i := range rs {
 			delete(l.Outstanding, rs[i].Item.Key)
@@ -29,7 +30,7 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 			return err
 		}
 	}
-	if err := t.load(nil, rs); err != nil {
+	if err := t.loaded(); err != nil {
 		return err
 	}
 	// Every transaction locks its hosts in one order, so the host of the lease is
@@ -37,9 +38,7 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 	demands, keys := []demand{{name: l.Host, wait: pgtype.Int8{Int64: farFuture, Valid: true}, share: true}}, [][]byte(nil)
 	for i := range rs {
 		r := &rs[i]
-		if row := t.rows[r.Item.Key]; row != nil {
-			keys = append(keys, row.key[:])
-		}
+		keys = append(keys, r.Item.Key[:])
 		if r.State == frontier.Pending {
 			demands = append(demands, demand{name: l.Host, wait: t.retryColumn(r)})
 		}

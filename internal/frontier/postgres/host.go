@@ -189,11 +189,12 @@ const (
 	hostsByID   = hostColumns + "where id = any($1)"
 )
 
-// queue queues a statement that reads hosts into s.
-func (s hostSet) queue(b *pgx.Batch, now int64, query string, of any) {
+// queue queues a statement that reads hosts into s. The statements before it can
+// set the time now.
+func (s hostSet) queue(b *pgx.Batch, now *int64, query string, of any) {
 	b.Queue(query, of).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			h := &host{now: now}
+			h := &host{now: *now}
 			if err := h.scan(rows); err != nil {
 				return err
 			}
@@ -203,7 +204,7 @@ func (s hostSet) queue(b *pgx.Batch, now int64, query string, of any) {
 	})
 }
 
-// findHosts reads the hosts of the demands without locks, unless load has read
+// findHosts reads the hosts of the demands without locks, unless queueLoad has read
 // them. It inserts missing hosts.
 func (t *tx) findHosts(demands []demand) (hostSet, error) {
 	var names []string
@@ -223,10 +224,10 @@ func (t *tx) findHosts(demands []demand) (hostSet, error) {
 		names = slices.Compact(names)
 		b.Queue(`insert into host (name) select n from unnest($1::text[]) n
 			where not exists (select from host where name = n) order by n on conflict do nothing`, names)
-		t.known.queue(&b, t.now, hostsByName, names)
+		t.known.queue(&b, &t.now, hostsByName, names)
 	}
 	if len(ids) > 0 {
-		t.known.queue(&b, t.now, hostsByID, ids)
+		t.known.queue(&b, &t.now, hostsByID, ids)
 	}
 	if b.Len() == 0 {
 		return t.known, nil

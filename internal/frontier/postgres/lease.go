@@ -19,24 +19,41 @@ func fencedIfMissing(err error) error {
 	return err
 }
 
-// leasedHost locks the leased host and returns its row number.
-func (t *tx) leasedHost(l *frontier.Lease) (id int64, err error) {
-	var b pgx.Batch
+// writeLease executes f in a transaction that has locked the leased host. The
+// parameter id is the row number of the host.
+func (e *engine) writeLease(ctx context.Context, l *frontier.Lease, f func(t *tx, id int64)) error {
+	var id int64
+	lock := func(t *tx, b *pgx.Batch) {
+		id = 0
+		t.queueLease(b, l, &id)
+	}
+	return e.writeAfter(ctx, shared, lock, func(t *tx) error {
+		if id == 0 {
+			return frontier.ErrFenced
+		}
+		f(t, id)
+		return nil
+	})
+}
+
+// queueLease queues statements that lock the leased host and store its row
+// number in id, unless the lease has ended.
+func (t *tx) queueLease(b *pgx.Batch, l *frontier.Lease, id *int64) {
 	b.Queue("select id from host where name = $1 and epoch = $2 and until is not null for no key update", l.Host, l.Epoch).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&id) })
-	t.queueNumber(&b)
-	return id, fencedIfMissing(t.send(&b))
+		QueryRow(func(r pgx.Row) error {
+			if err := r.Scan(id); !errors.Is(err, pgx.ErrNoRows) {
+				return err
+			}
+			return nil
+		})
+	t.queueNumber(b)
 }
 
 func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duration) error {
 	var until pgtype.Int8
-	err := e.write(ctx, shared, func(t *tx) error {
-		id, err := t.leasedHost(l)
-		if err != nil {
-			return err
-		}
+	err := e.writeLease(ctx, l, func(t *tx, id int64) {
 		until = pgtype.Int8{Int64: t.now + ttl.Microseconds(), Valid: true}
-		return t.exec("update host set until = $2, "+leasedDue+" where id = $1", id, until, t.pause())
+		t.last.Queue("update host set until = $2, "+leasedDue+" where id = $1", id, until, t.pause())
 	})
 	if err == nil {
 		l.Until = timeOf(until)
@@ -45,11 +62,7 @@ func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duratio
 }
 
 func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time) error {
-	err := e.write(ctx, shared, func(t *tx) error {
-		id, err := t.leasedHost(l)
-		if err != nil {
-			return err
-		}
+	err := e.writeLease(ctx, l, func(t *tx, id int64) {
 		// A later time of BlockHost takes precedence.
 		t.last.Queue("update host h set until = null, "+blockHost+", due = case when "+hasReady+` then greatest(next, $2, $3) end
 			where id = $1`, id, frontier.Micros(next), t.now)
@@ -57,7 +70,6 @@ func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time)
 		// fullLock.
 		t.last.Queue("select from host where id = $1 and due is null for update", id)
 		t.last.Queue("update host h set due = "+computeDue+" where id = $2 and due is null", t.now, id)
-		return nil
 	})
 	if err == nil {
 		clear(l.Outstanding)

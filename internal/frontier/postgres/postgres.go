@@ -32,6 +32,7 @@ type engine struct {
 	worker    Worker           // worker that uses the engine; its zero value owns no leases and files
 	slot      int              // row of the table tally that this engine changes
 	seen      frontier.SeenKeys
+	run       atomic.Int64 // number of the run in the most recent transaction
 	limit     atomic.Int64 // limit set by SetPendingLimit
 	dropped   atomic.Int64
 	rooms     rooms

@@ -23,20 +23,21 @@ const (
 // tx is the state of a write transaction.
 type tx struct {
 	*pgx.Conn
-	ctx   context.Context
-	e     *engine
-	id    pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
-	last  pgx.Batch   // statements that are sent with the commit
-	now   int64       // time of the transaction, in microseconds
-	run   int64
-	live  bool
-	tally tally // changes of the totals
-	limit int64 // maximum number of pending URLs of a host; 0 means no limit
+	ctx     context.Context
+	e       *engine
+	id      pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
+	last    pgx.Batch   // statements that are sent with the commit
+	now     int64       // time of the transaction, in microseconds
+	run     int64
+	loadRun int64 // run that queueLoad assumed
+	live    bool
+	tally   tally // changes of the totals
+	limit   int64 // maximum number of pending URLs of a host; 0 means no limit
 
 	rows     map[frontier.Key]*row
 	hosts    map[string]*host
 	ids      map[int64]*host
-	known    hostSet // hosts that load has read
+	known    hostSet // hosts that queueLoad has read
 	created  []*row  // new rows in the order of Add
 	expected int     // maximum number of new rows, unless another worker changes the hosts
 	numbers  struct{ rows, captures []int64 }
@@ -59,6 +60,12 @@ const (
 // disk. Canceling ctx does not interrupt a transaction
 // that has started. It can call f several times.
 func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
+	return e.writeAfter(ctx, m, func(*tx, *pgx.Batch) {}, f)
+}
+
+// writeAfter is like write, but sends the statements that first queues together
+// with the start of the transaction, which saves a round trip.
+func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Batch), f func(*tx) error) error {
 	var uncertain *tx // transaction whose commit failed with an unknown result
 	return e.retry(ctx, func() error {
 		if uncertain != nil {
@@ -80,7 +87,7 @@ func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
 			Conn: conn.Conn(), ctx: context.WithoutCancel(ctx), e: e, limit: e.limit.Load(),
 			rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{}, known: newHostSet(),
 		}
-		if err = t.start(m); err == nil {
+		if err = t.start(m, first); err == nil {
 			err = f(t)
 		}
 		if err == nil {
@@ -152,8 +159,9 @@ func (t *tx) remember() {
 	}
 }
 
-// start locks the crawl and reads the state of the newest run.
-func (t *tx) start(m mode) error {
+// start locks the crawl and reads the state of the newest run. Statements of
+// first follow.
+func (t *tx) start(m mode, first func(*tx, *pgx.Batch)) error {
 	var b pgx.Batch
 	b.Queue("begin")
 	switch m {
@@ -163,17 +171,22 @@ func (t *tx) start(m mode) error {
 	default:
 		b.Queue(shareCrawl)
 	}
-	b.Queue("update seal set rows = null where rows is not null")
 	var incarnation int64
 	var session string
-	b.Queue("select run, live, "+timeNow+`, coalesce(w.incarnation, 0), coalesce(w.session, '')
+	var sealed bool
+	b.Queue("select run, live, "+timeNow+`, coalesce(w.incarnation, 0), coalesce(w.session, ''), (select rows is not null from seal)
 		from book left join worker w on w.name = $2`, t.e.clock(), t.e.worker.Name).QueryRow(func(r pgx.Row) error {
-		return r.Scan(&t.run, &t.live, &t.now, &incarnation, &session)
+		return r.Scan(&t.run, &t.live, &t.now, &incarnation, &session, &sealed)
 	})
+	first(t, &b)
 	if err := t.send(&b); err != nil {
 		return err
 	}
-	return t.e.checkWorker(incarnation, session)
+	t.e.run.Store(t.run)
+	if err := t.e.checkWorker(incarnation, session); err != nil || !sealed {
+		return err
+	}
+	return t.exec("update seal set rows = null")
 }
 
 // send sends all statements of a batch at once and reads their results.
