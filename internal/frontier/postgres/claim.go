@@ -154,15 +154,21 @@ func (t *tx) postpone(hosts []int64) error {
 
 func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items []frontier.Item, err error) {
 	var ids []int64
-	err = e.write(ctx, shared, func(t *tx) error {
+	var host, next, until int64
+	var waking bool
+	first := func(t *tx, b *pgx.Batch) {
+		host = 0
+		b.Queue("select id, next, until, exists (select from url where host = h.id and wait <= (select "+timeNow+`)) from host h
+			where name = $2 and epoch = $3 and until is not null`, t.e.clock(), l.Host, l.Epoch).QueryRow(func(r pgx.Row) error {
+			return ignoreMissing(r.Scan(&host, &next, &until, &waking))
+		})
+	}
+	err = e.writeAfter(ctx, shared, first, func(t *tx) error {
 		items, ids = nil, nil
-		var host, next, until int64
-		var waking bool
-		err := t.QueryRow(t.ctx, `select id, next, until, exists (select from url where host = h.id and wait <= $3) from host h
-			where name = $1 and epoch = $2 and until is not null`, l.Host, l.Epoch, t.now).Scan(&host, &next, &until, &waking)
+		t.readOnly = !waking
 		switch {
-		case err != nil:
-			return fencedIfMissing(err)
+		case host == 0:
+			return frontier.ErrFenced
 		case next > t.now || until <= t.now || n <= 0:
 			return nil
 		}
@@ -172,7 +178,7 @@ func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items
 		}
 		var b pgx.Batch
 		if waking {
-			b.Queue("select from host where id = $1 for update", host)
+			b.Queue("select from host where id = $1 for no key update", host)
 			b.Queue("update url set wait = null where host = $1 and wait <= $2", host, t.now)
 		}
 		queueReady(&b, []int64{host}, n, out, func(r readyItem) { items, ids = append(items, r.Item), append(ids, r.id) })

@@ -11,10 +11,10 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// fencedIfMissing returns ErrFenced if a query for a leased host found no row.
-func fencedIfMissing(err error) error {
+// ignoreMissing returns nil if a query for a leased host found no row.
+func ignoreMissing(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return frontier.ErrFenced
+		return nil
 	}
 	return err
 }
@@ -41,10 +41,7 @@ func (e *engine) writeLease(ctx context.Context, l *frontier.Lease, f func(t *tx
 func (t *tx) queueLease(b *pgx.Batch, l *frontier.Lease, id *int64) {
 	b.Queue("select id from host where name = $1 and epoch = $2 and until is not null for no key update", l.Host, l.Epoch).
 		QueryRow(func(r pgx.Row) error {
-			if err := r.Scan(id); !errors.Is(err, pgx.ErrNoRows) {
-				return err
-			}
-			return nil
+			return ignoreMissing(r.Scan(id))
 		})
 	t.queueNumber(b)
 }

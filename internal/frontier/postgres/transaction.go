@@ -23,16 +23,17 @@ const (
 // tx is the state of a write transaction.
 type tx struct {
 	*pgx.Conn
-	ctx     context.Context
-	e       *engine
-	id      pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
-	last    pgx.Batch   // statements that are sent with the commit
-	now     int64       // time of the transaction, in microseconds
-	run     int64
-	loadRun int64 // run that queueLoad assumed
-	live    bool
-	tally   tally // changes of the totals
-	limit   int64 // maximum number of pending URLs of a host; 0 means no limit
+	ctx      context.Context
+	e        *engine
+	id       pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
+	readOnly bool        // if true, the transaction changes nothing, so that its number is not needed
+	last     pgx.Batch   // statements that are sent with the commit
+	now      int64       // time of the transaction, in microseconds
+	run      int64
+	loadRun  int64 // run that queueLoad assumed
+	live     bool
+	tally    tally // changes of the totals
+	limit    int64 // maximum number of pending URLs of a host; 0 means no limit
 
 	rows     map[frontier.Key]*row
 	hosts    map[string]*host
@@ -122,7 +123,7 @@ func (t *tx) queueNumber(b *pgx.Batch) {
 // prepare reads the number of the transaction, unless it is known. The server
 // assigns a number at the first change.
 func (t *tx) prepare() error {
-	if t.id.Valid {
+	if t.id.Valid || t.readOnly {
 		return nil
 	}
 	t.queueTotals(&t.last)
