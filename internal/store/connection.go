@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -27,23 +30,29 @@ const (
 // that its policy, proxies and TLS settings apply. It follows no redirects.
 type transport struct{ client *fetch.Client }
 
-// newTransport returns a transport. The function newClient returns a Client with
-// the given schemes.
-func newTransport(newClient func(...fetch.Scheme) *fetch.Client) *transport {
+// newTransport returns a transport for a server that the user names. The
+// environment selects the proxy, and AWS_CA_BUNDLE names a file with the trusted
+// certificates.
+func newTransport(getenv func(string) string) (*transport, error) {
+	o := fetch.Options{Policy: fetch.Typed(), Proxy: fetch.ProxyFromEnvironment(getenv)}
+	o.Policy.Idle = headTime
+	if file := getenv("AWS_CA_BUNDLE"); file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fetch.Local.Errorf("AWS_CA_BUNDLE: %w", err)
+		}
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+		if !o.TLS.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fetch.Usage.Errorf("AWS_CA_BUNDLE: %s contains no certificate in PEM format", file)
+		}
+	}
 	web := func(name string, port uint16) fetch.Scheme {
 		return fetch.Scheme{
 			Name: name, Port: port, Secure: name == "https", Ports: scheme.Ports{Class: scheme.WebPorts},
 			Open: func(env fetch.Env) fetch.Driver { return newExchanger(env) },
 		}
 	}
-	return &transport{newClient(web("http", 80), web("https", 443))}
-}
-
-// defaultClient returns a Client for a server that the user names.
-func defaultClient(schemes ...fetch.Scheme) *fetch.Client {
-	p := fetch.Typed()
-	p.Idle = headTime
-	return fetch.New(fetch.Options{Policy: p}, schemes...)
+	return &transport{fetch.New(o, web("http", 80), web("https", 443))}, nil
 }
 
 // exchange is an HTTP request and its response.

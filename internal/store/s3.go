@@ -56,10 +56,14 @@ func openBucket(u *url.URL, o Options) (Store, error) {
 	}
 	endpoint := cmp.Or(query.Get("endpoint"), getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"))
 	region := cmp.Or(query.Get("region"), getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"))
+	client, err := newTransport(getenv)
+	if err != nil {
+		return nil, err
+	}
 	options := s3.Options{
 		Region:      region,
 		Credentials: credentials{getenv},
-		HTTPClient:  newTransport(defaultClient),
+		HTTPClient:  client,
 		AppID:       "fetch",
 
 		// Put sends SHA-256 digests. The other checksums of the SDK would use
