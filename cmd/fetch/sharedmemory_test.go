@@ -16,7 +16,7 @@ import (
 )
 
 // TestUploadMemory checks the memory of a worker that uploads a WARC file with an
-// object of 96 MiB. TestSoakUploadMemory uploads 4 GiB.
+// object of 96 MiB. TestSoakUploadMemory uploads 1 GiB.
 func TestUploadMemory(t *testing.T) { uploadMemory(t, 96<<20) }
 
 // uploadMemory checks that the memory of a worker does not depend on the size of

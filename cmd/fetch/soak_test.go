@@ -18,5 +18,5 @@ func TestSoakSharedCrawl(t *testing.T) {
 	chaos(t, c, disturbances{kills: 50, databases: 2, stores: 3, parts: 10})
 }
 
-// TestSoakUploadMemory runs TestUploadMemory with an object of 4 GiB.
-func TestSoakUploadMemory(t *testing.T) { uploadMemory(t, 4<<30) }
+// TestSoakUploadMemory runs TestUploadMemory with an object of 1 GiB.
+func TestSoakUploadMemory(t *testing.T) { uploadMemory(t, 1<<30) }
