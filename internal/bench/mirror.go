@@ -27,6 +27,13 @@ func mirrorCases() []Case {
 		return []string{"--norc", "-c", "set net:max-retries 1; " + options + " {url}/ {dir}/"}
 	}
 	return []Case{{
+		Name:    "mirror http, one file",
+		Serve:   serveOne,
+		Fetch:   append(fetch, "{url}"),
+		Rivals:  []Rival{{"wget", append(wget, "-l", "0", "-P", "{dir}", "{url}")}},
+		Starts:  20,
+		Targets: []Target{{Measure: cpu, Ratio: 8}},
+	}, {
 		Name:  "mirror http, 10,000 files",
 		Serve: serveSite(10_000),
 		Fetch: append(fetch, "{url}/"),
@@ -55,6 +62,16 @@ func mirrorCases() []Case {
 		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror --parallel=4")}},
 		Targets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.4}, {Measure: memory, Limit: 128 << 20}},
 	}}
+}
+
+// serveOne starts nginx with one text file. The case measures the start of a
+// mirror.
+func serveOne(t peer.TB) Object {
+	s := peer.Nginx(t, peer.NginxOptions{})
+	text := []byte("one file\n")
+	s.Put("file.txt", text)
+	all := digests{sha256.Sum256(text), sha1Of(text)}
+	return Object{CheckDir: all.checkDir, Words: map[string]string{"url": "http://" + s.Addr + "/file.txt"}}
 }
 
 // serveSite returns a function that starts nginx with text files of 1 to 4 KB in

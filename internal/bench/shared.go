@@ -18,9 +18,10 @@ const (
 	crawlHosts    = 200
 	crawlPages    = 40 // pages of each host
 	crawlWait     = 20 * time.Millisecond
-	pendingIndex  = 1000 // pages with links
-	pendingLinks  = 1000 // links of each of these pages
-	crawlRequests = "16" // hosts that a worker visits at a time
+	pendingIndex  = 1000     // pages with links
+	pendingLinks  = 1000     // links of each of these pages
+	crawlRequests = "16"     // hosts that a worker visits at a time
+	alonePath     = "/alone" // page without links
 )
 
 // sharedCases returns the cases of crawls with a shared frontier.
@@ -29,6 +30,8 @@ func sharedCases() []Case {
 		{Name: "shared crawl, 200 hosts, 20 ms a request", Measure: measureWorkers},
 		{Name: "shared crawl, 8,000 URLs, processor time", Measure: measureEngines},
 		{Name: "shared crawl, 1,000,000 pending URLs", Measure: measurePending},
+		{Name: "shared frontier, claim, complete and add", Measure: measureFrontier},
+		{Name: "mirror of one page without --frontier", Measure: measureStart},
 	}
 }
 
@@ -66,6 +69,8 @@ func (s *crawlSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/robots.txt":
 		http.NotFound(w, r)
 		return
+	case r.URL.Path == alonePath:
+		text.WriteString("<p>alone</p>")
 	case r.URL.Path == "/index":
 		for n := range pendingIndex {
 			fmt.Fprintf(&text, "<a href=/index-%d>x</a>\n", n)
