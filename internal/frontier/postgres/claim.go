@@ -57,7 +57,7 @@ func (t *tx) queueDue(b *pgx.Batch, n int, ids *[]int64) {
 const readyItems = "select " + itemColumns + ", h.n, t.name, t.epoch, " + controlColumns + `, coalesce(o.objects, 0) from unnest($1::bigint[]) with ordinality h(id, n)
 	join host t on t.id = h.id left join host_count o on o.host = h.id
 	cross join lateral (select * from url where host = h.id and state = 0 and wait is null and id <> all($3::bigint[])
-		order by prio, id limit $2) u` + lastCapture + "order by h.n, u.prio, u.id"
+		order by wait nulls first, prio, id limit $2) u` + lastCapture + "order by h.n, u.prio, u.id"
 
 // A readyItem is an item that can be visited now.
 type readyItem struct {
@@ -96,7 +96,7 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 	until := t.now + max(ttl.Microseconds(), 1)
 	leased := map[int64]bool{}
 	var b pgx.Batch
-	b.Queue("update url set wait = null where host = any($1) and wait <= $2", hosts, t.now)
+	b.Queue("update url set wait = null where host = any($1) and state = 0 and wait <= $2", hosts, t.now)
 	last := -1
 	queueReady(&b, hosts, n, []int64{}, func(r readyItem) {
 		if r.host != last {
@@ -158,7 +158,7 @@ func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items
 	var waking bool
 	first := func(t *tx, b *pgx.Batch) {
 		host = 0
-		b.Queue("select id, next, until, exists (select from url where host = h.id and wait <= (select "+timeNow+`)) from host h
+		b.Queue("select id, next, until, exists (select from url where host = h.id and state = 0 and wait <= (select "+timeNow+`)) from host h
 			where name = $2 and epoch = $3 and until is not null`, t.e.clock(), l.Host, l.Epoch).QueryRow(func(r pgx.Row) error {
 			return ignoreMissing(r.Scan(&host, &next, &until, &waking))
 		})
@@ -179,7 +179,7 @@ func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items
 		var b pgx.Batch
 		if waking {
 			b.Queue("select from host where id = $1 for no key update", host)
-			b.Queue("update url set wait = null where host = $1 and wait <= $2", host, t.now)
+			b.Queue("update url set wait = null where host = $1 and state = 0 and wait <= $2", host, t.now)
 		}
 		queueReady(&b, []int64{host}, n, out, func(r readyItem) { items, ids = append(items, r.Item), append(ids, r.id) })
 		return t.send(&b)

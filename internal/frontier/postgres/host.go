@@ -239,7 +239,7 @@ func (t *tx) findHosts(demands []demand) (hostSet, error) {
 // leased. The parameter $1 is the current time. A host with a ready URL is claimed
 // after the hosts that are already due.
 const computeDue = "case when " + hasReady + ` then greatest(h.next, $1) else (select greatest(h.next, min(wait)) from url
-	where host = h.id and wait is not null having min(wait) is not null) end`
+	where host = h.id and state = 0 and wait is not null having min(wait) is not null) end`
 
 // hasReady is the SQL condition that a host h has a ready URL.
 const hasReady = "exists (select from url where host = h.id and state = 0 and wait is null)"

@@ -3,6 +3,7 @@ package postgres
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,7 +23,10 @@ func TestMigration(t *testing.T) {
 	defer db.Close(ctx)
 	if _, err := db.Exec(ctx, "create schema crawl1;"+schemaText+`;
 		insert into tally (slot) select generate_series(0, 15); insert into version values (1, 2);
-		insert into file (name, ends, worker) values ('old.warc.gz', 100, 'w')`); err != nil {
+		insert into file (name, ends, worker) values ('old.warc.gz', 100, 'w');
+		insert into host (name, due) values ('old', 0);
+		insert into url (id, key, state, run, host, prio, depth, wait, url) select nextval('url_id'), ('0123456789abcde' || n)::bytea,
+			0, 0, 1, 0, 0, wait, ('old:' || n)::bytea from (values (1, null), (2, 1), (3, 4e15::bigint)) x (n, wait)`); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(ctx, place, &Worker{Name: "w", Folder: "x"})
@@ -38,6 +42,10 @@ func TestMigration(t *testing.T) {
 	}
 	if n, err := f.Add(ctx, []frontier.Item{{Key: frontier.KeyOf("a:b"), URL: "a:b", Host: "b"}}); err != nil || n != 1 {
 		t.Errorf("Add: %d, %v", n, err)
+	}
+	ls, err := f.Claim(ctx, "w", 1, 10, time.Minute)
+	if err != nil || len(ls) != 1 || len(ls[0].Items) != 2 { // the third URL must wait
+		t.Errorf("Claim of two old URLs: %v, %v", ls, err)
 	}
 	if _, err := db.Exec(ctx, "update version set schema = 1000"); err != nil {
 		t.Fatal(err)
