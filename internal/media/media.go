@@ -6,7 +6,6 @@
 package media
 
 import (
-	"mime"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -25,17 +24,11 @@ func TypeOf(name string, prefix []byte) string {
 	return Sniff(prefix)
 }
 
-// TrimParameters returns a media type in lower case without its parameters. If
-// text is not a media type, TrimParameters returns it in lower case.
+// TrimParameters returns the text before the parameters of a media type, in
+// lower case and without surrounding spaces. It does not check the media type.
 func TrimParameters(text string) string {
-	if !strings.Contains(text, ";") { // the usual case, without the map of ParseMediaType
-		return strings.ToLower(strings.TrimSpace(text))
-	}
-	base, _, _ := mime.ParseMediaType(text)
-	if base == "" {
-		return strings.ToLower(strings.TrimSpace(text))
-	}
-	return base
+	base, _, _ := strings.Cut(text, ";")
+	return strings.ToLower(strings.TrimSpace(base))
 }
 
 // ByName returns the media type for the extension of name, or "". The type has

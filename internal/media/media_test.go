@@ -56,6 +56,8 @@ func TestTrimParameters(t *testing.T) {
 		"Text/HTML; charset=utf-8": "text/html",
 		" text/html ; a=b":         "text/html",
 		"text/html; charset":       "text/html",
+		"Text/HTML; a=b; a=c":      "text/html", // package mime rejects repeated parameters
+		"a/b/c; d=e":               "a/b/c",
 		" Nonsense ":               "nonsense",
 		"a/b/c":                    "a/b/c",
 	} {
