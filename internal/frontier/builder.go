@@ -3,8 +3,8 @@ package frontier
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
+	"database/sql"
 	"time"
 )
 
@@ -389,14 +389,4 @@ func (b *Builder) checkpoint(ctx context.Context) error {
 		return classifyError(err)
 	}
 	return classifyError(s.Exec("pragma wal_checkpoint(truncate)"))
-}
-
-// CheckFile returns an error that wraps [ErrDamaged] if the database at path is
-// damaged, as [Frontier.Check] does. It reads the complete file.
-func CheckFile(ctx context.Context, path string) error {
-	f, err := openSQLite(ctx, path, time.Now)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Check(ctx), f.Close())
 }

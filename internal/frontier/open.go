@@ -206,3 +206,13 @@ func inspect(s *session) (version int, err error) {
 	}
 	return version, checkSchema(s, version)
 }
+
+// CheckFile returns an error that wraps [ErrDamaged] if the database at path is
+// damaged, as [Frontier.Check] does. It reads the complete file.
+func CheckFile(ctx context.Context, path string) error {
+	f, err := openSQLite(ctx, path, time.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Check(ctx), f.Close())
+}
