@@ -3,8 +3,8 @@ package frontier
 import (
 	"cmp"
 	"context"
-	"errors"
 	"database/sql"
+	"errors"
 	"time"
 )
 
