@@ -91,7 +91,7 @@ type scopeFilter struct {
 	hashSeed maphash.Seed
 
 	mu       sync.Mutex
-	prefixes []string
+	prefixes prefixSet
 	hosts    map[string]bool
 	domains  map[string]bool
 	counter  valueCounter
@@ -112,9 +112,7 @@ func newScopeFilter(s Scope, l Limits, scheme func(string) fetch.Scheme, seeds [
 func (b *scopeFilter) addSeed(u uri.URI) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p := b.prefixOf(u); !slices.Contains(b.prefixes, p) {
-		b.prefixes = append(b.prefixes, p)
-	}
+	b.prefixes.add(b.prefixOf(u))
 	b.hosts[hostOf(u)] = true
 	b.domains[domainOf(u)] = true
 }
@@ -216,11 +214,8 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 			return true
 		}
 	}
-	plain := locationText(s, text)
-	for _, p := range b.prefixes {
-		if strings.HasPrefix(plain, p) || text+"/" == p {
-			return true
-		}
+	if b.prefixes.covers(locationText(s, text)) || b.prefixes.has(text+"/") {
+		return true
 	}
 	for _, i := range b.rules.Include {
 		if i.MatchString(text) {
