@@ -108,7 +108,8 @@ func (x *exchange) admit() *quota.Use {
 	return use
 }
 
-// A limitedWriter writes a response at the rate of its client.
+// A limitedWriter writes a response. It does not exceed the number of bytes per
+// second that the client may receive.
 type limitedWriter struct {
 	http.ResponseWriter
 	ctx context.Context

@@ -30,7 +30,8 @@ const (
 	maxTitles = 16 << 20 // bytes of all titles in memory, with an estimate for the maps
 )
 
-// hasTitle reports whether a capture can have a title.
+// hasTitle reports whether the capture of the index line l is a document whose
+// type permits a title, such as HTML.
 func hasTitle(l warc.Line) bool {
 	switch l.Media {
 	case "text/html", "application/xhtml+xml":

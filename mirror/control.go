@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A Place is the location of the frontier of a crawl: the directory of an
-// archive, or the URL of a shared frontier as in Options.Frontier. One of the
-// fields is "".
+// A Place identifies a crawl. Dir is the directory of its archive. For a crawl
+// with a shared frontier, Dir is "", and Frontier is its URL as in
+// Options.Frontier.
 type Place struct{ Dir, Frontier string }
 
 // view calls f with the frontier for reading.

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier/postgres"
 )
 
-// A Monitor returns the metrics of a run while it is active. The zero Monitor is
-// ready for [Options].Monitor. It is safe for concurrent use.
+// A Monitor returns the metrics of a run during the run. Its zero value can be
+// assigned to [Options].Monitor. It is safe for concurrent use.
 type Monitor struct {
 	mu    sync.Mutex
 	crawl *crawl // nil before and after the run

@@ -233,8 +233,7 @@ func (a *sortedLines) lookupPrefix(key string) iter.Seq2[Line, error] {
 	}
 }
 
-// whilePrefix returns the lines before the first line that does not begin with
-// prefix.
+// whilePrefix returns the lines at the start of in that begin with prefix.
 func whilePrefix(in linesort.Lines, prefix string) linesort.Lines {
 	return func(yield func([]byte, error) bool) {
 		for text, err := range in {

@@ -113,9 +113,9 @@ var dateForms = []string{
 	"20060102 15:04:05", "20060102",
 }
 
-// setTimeCondition adds the condition of -z to req. The text is a date or the
-// name of a file with a modification time. A leading "-" selects objects that
-// are older instead of newer.
+// setTimeCondition requests the object only if it is newer than text, the value
+// of the flag -z. The text is a date, or the name of a file with a modification
+// time. A leading "-" selects older objects instead.
 func setTimeCondition(req *fetch.Request, text string) {
 	if text == "" {
 		return

@@ -240,7 +240,8 @@ func (r *recording) Read(p []byte) (int, error) {
 // for the record if the body is not used.
 const maxDrained = 16 << 20
 
-// Close records an exchange whose body was not read completely.
+// Close writes the WARC records of the exchange, also if the caller did not read
+// the complete body.
 func (r *recording) Close() error {
 	if r.resp.Fault != nil || !r.resp.Location.IsZero() || r.resp.Unchanged {
 		io.CopyN(io.Discard, r, maxDrained) // Read writes the records at the end

@@ -21,8 +21,8 @@ const (
 	checksumSize = len(checksumKey) + 8 + len(`"}`)
 )
 
-// appendChecksum inserts the checksum at the end of a JSON object, which ends
-// with a line break. The object must not be empty.
+// appendChecksum inserts the checksum as the last field of a JSON object, before
+// its closing brace. The object must not be empty. The line ends with a line break.
 func appendChecksum(line []byte) []byte {
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("}"))
 	return append(appendChecksumOf(line, line), '\n')

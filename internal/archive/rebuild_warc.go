@@ -254,7 +254,7 @@ func readHead(m *http1.Reader, c *frontier.Capture) (fetch.Header, error) {
 	return fields, nil
 }
 
-// hashObject sets the size and the digest of c.
+// hashObject reads an object and stores its size and its digest in c.
 func hashObject(object io.Reader, c *frontier.Capture) (err error) {
 	sum := sha256.New()
 	c.Size, err = io.Copy(sum, object)

@@ -239,9 +239,9 @@ func (s *serving) firstByte(b *block, requests, records int, path func(n int) st
 	return middle(all[len(all)/2:]) // the first half warms up the server
 }
 
-// load sends requests from clients on connections of their own, and returns the
-// time in seconds. Each response must be a page. The requests are for the first
-// objects of the archive, in turn.
+// load sends requests from a number of clients and returns the time in seconds.
+// Each client has its own connection. Each response must be a page. The requests
+// are for the first objects of the archive, in turn.
 func load(b *block, addr string, clients, objects int, path func(n int) string) float64 {
 	const requests = 20_000
 	connections := make([]*client, clients)

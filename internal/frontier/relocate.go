@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// A Stored is a Capture that has a WARC record.
+// A Stored is a capture whose WARC record is in a file.
 type Stored struct {
 	Row int64 // row number, for Relocate
 	Capture

@@ -1,4 +1,4 @@
-// Package savetest has a file system for tests whose operations can fail.
+// Package savetest provides a file system for tests. Its operations can fail.
 // [Sweep] makes each operation of a test fail once. A zero [FS] only records
 // operations.
 package savetest

@@ -109,8 +109,8 @@ func (f *searchLister) next() (fetch.Entry, error) {
 	return f.nextUID()
 }
 
-// nextUID returns an entry for the next message. The entry contains only the
-// UID.
+// nextUID returns the next message of the search as an entry that contains only
+// its UID.
 func (f *searchLister) nextUID() (e fetch.Entry, err error) {
 	f.batch, f.remaining = splitUIDs(f.remaining, 1)
 	if len(f.batch) == 0 {

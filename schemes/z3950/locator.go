@@ -133,7 +133,7 @@ func parseSyntaxes(value string) (all []string, err error) {
 	return all, nil
 }
 
-// The Bib-1 attributes of a document id (RFC 2056).
+// Attributes of the set Bib-1 that select a record by its document id (RFC 2056).
 const (
 	useDocumentID = 1032
 	structureURx  = 104
