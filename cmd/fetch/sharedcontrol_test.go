@@ -46,7 +46,7 @@ func TestHostControl(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 6, 300)
 	log := requestLog{times: map[string][]time.Time{}}
-	c.onHost = log.add
+	c.set(func() { c.onHost = log.add })
 	paused, excluded, slow := hostName(c.address(0)), hostName(c.address(1)), hostName(c.address(2))
 	control := func(args ...string) string {
 		e := run(t, c.command(append([]string{"frontier"}, args...)...))
@@ -179,7 +179,7 @@ func TestChangedLimits(t *testing.T) {
 			t.Parallel()
 			c := newSharedCrawl(t, 2, 800)
 			log := requestLog{times: map[string][]time.Time{}}
-			c.onHost = log.add
+			c.set(func() { c.onHost = log.add })
 			limit := func(value string) {
 				if e := run(t, c.command("frontier", "limit", test.flag, value)); e.code != 0 {
 					t.Errorf("limit: %v", e)
@@ -229,10 +229,12 @@ func TestCrawlDelay(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 1, 6)
 	const delay = time.Second
-	c.robots = "User-agent: *\nCrawl-delay: 1\n"
 	c.workers = c.workers[:1]
-	var times []time.Time // only appended to under the lock of the site
-	c.onHost = func(string) { times = append(times, time.Now()) }
+	var times []time.Time // only used under the lock of the site
+	c.set(func() {
+		c.robots = "User-agent: *\nCrawl-delay: 1\n"
+		c.onHost = func(string) { times = append(times, time.Now()) }
+	})
 	events := make(chan func(), 1)
 	c.onRequest(func(served int) {
 		if served == 4 {
@@ -246,11 +248,13 @@ func TestCrawlDelay(t *testing.T) {
 	}); killed != 1 {
 		t.Error("the worker was not killed")
 	}
-	for i := 2; i < len(times); i++ { // the first request is for robots.txt
-		if gap := times[i].Sub(times[i-1]); gap < delay-20*time.Millisecond {
-			t.Errorf("requests %d and %d are %v apart", i, i+1, gap)
+	c.set(func() {
+		for i := 2; i < len(times); i++ { // the first request is for robots.txt
+			if gap := times[i].Sub(times[i-1]); gap < delay-20*time.Millisecond {
+				t.Errorf("requests %d and %d are %v apart", i, i+1, gap)
+			}
 		}
-	}
+	})
 	c.check(t)
 }
 
@@ -264,7 +268,7 @@ func TestHostControlOfArchive(t *testing.T) {
 			"--scope", "host", s.url(0, 0), s.url(1, 0)))
 	}
 	log := requestLog{times: map[string][]time.Time{}}
-	s.onHost = log.add
+	s.set(func() { s.onHost = log.add })
 	var changed time.Time
 	done := make(chan struct{})
 	s.onRequest(func(served int) {

@@ -59,22 +59,30 @@ func (s *sharedSite) record() siteRecord {
 	return r
 }
 
-// onRequest makes the site call f for each request, with the number of requests.
-func (s *sharedSite) onRequest(f func(served int)) {
+// set calls f under the lock of the site. Tests use it for the fields that the
+// handlers read.
+func (s *sharedSite) set(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.each = f
+	f()
 }
+
+// onRequest makes the site call f for each request, with the number of requests.
+func (s *sharedSite) onRequest(f func(served int)) { s.set(func() { s.each = f }) }
 
 func newSharedSite(t *testing.T, hosts, pages int) *sharedSite {
 	s := &sharedSite{hosts: hosts, pages: pages, running: map[string]int{}, last: map[string]time.Time{}, agent: map[string]string{}}
 	s.observed.visits = map[string]int{}
+	var listeners []net.Listener // complete before the first handler reads s.port
 	for n := range hosts {
 		ln, err := net.Listen("tcp4", s.address(n))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.port = ln.Addr().(*net.TCPAddr).Port
+		listeners = append(listeners, ln)
+	}
+	for _, ln := range listeners {
 		server := httptest.NewUnstartedServer(s)
 		server.Listener.Close()
 		server.Listener = ln

@@ -333,7 +333,7 @@ func TestFullDiskOfWorker(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 4, 100)
 	w := c.one()
-	c.padding = noise(10_000)
+	c.set(func() { c.padding = noise(10_000) })
 	args := strings.Join(w.withArgs("--warc-size", "300k", "--min-free", "500k").Args[1:], " ")
 	e := (&lab{fetch: c.fetch}).runInMount(t, "2m", "FETCH_FRONTIER='"+c.dsn+`' exec "$1" `+args+` --output-dir "$2/archive"`)
 	if e.code != 0 {
