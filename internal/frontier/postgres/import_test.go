@@ -23,7 +23,8 @@ import (
 var defaultColumns = map[string]string{
 	"host": "due until owner", "file": "worker incarnation state size sha256", "counter": "worker",
 	"worker": "name folder incarnation joined beat session place url_rate byte_rate", "version": "schema layout", "seal": "rows manifest",
-	"name": "fold key", // there is no tree
+	"name":    "fold key", // there is no tree
+	"receipt": "session lane number at",
 }
 
 // exampleItem returns an item of a host.

@@ -36,6 +36,7 @@ type engine struct {
 	limit     atomic.Int64 // limit set by SetPendingLimit
 	dropped   atomic.Int64
 	rooms     rooms
+	lanes     lanes
 	down      atomic.Bool // if true, an outage was reported
 }
 

@@ -119,24 +119,6 @@ func classifyError(err error) error {
 	return err
 }
 
-// committed reports whether the transaction with the number id was committed. If
-// the transaction still runs, because the server has not noticed the end of its
-// connection, the error is an outage.
-func (e *engine) committed(ctx context.Context, id string) (bool, error) {
-	var status *string
-	err := e.pool.QueryRow(ctx, "select pg_xact_status($1::text::xid8)", id).Scan(&status)
-	var pg *pgconn.PgError
-	switch {
-	case errors.As(err, &pg) && pg.Code == "22023":
-		return false, nil // the server lost the number in a crash
-	case err != nil:
-		return false, err
-	case status != nil && *status == "in progress":
-		return false, errUncertain
-	}
-	return status != nil && *status == "committed", nil
-}
-
 // read executes f in a transaction that sees one state of the database. It can
 // call f several times.
 func (e *engine) read(ctx context.Context, f func(pgx.Tx) error) error {

@@ -22,7 +22,7 @@ var schemaText string
 var migrations embed.FS
 
 // schemaVersion is the version of the tables that this program reads and writes.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // treeLayout is the version of the rules for paths of the tree in a new database.
 const treeLayout = 2

@@ -18,7 +18,8 @@ var sealedTables = [...][2]string{
 	{"counter", "worker, name"},
 }
 
-// digestRows returns a digest of all rows of the database except the seal.
+// digestRows returns a digest of all rows of the database except the seal and
+// receipts.
 func digestRows(ctx context.Context, q interface {
 	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
 }) ([]byte, error) {

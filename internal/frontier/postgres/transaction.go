@@ -25,6 +25,7 @@ type tx struct {
 	*pgx.Conn
 	ctx      context.Context
 	e        *engine
+	lane     *lane
 	id       pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
 	readOnly bool        // if true, the transaction changes nothing, so that its number is not needed
 	last     pgx.Batch   // statements that are sent with the commit
@@ -67,17 +68,25 @@ func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
 // writeAfter is like write, but sends the statements that first queues together
 // with the start of the transaction, which saves a round trip.
 func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Batch), f func(*tx) error) error {
+	lane := e.lanes.take()
 	var uncertain *tx // transaction whose commit failed with an unknown result
+	defer func() {
+		if uncertain == nil {
+			e.lanes.give(lane)
+		}
+	}()
 	return e.retry(ctx, func() error {
 		if uncertain != nil {
-			done, err := e.committed(ctx, uncertain.id.String)
+			done, err := e.committed(ctx, lane, uncertain.id.String)
 			if done {
 				uncertain.remember()
 			}
-			if done || err != nil {
+			if err != nil {
 				return err
 			}
-			uncertain = nil
+			if uncertain = nil; done {
+				return nil
+			}
 		}
 		conn, err := e.pool.Acquire(ctx)
 		if err != nil {
@@ -85,9 +94,10 @@ func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Ba
 		}
 		defer conn.Release()
 		t := &tx{
-			Conn: conn.Conn(), ctx: context.WithoutCancel(ctx), e: e, limit: e.limit.Load(),
+			Conn: conn.Conn(), ctx: context.WithoutCancel(ctx), e: e, lane: lane, limit: e.limit.Load(),
 			rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{}, known: newHostSet(),
 		}
+		lane.number++
 		if err = t.start(m, first); err == nil {
 			err = f(t)
 		}
@@ -100,7 +110,7 @@ func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Ba
 		}
 		if err := t.commit(); err != nil {
 			var pg *pgconn.PgError
-			if errors.As(err, &pg) {
+			if errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" {
 				t.rollback()
 				return err
 			}
@@ -134,6 +144,9 @@ func (t *tx) prepare() error {
 // commit sends the last statements and the commit together.
 func (t *tx) commit() error {
 	t.queueTotals(&t.last)
+	if t.id.Valid {
+		t.queueReceipt(&t.last)
+	}
 	t.last.Queue("commit")
 	return t.sendLast()
 }

@@ -84,6 +84,9 @@ func (e *engine) tryJoin(ctx context.Context) error {
 			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, where)
 		}
 		w.Incarnation = incarnation
+		if err := t.exec("delete from receipt where at < $1", t.now-oldReceipts); err != nil {
+			return err
+		}
 		return t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
 			w.Name, w.Folder, e.session, w.Place, t.now)
 	})
