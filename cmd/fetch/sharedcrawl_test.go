@@ -187,7 +187,8 @@ type sharedWorker struct {
 	starts int
 }
 
-// work runs the worker until it exits by itself. It returns its last output.
+// work runs the worker until it exits by itself. It returns its last output. A
+// worker that starts while the database restarts is started again.
 func (w *sharedWorker) work() (string, error) {
 	for {
 		var out strings.Builder
@@ -204,7 +205,8 @@ func (w *sharedWorker) work() (string, error) {
 			return "", err
 		}
 		err = w.cmd.Wait()
-		if err == nil || w.cmd.ProcessState.ExitCode() >= 0 { // -1 after a signal
+		refused := w.cmd.ProcessState.ExitCode() == 4 && strings.Contains(out.String(), "connection refused")
+		if killed := w.cmd.ProcessState.ExitCode() < 0; !killed && !refused {
 			return out.String(), err
 		}
 	}

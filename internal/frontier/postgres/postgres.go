@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -128,18 +129,20 @@ func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Front
 	return e, nil
 }
 
-// startTime is the maximum time that Open waits for a server that starts.
+// startTime is the maximum time that Open waits for a server that starts or that
+// ends a connection.
 const startTime = 30 * time.Second
 
-// waitStart calls f again while the server starts. An unreachable server is an
-// error, because its address can be wrong.
+// waitStart calls f again while the server starts. A refused connection is an
+// error, because the address can be wrong.
 func (e *engine) waitStart(ctx context.Context, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	var last error
 	err := e.retry(ctx, func() error {
 		last = f()
-		if isStarting(last) || isConflict(last) {
+		var network *net.OpError
+		if unreachable := errors.As(last, &network) && network.Op == "dial"; isOutage(last) && !unreachable || isConflict(last) {
 			return last
 		}
 		return nil

@@ -99,12 +99,6 @@ func isOutage(err error) bool {
 		errors.Is(err, net.ErrClosed) || errors.Is(err, errUncertain) || isClosedConn(err)
 }
 
-// isStarting reports whether the server starts or recovers from a crash.
-func isStarting(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "57P03"
-}
-
 // isClosedConn reports whether pgx rejected a statement because its connection
 // was closed after an error.
 func isClosedConn(err error) bool { return err != nil && strings.HasSuffix(err.Error(), "conn closed") }
