@@ -18,6 +18,7 @@ type bucket struct {
 	name   string
 	prefix string // "", or a prefix that ends in "/"
 	url    string
+	unless *string // condition If-None-Match of requests that create an object, or nil
 }
 
 // isBucketName reports whether name can be the name of a bucket.
@@ -32,7 +33,7 @@ func openBucket(u *url.URL, o Options) (Store, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	s := &bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), url: "s3://" + u.Host + u.EscapedPath()}
+	s := &bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), url: "s3://" + u.Host + u.EscapedPath(), unless: aws.String("*")}
 	if u.User != nil {
 		return nil, fetch.Usage.Errorf("the URL of a store must not contain a password: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -200,6 +202,28 @@ func first(s Store) error {
 		return err
 	}
 	return nil
+}
+
+// TestMetadataWithoutObject removes the bytes of objects, as a crash of the server
+// can. A request with a condition then fails, although there is no object.
+func TestMetadataWithoutObject(t *testing.T) {
+	server := peer.Versitygw(t, "warcs")
+	s := openAs(t, server.Addr, "warcs", environment(peer.User, peer.Password))
+	for name, size := range map[string]int64{"small": 10, "parts": partSize + 1} {
+		data := make([]byte, size)
+		sum := sha256.Sum256(data)
+		for range 2 {
+			if err := s.Put(t.Context(), name, bytes.NewReader(data), size, sum); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if object, err := s.Stat(t.Context(), name); err != nil || object.Size != size || object.SHA256 != sum {
+				t.Errorf("%s: %v, error %v", name, object, err)
+			}
+			if err := os.Remove(filepath.Join(server.Root, "warcs", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // TestS3URL checks URLs of buckets.

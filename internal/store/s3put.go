@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -30,9 +31,6 @@ const (
 	abortTime = 10 * time.Second // limit for the removal of an incomplete upload
 )
 
-// unless is the condition of the requests that create an object.
-var unless = aws.String("*")
-
 func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -46,11 +44,17 @@ func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 	}
 	if isStatus(err, http.StatusPreconditionFailed) { // another worker was faster
 		err = s.compare(ctx, name, size, sum)
+		if errors.Is(err, fs.ErrNotExist) { // a crash of the server has left metadata without an object
+			always := *s
+			always.unless = nil
+			err = always.create(ctx, name, r, size, sum)
+		}
 	}
 	return s.failed("create", name, err)
 }
 
-// create creates an object. The error has the status 412 if the object exists.
+// create creates an object. The error has the status 412 if the object exists and
+// s.unless is set.
 func (s *bucket) create(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
 	confirmed, err := false, error(nil)
 	if size <= partSize {
@@ -95,7 +99,7 @@ func (s *bucket) putSmall(ctx context.Context, name string, r io.ReaderAt, size 
 	check := base64.StdEncoding.EncodeToString(sum[:])
 	out, err := s.api.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &s.name, Key: s.key(name), Body: io.NewSectionReader(r, 0, size), ContentLength: &size,
-		ContentType: aws.String(mediaType(name)), ChecksumSHA256: &check, IfNoneMatch: unless, Metadata: metadata(sum),
+		ContentType: aws.String(mediaType(name)), ChecksumSHA256: &check, IfNoneMatch: s.unless, Metadata: metadata(sum),
 	}, signed(sum))
 	if err != nil {
 		return false, err
@@ -156,7 +160,7 @@ func (s *bucket) putParts(ctx context.Context, name string, r io.ReaderAt, size 
 	}
 	all := sha256.Sum256(sums)
 	out, err := s.api.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-		Bucket: &s.name, Key: s.key(name), UploadId: start.UploadId, IfNoneMatch: unless,
+		Bucket: &s.name, Key: s.key(name), UploadId: start.UploadId, IfNoneMatch: s.unless,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 	})
 	if err != nil {
