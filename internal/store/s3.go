@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -19,6 +20,7 @@ type bucket struct {
 	prefix string // "", or a prefix that ends in "/"
 	url    string
 	unless *string // condition If-None-Match of requests that create an object, or nil
+	ghosts *ghosts
 }
 
 // isBucketName reports whether name can be the name of a bucket.
@@ -33,7 +35,8 @@ func openBucket(u *url.URL, o Options) (Store, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	s := &bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), url: "s3://" + u.Host + u.EscapedPath(), unless: aws.String("*")}
+	s := &bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), url: "s3://" + u.Host + u.EscapedPath(), unless: aws.String("*"),
+		ghosts: &ghosts{wait: ghostTime, since: map[string]time.Time{}}}
 	if u.User != nil {
 		return nil, fetch.Usage.Errorf("the URL of a store must not contain a password: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}

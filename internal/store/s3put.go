@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,6 +30,7 @@ const (
 	maxParts = 10_000   // limit of S3
 
 	abortTime = 10 * time.Second // limit for the removal of an incomplete upload
+	ghostTime = 5 * time.Second
 )
 
 func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
@@ -44,13 +46,40 @@ func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 	}
 	if isStatus(err, http.StatusPreconditionFailed) { // another worker was faster
 		err = s.compare(ctx, name, size, sum)
-		if errors.Is(err, fs.ErrNotExist) { // a crash of the server has left metadata without an object
+		if errors.Is(err, fs.ErrNotExist) && s.ghosts.remain(name) {
 			always := *s
 			always.unless = nil
 			err = always.create(ctx, name, r, size, sum)
 		}
 	}
 	return s.failed("create", name, err)
+}
+
+// ghosts are names for which the server returns the status 412, although it has no
+// object. Another worker may be about to create the object. If a ghost remains, a
+// crash of the server has left metadata without an object.
+type ghosts struct {
+	wait time.Duration // time after which a ghost remains
+
+	mu    sync.Mutex
+	since map[string]time.Time // time of the first such response
+}
+
+// remain reports whether the name has been a ghost for some time. It is called
+// for each such response.
+func (g *ghosts) remain(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	since, ok := g.since[name]
+	if !ok {
+		since = time.Now()
+		g.since[name] = since
+	}
+	if time.Since(since) < g.wait {
+		return false
+	}
+	delete(g.since, name)
+	return true
 }
 
 // create creates an object. The error has the status 412 if the object exists and
