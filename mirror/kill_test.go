@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/testdir"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/nntp"
@@ -36,7 +37,7 @@ type childTask struct {
 func TestMain(m *testing.M) {
 	text := os.Getenv(childOrder)
 	if text == "" {
-		os.Exit(m.Run())
+		os.Exit(testdir.Main(m))
 	}
 	var o childTask
 	if err := json.Unmarshal([]byte(text), &o); err != nil {

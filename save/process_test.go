@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/testdir"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(testdir.Main(m))
 }
 
 func command(t *testing.T, child, path string) *exec.Cmd {

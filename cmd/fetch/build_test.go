@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	command "github.com/anyurl/fetch/cmd/fetch"
+	"github.com/anyurl/fetch/internal/testdir"
 )
 
 // built contains the paths of the programs that have been built.
@@ -42,7 +43,7 @@ func build(t *testing.T, pkg, name string) string {
 
 func buildProgram(pkg, name string) (path string, err error) {
 	if built.dir == "" {
-		if built.dir, err = newFolder(); err != nil {
+		if built.dir, err = testdir.New(); err != nil {
 			return "", err
 		}
 		built.paths = map[string]string{}
@@ -54,17 +55,4 @@ func buildProgram(pkg, name string) (path string, err error) {
 	}
 	built.paths[name] = path
 	return path, nil
-}
-
-// newFolder creates a folder that all users may enter. It is in memory if
-// possible, because the tests would sync a real disk very often.
-func newFolder() (dir string, err error) {
-	dir, err = os.MkdirTemp("/dev/shm", "fetch-test-")
-	if err != nil {
-		dir, err = os.MkdirTemp("", "fetch-test-")
-	}
-	if err != nil {
-		return "", err
-	}
-	return dir, os.Chmod(dir, 0o755)
 }

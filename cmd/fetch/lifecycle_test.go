@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/testdir"
 )
 
 // TestLifecycle tests failures of the process and of the system: a full disk, a
@@ -84,7 +85,7 @@ type lab struct {
 // in memory, because these tests sync very often.
 func tempFolder(t *testing.T) string {
 	t.Helper()
-	dir, err := newFolder()
+	dir, err := testdir.New()
 	if err != nil {
 		t.Fatal(err)
 	}

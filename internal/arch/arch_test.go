@@ -83,13 +83,14 @@ var layers = map[string][]string{
 	"fetch/fetchtest":      {"uri", "fetch", "internal/"},
 	"internal/peer":        {"internal/"},
 	"internal/faultnet":    {"internal/"},
-	"internal/torture":     {},
+	"internal/torture":     {"internal/testdir"},
 	"internal/transcript":  {"fetch", "internal/"},
 	"internal/schemetest":  {"uri", "fetch", "internal/"},
 	"internal/bench":       {"uri", "fetch", "internal/", "warc"},
 	"internal/browsertest": {"internal/"},
 	"internal/arch":        {},
 	"internal/savetest":    {"save"},
+	"internal/testdir":     {},
 	"internal/waistest":    {"internal/faultnet", "internal/transcript", "internal/z3950"},
 
 	"internal/frontier/frontiertest": {"internal/frontier"},
@@ -104,7 +105,7 @@ var apiParts = []string{"fetch/override", "fetch/scheme", "fetch/trace"}
 // testOnly lists packages that only tests and each other may import.
 var testOnly = []string{
 	"fetch/fetchtest", "internal/peer", "internal/faultnet", "internal/schemetest", "internal/transcript",
-	"internal/torture", "internal/bench", "internal/browsertest", "internal/savetest", "internal/waistest",
+	"internal/torture", "internal/bench", "internal/browsertest", "internal/savetest", "internal/waistest", "internal/testdir",
 	"internal/prospero/prospertest", "internal/frontier/frontiertest",
 }
 

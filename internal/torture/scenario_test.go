@@ -18,6 +18,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/testdir"
 	"github.com/anyurl/fetch/save"
 	webscheme "github.com/anyurl/fetch/schemes/http"
 )
@@ -266,9 +267,9 @@ func (s *scenario) prepare(t *testing.T) (out, url string) {
 // thousands of files.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "torture")
+	dir, err := testdir.New()
 	if err != nil {
-		return t.TempDir()
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
