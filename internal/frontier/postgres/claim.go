@@ -46,7 +46,7 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 // stores their row numbers in ids. The host that has been due for the longest
 // time is first. Hosts that another transaction has locked are skipped.
 func (t *tx) queueDue(b *pgx.Batch, n int, ids *[]int64) {
-	b.Queue("select id from host where due <= (select "+timeNow+") order by due limit $2 for no key update skip locked", t.e.clock(), n).
+	b.Queue("select id from host where due <= (select "+txTime+") order by due limit $1 for no key update skip locked", n).
 		Query(func(rows pgx.Rows) (err error) {
 			*ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 			return err
@@ -158,8 +158,8 @@ func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items
 	var waking bool
 	first := func(t *tx, b *pgx.Batch) {
 		host = 0
-		b.Queue("select id, next, until, exists (select from url where host = h.id and state = 0 and wait <= (select "+timeNow+`)) from host h
-			where name = $2 and epoch = $3 and until is not null`, t.e.clock(), l.Host, l.Epoch).QueryRow(func(r pgx.Row) error {
+		b.Queue("select id, next, until, exists (select from url where host = h.id and state = 0 and wait <= (select "+txTime+`)) from host h
+			where name = $1 and epoch = $2 and until is not null`, l.Host, l.Epoch).QueryRow(func(r pgx.Row) error {
 			return ignoreMissing(r.Scan(&host, &next, &until, &waking))
 		})
 	}

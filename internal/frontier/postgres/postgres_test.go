@@ -123,6 +123,36 @@ func TestIdleTransaction(t *testing.T) {
 	}
 }
 
+// TestOneTime checks that all statements of a transaction use the same time. A host
+// whose item becomes ready during Claim must wait for the next Claim.
+func TestOneTime(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	start, calls := time.Now(), 0
+	f, err := openClock(t.Context(), s.place(t), func() time.Time { return start })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, _, err := f.Begin(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	item := frontier.Item{Key: frontier.Key{1}, Host: "h", URL: "http://h/", NotBefore: start.Add(time.Second)}
+	if _, err := f.Add(t.Context(), []frontier.Item{item}); err != nil {
+		t.Fatal(err)
+	}
+	f.(*engine).now = func() time.Time {
+		if calls++; calls == 2 {
+			return start.Add(time.Minute)
+		}
+		return start
+	}
+	for i := range 2 {
+		if ls, err := f.Claim(t.Context(), "w", 1, 1, time.Hour); err != nil || len(ls) != i {
+			t.Errorf("Claim %d: %d leases, %v; want %d", i+1, len(ls), err, i)
+		}
+	}
+}
+
 // TestOutage checks that a worker reports the start and the end of an outage once,
 // although several calls wait for the database.
 func TestOutage(t *testing.T) {

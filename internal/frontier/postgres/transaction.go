@@ -173,6 +173,11 @@ func (t *tx) remember() {
 	}
 }
 
+// txTime is the SQL expression of the field now of a transaction. The statements
+// of a transaction must not read the clock again: Claim would find a host due
+// because of an item that must still wait at the time of the transaction.
+const txTime = "current_setting('fetch.now')::bigint"
+
 // start locks the crawl and reads the state of the newest run. Statements of
 // first follow.
 func (t *tx) start(m mode, first func(*tx, *pgx.Batch)) error {
@@ -188,7 +193,7 @@ func (t *tx) start(m mode, first func(*tx, *pgx.Batch)) error {
 	var incarnation int64
 	var session string
 	var sealed bool
-	b.Queue("select run, live, "+timeNow+`, coalesce(w.incarnation, 0), coalesce(w.session, ''), (select rows is not null from seal)
+	b.Queue("select run, live, set_config('fetch.now', ("+timeNow+`)::text, true)::bigint, coalesce(w.incarnation, 0), coalesce(w.session, ''), (select rows is not null from seal)
 		from book left join worker w on w.name = $2`, t.e.clock(), t.e.worker.Name).QueryRow(func(r pgx.Row) error {
 		return r.Scan(&t.run, &t.live, &t.now, &incarnation, &session, &sealed)
 	})
