@@ -192,8 +192,8 @@ func (a *Archive) followRevisits(ctx context.Context, req *fetch.Request, rec *r
 // openOriginal opens the original record of a revisit record. It searches for
 // the URL and date in the fields WARC-Refers-To-Target-URI and
 // WARC-Refers-To-Date. If no record has the exact date, it uses a record of the
-// same second that is not a revisit record, because a date from an index has
-// whole seconds.
+// same second, because a date from an index has whole seconds. It prefers a record
+// that is not a revisit record to an earlier revisit record.
 func (a *Archive) openOriginal(ctx context.Context, h *Header) (_ *record, err error) {
 	var similar *record
 	defer func() {
@@ -227,7 +227,10 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (_ *record, err e
 				similar.Close()
 			}
 			return rec, nil
-		case t != Revisit && similar == nil && sameSecond(rec.head.Date(), date):
+		case sameSecond(rec.head.Date(), date) && prefers(h, rec.head, similar):
+			if similar != nil {
+				similar.Close()
+			}
 			similar = rec
 			continue
 		}
@@ -238,6 +241,15 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (_ *record, err e
 	}
 	return nil, fetch.NotFound.Errorf("the archive has no original record for a revisit of %q at %q",
 		url, h.Get("WARC-Refers-To-Date"))
+}
+
+// prefers reports whether the record with the header r is more likely the
+// original of the revisit record h than best, which can be nil.
+func prefers(h, r *Header, best *record) bool {
+	if r.Type() == Revisit {
+		return best == nil && r.Date().Before(h.Date())
+	}
+	return best == nil || best.head.Type() == Revisit
 }
 
 // sameSecond reports whether one of two dates has whole seconds, and the other

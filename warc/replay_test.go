@@ -196,6 +196,54 @@ func TestReplayParts(t *testing.T) {
 	}
 }
 
+// TestReplayReference checks which record of a second is the original of a revisit
+// record that refers to a date in whole seconds.
+func TestReplayReference(t *testing.T) {
+	at := func(date, text string) string {
+		return strings.Replace(text, "2026-11-21T08:30:00Z", "2026-11-21T08:"+date+"Z", 1)
+	}
+	revisit := func(id int, of, refersTo, date string) string {
+		return rec(id, "WARC-Type: revisit\nWARC-Target-URI: gopher://h.example/0/"+of+"\nWARC-Profile: "+IdenticalPayload+
+			"\nWARC-Payload-Digest: "+helloSum+"\nWARC-Refers-To-Target-URI: gopher://h.example/0/"+refersTo+
+			"\nWARC-Refers-To-Date: 2026-11-21T08:"+date+"Z", "")
+	}
+	hello := func(id int, url string) string {
+		return rec(id, "WARC-Type: resource\nWARC-Target-URI: gopher://h.example/0/"+url+"\nWARC-Payload-Digest: "+helloSum, "hello")
+	}
+	dir := testFolder(t)
+	file := members(
+		hello(1, "a"),
+		at("31:00.25", revisit(2, "a", "a", "30:00")),
+		at("31:00.75", revisit(3, "revisit", "a", "31:00")),
+		at("31:00.10", revisit(4, "later", "a", "31:00")),
+		at("33:00.10", revisit(5, "b", "missing", "30:00")),
+		at("33:00.90", hello(6, "b")),
+		at("34:00", revisit(7, "content", "b", "33:00")),
+	)
+	if err := dir.WriteFile("a.warc.gz", file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(dir.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for name, want := range map[string]error{
+		"revisit": nil,            // refers to an earlier revisit record
+		"content": nil,            // refers to a revisit record and a record with content
+		"later":   fetch.NotFound, // refers to a later revisit record only
+	} {
+		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("gopher://h.example/0/" + name)})
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%s: got error %v, want %v", name, err, want)
+		}
+	}
+}
+
 // TestReplayDamage verifies the errors for a wrong payload digest, a missing
 // original record and a loop of revisits.
 func TestReplayDamage(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/warc"
 )
 
 // TestDedup writes revisit records to the records of another archive, and
@@ -85,6 +87,9 @@ func TestDedup(t *testing.T) {
 		}
 		// The next run records the object as not modified.
 		runFetch(t, 0, "-s", "mirror", "--warc", "--dedup", source, "--output-dir", second, site.URL+"/")
+		if n := revisitsOfOthers(t, second, site.URL+"/big"); n != 2 {
+			t.Errorf("%d revisit records of /big refer to the first archive, want 2", n)
+		}
 		if got := runFetch(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
 			t.Errorf("after two runs: got %.20q", got)
 		}
@@ -93,6 +98,9 @@ func TestDedup(t *testing.T) {
 		}
 		runFetch(t, 0, "-s", "mirror", "--warc", "--output-dir", second, site.URL+"/")
 		runFetch(t, 0, "-s", "verify", second)
+		if got := runFetch(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
+			t.Errorf("after three runs: got %.20q", got)
+		}
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "tmp")); len(left) > 0 {
 		t.Errorf("left the files %v", left)
@@ -103,6 +111,34 @@ func TestDedup(t *testing.T) {
 		t.Fatal(err)
 	}
 	runFetch(t, 7, "mirror", "--warc", "--dedup", filepath.Join(dir, "page"), "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
+}
+
+// revisitsOfOthers returns the number of revisit records of a URL in the archive in
+// dir that refer to another archive, which is a reference without a record ID.
+func revisitsOfOthers(t *testing.T, dir, url string) (n int) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.gz"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no WARC files: %v", err)
+	}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r := warc.NewReader(f)
+		h, err := r.Next()
+		for ; err == nil; h, err = r.Next() {
+			if h.Type() == warc.Revisit && h.Target() == url && h.Get("WARC-Refers-To") == "" {
+				n++
+			}
+		}
+		if err != io.EOF {
+			t.Error(err)
+		}
+	}
+	return n
 }
 
 // globOne returns the only file that matches pattern.

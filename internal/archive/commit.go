@@ -269,12 +269,12 @@ func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture)
 		digest = last.Digest
 	}
 	if first, ok := duplicates[digest]; ok && c.a.isUsable(e, &first) {
-		return &first
+		return c.a.originalOf(&first)
 	}
 	// The first capture has no intact record. With a store, the place of the last
 	// record is unknown.
 	if last != nil && last.Digest == digest && c.a.uploads == nil && c.a.isUsable(e, last) {
-		return last
+		return c.a.originalOf(last)
 	}
 	return nil
 }

@@ -7,9 +7,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -88,6 +91,25 @@ func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
 		}
 	}
 	return false
+}
+
+// originalOf returns the capture in another archive that the record of c refers
+// to. The result has only a URL, a date and a payload digest. If the record is not
+// such a revisit record, originalOf returns c.
+func (a *Archive) originalOf(c *frontier.Capture) *frontier.Capture {
+	if c.Checksum != 0 || a.isRemote(c.File) { // a revisit record has no checksum
+		return c
+	}
+	h := a.recordHeader(c)
+	if h == nil || h.Type() != warc.Revisit || h.Get("WARC-Refers-To") != "" {
+		return c
+	}
+	u, err := uri.Parse(strings.Trim(h.Get("WARC-Refers-To-Target-URI"), "<>"))
+	if err != nil {
+		return c
+	}
+	date, _ := time.Parse(time.RFC3339, h.Get("WARC-Refers-To-Date")) // zero if the field is missing
+	return &frontier.Capture{URL: u.Unredacted(), Time: date, Proof: c.Proof}
 }
 
 // matchesChecksum reports whether the bytes of the WARC record of c match
