@@ -29,7 +29,7 @@ func (f *mailFlags) register(s *options.Set) {
 	p.StringVar(&f.newsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host")
 	p.StringArrayVar(&f.stores, "mail-store", nil, "look up mid, cid and mailto URLs in the mailbox `STORE`")
 	p = s.Section("Authentication")
-	p.StringVar(&f.sasl, "sasl", "", "log in with SASL `MECHANISM` (imap, pop; +LOGIN: no SASL; *: any)")
+	p.StringVar(&f.sasl, "sasl", "", "authenticate with SASL `MECHANISM` (imap, pop; +LOGIN: no SASL; *: any)")
 	options.SetValues(p.Lookup("sasl"), mail.Mechanisms()...)
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "allow plaintext passwords for news servers (insecure)")
 }
@@ -54,7 +54,7 @@ func (f *mailObjectFlags) register(s *options.Set) {
 	p := s.Section("News and mail")
 	p.BoolVar(&f.headers, "headers", false, "retrieve only the headers of news articles")
 	p.BoolVar(&f.body, "body", false, "retrieve only the bodies of news articles")
-	p.StringVar(&f.field, "field", "", "list articles with the value of the header field `NAME`")
+	p.StringVar(&f.field, "field", "", "list articles with the header field `NAME` of each")
 	p.BoolVar(&f.describe, "describe", false, "list newsgroups with their descriptions")
 	p.BoolVar(&f.mbox, "mbox", false, "write messages in mbox format (mboxrd)")
 	p.StringVar(&f.maildir, "maildir", "", "deliver messages to the Maildir `DIR`")

@@ -67,7 +67,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.StringVar(&f.dedup, "dedup", "", "write revisit records for content in the archive of the index `CDXJ`")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
 	p.StringVar(&f.description, "description", "", "record `TEXT` as the description in each WARC file")
-	p.StringVar(&f.isPartOf, "is-part-of", "", "record `NAME` as the collection (isPartOf) in each WARC file")
+	p.StringVar(&f.isPartOf, "is-part-of", "", "store `NAME` as the collection (isPartOf) in each WARC file")
 	p.StringVar(&f.mailboxes, "mailboxes", "", "also store messages in mail/ as `FORM` (mbox or maildir)")
 	options.SetValues(p.Lookup("mailboxes"), "mbox", "maildir")
 	p.StringVar(&f.browse, "browse", "", "write a copy to `DIR` that web browsers can open locally")
