@@ -1,4 +1,5 @@
-// Package doc contains the pages of this folder, for the help of the command.
+// Package doc embeds the Markdown pages of this folder, which "fetch help
+// TOPIC" prints.
 package doc
 
 import (
@@ -10,17 +11,18 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// A Page is a page of the documentation.
+// A Page is one page of the documentation.
 type Page struct {
-	Name  string // name of the file without its extension, such as "mirroring"
+	Name  string // file name without its extension, such as "mirroring"
 	Title string
 	Text  string // Markdown
 }
 
-// reports lists the pages that contain results of tests and not instructions.
+// reports lists the pages that Pages omits, because they contain test results
+// instead of instructions.
 var reports = []string{"curl-cases"}
 
-// Pages returns the pages in alphabetical order of their names.
+// Pages returns all pages of the documentation, sorted by name.
 func Pages() (pages []Page, err error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {

@@ -23,9 +23,9 @@ var classNames = [...]string{"metadata service", "reserved", "loopback", "link-l
 func (c class) String() string { return classNames[c] }
 
 // specialPrefixes lists the address prefixes that are not public. The IPv4
-// prefixes are the special-purpose registries of IANA (RFC 6890). The IPv6
-// prefixes are the reserved parts of 2000::/3. All IPv6 addresses outside
-// 2000::/3 are reserved.
+// prefixes are from the special-purpose registry of IANA (RFC 6890). The IPv6
+// prefixes include the reserved parts of 2000::/3. IPv6 addresses outside
+// 2000::/3 that match no prefix are reserved, except those of NAT64.
 var specialPrefixes = []struct {
 	prefix netip.Prefix
 	class  class
@@ -71,8 +71,9 @@ var metadataAddrs = []netip.Addr{
 	netip.MustParseAddr("fe80::a9fe:a9fe"), // OpenStack
 }
 
-// localNames lists the names of the local machine in the hosts files of Linux,
-// BSD, macOS and Windows. Subdomains of localhost are local names too.
+// localNames lists the names that the hosts files of Linux, BSD, macOS and
+// Windows assign to the local machine. Subdomains of localhost are local names
+// too.
 var localNames = []string{
 	"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4",
 	"localhost6", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
@@ -162,5 +163,6 @@ func neighbourhood(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// IsPublic reports whether the [Policy] classifies an IP address as public.
+// IsPublic reports whether the [Policy] classifies an IP address as public. It
+// returns false for the zero Addr.
 func IsPublic(a netip.Addr) bool { return a.IsValid() && classOf(a) == public }

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// anyPort is the network of [Net.DialContext] for a UDP socket that accepts the
-// first reply from another port of the server.
+// anyPort is the network argument of [Net.DialContext] for a UDP socket whose
+// server may choose another port with its first reply, as in TFTP.
 const anyPort = "udp-any"
 
-// dialAnyPort opens a UDP socket for datagrams to the address to, and for
-// replies from any port of this address.
+// dialAnyPort opens a UDP socket that sends to the server whose address is
+// given by to. The socket accepts replies from any port of this server.
 func dialAnyPort(ctx context.Context, local netip.Addr, to netip.AddrPort) (net.Conn, error) {
 	network := "udp4"
 	if to.Addr().Unmap().Is6() {
@@ -34,13 +34,13 @@ func dialAnyPort(ctx context.Context, local netip.Addr, to netip.AddrPort) (net.
 
 // An anyPortConn is a UDP socket that exchanges datagrams with one server. The
 // first datagram of the server may come from another port, to which all later
-// datagrams are sent. The conn ignores datagrams from other addresses and other
-// ports, and datagrams from reserved ports to which nothing was sent.
+// datagrams are sent. Read ignores datagrams from other addresses and other
+// ports, and datagrams from ports below 1024 to which nothing was sent.
 type anyPortConn struct {
 	*net.UDPConn
-	first  netip.AddrPort                 // address of the first datagram
-	peer   atomic.Pointer[netip.AddrPort] // address of the next datagram
-	chosen atomic.Bool                    // the server has chosen its port
+	first  netip.AddrPort                 // destination of the first datagram
+	peer   atomic.Pointer[netip.AddrPort] // destination of the next datagram
+	chosen atomic.Bool                    // the first reply has fixed the port of the server
 }
 
 func (c *anyPortConn) Read(p []byte) (int, error) {

@@ -58,8 +58,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return b.received(b.ReadCloser.Read(p))
 }
 
-// CanReadPipe implements splice.Source. Bytes beyond a limit must be read with
-// Read, which does not return them.
+// CanReadPipe implements splice.Source. It returns false when the body has
+// reached its limit, because only Read discards further bytes.
 func (b *body) CanReadPipe() bool {
 	return b.err == nil && b.pipeLimit(1) > 0 && splice.CanRead(b.ReadCloser)
 }
@@ -69,8 +69,8 @@ func (b *body) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return b.received(splice.Read(b.ReadCloser, p, b.pipeLimit(limit)))
 }
 
-// pipeLimit returns the number of bytes, at most limit, that the body can have
-// before it is longer than allowed or announced.
+// pipeLimit reduces limit to the number of bytes that may still arrive before
+// the body is longer than allowed or announced.
 func (b *body) pipeLimit(limit int) int {
 	if allowed := b.policy.MaxBody; allowed > 0 {
 		limit = int(min(int64(limit), allowed-b.total))
@@ -81,7 +81,8 @@ func (b *body) pipeLimit(limit int) int {
 	return limit
 }
 
-// received counts n bytes that were read and returns the results of Read.
+// received counts the n bytes of a read and checks the limits. It returns the
+// number of bytes and the error for the caller of Read.
 func (b *body) received(n int, err error) (int, error) {
 	b.total += int64(n)
 	if over := b.total - b.policy.MaxBody; b.policy.MaxBody > 0 && over > 0 && (err == nil || err == io.EOF) {
@@ -120,8 +121,8 @@ func (b *body) wrapReadError(err error) error {
 	return wrapError("read", b.url, err)
 }
 
-// Close ends the transfer. It can be called more than once. It can be called
-// while another goroutine is in Read.
+// Close ends the transfer. It can be called more than once, and while another
+// goroutine is in Read.
 func (b *body) Close() error {
 	b.closing.Do(func() {
 		b.closeErr = b.ReadCloser.Close()

@@ -19,14 +19,14 @@ type Client struct {
 	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
 	schemes map[string]*Scheme
 	wrap    []Middleware
-	driver  Driver // the method dispatch, wrapped by the middlewares
+	driver  Driver // the method dispatch inside the middlewares
 	open    map[string]func() Driver
 	done    chan struct{}
-	close   func() // closes the channel done once
+	close   func() // closes the channel done, only once
 }
 
 // New returns a Client that supports the given schemes. If two schemes have the
-// same name, New uses the second one.
+// same name, New uses the later one.
 func New(opts Options, schemes ...Scheme) *Client {
 	c := &Client{
 		policy:  opts.Policy,
@@ -49,8 +49,8 @@ func New(opts Options, schemes ...Scheme) *Client {
 // With returns a Client with additional middlewares. The two Clients share
 // their schemes, their Policy and their connections. A request passes first
 // through the middlewares of c and then through the inner middlewares. Closing
-// one Client closes both. With calls each middleware of c again, because it
-// wraps another Driver.
+// one Client closes both. With calls each middleware of c again, because the
+// middlewares of the new Client wrap another Driver.
 func (c *Client) With(inner ...Middleware) *Client {
 	derived := *c
 	derived.wrap = slices.Concat(c.wrap, inner)
@@ -58,7 +58,8 @@ func (c *Client) With(inner ...Middleware) *Client {
 	return &derived
 }
 
-// chain sets c.driver to the method dispatch, wrapped by the middlewares of c.
+// chain wraps the method dispatch in the middlewares of c and stores the result
+// in c.driver. The first middleware is the outermost.
 func (c *Client) chain() {
 	c.driver = DriverFunc(c.dispatch)
 	for _, wrap := range slices.Backward(c.wrap) {
@@ -78,14 +79,15 @@ func (c *Client) env(opts Options) Env {
 }
 
 // Close closes idle connections and makes new requests fail. Requests in
-// progress continue.
+// progress continue. Close can be called more than once and always returns nil.
 func (c *Client) Close() error {
 	c.close()
 	return nil
 }
 
-// Get retrieves the object at a URL that the user entered. It reads text as
-// [ParseURL] does. The caller must close the body of the response.
+// Get retrieves the object at a URL that the user entered. It parses text with
+// [ParseURL]. The caller must close the body of the response. The error is an
+// [*Error].
 func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 	u, err := ParseURL(text)
 	if err != nil {
@@ -96,8 +98,9 @@ func (c *Client) Get(ctx context.Context, text string) (*Response, error) {
 
 // ParseURL parses a URL that the user entered. The URL must have a scheme (RFC
 // 3986 section 3), and may have a zone identifier (RFC 6874). ParseURL repairs
-// invalid text with [uri.Unwrap] and [uri.Repair], so the result may differ from
-// text. The result is intended for Request.URL.
+// invalid text with [uri.Unwrap] and [uri.Repair], so the result may differ
+// from text. The result is intended for Request.URL. The error is an [*Error]
+// with the Fault BadURL.
 func ParseURL(text string) (uri.URI, error) {
 	u, err := uri.ParseZone(text)
 	if err != nil {
@@ -115,9 +118,9 @@ func ParseURL(text string) (uri.URI, error) {
 }
 
 // Do sends a request, follows redirects and returns the final response. The
-// caller must close the response body. The end of ctx also ends reading from
-// the body. If the server rejects the request, Do returns an error, or the
-// error page if req.ErrorBody is set.
+// caller must close the response body. If ctx ends, reading from the body also
+// fails. The error is an [*Error]. If the server rejects the request, Do
+// returns an error, or the error page if req.ErrorBody is set.
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	select {
 	case <-c.done:
@@ -253,8 +256,8 @@ func (c *Client) Plan(req *Request) ([]scheme.Step, error) {
 	return steps, nil
 }
 
-// Query returns the URL that sends a query to the searchable index at u. To
-// search the index, pass the URL to [Client.Do].
+// Query returns the URL of a search for q in the searchable index at u. To run
+// the search, pass the URL to [Client.Do].
 func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 	s, err := c.scheme(u)
 	var found uri.URI

@@ -12,17 +12,17 @@ import (
 )
 
 // A conn is a network connection that a dialer opened. It records the address
-// of the server and the grant of the request. A read or a write fails with a
+// of the server and the pool key of the request. A read or a write fails with a
 // timeout if no byte is transferred for the idle time.
 type conn struct {
 	net.Conn
-	peer  netip.AddrPort // zero if the connection uses a proxy
+	peer  netip.AddrPort // zero if the connection uses a proxy or a Unix domain socket
 	host  string         // the host that was dialed
 	proxy Proxy          // zero for a direct connection
-	key   string         // result of grant.key
+	key   string         // pool key of the request, from grant.key
 
 	quickAck    syscall.RawConn // not nil if received data is acknowledged at once
-	probe       *probe          // of IsQuiet; nil before its first call
+	probe       *probe          // used by IsQuiet; nil before the first call of IsQuiet
 	buffersOnly bool            // makes Read return no data, so that IsQuiet tests only the buffers of TLS and taps
 
 	mu    sync.Mutex
@@ -31,11 +31,11 @@ type conn struct {
 	write deadline
 }
 
-// A deadline is the time at which reads or writes of a conn fail. It is the
-// deadline that the caller set or the end of the idle time, whichever is
+// A deadline determines the time at which reads or writes of a conn fail. This
+// is the deadline that the caller set or the end of the idle time, whichever is
 // earlier.
 type deadline struct {
-	requested time.Time // deadline of the caller
+	requested time.Time // deadline that the caller set, or zero
 	setAt     time.Time // when the deadline of the connection was set
 }
 
@@ -81,7 +81,9 @@ func (c *conn) refreshDeadline(l *deadline, set func(time.Time) error) {
 	}
 }
 
-// setDeadline restarts the idle time of a connection. The caller holds c.mu.
+// setDeadline restarts the idle time for reads or writes, whose deadline is l.
+// The parameter set is SetReadDeadline or SetWriteDeadline of the underlying
+// connection. The caller must hold c.mu.
 func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
 	l.setAt = time.Now()
 	t := l.requested
@@ -115,8 +117,8 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// CloseWrite closes the connection for writing, if the underlying connection
-// supports half-closing.
+// CloseWrite closes the connection for writing. It returns an error if the
+// underlying connection does not support this.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -141,8 +143,8 @@ func connOf(c net.Conn) *conn {
 }
 
 // PeerOf returns the IP address of the server at the other end of c, for
-// Response.Peer. It returns the zero Addr if c uses a proxy or was not opened
-// by a Net.
+// Response.Peer. It returns the zero Addr if c uses a proxy or a Unix domain
+// socket, or was not opened by a Net.
 func PeerOf(c net.Conn) netip.Addr {
 	if own := connOf(c); own != nil {
 		return own.peer.Addr()
@@ -152,6 +154,7 @@ func PeerOf(c net.Conn) netip.Addr {
 
 // SetIdleTimeout sets the maximum time that a read or a write of c waits for
 // the next byte. Zero means no limit, which suits interactive sessions.
+// SetIdleTimeout has no effect if c was not opened by a Net.
 func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own := connOf(c)
 	if own == nil {
@@ -168,6 +171,7 @@ func SetIdleTimeout(c net.Conn, d time.Duration) {
 // it. It speeds up responses that a server sends in several small writes. By
 // Nagle's algorithm, each write waits for the acknowledgment of the previous
 // write, usually for 40 ms. SetQuickAck must be called before the first read.
+// It has no effect if c was not opened by a Net.
 func SetQuickAck(c net.Conn) {
 	own := connOf(c)
 	if own == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// A dialer opens the network connections of a Client and implements Net. No
-// other code in this module dials, listens or resolves names.
+// A dialer opens all network connections of a Client and implements Net.
+// Drivers never dial, listen or resolve names themselves.
 type dialer struct {
 	policy   *Policy
 	resolver Resolver
@@ -49,9 +49,9 @@ func (d *dialer) Key(ctx context.Context) string {
 	return g.key()
 }
 
-// usesSocket reports whether the target of the grant is reached by the Unix
-// domain socket. A redirect to another origin and back does not use it, because
-// another server would then choose the URL.
+// usesSocket reports whether the dialer connects to the Unix domain socket
+// instead of the target of g. After a redirect to another origin and back, it
+// returns false, because another server chose the URL.
 func (d *dialer) usesSocket(g *grant) bool { return d.socket != "" && (g.typed || g.firstParty) }
 
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -88,8 +88,8 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	return d.connect(ctx, network, g, t)
 }
 
-// notePort reports that the URL uses an unusual port. Each port is reported
-// once per Client.
+// notePort adds a note to the Trace if the port of t is unusual for its scheme.
+// Each port is noted once per Client.
 func (d *dialer) notePort(g *grant, t Target) {
 	_, unusual := d.policy.portVerdictFor(g, t)
 	if !unusual || g.configured || g.trace == nil || g.trace.Note == nil {
@@ -101,9 +101,9 @@ func (d *dialer) notePort(g *grant, t Target) {
 	}
 }
 
-// dialTarget parses addr and returns it with the grant that applies to it. An
-// address is treated as supplied by the server, unless it is the host of the
-// URL or an address from the configuration.
+// dialTarget parses addr, a host and port, and returns the grant with which the
+// Policy checks it. An address is treated as supplied by the server, unless it
+// is the host of the URL or an address from the configuration.
 func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
 	if addr == g.target.Address() {
 		return g.target, g, nil
@@ -135,9 +135,9 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 		return nil, err
 	}
 	if network != "tcp" {
-		// Connecting a UDP socket always succeeds, so that the first address is
-		// always used. Most servers that use UDP have only IPv4, so IPv4
-		// addresses come first.
+		// Connecting a UDP socket always succeeds, so only the first address is
+		// used. Most servers that use UDP have only IPv4, so IPv4 addresses
+		// come first.
 		slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	}
 	g.trace.Reached(trace.Resolved, nil)
@@ -180,7 +180,8 @@ func (d *dialer) resolveAllowed(ctx context.Context, g *grant, t Target) ([]neti
 }
 
 // DialPeer opens a connection to the server at the other end of control, at the
-// given port. It ignores the IP address that a server sends with the port.
+// given port. It never connects to another IP address, even if the server sent
+// one with the port.
 func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error) {
 	g, c, err := d.controlConn(ctx, control)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // safe for concurrent use.
 //
 // If the error is nil, the Response and its Body are not nil. The caller closes
-// the Body. The end of ctx also ends reading from the Body. The Body of a Stat
+// the Body. If ctx ends, reading from the Body also fails. The Body of a Stat
 // request is empty. A field of the Response is zero if the protocol cannot
 // report it without transferring the object.
 type Driver interface {
@@ -32,9 +32,9 @@ type DriverFunc func(ctx context.Context, req *Request) (*Response, error)
 func (f DriverFunc) Do(ctx context.Context, req *Request) (*Response, error) { return f(ctx, req) }
 
 // A Middleware wraps a Driver and adds behavior for all schemes, such as
-// retries, logs or limits. A Client calls each Middleware when it is created,
-// not for each request. The wrapped Driver reads the properties of the scheme
-// from [Request.Scheme].
+// retries, logs or limits. A Client calls each Middleware when the Client is
+// created, not for each request. The Driver that a Middleware returns can read
+// the properties of the scheme from [Request.Scheme].
 type Middleware func(Driver) Driver
 
 // An Env contains the resources that a Driver may use, such as the network.
@@ -65,9 +65,9 @@ type Net interface {
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 
 	// DialPeer opens a second connection to the server at the other end of
-	// control, at the given port. Control must be a connection that this Net
-	// opened. The ftp driver opens its data connections with DialPeer. Ports
-	// below 1024 must be listed in the field Ports.Peer of the Scheme.
+	// control, at the given port. The connection control must have been opened
+	// by this Net. The ftp driver opens its data connections with DialPeer.
+	// Ports below 1024 must be listed in the field Ports.Peer of the Scheme.
 	DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
 
 	// ListenPeer listens on the local address of the connection control. It
@@ -80,26 +80,26 @@ type Net interface {
 	// Policy may allow the connection for only one of them.
 	Key(ctx context.Context) string
 
-	// Proxy returns the HTTP proxy to which the request must be sent with its
-	// URL in absolute form, and the server for the request line. The Host of
-	// the server may be an address that Proxy resolved. Proxy returns the zero
-	// Proxy if there is no such proxy, or if DialContext connects through the
-	// proxy. Only the http driver calls Proxy.
+	// Proxy returns the HTTP proxy to which the driver must send the request
+	// with its URL in absolute form. It also returns the server for the request
+	// line, whose Host may be an address that Proxy resolved. Proxy returns the
+	// zero Proxy if there is no such proxy, or if DialContext connects through
+	// the proxy. Only the http driver calls Proxy.
 	Proxy(ctx context.Context) (Proxy, Target, error)
 
 	// DialProxy connects to the HTTP proxy that the method Proxy returns.
 	DialProxy(ctx context.Context) (net.Conn, error)
 
-	// Gateway checks the server of the URL against the Policy. It is called if
-	// the request is sent through a gateway. It returns the target for the
-	// request line. The Host of the target may be an address that Gateway
-	// resolved. It is empty if the URL has no host.
+	// Gateway checks the server of the URL against the Policy. A driver calls
+	// it if it sends the request through a gateway. Gateway returns the target
+	// for the request line. The Host of the target may be an address that
+	// Gateway resolved. The Host is empty if the URL has no host.
 	Gateway(ctx context.Context) (Target, error)
 }
 
-// A Search is a query for an index.
+// A Search is a query for a searchable index.
 type Search struct {
-	Words string    // in the syntax of the index
+	Words string    // search words, in the syntax of the index
 	Like  []uri.URI // find documents similar to these (relevance feedback)
 	Max   int       // maximum number of entries; 0 means the server's default
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An Error records an error with the operation and the URL that caused it. A
-// Client and the Body of a Response return only errors of this type. An Error
-// never wraps another Error. [FaultOf] returns the class of an Error.
+// An Error records an error with the operation and the URL that caused it. All
+// requests of a Client, and reads from the Body of a Response, return only
+// errors of this type. If a driver returns an Error, the Client sets its empty
+// fields and does not wrap it in another Error. [FaultOf] returns the class of
+// an Error.
 type Error struct {
-	Op         string        // the failed operation: "get", "dial", "read", "redirect"
+	Op         string        // the failed operation, such as "get", "read" or "redirect"
 	URL        string        // the URL that failed, with secrets masked
 	Code       int           // status code of the server, or zero
 	RetryAfter time.Duration // minimum time before a retry, as the server requested it, or zero
@@ -47,11 +49,11 @@ func (e *Error) Is(target error) bool {
 }
 
 // ErrPastEnd reports that the object ends before the first byte of
-// [Request.Range]. It is used if the server does not report the size of the
-// object.
+// [Request.Range]. A driver returns it only if the server does not report the
+// size of the object.
 var ErrPastEnd = errors.New("the object ends before the range")
 
-// Errorf returns a formatted error with the class f. The text does not contain
+// Errorf formats an error and adds the class f to it. The text does not contain
 // the name of the class. Errorf wraps the operands of %w verbs like fmt.Errorf.
 func (f Fault) Errorf(format string, args ...any) error {
 	return &faultError{f, fmt.Errorf(format, args...)}

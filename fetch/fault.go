@@ -39,8 +39,9 @@ const (
 	Canceled                     // the caller canceled the request
 )
 
-// faults contains the name of each Fault in log records. The field retry is
-// true if a failed request with the Fault may succeed when it is sent again.
+// faults maps each Fault to its name, which appears in log records. The field
+// retry is true if a request that failed with the Fault may succeed when it is
+// sent again.
 var faults = [...]struct {
 	name  string
 	retry bool
@@ -75,7 +76,8 @@ var faults = [...]struct {
 	Canceled:    {"canceled", false},
 }
 
-// String returns the name of the Fault in log records and messages.
+// String returns the name of the Fault for log records and messages, such as
+// "not-found".
 func (f Fault) String() string {
 	if int(f) >= len(faults) {
 		f = 0
@@ -86,6 +88,6 @@ func (f Fault) String() string {
 // Error returns the name of the Fault.
 func (f Fault) Error() string { return f.String() }
 
-// retryable reports whether a failed request with the Fault f may succeed when
-// it is sent again.
+// retryable reports whether a request that failed with the Fault f may succeed
+// when it is sent again.
 func (f Fault) retryable() bool { return int(f) < len(faults) && faults[f].retry }

@@ -11,8 +11,8 @@ import (
 )
 
 // A grant is the permission to open the connections of one request. The Policy
-// puts the grant into the context of the request. The dialer rejects
-// connections without a grant.
+// creates the grant, and the Client puts it into the context of the request.
+// The dialer rejects connections without a grant.
 type grant struct {
 	scheme *Scheme
 	target Target
@@ -33,7 +33,8 @@ func grantOf(ctx context.Context) *grant {
 	return g
 }
 
-// traceOf returns the Trace of the request for which ctx has a grant, or nil.
+// traceOf returns the Trace of the request whose grant is in ctx, or nil if
+// there is none.
 func traceOf(ctx context.Context) *trace.Trace {
 	if g := grantOf(ctx); g != nil {
 		return g.trace
@@ -89,7 +90,8 @@ func (g *grant) withServerTarget() *grant {
 }
 
 // isPageServer reports whether t is the server of the document that supplied
-// the URL. The Policy has already allowed access to this host and port.
+// the URL. The Policy allowed this host and port when the document was
+// retrieved.
 func (g *grant) isPageServer(t Target) bool {
 	o := t.Origin()
 	return g.pageOrigin.Host != "" && g.pageOrigin.Host == o.Host && g.pageOrigin.Port == o.Port
@@ -175,8 +177,9 @@ func (g *grant) allowsClass(a netip.Addr, c class) bool {
 	return true
 }
 
-// key returns the part of a pool key that depends on the grant. Requests with
-// different permissions have different keys and share no connections.
+// key returns the part of a connection pool key that depends on the grant.
+// Requests with different permissions have different keys and share no
+// connections.
 func (g *grant) key() string {
 	switch {
 	case g.typed:

@@ -9,11 +9,11 @@ import (
 )
 
 // List returns an iterator over the entries of a listing, such as a directory
-// or a menu. The URL is one that the user entered. Each iteration sends a new
-// request and closes its Body at the end. The first error ends the iteration.
-// If the URL names no listing, the error has the Fault Unsupported. To fetch an
-// entry, pass [Entry.Request] to [Client.Do]. Get would trust the URL of the
-// entry like a URL that the user entered.
+// or a menu. The text is a URL that the user entered, as for [Client.Get]. Each
+// loop over the iterator sends a new request and closes the Body at its end.
+// The first error ends the loop. If the URL names no listing, the error has the
+// Fault Unsupported. To fetch an entry, pass [Entry.Request] to [Client.Do]. Do
+// not use Get, which trusts a URL as if the user had entered it.
 func (c *Client) List(ctx context.Context, text string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		resp, err := c.Get(ctx, text)
@@ -44,8 +44,9 @@ func (e Entry) Request() *Request {
 // if the response was not returned by a Client.
 func (r *Response) Request(u uri.URI) *Request { return r.source.newRequest(u) }
 
-// A referrer is a response whose links requests may follow. It describes the
-// links only when a request is made, because most responses need no request.
+// A referrer records the response that contains a link. The Source of the link
+// is computed only when a request follows it, because most links are not
+// followed.
 type referrer struct {
 	client  *Client
 	request *Request // request of the response
@@ -63,8 +64,8 @@ func (l *referrer) newRequest(u uri.URI) *Request {
 	return &Request{URL: u, From: from, Auth: r.Auth, leftOrigin: l.leftOrigin()}
 }
 
-// leftOrigin reports whether a redirect left the origin of the URL that the user
-// entered.
+// leftOrigin reports whether a redirect or a link has left the origin of the
+// URL that the user entered.
 func (l *referrer) leftOrigin() bool {
 	r := l.request
 	if r.leftOrigin || r.Typed() {

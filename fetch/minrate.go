@@ -8,8 +8,8 @@ import (
 )
 
 // rateBody is a Body whose Read fails if the server sends too slowly. It wraps
-// the body of the driver directly. Pauses of middlewares and of the reader
-// therefore do not count.
+// the body of the driver directly, so that pauses of middlewares and of the
+// caller do not count.
 type rateBody struct {
 	io.ReadCloser
 	rate     int64         // minimum rate in bytes per second
@@ -37,7 +37,8 @@ func (b *rateBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return b.count(start, n, err)
 }
 
-// count adds a call of Read to the window and returns its results.
+// count adds the duration and the bytes of a Read to the window. It returns the
+// results of Read, or an error if the rate is too low.
 func (b *rateBody) count(start time.Time, n int, err error) (int, error) {
 	b.waited, b.received = b.waited+time.Since(start), b.received+int64(n)
 	if err != nil || b.waited < window {

@@ -13,21 +13,21 @@ import (
 // and does not retry.
 type Options struct {
 	Policy Policy
-	Wrap   []Middleware // each wraps the next one; the first runs first
+	Wrap   []Middleware // middlewares; the first one is the outermost
 	Proxy  ProxyFunc    // nil means no proxy
 	Login  LoginFunc    // if nil, only URL and Request supply credentials
 	TLS    *tls.Config  // nil means the certificates of the system
 
-	// RedirectLogin returns the credential for another origin after a redirect
-	// of a URL that the user entered. It must not return a default credential,
-	// because the server chose the origin. If RedirectLogin is nil or returns
-	// nil, the request continues without a credential.
+	// RedirectLogin returns the credential for the new origin if a URL that the
+	// user entered redirects to another origin. It must not return a default
+	// credential, because the server chose the origin. If RedirectLogin is nil
+	// or returns nil, the request continues without a credential.
 	//
 	// RedirectLogin is not called if the redirect changes the protocol, or if
 	// it changes the port but not the host. The default ports of a protocol
 	// with and without TLS count as the same port. It is not called for a
 	// plaintext scheme if an earlier URL used TLS. If the credential is sent in
-	// plaintext, a note reports this to the user.
+	// plaintext, the Client reports this as a note to the Trace.
 	RedirectLogin func(Origin) *Credential
 
 	Resolver Resolver // nil means SystemResolver
@@ -61,7 +61,8 @@ type Options struct {
 }
 
 // A LoginFunc finds the credential that a server or proxy requires, for example
-// in a netrc file or by asking the user. It returns nil if there is none.
+// in a netrc file or by asking the user. It returns nil if there is none. A
+// Client may call it from several goroutines at the same time.
 type LoginFunc func(ctx context.Context, c Challenge) (*Credential, error)
 
 // A Challenge describes a server or a proxy that requires a credential.

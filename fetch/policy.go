@@ -16,18 +16,18 @@ type Policy struct {
 	reach reach    // Public, Typed or Allowlist
 	hosts []string // allowed hosts if reach is listed
 
-	Schemes         []string       // allowed schemes; nil allows all, but schemes with Local set only in the Policy Typed
-	Redirects       []string       // allowed for links in addition to Scheme.Links; "*" means all except confined schemes
+	Schemes         []string       // allowed schemes; nil means all, but schemes with Local set only with Typed
+	Redirects       []string       // schemes allowed for links besides Scheme.Links; "*" means all but confined schemes
 	RedirectsOnly   []string       // if not nil, only these schemes are allowed for links and redirects
 	Ports           []PortRule     // ports allowed besides Scheme.Ports
-	Addresses       []netip.Prefix // allowed in URLs that the user entered, including metadata services
+	Addresses       []netip.Prefix // addresses allowed in URLs that the user entered, including metadata services
 	WebPorts        bool           // for http and https, block only the ports that browsers block
 	Downgrade       bool           // allow Links.Downgrade, such as links from https to http
 	LocationTrusted bool           // send credentials to all hosts after a redirect
 
-	// Blocked reports whether no connection to an address may be opened, for
-	// example to the listener of this program. It also applies to proxies and to
-	// data connections. It may be nil.
+	// Blocked reports whether connections to an address are forbidden. A
+	// program can use it to protect its own listeners. It also applies to
+	// proxies and to data connections. It may be nil.
 	Blocked func(netip.AddrPort) bool
 
 	MaxHops int   // redirects per request; 0 means 10, negative means none
@@ -211,7 +211,7 @@ func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 }
 
 // ParseAddressRule parses an IP address or a prefix, such as 192.0.2.0/24, for
-// Policy.Addresses.
+// Policy.Addresses. The error has the Fault Usage.
 func ParseAddressRule(s string) (netip.Prefix, error) {
 	p, ok := parseAddressOrPrefix(s)
 	if !ok {

@@ -25,8 +25,8 @@ var textServices = []uint16{
 	9200, 9300, 9418, 10250, 10255, 11211, 15672, 25672, 27017, 27018, 27019, 28017, 50000, 61613,
 }
 
-// amplifiers lists the UDP ports of services that answer one datagram with
-// many.
+// amplifiers lists the UDP ports of services that send many datagrams in
+// response to one.
 var amplifiers = []uint16{53, 123, 161, 1900, 5353, 11211}
 
 // A PortRule allows a port that the Policy denies by default.
@@ -37,7 +37,7 @@ type PortRule struct {
 }
 
 // ParsePortRule parses a rule such as "gopher:7070" or "25". The suffix ":any"
-// also allows the port in links and redirects.
+// also allows the port in links and redirects. The error has the Fault Usage.
 func ParsePortRule(s string) (PortRule, error) {
 	text, anyone := strings.CutSuffix(s, ":any")
 	r := PortRule{Any: anyone}
@@ -52,9 +52,9 @@ func ParsePortRule(s string) (PortRule, error) {
 	return r, nil
 }
 
-// portVerdict returns the rule that blocks a port for the scheme s, or "" if
-// the port is allowed. The result unusual is true if the Client should report
-// an allowed port to the user.
+// portVerdict returns the rule that blocks a port for the scheme s, as a key of
+// portRules. It returns "" if the port is allowed. The result unusual is true
+// if the Client should report an allowed port to the user.
 func (p *Policy) portVerdict(s *Scheme, port uint16, typed bool) (rule string, unusual bool) {
 	class := s.Ports.Class
 	web := class == scheme.WebPorts && (typed || p.WebPorts)

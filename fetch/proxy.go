@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Proxy is a proxy server with the options for its use. The zero Proxy means
-// a direct connection.
+// A Proxy describes a proxy server and how to use it. The zero Proxy means a
+// direct connection.
 type Proxy struct {
 	// URL has the form SCHEME://[USER:PASSWORD@]HOST:PORT, where SCHEME is
 	// http, https, socks4, socks4a, socks5 or socks5h. With socks4a and
@@ -32,15 +32,16 @@ type ProxyAuth uint8
 const (
 	ProxyBasic  ProxyAuth = iota // Basic, sent with the first request
 	ProxyDigest                  // Digest (RFC 7616), after a challenge
-	ProxyAny                     // Digest or else Basic, after a challenge
+	ProxyAny                     // Digest if the proxy offers it, otherwise Basic; after a challenge
 )
 
-// A ProxyFunc returns the Proxy for connections to a target. It is called for
-// every connection. It must always return the same Proxy for the same target.
+// A ProxyFunc returns the Proxy for connections to a target. A Client calls it
+// for every connection, and may call it from several goroutines at the same
+// time. It must always return the same Proxy for the same target.
 type ProxyFunc func(Target) (Proxy, error)
 
-// dialThroughProxy connects to t through the proxy via. The Policy has already
-// checked the name and the port. If the Policy denies some addresses,
+// dialThroughProxy connects to the target t through a proxy. The Policy has
+// already checked the name and the port. If the Policy denies some addresses,
 // dialThroughProxy resolves the name and sends an allowed address to the proxy.
 func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
@@ -229,7 +230,8 @@ func proxyOverride(challenges []httpauth.Challenge) override.Setting {
 	return override.Setting{Kind: override.ProxyLogin}
 }
 
-// proxyFault returns the class of an error that occurred while using a proxy.
+// proxyFault adds a Fault to the error of a proxy connection. If the proxy
+// requires authentication, it also adds the setting that enables it.
 func proxyFault(err error) error {
 	var login *proxy.AuthRequiredError
 	var refused *proxy.RefusedError

@@ -16,9 +16,10 @@ import (
 // case. HTTP_PROXY is ignored, because a CGI program gets this variable from
 // the header field Proxy of its client (CVE-2016-5386).
 //
-// The function getenv, usually os.Getenv, returns the value of a variable. It
-// is called for each target. An invalid variable causes an error only for
-// targets that use this variable.
+// The function getenv, usually os.Getenv, returns the value of a variable. The
+// variables http_proxy, all_proxy and no_proxy are read once, and the others
+// for each target. An invalid variable causes an error only for targets that
+// use this variable.
 func ProxyFromEnvironment(getenv func(string) string) ProxyFunc {
 	env := proxy.ParseEnv(getenv)
 	return func(t Target) (Proxy, error) {
@@ -45,7 +46,8 @@ func (p Proxy) isTarget(t Target) bool {
 }
 
 // ParseProxy parses a proxy in the form [SCHEME://][USER:PASSWORD@]HOST[:PORT].
-// The default scheme is http. The scheme socks means socks4.
+// The default scheme is http. The scheme socks means socks4. The error has the
+// Fault Usage or Unsupported.
 func ParseProxy(text string) (Proxy, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text

@@ -51,8 +51,8 @@ func (c *conn) isQuiet() bool {
 	return quiet && c.setDeadline(&c.read, c.Conn.SetReadDeadline) == nil
 }
 
-// A probe inspects the socket of a connection. It needs no memory for a call of
-// isQuiet, because a request may take less time than a few allocations.
+// A probe inspects the socket of a connection. Calls of isQuiet do not allocate
+// memory, because a few allocations can take longer than a request.
 type probe struct {
 	socket       syscall.RawConn // nil if the connection is not a socket
 	inspect      func(fd uintptr)

@@ -22,8 +22,9 @@ type dialResult struct {
 }
 
 // race connects to several addresses in parallel and returns the first
-// connection that succeeds (Happy Eyeballs, RFC 8305). It calls judge with the
-// address before each attempt. It returns after all attempts have ended.
+// connection that succeeds (Happy Eyeballs, RFC 8305). Before each attempt, it
+// calls judge, which can reject the address. It returns after all attempts have
+// ended.
 func (d *dialer) race(
 	ctx context.Context, network string, addrs []netip.Addr, port uint16, judge func(netip.Addr) error,
 ) (dialResult, error) {
@@ -79,8 +80,8 @@ func (d *dialer) race(
 	}
 }
 
-// dialOne connects to one address, unless the context has already ended. It
-// reports the attempt to the Trace of the request.
+// dialOne connects to one address and reports the attempt to the Trace of the
+// request. It returns an error if ctx has already ended.
 func (d *dialer) dialOne(
 	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
 ) (net.Conn, error) {
@@ -98,7 +99,7 @@ func (d *dialer) dialOne(
 	return c, err
 }
 
-// dialAddr connects to one address.
+// dialAddr connects to one address after the Policy and judge have accepted it.
 func (d *dialer) dialAddr(
 	ctx context.Context, network string, to netip.AddrPort, judge func(netip.Addr) error,
 ) (net.Conn, error) {
@@ -147,7 +148,8 @@ func (d *dialer) dialAddr(
 	return dialer.DialContext(ctx, network, to.String())
 }
 
-// localAddr returns the local address of a connection from any port of a.
+// localAddr converts a to a net.Addr with port 0, for a connection from any
+// local port.
 func localAddr(network string, a netip.Addr) net.Addr {
 	if network == "udp" {
 		return net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))

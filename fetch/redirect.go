@@ -62,8 +62,8 @@ func requestIdentity(u uri.URI) string {
 	return u.WithoutUserinfo().WithoutFragment().Unredacted() + "\n"
 }
 
-// prepare returns a copy of req. It restricts the credential of the copy to one
-// origin.
+// prepare returns a copy of req in which the credential is restricted to one
+// origin. If req has no credential, prepare uses the userinfo of the URL.
 func (c *Client) prepare(req *Request) (*Request, error) {
 	r := req.Clone()
 	r.client = c
@@ -112,7 +112,7 @@ func (s *Scheme) credential(u uri.URI) (*Credential, error) {
 }
 
 // CredentialOf returns the percent-decoded user name and password in a URL. It
-// returns nil if the URL has neither.
+// returns nil if the URL has neither. The error has the Fault BadURL.
 func CredentialOf(u uri.URI) (*Credential, error) {
 	name, password, has := u.User()
 	if name == "" && !has {
@@ -168,8 +168,8 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	same := originOf(r.URL, here) == originOf(next.URL, there)
 	if !same {
 		// The Host field that the caller set is valid only for the first
-		// origin. It also selects cookies there. Curl also removes the Host
-		// field after a redirect to another origin, even with
+		// origin, where it also selects the cookies. Curl removes the Host
+		// field after a redirect to another origin too, even with
 		// --location-trusted.
 		next.Header = r.Header.Without(func(name string) bool { return strings.EqualFold(name, "Host") })
 	}
@@ -261,9 +261,9 @@ func discard(resp *Response) {
 	resp.Body.Close()
 }
 
-// contextFault returns the cause with which a context ended, or nil if it has
-// not ended. If the cause has no Fault, contextFault adds the Fault Canceled or
-// Timeout.
+// contextFault returns the cause of the end of ctx as an error with a Fault, or
+// nil if ctx has not ended. If the cause has no Fault, contextFault adds the
+// Fault Canceled or Timeout.
 func contextFault(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if f := FaultOf(cause); f != Internal {
@@ -272,8 +272,8 @@ func contextFault(ctx context.Context) error {
 	return FaultOf(ctx.Err()).With(cause)
 }
 
-// preferContextFault returns the cause with which a context ended, if err is a
-// consequence of the end of the context. Otherwise it returns err.
+// preferContextFault returns the cause of the end of ctx if err is a
+// consequence of this end. Otherwise it returns err.
 func preferContextFault(ctx context.Context, err error) error {
 	if why := contextFault(ctx); why != nil && (FaultOf(err) != FaultOf(why) || errors.Is(err, ctx.Err())) {
 		return why

@@ -47,7 +47,7 @@ type Request struct {
 	Before        time.Time // retrieve only if not modified later
 
 	Header Header      // for schemes that have header fields
-	Auth   *Credential // if nil, the userinfo of the URL or the result of Env.Login
+	Auth   *Credential // if nil, the userinfo of the URL or the result of Env.Login is used
 
 	NoFollow  bool         // return a redirect instead of following it
 	ErrorBody bool         // return the server's error page instead of an error
@@ -55,7 +55,7 @@ type Request struct {
 
 	client *Client // the Client that carries out the request
 
-	leftOrigin  bool   // a redirect has left the origin that Auth is for
+	leftOrigin  bool   // a redirect has left the origin for which Auth is valid
 	typedOrigin Origin // origin of the URL that the user entered and that redirected to URL; may be zero
 	sawTLS      bool   // a URL in the chain of redirects used TLS
 }
@@ -104,16 +104,16 @@ func (s *Source) address() netip.Addr {
 
 // A Range selects the bytes of an object from offset First up to but not
 // including offset End. If End is 0, the range extends to the end of the
-// object. A negative First counts from the end. The zero Range selects the
-// complete object.
+// object. A negative First counts from the end of the object, and End is then
+// ignored. The zero Range selects the complete object.
 type Range struct{ First, End int64 }
 
 // IsZero reports whether the Range selects the complete object.
 func (r Range) IsZero() bool { return r == Range{} }
 
 // Bounds returns the offsets of the range in an object of the given size in
-// bytes. It returns false if the range begins at or after the end of the
-// object.
+// bytes. It returns false if the range contains no byte of the object, unless
+// the object is empty and the range starts at 0.
 func (r Range) Bounds(size int64) (first, end int64, ok bool) {
 	first, end = r.First, r.End
 	if first < 0 {
@@ -157,8 +157,8 @@ func (h Header) Values(name string) (values []string) {
 	return values
 }
 
-// Without returns a copy of the header. The copy does not contain the fields
-// for which drop returns true.
+// Without returns a copy of the header without the fields for which drop
+// returns true.
 func (h Header) Without(drop func(name string) bool) Header {
 	var kept Header
 	for _, f := range h {
@@ -177,8 +177,7 @@ type Origin struct {
 }
 
 // A Credential is the login of a user at one Origin. The Client sends it to no
-// other origin. If Origin is zero, the Client sets it to the origin of
-// Request.URL.
+// other origin. If Origin is zero, the Client uses the origin of Request.URL.
 type Credential struct {
 	Origin   Origin
 	User     string

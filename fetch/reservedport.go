@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/reservedport"
 )
 
-// dialReserved connects to an address from the first reserved local port that
-// is free.
+// dialReserved connects to an address from the highest reserved local port that
+// is free. Servers such as rlogin trust only clients that use such a port.
 func dialReserved(
 	ctx context.Context, d net.Dialer, network, to string, wrap reservedport.Wrapper,
 ) (net.Conn, error) {

@@ -18,8 +18,8 @@ type Resolver interface {
 // 0x7f.1 as addresses.
 func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
 
-// maxAddrs is the maximum number of addresses that a connection attempt uses
-// for one name.
+// maxAddrs is the maximum number of addresses of one host name that the dialer
+// tries.
 const maxAddrs = 16
 
 func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr, error) {
@@ -34,7 +34,7 @@ func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr
 		name = "localhost" // never sent to a DNS server (RFC 6761 section 6.3)
 	}
 	if !ours && strings.Contains(name, ".") && !strings.HasSuffix(name, ".") {
-		name += "." // search domains do not apply to the names of servers
+		name += "." // search domains must not apply to a name that a server supplied
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*d.policy.connectTime())
 	defer cancel()

@@ -33,7 +33,7 @@ func (k Kind) String() string { return kinds[min(int(k), len(kinds)-1)] }
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText parses the name of a kind. It sets k to Unknown if there is no
-// such kind.
+// such kind, and always returns nil.
 func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Unknown
 	for i, name := range kinds {
@@ -79,7 +79,7 @@ type Response struct {
 	Doubt string
 
 	Input  io.WriteCloser       // input of a session, or nil; Close closes the sending side
-	Resize func(cols, rows int) // reports a new size of the window of a session; may be nil
+	Resize func(cols, rows int) // sends the new window size of a session to the server; may be nil
 
 	// Body is never nil. Read returns io.EOF only if the protocol confirmed
 	// that the object is complete. Close ends the transfer. Close can be called
@@ -117,8 +117,8 @@ func (r *Response) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// checkYear returns t, or the zero Time if t has no year of four digits. JSON
-// cannot represent such a time.
+// checkYear returns t, or the zero Time if the year of t is not from 0 to 9999,
+// because JSON cannot represent such a time.
 func checkYear(t time.Time) time.Time {
 	for _, y := range [...]int{t.Year(), t.UTC().Year()} {
 		if y < 0 || y > 9999 {
@@ -139,7 +139,7 @@ type Entry struct {
 	Size  int64             // in bytes, or -1 if unknown
 	Time  time.Time         // when the object was last modified, or zero if unknown
 	Raw   string            // the line as the server sent it
-	Extra map[string]string // properties that only some schemes have
+	Extra map[string]string // properties that only some schemes supply
 
 	source *referrer // the listing, or nil if unknown
 }
@@ -155,8 +155,9 @@ type entryJSON struct {
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
-// MarshalJSON returns the entry as a JSON object without its unknown fields. It
-// leaves the escaping of "&" and "<" to the calling encoder.
+// MarshalJSON returns the entry as a JSON object. It omits unknown values and
+// masks the password of the URL. It leaves the escaping of "&" and "<" to the
+// calling encoder.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	j := entryJSON{Name: e.Name, URL: e.URL.String(), Kind: e.Kind, Media: e.Media, Raw: e.Raw, Extra: e.Extra}
 	if e.Size >= 0 {

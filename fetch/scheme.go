@@ -9,9 +9,9 @@ import (
 )
 
 // A Scheme describes a URL scheme and its driver. The zero value of each field
-// is the safe default. For example, documents then link to no other scheme, and
-// URLs can use only the default port. The functions Plan, Menu, Query and User
-// have no side effects.
+// is the safe default. For example, documents may then link to no other scheme,
+// and URLs may use only the default port. The functions Plan, Menu, Query and
+// User have no side effects.
 type Scheme struct {
 	Name  string   // in lower case, such as "gopher"
 	Port  uint16   // default port; 0 if the scheme has no network or no host
@@ -48,9 +48,9 @@ type Scheme struct {
 	// the iteration. If Menu is nil, the scheme has no listings.
 	Menu func(base uri.URI, media string, r io.Reader) iter.Seq2[Entry, error]
 
-	// Query returns the URL that sends the query q to the searchable index at
-	// u. If Query is nil, the scheme has no searchable indexes. Call Search,
-	// which checks q before.
+	// Query returns the URL of a search for q in the searchable index at u. If
+	// Query is nil, the scheme has no searchable indexes. Callers use Search,
+	// which checks q first.
 	Query func(u uri.URI, q Search) (uri.URI, error)
 
 	// User parses the user name and password in a URL. If User is nil, they
@@ -58,8 +58,9 @@ type Scheme struct {
 	User func(u uri.URI) (*Credential, error)
 }
 
-// Search returns the URL that sends the query q to the searchable index at u. A
-// query has words, or similar documents if the scheme has Traits.Feedback.
+// Search returns the URL of a search for q in the searchable index at u. The
+// query q must have words, or similar documents if the scheme has
+// Traits.Feedback.
 func (s Scheme) Search(u uri.URI, q Search) (uri.URI, error) {
 	switch {
 	case s.Query == nil:

@@ -62,7 +62,7 @@ func TargetOf(u uri.URI, port uint16) (Target, error) {
 }
 
 // setPort parses a port and stores it in t, unless text is empty. It ignores
-// leading zeros. It rejects numbers above 65535.
+// leading zeros. It rejects 0 and numbers above 65535.
 func (t *Target) setPort(text string) error {
 	if text == "" {
 		return nil
@@ -75,8 +75,8 @@ func (t *Target) setPort(text string) error {
 	return nil
 }
 
-// hostRule returns the rule for host names that host violates, or "" if the
-// name is valid. The host must not be an IP literal.
+// hostRule checks a host name. It returns a description of the rule that host
+// violates, or "" if the name is valid. The host must not be an IP literal.
 func hostRule(host string) string {
 	name := strings.TrimSuffix(host, ".")
 	if name == "" {
@@ -98,8 +98,8 @@ func hostRule(host string) string {
 		numbers = numbers && isNumber(label)
 	}
 	if numbers {
-		// The C library parses 127.1 and 0x7f.1 as 127.0.0.1. It does not parse
-		// a name as an address if only the last label is a number.
+		// The C library parses 127.1 and 0x7f.1 as 127.0.0.1. A name in which
+		// only the last label is a number is not parsed as an address.
 		return "host ends in a number but is not an IPv4 address"
 	}
 	return ""

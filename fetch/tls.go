@@ -15,10 +15,13 @@ import (
 // handshakeTime is the timeout of a TLS handshake with a server.
 const handshakeTime = 10 * time.Second
 
-// Handshake performs a TLS handshake with host over the connection conn of a
-// [Net]. It reports the phase Secured to events. The handshake times out after
-// 10 seconds. It reports the parameters of the connection and the certificate
-// to the Trace of the request whose context is ctx. If the handshake fails, Handshake closes conn.
+// Handshake performs a TLS handshake with host over conn, a connection that a
+// [Net] opened. The handshake times out after 10 seconds. If it fails,
+// Handshake closes conn.
+//
+// Handshake reports the phase Secured to events. It reports the parameters of
+// the connection and the certificate to the Trace of the request, which it
+// finds by ctx.
 //
 // The config is usually Env.TLS. If it is nil, the zero Config is used.
 // Handshake clones config and sets NextProtos to protocols. If ServerName is
@@ -72,8 +75,8 @@ func handshake(
 	return nil, err
 }
 
-// handshakeFault returns the class of an error of a TLS handshake. If the
-// server closed the connection, the class is Connect instead of Truncated.
+// handshakeFault returns the class of an error that ended a TLS handshake. If
+// the server closed the connection, the class is Connect instead of Truncated.
 func handshakeFault(err error) Fault {
 	switch fault := FaultOf(err); fault {
 	case Internal:

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// certificateTime is the format of the dates of a certificate in reports, as in
-// curl.
+// certificateTime is the format in which reports show the dates of a
+// certificate, as in curl.
 const certificateTime = "Jan _2 15:04:05 2006 GMT"
 
 // reportTLS reports the parameters of a TLS connection and the certificate of
@@ -66,8 +66,8 @@ func reportCertificate(t *trace.Trace, c *x509.Certificate) {
 	t.Connectionf(" issuer: %s", c.Issuer)
 }
 
-// verifyChain verifies certificates that the TLS handshake has not verified,
-// because InsecureSkipVerify is set.
+// verifyChain verifies the certificates for the report if the TLS handshake has
+// not verified them, because InsecureSkipVerify is set.
 func verifyChain(chain []*x509.Certificate, config *tls.Config) error {
 	o := x509.VerifyOptions{Roots: config.RootCAs, DNSName: config.ServerName, Intermediates: x509.NewCertPool()}
 	if config.Time != nil {

@@ -7,17 +7,17 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxStart is the number of bytes at the start of a page in which an inserter
-// searches for the body.
+// maxStart is the number of bytes that an inserter buffers before it searches
+// them for the <body> tag.
 const maxStart = 64 << 10
 
-// An inserter is a writer that inserts text after the start of the body of an
-// HTML page. It inserts nothing into a set of frames.
+// An inserter is a writer that inserts text after the <body> tag of an HTML
+// page. It inserts nothing into a frameset.
 type inserter struct {
 	out  io.Writer
 	text []byte
-	head []byte // start of the page, until the text is inserted
-	done bool   // the text is inserted
+	head []byte // buffered start of the page, until the text is inserted
+	done bool   // the start of the page has been written
 }
 
 func (i *inserter) Write(p []byte) (int, error) {
@@ -31,7 +31,7 @@ func (i *inserter) Write(p []byte) (int, error) {
 	return len(p), i.flush()
 }
 
-// flush writes the start of the page with the text.
+// flush inserts the text into the buffered start of the page, and writes both.
 func (i *inserter) flush() error {
 	if i.done {
 		return nil
@@ -47,9 +47,9 @@ func (i *inserter) flush() error {
 	return err
 }
 
-// bodyStart returns the offset after the start tag of the body. If there is no
-// such tag, it returns the offset after the head, or after the document type.
-// It returns -1 if page is a set of frames.
+// bodyStart returns the offset of the first byte after the <body> tag. If there
+// is no such tag, it returns the offset after the head, or after the document
+// type. It returns -1 if page is a frameset.
 func bodyStart(page []byte) int {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	offset, after := 0, 0

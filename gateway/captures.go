@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// A selection contains the timestamps of the capture of a URL that is nearest to
-// a period, and of its neighbors.
+// A selection describes the capture of a URL that is nearest to the requested
+// period. It also contains the timestamps of the neighboring captures.
 type selection struct {
 	first, previous, chosen, next, last string    // "" if there is no such capture
 	line                                warc.Line // index line of the chosen capture
@@ -26,8 +26,8 @@ func parseTimestamp(text string) (time.Time, bool) {
 
 // choose selects the capture of u that is nearest to the period p. Of two
 // captures with the same distance, it selects the later one. With a zero period
-// it selects the latest capture. It reads only the index, and once unless the URL
-// has more than maxKept captures.
+// it selects the latest capture. It reads only the index. It reads the index
+// twice if the URL has more than maxKept captures.
 func (c *collection) choose(ctx context.Context, u uri.URI, p period) (s selection, err error) {
 	var best time.Duration
 	var kept []string
@@ -69,8 +69,8 @@ func (c *collection) choose(ctx context.Context, u uri.URI, p period) (s selecti
 // maxKept is the maximum number of timestamps that choose keeps in memory.
 const maxKept = 1000
 
-// addNeighbor sets the previous or next capture if the capture at the timestamp
-// is nearer to the chosen capture.
+// addNeighbor makes timestamp the previous or next capture if it is nearer to
+// the chosen capture than the current one.
 func (s *selection) addNeighbor(timestamp string) {
 	if timestamp < s.chosen {
 		s.previous = max(s.previous, timestamp)
@@ -80,8 +80,8 @@ func (s *selection) addNeighbor(timestamp string) {
 	}
 }
 
-// lines calls yield for each index line of u that has a valid timestamp. An
-// error ends the sequence.
+// lines returns an iterator over the index lines of u that have a valid
+// timestamp. An error ends the sequence.
 func (c *collection) lines(ctx context.Context, u uri.URI) func(yield func(warc.Line, error) bool) {
 	return func(yield func(warc.Line, error) bool) {
 		url := u.Unredacted()
@@ -108,15 +108,15 @@ func (c *collection) lines(ctx context.Context, u uri.URI) func(yield func(warc.
 				return
 			}
 		}
-		if len(kept) <= maxLookup { // the sequence is complete
+		if len(kept) <= maxLookup { // kept contains all lines
 			c.lookups.add(url, kept)
 		}
 	}
 }
 
 const (
-	maxLookup  = 20      // index lines of a URL that are kept in memory
-	maxLookups = 4 << 20 // bytes of all index lines in memory
+	maxLookup  = 20      // maximum number of index lines that are cached for a URL
+	maxLookups = 4 << 20 // maximum size of all cached index lines in bytes
 )
 
 // newLookups returns a cache of index lines by URL.

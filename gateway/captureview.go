@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// captureView returns the view of a capture.
+// captureView returns the view for displaying a capture.
 func (x *exchange) captureView(t target, s selection, resp *fetch.Response) view {
 	return view{
 		View: render.View{
@@ -51,9 +51,9 @@ func (l captureLinks) Query(u uri.URI) (action string, hidden []render.Field, ok
 	return "", nil, false
 }
 
-// withoutCapture answers a request for a URL without a capture, if the answer
-// needs none. It explains sessions, and redirects to a newsgroup that was
-// captured with the other scheme of its server.
+// withoutCapture tries to answer a request for a URL that has no capture. It
+// explains sessions, and redirects to a newsgroup that was captured with the
+// other scheme of its server. In all other cases it returns false.
 func (x *exchange) withoutCapture(t target) bool {
 	if x.schemes[t.url.Scheme()].Traits.Session {
 		v := x.captureView(t, selection{}, nil)
@@ -73,11 +73,13 @@ func (x *exchange) withoutCapture(t target) bool {
 	return true
 }
 
-// otherSchemes has the schemes of the same news servers.
+// otherSchemes maps each scheme of news servers to the other scheme of the same
+// server.
 var otherSchemes = map[string]string{"news": "nntp", "nntp": "news", "snews": "nntps", "nntps": "snews"}
 
-// otherGroup returns the URL of a newsgroup with the other scheme of its server.
-// An article names its groups without a scheme.
+// otherGroup replaces the scheme in the URL of a newsgroup with the other
+// scheme of its server. An article names its groups without a scheme, so a link
+// to a group may have the wrong one.
 func otherGroup(u uri.URI) (uri.URI, bool) {
 	p := u.Parts()
 	var ok bool

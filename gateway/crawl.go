@@ -39,16 +39,17 @@ type Failure struct {
 	Reason string
 }
 
-// runsView shows the runs of a mirror.
+// runsView is the template data for the runs of a mirror: two charts and a
+// table.
 type runsView struct {
 	Problem string
-	Columns template.HTML // new, unchanged and failed URLs of each run
-	Area    template.HTML // bytes of all new objects after each run
+	Columns template.HTML // chart of the new, unchanged and failed URLs of each run
+	Area    template.HTML // chart of the bytes of all new objects after each run
 	First   int64         // number of the first run in the charts
 	Last    int64
 	Bytes   int64    // bytes of the new objects of all runs
 	Rows    []runRow // beginning with the newest run
-	Earlier int      // runs that are not in Rows
+	Earlier int      // number of older runs that are not in Rows
 }
 
 type runRow struct {
@@ -59,8 +60,9 @@ type runRow struct {
 // maxRunRows is the maximum number of runs in the table of an overview.
 const maxRunRows = 50
 
-// runs returns the view of the runs, or nil for an archive without runs. The
-// first call reads the runs, and later calls return the same result.
+// runs returns the data about the runs of a mirror, or nil if the archive has
+// no runs. The first call reads the runs, and later calls return the same
+// result.
 func (c *collection) runs(ctx context.Context) (*runsView, error) {
 	if c.Runs == nil {
 		return nil, nil
@@ -115,18 +117,18 @@ func newRunsView(all []Run) *runsView {
 	return v
 }
 
-// growthView shows the numbers of captures over time.
+// growthView is the template data for the growth of an archive over time.
 type growthView struct {
 	Period      string // such as "month"
 	First, Last string // dates of the first and the last capture
-	Most        int64  // captures in one period
+	Most        int64  // largest number of captures in one period
 	Bytes       int64  // bytes of all captures
 	Columns     template.HTML
 	Area        template.HTML
 }
 
-// newGrowth returns the view of the growth over time, or nil if all captures are
-// of the same day.
+// newGrowth returns the data about the growth over time, or nil if all captures
+// have the same date.
 func newGrowth(s *statistics) *growthView {
 	name, counts := s.periods()
 	if len(counts) == 0 {
@@ -145,8 +147,9 @@ func newGrowth(s *statistics) *growthView {
 	return v
 }
 
-// optionFacts returns the options in the JSON object of options.json. Nested
-// names are joined, such as "scope reach". The seeds and the version are left out.
+// optionFacts lists the options in text, the JSON content of options.json, for
+// the overview. Nested names are joined, such as "scope reach". The seeds and
+// the version are left out.
 func optionFacts(text []byte) (facts []render.Fact) {
 	var all map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -188,7 +191,7 @@ type failuresPage struct {
 
 type failureRow struct{ URL, Via, Reason string }
 
-// failures sends a page of the list of failures.
+// failures sends one page of the list of failed URLs.
 func (x *exchange) failures(c *collection, values url.Values) {
 	skip, err := strconv.Atoi(values.Get("skip"))
 	if c.Failures == nil || values.Get("skip") != "" && (err != nil || skip < 0) {

@@ -9,22 +9,22 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// minSpeed is the minimum speed of a client in bytes per second, after
-// requestTimeout. A slower client could occupy one of the running requests.
+// minSpeed is the minimum download speed of a client after requestTimeout, in
+// bytes per second. A slower client would occupy a request slot for too long.
 const minSpeed = 16 << 10
 
-// A deadline cancels a request that takes longer than requestTimeout. The bytes
-// that were sent extend the time.
+// A deadline cancels a request that takes longer than requestTimeout. Each byte
+// that is sent extends this time limit.
 type deadline struct {
 	start      time.Time
 	timer      *time.Timer
 	controller *http.ResponseController
 	sent       int64
-	extended   int64 // value of sent when the time was last extended
+	extended   int64 // value of sent when the time limit was last extended
 }
 
-// withDeadline returns a context that ends with the deadline. The caller must
-// call the returned function at the end of the request.
+// withDeadline returns a context that is canceled when the returned deadline
+// passes. The caller must call the returned function at the end of the request.
 func withDeadline(ctx context.Context, w http.ResponseWriter) (context.Context, *deadline, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &deadline{start: time.Now(), controller: http.NewResponseController(w)}
@@ -35,7 +35,7 @@ func withDeadline(ctx context.Context, w http.ResponseWriter) (context.Context, 
 	}
 }
 
-// add extends the time for n bytes that were sent.
+// add extends the time limit after n bytes were sent.
 func (d *deadline) add(n int) {
 	const step = 1 << 20
 	if d.sent += int64(n); d.sent < d.extended+step {
@@ -49,7 +49,7 @@ func (d *deadline) add(n int) {
 	d.controller.SetWriteDeadline(end) // an error means that the writer is not a connection
 }
 
-// A deadlineWriter is a writer whose bytes extend a deadline.
+// A deadlineWriter extends a deadline by the bytes that it writes.
 type deadlineWriter struct {
 	io.Writer
 	deadline *deadline

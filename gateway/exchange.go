@@ -20,26 +20,26 @@ type exchange struct {
 	unframed bool // the content must not be displayed in a frame
 }
 
-// A target is the part of a request target after the name of the archive.
+// A target is a parsed request target, without the name of the archive.
 type target struct {
 	archive *collection
-	period  period // period of the capture; zero for the routes that need none
+	period  period // requested time of the capture; zero for routes without a timestamp
 	form    form
 	parameters
 	url uri.URI // the archived URL
 }
 
-// A form is the form in which a capture is served.
+// A form selects how a capture is served.
 type form string
 
 const (
-	formPage  form = ""    // a page for readers, with a banner
+	formPage  form = ""    // a page with a banner, for the window of a browser
 	formBytes form = "id_" // the archived object, unchanged
 	formPlain form = "mp_" // the object with rewritten links and without a banner, for use inside a page
 )
 
-// route calls the function for the request target. It parses the target itself,
-// because http.ServeMux would merge the slashes of the archived URL.
+// route calls the method that handles the request target. It parses the target
+// itself, because http.ServeMux would merge the slashes of the archived URL.
 func (x *exchange) route() {
 	if x.r.RequestURI == "/robots.txt" {
 		x.robotsTxt()
@@ -47,7 +47,7 @@ func (x *exchange) route() {
 	}
 	path, ok := strings.CutPrefix(x.r.RequestURI, x.base+"/")
 	if !ok {
-		if x.r.RequestURI == x.base { // only with a prefix
+		if x.r.RequestURI == x.base { // possible only if base is not empty
 			x.redirect(x.base + "/")
 			return
 		}
@@ -87,7 +87,7 @@ func (x *exchange) route() {
 	}
 }
 
-// archiveNamed returns the archive with a percent-encoded name, or nil.
+// archiveNamed returns the archive whose percent-encoded name is text, or nil.
 func (h *Handler) archiveNamed(text string) *collection {
 	name, err := url.PathUnescape(text)
 	for _, a := range h.archives {
@@ -98,11 +98,11 @@ func (h *Handler) archiveNamed(text string) *collection {
 	return nil
 }
 
-// selector matches the path segment of a capture: the timestamp, the form and
-// parameters.
+// selector matches the path segment that selects a capture: the timestamp, the
+// form and parameters.
 var selector = lazy.Regexp(`^([0-9]{4,14})(id_|mp_)?((?:;[^;]*)*)$`)
 
-// routeURL calls the function for a route that contains an archived URL.
+// routeURL calls the method that handles a route with an archived URL.
 func (x *exchange) routeURL(archive *collection, rest string) {
 	t := target{archive: archive}
 	segment, text, _ := strings.Cut(rest, "/")
@@ -144,12 +144,12 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 	handle(t)
 }
 
-// A period is the time that a timestamp selects. A shorter timestamp selects a
-// longer period.
+// A period is the time interval that a timestamp selects. A timestamp with
+// fewer digits selects a longer interval.
 type period struct{ first, last time.Time }
 
-// parsePeriod parses 4 to 14 digits. It ignores the last digit of an odd number
-// of digits.
+// parsePeriod parses a timestamp of 4 to 14 digits. If the number of digits is
+// odd, it ignores the last digit.
 func parsePeriod(digits string) (p period, ok bool) {
 	digits = digits[:len(digits)&^1]
 	first, err := time.Parse("20060102150405"[:len(digits)], digits)

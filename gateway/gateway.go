@@ -32,11 +32,11 @@ import (
 // Options configures a Handler. The fields Address and Schemes are required.
 type Options struct {
 	// Address is the address of the listener. The header field Host of a
-	// request must have its port, and its address, localhost, 127.0.0.1 or
-	// [::1] as the host.
+	// request must contain its port. The host must be its address, localhost,
+	// 127.0.0.1 or [::1].
 	Address net.Addr
 
-	Hosts    []string       // further host names, accepted without a port and with the port of Address
+	Hosts    []string       // further host names that requests may use, without a port or with that of Address
 	Base     string         // path prefix of all routes, such as "/archives", or ""
 	Scripts  bool           // if true, archived pages may run scripts, in an origin of their own
 	Schemes  []fetch.Scheme // schemes of the archived URLs
@@ -55,7 +55,7 @@ type Options struct {
 	ReverseProxies []netip.Prefix
 }
 
-// An Archive is an archive that a Handler serves.
+// An Archive describes a web archive that a Handler serves.
 type Archive struct {
 	// Name identifies the archive in URLs, for example the base name of its
 	// file. If several archives have the same name, New adds a suffix such as
@@ -67,12 +67,13 @@ type Archive struct {
 
 	Options []byte // content of the file options.json of a mirror, or nil
 
-	// Runs returns the results of all runs of a mirror, in the order of their
-	// numbers, and reports whether these are all runs. Runs may be nil.
+	// Runs returns the results of the runs of a mirror in the order of their
+	// numbers. The result complete is false if some runs are missing. The field
+	// Runs may be nil.
 	Runs func(context.Context) (runs []Run, complete bool, err error)
 
-	// Failures returns the failed URLs of a mirror. A non-nil error ends the
-	// sequence. Failures may be nil.
+	// Failures iterates over the failed URLs of a mirror. A non-nil error ends
+	// the sequence. The field Failures may be nil.
 	Failures func(context.Context) iter.Seq2[Failure, error]
 }
 
@@ -84,7 +85,7 @@ type Handler struct {
 	scripts  bool
 	schemes  map[string]fetch.Scheme
 	archives []*collection
-	gate     *gate         // live pages, or nil
+	gate     *gate         // serves live pages; nil if there are none
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
 	objects  objectCache
@@ -162,8 +163,9 @@ func (h *Handler) Close() error {
 	return h.gate.close()
 }
 
-// uniqueName returns name, or name with a number if names contains it. It adds
-// the result to names. The names "." and ".." would change the path of a URL.
+// uniqueName returns name, with a number appended if names contains it already.
+// It adds the result to names. It replaces the names "." and "..", because they
+// would change the path of a URL.
 func uniqueName(names map[string]bool, name string) string {
 	if strings.Trim(name, ".") == "" {
 		name = "archive"
@@ -224,8 +226,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.route()
 }
 
-// takeSlot waits until fewer than MaxRequests requests run. If the client has
-// gone or the time limit has passed, takeSlot returns false.
+// takeSlot waits until fewer than MaxRequests requests are running, and counts
+// this request as running. It returns false if the client has gone or the time
+// limit has passed.
 func (x *exchange) takeSlot(ctx context.Context) bool {
 	select {
 	case x.slots <- struct{}{}:

@@ -26,7 +26,7 @@ func listen(address string, public bool) (net.Listener, error) {
 		return nil, fetch.Usage.With(err)
 	}
 	if host == "localhost" {
-		host = "127.0.0.1" // the result of a name resolution may be another address
+		host = "127.0.0.1" // a resolver may return another address
 	}
 	addr, err := netip.ParseAddr(host)
 	switch {
@@ -50,7 +50,7 @@ const (
 	requestTimeout = 10 * time.Minute // time for a request, including the transfer of the response
 )
 
-// Serve answers the requests of l until ctx ends. It then closes l and waits at
+// Serve answers requests on l until ctx ends. It then closes l and waits at
 // most for the duration grace until the running requests have finished. The
 // remaining connections are closed. The error is nil if all requests finished.
 func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
@@ -72,7 +72,7 @@ func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration
 		stopped <- err
 	})
 	err := server.Serve(l)
-	if stop() { // Serve failed by itself
+	if stop() { // server.Serve failed before ctx ended
 		return fetch.Local.With(err)
 	}
 	return <-stopped

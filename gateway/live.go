@@ -30,7 +30,8 @@ type Live struct {
 	AllowHosts []string
 }
 
-// A gate contains the keys and the Clients of live pages.
+// A gate retrieves the URLs of live pages. It contains the signing key and the
+// Clients.
 type gate struct {
 	key     *guard.Key
 	schemes map[string]bool // schemes of live pages, or nil for all
@@ -43,14 +44,15 @@ type clientKey struct {
 	personal bool
 }
 
-// reach is the set of addresses that URLs which the user entered can reach.
+// reach is the set of server addresses that a Client permits for URLs which the
+// user entered.
 type reach uint8
 
 const (
 	reachPublic reach = iota // public addresses
 	reachAll                 // all addresses except metadata services
-	reachListed              // the hosts of Live.AllowHosts, also by links
-	reachLinked              // like reachAll, with links between all schemes that are not confined
+	reachListed              // the hosts of Live.AllowHosts, for entered URLs and for links
+	reachLinked              // like reachAll, but links may lead from any scheme to any scheme that is not confined
 )
 
 // newGate returns the gate of a Handler with the given options. A public Handler
@@ -104,8 +106,8 @@ func (g *gate) close() (err error) {
 	return err
 }
 
-// isListener returns a function that reports whether an address is the address
-// of the listener, or another local address with its port.
+// isListener returns a function that reports whether a connection to an address
+// could reach this server itself. Live pages must not request its own pages.
 func isListener(address net.Addr) func(netip.AddrPort) bool {
 	listener, err := netip.ParseAddrPort(address.String())
 	return func(to netip.AddrPort) bool {
@@ -129,16 +131,17 @@ func isLocal(a netip.Addr) bool {
 // A liveTarget is the request target of a live page.
 type liveTarget struct {
 	parameters
-	raw    bool   // the bytes of the object, not a page
-	inline bool   // the object without a banner, for use inside a page
+	raw    bool   // true for the bytes of the object, false for a page
+	inline bool   // true for the object without a banner, for use inside a page
 	via    string // signature of the link, or ""
 	url    uri.URI
 }
 
-// signature matches the value of the parameter via.
+// signature matches the value of the parameter "via", which is a signature in
+// base64url.
 var signature = lazy.Regexp(`^[A-Za-z0-9_-]+$`)
 
-// parseLive parses the request target of a live page after the name of the
+// parseLive parses rest, the part of the request target after the name of the
 // route. The result ok is false if a parameter is invalid.
 func parseLive(raw bool, rest string) (t liveTarget, ok bool, err error) {
 	t.raw = raw
@@ -185,7 +188,8 @@ func (t liveTarget) path(base, via string) string {
 	return text + "/" + t.url.Unredacted()
 }
 
-// retrieve requests the object at u with the trust of p. It follows no redirect.
+// retrieve requests the object at u with the permission p. It does not follow
+// redirects.
 func (g *gate) retrieve(
 	ctx context.Context, scheme fetch.Scheme, u uri.URI, op fetch.Op, p guard.Permission, personal bool,
 ) (*fetch.Response, error) {
@@ -205,8 +209,8 @@ func (g *gate) retrieve(
 		if err != nil {
 			return nil, fetch.Internal.With(err)
 		}
-		// No page may link to some schemes, such as finger. The source of the
-		// URL is unknown, so that this rule does not apply.
+		// Some schemes, such as finger, must not be linked from any page. This
+		// rule does not apply here, because the source of the URL is unknown.
 		r, req.From = reachLinked, &fetch.Source{URL: source}
 	}
 	resp, err := g.clients[clientKey{r, personal}].Do(ctx, req)

@@ -20,7 +20,8 @@ func faultStatus(fault fetch.Fault) int {
 	return http.StatusBadGateway
 }
 
-// setStatus replaces the status code of a response with the code of HTTP.
+// setStatus replaces the status code of a response with an HTTP status code,
+// unless the scheme uses these codes itself.
 func setStatus(resp *fetch.Response, scheme fetch.Scheme) {
 	switch {
 	case scheme.Traits.Web:

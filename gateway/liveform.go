@@ -22,19 +22,21 @@ const maxForm = 64 << 10
 type openForm struct {
 	Action, Token string
 	URL           string // initial value
-	Fixed         bool   // the form is only a button for URL
+	Fixed         bool   // the form consists of a button that opens URL
 	Confirm       bool   // the form permits a private address
 }
 
-// newOpenForm returns a form with the initial value text. The fields of a form
-// need an Origin, so the page permits the browser to send one.
+// newOpenForm returns a form with the initial value text. It relaxes the
+// referrer policy of the page, because a browser would otherwise send "null" as
+// the Origin of the form.
 func (x *exchange) newOpenForm(text string) *openForm {
 	x.w.Header().Set("Referrer-Policy", "same-origin")
 	return &openForm{Action: x.base + "/", Token: x.gate.key.Token(guard.FormToken), URL: text}
 }
 
 // openURL answers the form in which the user enters a URL. It redirects to the
-// live page of the URL, with a signature that the user entered the URL.
+// live page of the URL. The signature in its path records that the user entered
+// it.
 func (x *exchange) openURL(form url.Values) {
 	if o := guard.OriginOf(x.r.Method, x.r.Host, x.r.Header); o != guard.Own {
 		x.refuseOrigin()
@@ -68,7 +70,7 @@ func (x *exchange) parseEntered(text string) (uri.URI, error) {
 	if _, known := x.schemes[u.Scheme()]; known || u.HasAuthority() {
 		return u, err
 	}
-	guessed, _, failed := uri.Guess(text, "") // "localhost:8080" is not a scheme
+	guessed, _, failed := uri.Guess(text, "") // "localhost" in "localhost:8080" is not a scheme
 	if failed != nil {
 		return u, cmp.Or(err, failed)
 	}
@@ -85,7 +87,7 @@ func (x *exchange) failWithForm(status int, title, text string, form *openForm) 
 	}{x.newPage(title, nil), tty.Escape(text), form})
 }
 
-// refuseOrigin answers a request of a page of another site.
+// refuseOrigin rejects a request that comes from a page of another site.
 func (x *exchange) refuseOrigin() {
 	x.fail(http.StatusForbidden, "Requests of other sites are refused",
 		"The link or form is not on a page of this server. Enter the URL on the first page.")
@@ -96,7 +98,7 @@ func (x *exchange) refusePassword() {
 		"The server does not use passwords in URLs, because browsers store and display them.")
 }
 
-// reasonOf returns the rule of the policy that denied a request, without the URL.
+// reasonOf names the rule of the policy that denied a request, without the URL.
 func reasonOf(err error) string {
 	var r *fetch.Refusal
 	if !errors.As(err, &r) {
@@ -105,8 +107,8 @@ func reasonOf(err error) string {
 	return strings.TrimPrefix(r.Error(), "denied by policy: ")
 }
 
-// confirm asks whether to open a URL that the user entered and that leads to a
-// private address.
+// confirm sends a page that asks the user whether to open a URL with a private
+// address.
 func (x *exchange) confirm(t liveTarget, err error) {
 	form := x.newOpenForm(t.url.Unredacted())
 	form.Fixed, form.Confirm = true, true
@@ -114,8 +116,8 @@ func (x *exchange) confirm(t liveTarget, err error) {
 		"The server of this URL is on this machine or in a private network ("+reasonOf(err)+"). Open the URL only if you trust it.", form)
 }
 
-// offer sends a page for a link that the policy denies. Its form opens the URL
-// like a URL that the user entered.
+// offer sends a page with a form that opens a denied link as if the user had
+// entered its URL.
 func (x *exchange) offer(t liveTarget, err error) {
 	form := x.newOpenForm(t.url.WithoutUserinfo().Unredacted())
 	form.Fixed = true
@@ -132,15 +134,16 @@ func (x *exchange) cookieName() string {
 	return "fetch-serve-" + port
 }
 
-// isPersonal reports whether the request has the cookie of a browser that opened
-// the address with the token.
+// isPersonal reports whether the request may access data of the user, because
+// it contains the cookie that acceptToken sets.
 func (x *exchange) isPersonal() bool {
 	c, err := x.r.Cookie(x.cookieName())
 	return err == nil && x.public == nil && x.gate.key.ValidToken(guard.CookieToken, c.Value)
 }
 
-// acceptToken answers the address with the token, which the program prints when
-// it starts. It sets a cookie and redirects to the first page.
+// acceptToken answers a request for the address with the token, which the
+// program prints when it starts. It sets a cookie and redirects to the first
+// page.
 func (x *exchange) acceptToken(query string) {
 	values, err := url.ParseQuery(query)
 	if err != nil || x.public != nil || !x.gate.key.ValidToken(guard.StartToken, values.Get("token")) {

@@ -8,13 +8,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// liveLinks makes the links of a live page. Each link has a signature with the
-// page and its server, so that the policy treats it as a link from this page.
+// liveLinks creates the links of a live page. The signature of each link
+// contains the page and its server, so that the policy treats it as a link from
+// this page.
 type liveLinks struct {
 	*Handler
 	target liveTarget
-	source guard.Permission // of links to other URLs
-	own    guard.Permission // of links to the same URL
+	source guard.Permission // permission for links to other URLs
+	own    guard.Permission // permission for links to the same URL
 }
 
 func newLiveLinks(h *Handler, t liveTarget, p guard.Permission, resp *fetch.Response) liveLinks {
@@ -26,12 +27,13 @@ func newLiveLinks(h *Handler, t liveTarget, p guard.Permission, resp *fetch.Resp
 	return l
 }
 
-// maxSource is the maximum length of a source in a signature in bytes. Each link
-// of a page contains the source.
+// maxSource is the maximum length in bytes of the source URL in a signature. It
+// limits the size of a page, because each of its links contains the source.
 const maxSource = 2 << 10
 
-// sourceOf returns the URL of a page for the signatures of its links. Of a long
-// URL, it returns the scheme, the host and the port, which the policy uses.
+// sourceOf returns the URL that identifies a page in the signatures of its
+// links. It shortens a long URL to the scheme, the host and the port, which the
+// policy uses.
 func sourceOf(u uri.URI) uri.URI {
 	if len(u.Unredacted()) <= maxSource {
 		return u

@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// routeGate calls the function for a route of live pages. It returns false if
-// path is another route.
+// routeGate calls the method that handles a route of live pages. It returns
+// false if path belongs to another route.
 func (x *exchange) routeGate(path string) bool {
 	end := strings.IndexAny(path+"/", ";/?")
 	route, rest := path[:end], path[end:]
@@ -66,8 +66,8 @@ func (x *exchange) routeLive(raw bool, rest string) {
 	x.serveLive(t, p)
 }
 
-// permission returns the trust in the URL of a request. It returns false if the
-// request comes from a page of another site.
+// permission determines how far the URL of a request is trusted. It returns
+// false if the request comes from a page of another site.
 func (x *exchange) permission(t liveTarget) (p guard.Permission, ok bool) {
 	p, signed := x.gate.key.Verify(t.via, t.url)
 	switch origin := guard.OriginOf(x.r.Method, x.r.Host, x.r.Header); {
@@ -81,8 +81,8 @@ func (x *exchange) permission(t liveTarget) (p guard.Permission, ok bool) {
 	return guard.Permission{Level: guard.Public}, true
 }
 
-// serveLive requests the object of t with the trust of p, and sends it in the
-// form that t selects.
+// serveLive requests the object of t with the permission p. It sends the object
+// as a page or as bytes, as t selects.
 func (x *exchange) serveLive(t liveTarget, p guard.Permission) {
 	scheme := x.schemes[t.url.Scheme()]
 	if !x.admits(t, scheme) {
@@ -96,8 +96,8 @@ func (x *exchange) serveLive(t liveTarget, p guard.Permission) {
 	x.retrieveLive(t, p, scheme, x.isPersonal())
 }
 
-// admits reports whether the server shows live pages of the URL of t. Otherwise
-// it sends a page that describes the reason.
+// admits reports whether the server shows live pages of t.url. If not, it sends
+// a page that describes the reason.
 func (x *exchange) admits(t liveTarget, scheme fetch.Scheme) bool {
 	_, _, password := t.url.User()
 	switch {
@@ -160,8 +160,8 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 	}
 }
 
-// showIndex sends the page of an index that requires search words. The result of
-// a search has the same trust as the index.
+// showIndex sends a page with the search form of an index. The results of a
+// search are trusted as much as the index.
 func (x *exchange) showIndex(t liveTarget, p guard.Permission) {
 	resp := &fetch.Response{Kind: fetch.Index, Body: http.NoBody, Size: -1}
 	l := newLiveLinks(x.Handler, t, p, resp)
@@ -177,8 +177,8 @@ func sniff(resp *fetch.Response, u uri.URI) {
 	resp.Body = readCloser{prefix, resp.Body}
 }
 
-// redirectLive sends the redirect of a server. The new URL is a link from the
-// old one.
+// redirectLive passes the redirect of a server to the client. The new URL is
+// treated as a link from the old one.
 func (x *exchange) redirectLive(l liveLinks, resp *fetch.Response) {
 	to := l.target
 	to.url = resp.Location
@@ -191,7 +191,7 @@ func (x *exchange) redirectLive(l liveLinks, resp *fetch.Response) {
 	x.w.WriteHeader(redirectStatus(resp.Code))
 }
 
-// liveView returns the view of a live page.
+// liveView returns the view for displaying a live page.
 func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
 	p := x.newPage("", nil)
 	p.Banner = &render.Banner{Label: "Document", URL: l.target.url.WithoutUserinfo().String(),
@@ -215,7 +215,7 @@ func liveProblem(err error) string {
 	return "The transfer failed (" + fetch.FaultOf(err).Error() + ")."
 }
 
-// livePart sends the decoded content of a part of a message.
+// livePart sends the decoded content of one part of a message.
 func (x *exchange) livePart(t liveTarget, p guard.Permission, resp *fetch.Response) {
 	part, body, err := openPart(resp, t.part)
 	if err != nil {

@@ -22,20 +22,20 @@ func (l liveLinks) Query(u uri.URI) (action string, hidden []render.Field, ok bo
 		p = l.own
 	}
 	hidden = []render.Field{{Name: "url", Value: u.Unredacted()}, {Name: "via", Value: l.gate.key.Sign(p, u)}}
-	if _, ok := askform.Attributes(u); ok { // is sent with the method POST
+	if _, ok := askform.Attributes(u); ok { // these forms are sent with the method POST
 		hidden = append(hidden, render.Field{Name: "token", Value: l.gate.key.Token(guard.FormToken)})
 	}
 	return l.base + "/live", hidden, true
 }
 
-// isForm reports whether the request is for a path that answers a form with the
-// method POST.
+// isForm reports whether the requested path accepts forms that are sent with
+// the method POST.
 func (x *exchange) isForm() bool {
 	return x.gate != nil && (x.r.RequestURI == x.base+"/" || x.r.RequestURI == x.base+"/live")
 }
 
-// answerForm answers a form that was sent with the method POST. The second
-// parameter is the path of the form below the prefix.
+// answerForm answers a form that was sent with the method POST. The parameter
+// path is relative to the path prefix of the Handler.
 func (x *exchange) answerForm(path string) {
 	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, maxForm)
 	if err := x.r.ParseForm(); err != nil {
@@ -49,8 +49,8 @@ func (x *exchange) answerForm(path string) {
 	x.answerQuery(x.r.PostForm)
 }
 
-// answerQuery redirects a search form, or the form of a Gopher+ item, to the
-// result.
+// answerQuery redirects the client from a search form, or from the form of a
+// Gopher+ item, to the result.
 func (x *exchange) answerQuery(values url.Values) {
 	u, err := uri.ParseZone(values.Get("url"))
 	scheme, ok := x.schemes[u.Scheme()]
@@ -78,16 +78,18 @@ func (x *exchange) answerQuery(values url.Values) {
 	x.redirectSigned(found, p)
 }
 
-// redirectSigned redirects a form to the live page of u.
+// redirectSigned redirects the client to the live page of u, with the
+// permission p.
 func (x *exchange) redirectSigned(u uri.URI, p guard.Permission) {
 	t := liveTarget{url: u.WithoutFragment()}
 	x.w.Header().Set("Location", t.path(x.base, x.gate.key.Sign(p, t.url)))
 	x.w.WriteHeader(http.StatusSeeOther)
 }
 
-// answerAsk sends the answers to the form of a Gopher+ item. It requests the
-// form again, because the server does not store it. The user has entered the
-// answers, so the resulting URL is treated like a URL that the user entered.
+// answerAsk redirects the client to a URL that contains the answers to the form
+// of a Gopher+ item. It requests the form again, because the server does not
+// store it. The user has entered the answers, so the resulting URL is treated
+// like a URL that the user entered.
 func (x *exchange) answerAsk(t liveTarget, p guard.Permission, scheme fetch.Scheme, attributes uri.URI, values url.Values) {
 	if guard.OriginOf(x.r.Method, x.r.Host, x.r.Header) != guard.Own || !x.gate.key.ValidToken(guard.FormToken, values.Get("token")) {
 		x.refuseOrigin()

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// An lru is a cache of values with a limit for their size. It removes the values
-// that were not used for the longest time. It is safe for concurrent use.
+// An lru is a cache of limited size, which removes the least recently used
+// values. It is safe for concurrent use.
 type lru[K comparable, V any] struct {
-	limit int            // bytes of all values
-	bytes func(K, V) int // estimates the memory of a value with its key
+	limit int            // maximum size of all values in bytes
+	bytes func(K, V) int // estimates the memory of a key and its value
 
 	mu    sync.Mutex
 	used  *list.List // of type *lruEntry[K, V], beginning with the most recently used
 	byKey map[K]*list.Element
-	size  int // bytes of all values
+	size  int // size of all values in bytes
 }
 
 type lruEntry[K comparable, V any] struct {
@@ -38,7 +38,7 @@ func (c *lru[K, V]) get(key K) (value V, ok bool) {
 	return e.Value.(*lruEntry[K, V]).value, true
 }
 
-// add stores a value, unless the key has a value.
+// add stores the value of a key, unless the cache contains the key already.
 func (c *lru[K, V]) add(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

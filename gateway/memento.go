@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// absolute returns the absolute URL of a path of this server. The host is the
-// one that the client used, which has been checked.
+// absolute returns the absolute URL of a path of this server. Its host is that
+// of the request, which ServeHTTP has checked.
 func (x *exchange) absolute(path string) string {
 	scheme := "http"
 	if x.r.TLS != nil {
@@ -61,7 +61,8 @@ func (x *exchange) mementoLink(t target, timestamp, relation string) string {
 	return link(url, relation) + `; datetime="` + at.Format(http.TimeFormat) + `"`
 }
 
-// link returns a link value (RFC 8288 section 3). A URI contains no ">".
+// link returns a link value (RFC 8288 section 3). It escapes nothing, because a
+// URI contains no ">".
 func link(url, relation string) string { return "<" + url + `>; rel="` + relation + `"` }
 
 // timeGate redirects to the capture that is nearest to the date in the header

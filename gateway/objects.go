@@ -48,8 +48,8 @@ func (c objectCache) get(key objectKey) (resp *fetch.Response, ok bool) {
 	return &copied, true
 }
 
-// record returns resp with a body that adds the response to the cache when its
-// end is reached. Larger bodies are not added.
+// record returns resp with a body that stores the response in the cache after
+// it was read to the end. Bodies of more than maxObject bytes are not stored.
 func (c objectCache) record(key objectKey, resp *fetch.Response) *fetch.Response {
 	if resp.Size > maxObject || len(resp.Head) > maxObject {
 		return resp

@@ -23,7 +23,7 @@ const maxListed = 200
 
 type overviewPage struct {
 	page
-	Prefix, Words string // texts of the search forms
+	Prefix, Words string // initial values of the search fields
 	About         []render.Fact
 	Seeds         []archiveLink
 	MoreSeeds     int
@@ -39,7 +39,8 @@ type overviewPage struct {
 	Limit         int
 }
 
-// A tableOf is a table of counts with bars.
+// A tableOf is the template data of a table of counts, which are also drawn as
+// bars.
 type tableOf struct {
 	Title, Column, Count string
 	Rows                 []countRow
@@ -92,7 +93,7 @@ func (x *exchange) overview(c *collection) {
 	x.render("overview", data)
 }
 
-// describe sets the data of an overview.
+// describe fills in the data of an overview page.
 func (c *collection) describe(ctx context.Context, data *overviewPage) error {
 	s, err := c.count(ctx)
 	if err != nil {
@@ -130,8 +131,8 @@ func (c *collection) describe(ctx context.Context, data *overviewPage) error {
 	return nil
 }
 
-// setSeeds sets the URLs from which the crawl started: those of a mirror, those
-// of warcinfo records, or the marked pages of WACZ files.
+// setSeeds lists the URLs from which the crawl started. They come from the
+// mirror, the warcinfo records, or the marked pages of WACZ files.
 func (c *collection) setSeeds(data *overviewPage, info fetch.Header) {
 	seeds := c.Seeds
 	if len(seeds) == 0 {
@@ -175,7 +176,7 @@ func aboutFacts(info fetch.Header) (facts []render.Fact) {
 	return facts
 }
 
-// infoNames contains names for readers of fields of warcinfo records.
+// infoNames maps the names of warcinfo fields to their labels in the overview.
 var infoNames = map[string]string{
 	"title": "Title", "description": "Description", "software": "Software", "created": "Created", "operator": "Operator",
 	"publisher": "Publisher", "ispartof": "Part of", "robots": "Rules of robots.txt", "http-header-user-agent": "User agent",

@@ -13,17 +13,18 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// files contains the templates of the interface.
+// files contains the HTML templates of the gateway's own pages.
 //
 //go:embed page
 var files embed.FS
 
-// pages contains the templates of all pages.
+// pages returns the parsed templates of all pages.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(render.Templates(files, "page/*.html"))
 })
 
-// A page contains the data that the templates of the interface use.
+// A page contains the template data that the gateway's own pages have in
+// common.
 type page struct {
 	render.Page
 	Archive *archiveLink
@@ -31,14 +32,15 @@ type page struct {
 
 type archiveLink struct{ Name, Path string }
 
-// newPage returns the data of a page about an archive. The archive may be nil.
+// newPage returns the common data of a page. If the page belongs to no archive,
+// c is nil.
 func (x *exchange) newPage(title string, c *collection) page {
 	first := "Archives"
 	if x.gate != nil {
 		first = "Open a URL"
 	}
 	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: first, Path: x.base + "/"}}}}
-	if isProxied(x.r) { // a path would be a path of another server
+	if isProxied(x.r) { // a client would resolve a path against another server
 		p.StyleSheet, p.Trail = "http://"+x.address+p.StyleSheet, nil
 	}
 	p.SetTitle(title)
@@ -74,12 +76,12 @@ func captureBanner(t target, s selection) *render.Banner {
 	return b
 }
 
-// pagePolicy is the Content-Security-Policy of the pages of the interface. They
+// pagePolicy is the Content-Security-Policy of the gateway's own pages. They
 // contain no script and cannot be framed.
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'"
 
-// setPageHeader sets the header fields of a page of the interface.
+// setPageHeader sets the header fields of the gateway's own pages.
 func (x *exchange) setPageHeader() {
 	h := x.w.Header()
 	h.Set("Content-Security-Policy", pagePolicy)
@@ -91,8 +93,8 @@ func (x *exchange) setPageHeader() {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 }
 
-// render writes a template. An error means that the client has closed the
-// connection, so nothing more can be written.
+// render executes a template and sends the result. It returns false if the
+// client has closed the connection, so that nothing more can be written.
 func (x *exchange) render(name string, data any) bool {
 	return pages().ExecuteTemplate(x.w, name, data) == nil
 }

@@ -46,7 +46,8 @@ func parseParameters(text string) (p parameters, ok bool) {
 	return p, true
 }
 
-// sortParameters returns the parameters of a page of a listing.
+// sortParameters returns the parameters that select the order and the page of a
+// listing.
 func sortParameters(column string, page int) string {
 	text := ""
 	if column != "" {

@@ -17,14 +17,15 @@ import (
 // Clients send it to a proxy only.
 var absoluteForm = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// isProxied reports whether a request was sent to the server as to a proxy.
+// isProxied reports whether the client uses the server as a proxy.
 func isProxied(r *http.Request) bool {
 	return r.Method != http.MethodConnect && absoluteForm().MatchString(r.RequestURI)
 }
 
-// proxy answers a request for a URL. The URL is treated as a link from a page of
-// an unknown public server, because a proxy request does not contain its origin.
-// Personal data and passwords are never used.
+// proxy answers a request of a client that uses the server as a proxy. The URL
+// is treated as a link from a page of an unknown public server, because a proxy
+// request does not contain its origin. Personal data and passwords are never
+// used.
 func (x *exchange) proxy() {
 	u, err := uri.Parse(uri.EscapeNonASCII(x.r.RequestURI))
 	if err != nil {
@@ -70,7 +71,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 	if errors.Is(err, fetch.NeedQuery) {
 		resp, err = &fetch.Response{Kind: fetch.Index, Body: http.NoBody, Size: -1}, nil
 	}
-	if err != nil { // an error page for bytes has no form of the first page
+	if err != nil { // raw selects an error page without a form
 		x.liveError(liveTarget{url: u, raw: true}, guard.Permission{}, err)
 		return
 	}
@@ -143,7 +144,8 @@ func isUntyped(r *http.Request, u uri.URI) bool {
 	return strings.HasPrefix(u.Scheme(), "gopher") && strings.HasPrefix(r.UserAgent(), "w3m/")
 }
 
-// withType returns a gopher URL with a type that suits the name of the item.
+// withType inserts an item type into a gopher URL. It guesses the type from the
+// name of the item.
 func withType(u uri.URI) uri.URI {
 	itemType := "1"
 	if media.ByName(u.Path()) != "" {

@@ -16,8 +16,8 @@ import (
 )
 
 // ClientLimits are the limits of a public Handler for each client. A client is
-// an IPv4 address, or a prefix of 64 bits of IPv6 addresses. A field that is 0
-// has the default.
+// an IPv4 address, or a prefix of 64 bits of IPv6 addresses. The value 0
+// selects the default.
 type ClientLimits struct {
 	Requests    int // requests per minute; by default 600
 	Running     int // requests that run at the same time; by default 16
@@ -29,7 +29,7 @@ type ClientLimits struct {
 // A connection needs at most about 80 KiB of memory while no request runs.
 const maxConnections = 2048
 
-// public contains the limits for clients on other machines.
+// A public contains the limits for clients on other machines.
 type public struct {
 	clients *quota.Table
 	proxies []netip.Prefix // reverse proxies
@@ -60,7 +60,7 @@ func newPublic(opts *Options) (*public, error) {
 
 // isLocalAddress reports whether the field Host of a request is the address at
 // which the connection arrived. A listener on all addresses has no other name.
-// A Host that is an address prevents DNS rebinding. On a nil *public,
+// A Host that is an address cannot result from DNS rebinding. On a nil *public,
 // isLocalAddress returns false.
 func (p *public) isLocalAddress(r *http.Request) bool {
 	if p == nil {
@@ -74,8 +74,9 @@ func (p *public) isProxy(a netip.Addr) bool {
 	return slices.ContainsFunc(p.proxies, func(proxy netip.Prefix) bool { return proxy.Contains(a.Unmap().WithZone("")) })
 }
 
-// clientOf returns the address of the client of a request: the last address in
-// X-Forwarded-For that is not a reverse proxy, if the request comes from one.
+// clientOf returns the address of the client of a request. If the request comes
+// from a reverse proxy, the client is the last address in X-Forwarded-For that
+// is not a reverse proxy.
 func (p *public) clientOf(r *http.Request) netip.Addr {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	client := peer.Addr()
@@ -93,9 +94,9 @@ func (p *public) clientOf(r *http.Request) netip.Addr {
 	return client
 }
 
-// admit begins the request at the limits of its client. If the client has
-// reached a limit, admit answers the request and returns nil. The caller calls
-// the method End of the result.
+// admit counts the request toward the limits of its client. If the client has
+// reached a limit, admit sends an error page and returns nil. Otherwise the
+// caller must call the method End of the result.
 func (x *exchange) admit() *quota.Use {
 	x.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	use, ok := x.public.clients.Begin(x.public.clientOf(x.r))
@@ -108,8 +109,8 @@ func (x *exchange) admit() *quota.Use {
 	return use
 }
 
-// A limitedWriter writes a response. It does not exceed the number of bytes per
-// second that the client may receive.
+// A limitedWriter writes a response. It delays the bytes that exceed the number
+// of bytes per second which the client may receive.
 type limitedWriter struct {
 	http.ResponseWriter
 	ctx context.Context
@@ -133,8 +134,8 @@ func (w *limitedWriter) Write(p []byte) (n int, err error) {
 // Unwrap returns the writer of the server, for http.ResponseController.
 func (w *limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// limit returns a listener that closes new connections of a client that has too
-// many, and all new connections if the server has too many.
+// limit returns a listener that closes new connections if their client or the
+// whole server has too many open connections.
 func (p *public) limit(l net.Listener) net.Listener { return &limitedListener{l, p} }
 
 type limitedListener struct {
@@ -156,7 +157,8 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// connect counts a connection until the caller calls release.
+// connect counts a connection until the caller calls release. It returns false
+// if the client or the server has too many connections.
 func (p *public) connect(c net.Conn) (release func(), ok bool) {
 	peer, _ := netip.ParseAddrPort(c.RemoteAddr().String())
 	client := func() {}
@@ -186,7 +188,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// robots forbids all robots.
+// robots is the content of /robots.txt. It denies access to all robots.
 const robots = "User-agent: *\nDisallow: /\n"
 
 // robotsTxt sends the rules for robots. Robots request only the path /robots.txt.

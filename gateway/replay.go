@@ -55,7 +55,7 @@ func (x *exchange) capture(t target) {
 	}
 }
 
-// open returns the response of a capture.
+// open returns the archived response of a capture, from the cache if possible.
 func (x *exchange) open(t target, s selection) (*fetch.Response, error) {
 	key := objectKey{t.archive, s.line.File, s.line.Offset, t.url.Unredacted()}
 	if resp, ok := x.objects.get(key); ok {
@@ -77,7 +77,7 @@ func (x *exchange) readCapture(t target, s selection) (*fetch.Response, error) {
 	source.Decode, source.Raw = true, false
 	req := &fetch.Request{URL: t.url}
 	resp, err := source.Replay(x.r.Context(), req, s.line)
-	if fetch.FaultOf(err) == fetch.NotFound { // another record of the same second may be a capture
+	if fetch.FaultOf(err) == fetch.NotFound { // another record with the same timestamp may contain a capture
 		driver := source.Schemes(fetch.Scheme{Name: t.url.Scheme()})[0].Open(fetch.Env{})
 		resp, err = driver.Do(x.r.Context(), req)
 	}
@@ -93,7 +93,8 @@ type readCloser struct {
 	io.Closer
 }
 
-// redirectStatus returns the status code for an archived redirect.
+// redirectStatus returns the status code for a redirect with the given original
+// code.
 func redirectStatus(code int) int {
 	switch code {
 	case 301, 302, 303, 307, 308:
@@ -120,14 +121,14 @@ func (x *exchange) missing(t target, err error) {
 	x.failWith(status, title, text, t.archive, list)
 }
 
-// problemText describes an error of an archive without the paths of files.
+// problemText describes an error of an archive. It reveals no paths of files.
 func problemText(err error) string {
 	return "The archive is damaged or incomplete (" + fetch.FaultOf(err).Error() + ")."
 }
 
-// contentPolicy returns the Content-Security-Policy for archived content. The
-// sandbox gives each document an origin of its own.
-// Live pages never run scripts.
+// contentPolicy returns the Content-Security-Policy for archived or live
+// content. The sandbox gives each document an origin of its own. Live pages
+// never run scripts.
 func (h *Handler) contentPolicy(live bool) string {
 	sandbox, scripts := "sandbox allow-downloads allow-forms allow-popups", "script-src 'none'"
 	if h.scripts && !live {
@@ -137,9 +138,9 @@ func (h *Handler) contentPolicy(live bool) string {
 		"; worker-src 'none'; form-action 'self'; base-uri 'self'"
 }
 
-// setContentHeader sets the header fields of a response with archived content.
-// Of the archived header it passes only the media type, a content coding that
-// could not be removed, and the date of the last modification.
+// setContentHeader sets the header fields of a response with archived or live
+// content. Of the original header it passes only the media type and the date of
+// the last modification.
 func (x *exchange) setContentHeader(resp *fetch.Response) {
 	h := x.w.Header()
 	policy := x.contentPolicy(x.live)
@@ -165,7 +166,7 @@ func status(resp *fetch.Response) int {
 	return http.StatusOK
 }
 
-// raw sends the bytes of a body with its archived media type.
+// raw sends the bytes of a body without changes, with the media type of resp.
 func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
 	x.setContentHeader(resp)
 	if resp.Size >= 0 && body == resp.Body {
@@ -184,18 +185,19 @@ func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
 	}
 }
 
-// largeBody is the size of a body in bytes that may take longer than other
-// requests.
+// largeBody is the size in bytes above which the bytes of a body extend the
+// time limit of the request.
 const largeBody = 8 << 20
 
-// A view is a document with the data that its form in a browser needs.
+// A view is a document with the data that is needed to display it in a browser.
 type view struct {
 	render.View
 	form        form
 	replacement func(l links.Link) string // the path that replaces a link of an HTML page, or ""
 }
 
-// show sends a document in the form of v.
+// show sends a document as a page of the gateway, with rewritten links, or
+// unchanged.
 func (x *exchange) show(v view) {
 	resp, kind := v.Response, v.View.Form()
 	switch {
@@ -214,7 +216,7 @@ func (x *exchange) show(v view) {
 	}
 }
 
-// document sends a document as a page of the interface.
+// document renders a document as a page of the gateway, and sends it.
 func (x *exchange) document(v view) {
 	if v.Response != nil {
 		x.w.WriteHeader(status(v.Response))
@@ -247,7 +249,8 @@ func nameOf(u uri.URI) string {
 	return name
 }
 
-// attachment returns a value of the header field Content-Disposition.
+// attachment returns a value of Content-Disposition that makes browsers save
+// the response as a file.
 func attachment(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -284,9 +287,9 @@ func (x *exchange) rewrite(v view) {
 	}
 }
 
-// decodeHTML returns the body of an HTML page. It converts charsets to UTF-8 in
-// which the bytes of markup can be other characters, so that a browser finds the
-// same markup as links.Rewrite.
+// decodeHTML returns the body of an HTML page. It converts UTF-16 and
+// ISO-2022-JP to UTF-8, because bytes of other characters can look like markup
+// there. A browser and links.Rewrite thus find the same markup.
 func decodeHTML(resp *fetch.Response) io.ReadCloser {
 	in := bufio.NewReaderSize(resp.Body, 4<<10)
 	start, _ := in.Peek(1024) // the next Read returns the same error
@@ -298,8 +301,8 @@ func decodeHTML(resp *fetch.Response) io.ReadCloser {
 	return readCloser{encoding.NewDecoder().Reader(in), resp.Body}
 }
 
-// replacement returns the path that replaces a link, or "" for a link that no
-// capture can answer.
+// replacement returns the path that replaces a link, or "" for a link that
+// cannot lead to a capture.
 func (x *exchange) replacement(t target, s selection, l links.Link) string {
 	scheme, ok := x.schemes[l.URL.Scheme()]
 	if !ok || scheme.Traits.Session || l.URL.Scheme() == "mailto" {
@@ -312,7 +315,7 @@ func (x *exchange) replacement(t target, s selection, l links.Link) string {
 	return t.archive.pathOf(s.chosen, f, l.URL)
 }
 
-// part sends the decoded content of a part of a message.
+// part sends the decoded content of one part of an archived message.
 func (x *exchange) part(t target, resp *fetch.Response) {
 	p, body, err := openPart(resp, t.part)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 const (
 	maxFound   = 200             // rows of a page of results
 	maxWords   = 10              // words of a search
-	searchTime = 3 * time.Second // time of a search, after which the reader can continue it
+	searchTime = 3 * time.Second // time limit of a search, which the user can then continue
 )
 
-// A query selects captures. The results begin after the index line whose field
-// Next is from.
+// A query selects captures by prefix and words. The results begin after the
+// index line whose field Next equals the field from.
 type query struct {
 	prefix string
 	words  []string // in lower case; each must occur in the URL or in the title
 	from   int64
 }
 
-// results are the captures of one page of results.
+// results contains the template data of one page of search results.
 type results struct {
 	Rows    []captureRow
 	Next    string // path of the next page of results, or ""
@@ -44,7 +44,7 @@ type searchPage struct {
 	results
 }
 
-// search sends a page of results.
+// search sends one page of search results.
 func (x *exchange) search(c *collection, values url.Values) {
 	data := searchPage{page: x.newPage("Search", c)}
 	prefix, words := strings.TrimSpace(values.Get("prefix")), strings.TrimSpace(values.Get("words"))
@@ -77,9 +77,9 @@ func (x *exchange) search(c *collection, values url.Values) {
 	x.render("search results", data)
 }
 
-// find returns at most maxFound captures. The result next is not 0 if there are
-// more captures, or if the search was stopped at the deadline. At least one index
-// line is read in any case.
+// find returns at most maxFound captures that match q. The result next is not 0
+// if there are more captures, or if the search was stopped at the deadline. At
+// least one index line is read in any case.
 func (c *collection) find(ctx context.Context, q query, deadline time.Time) (found []captureRow, next int64, err error) {
 	if err := c.titles.list(ctx, c.Source); err != nil && ctx.Err() != nil {
 		return nil, 0, err
@@ -110,9 +110,9 @@ func (c *collection) find(ctx context.Context, q query, deadline time.Time) (fou
 	return found, 0, nil
 }
 
-// match reports whether each word occurs in the URL or in the title of a capture,
-// and returns the title. It reads no record if a word that the URL lacks cannot
-// occur in a title.
+// match reports whether each word occurs in the URL or in the title of a
+// capture, and returns the title. It reads no record of a document that cannot
+// have a title.
 func (c *collection) match(ctx context.Context, l warc.Line, words []string) (title string, ok bool) {
 	address := strings.ToLower(l.URL)
 	if strings.Contains(address, "%") {

@@ -13,8 +13,8 @@ import (
 // maxCounted is the maximum number of captures that statistics contain.
 const maxCounted = 1_000_000
 
-// Statistics of the captures in an index. Sizes are those of the records in the
-// archive, which are usually compressed.
+// statistics counts the captures in an index. Sizes are those of the records in
+// the archive, which are usually compressed.
 type statistics struct {
 	*crawlreport.Report
 	captures    int64
@@ -27,10 +27,10 @@ type statistics struct {
 
 type dayCount struct{ captures, bytes int64 }
 
-// maxDays is the maximum number of days that statistics count.
+// maxDays is the maximum number of dates for which statistics count captures.
 const maxDays = 40_000
 
-// sizeClasses are the limits of the classes of sizes in bytes.
+// sizeClasses lists ranges of sizes. Each range ends below its limit in bytes.
 var sizeClasses = [...]struct {
 	name  string
 	limit int64
@@ -110,7 +110,7 @@ func (s *statistics) add(l warc.Line) {
 	s.days[key] = dayCount{day.captures + 1, day.bytes + l.Length}
 }
 
-// A span is a period of one column in the chart of the growth over time.
+// A span is the length of the period of one column in the growth chart.
 type span struct {
 	name  string
 	index func(t time.Time) int // number of the period that contains t
@@ -129,9 +129,9 @@ var spans = []span{
 // maxColumns is the maximum number of columns of a chart.
 const maxColumns = 60
 
-// periods returns the numbers of captures and bytes of each period from the first
-// capture to the last one, and the name of the period. The result is empty if all
-// captures belong to the same day.
+// periods counts the captures and bytes of each period from the first capture
+// to the last one. It also returns the name of the period, such as "month". The
+// result is empty if all captures belong to the same day.
 func (s *statistics) periods() (name string, counts []dayCount) {
 	if s.first.IsZero() {
 		return "", nil

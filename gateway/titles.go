@@ -15,12 +15,12 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// titles contains the titles of pages and the subjects of articles that were
-// read. It is safe for concurrent use.
+// titles caches the titles of pages and the subjects of articles. It is safe
+// for concurrent use.
 type titles struct {
 	mu     sync.Mutex
 	size   int               // bytes of all titles
-	listed bool              // byURL contains the titles of the lists of pages
+	listed bool              // the lists of pages have been read into byURL
 	byURL  map[string]string // titles in lists of pages
 	byLine map[int64]string  // titles in records, by the field Next of the index line
 }
@@ -30,8 +30,8 @@ const (
 	maxTitles = 16 << 20 // bytes of all titles in memory, with an estimate for the maps
 )
 
-// hasTitle reports whether the capture of the index line l is a document whose
-// type permits a title, such as HTML.
+// hasTitle reports whether the document of the index line l can have a title,
+// as HTML pages and messages have.
 func hasTitle(l warc.Line) bool {
 	switch l.Media {
 	case "text/html", "application/xhtml+xml":
@@ -40,7 +40,8 @@ func hasTitle(l warc.Line) bool {
 	return l.Media == "message/rfc822"
 }
 
-// list reads the titles in the lists of pages of WACZ files once.
+// list reads the titles from the page lists of WACZ files. Later calls do
+// nothing.
 func (t *titles) list(ctx context.Context, source *warc.Archive) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +79,7 @@ func (t *titles) get(l warc.Line) (title string, ok bool) {
 	return title, ok
 }
 
-// add stores the title of a capture, unless the memory is used up.
+// add stores the title of a capture, unless the memory limit is reached.
 func (t *titles) add(l warc.Line, title string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

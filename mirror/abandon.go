@@ -17,7 +17,7 @@ import (
 // AbandonOptions configures Abandon.
 type AbandonOptions struct {
 	Store  string        // URL of the store of the crawl; "" means the store that the crawl recorded, if any
-	Quiet  time.Duration // minimum time since the worker was active
+	Quiet  time.Duration // minimum time since the last activity of the worker
 	DryRun bool          // if true, Abandon changes nothing
 }
 
@@ -27,15 +27,16 @@ type Abandoned struct {
 	Files   int64 `json:"files"`   // lost WARC files of the worker
 	Records int64 `json:"records"` // captures whose records are in these files
 	URLs    int64 `json:"urls"`    // URLs that become pending
-	Leases  int64 `json:"leases"`  // leases that end
+	Leases  int64 `json:"leases"`  // leases of the worker that Abandon ends
 }
 
-// Abandon excludes a worker whose directory is lost from a crawl with a shared
-// frontier. If the process of the worker still runs, its next commit fails. The
-// files of the worker that are complete in the store remain a part of the crawl.
-// Other workers visit the URLs whose records are only in its other files. If the
-// run is complete, it becomes active again for these URLs. Abandon returns an
-// error if the worker was active during the last AbandonOptions.Quiet.
+// Abandon excludes a worker from a crawl with a shared frontier, after the
+// directory of the worker was lost. If the process of the worker still runs,
+// its next commit fails. The files of the worker that are complete in the store
+// remain a part of the crawl. Other workers visit the URLs whose records are
+// only in its other files. If the run is complete, it becomes active again for
+// these URLs. Abandon returns an error if the worker was active during the last
+// AbandonOptions.Quiet.
 func Abandon(ctx context.Context, dsn, worker string, o AbandonOptions) (a Abandoned, err error) {
 	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
 		stored, err := storedFiles(ctx, f, worker, o.Store)
@@ -49,8 +50,8 @@ func Abandon(ctx context.Context, dsn, worker string, o AbandonOptions) (a Aband
 	return a, archive.Classify(err)
 }
 
-// storedFiles returns the names of the files of a worker that are complete in
-// the store, although the database does not record this.
+// storedFiles returns the names of WARC files of a worker that are complete in
+// the store, but not yet recorded as stored in the database.
 func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (names []string, err error) {
 	s, err := storeOf(ctx, f, url)
 	if s == nil || err != nil {
@@ -76,8 +77,8 @@ func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (
 	return names, err
 }
 
-// storeOf opens the store with the given URL, or the store that the newest run
-// of a crawl has recorded. It returns nil if there is none.
+// storeOf opens the store with the given URL. If url is "", it opens the store
+// that the newest run of the crawl recorded. It returns nil if there is none.
 func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store, error) {
 	stats, err := f.Stats(ctx)
 	if err != nil {

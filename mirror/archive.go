@@ -23,9 +23,10 @@ var ErrIncomplete = archive.ErrIncomplete
 // ErrLost means that more WARC records are missing than Options.MaxLost allows.
 var ErrLost = archive.ErrLost
 
-// ErrFilesLost means that the directory of a worker lacks WARC files of the crawl
-// that are not in the store either. ErrOtherFolder means that the name of a worker
-// belongs to another directory. After Abandon, a new directory can take the name.
+// ErrFilesLost means that committed WARC records of a worker are neither in its
+// directory nor in the store. ErrOtherFolder means that the name of a worker
+// belongs to another directory. After Abandon, a new directory can use the
+// name.
 var (
 	ErrFilesLost   = archive.ErrFilesLost
 	ErrOtherFolder = frontier.ErrOtherFolder

@@ -23,7 +23,7 @@ func isRobotsTxt(s fetch.Scheme, u uri.URI) bool {
 }
 
 // lacksRobotsTxt reports whether the response to v means that its site has no
-// robots.txt, which allows all requests (RFC 9309 section 2.3.1.3).
+// robots.txt. All requests are then allowed (RFC 9309 section 2.3.1.3).
 func lacksRobotsTxt(v *visit) bool {
 	return v.resp != nil && isRobotsTxt(v.scheme, v.url) && v.resp.Code/100 == 4 && v.resp.Code != 429
 }

@@ -18,7 +18,7 @@ import (
 // Options.Frontier.
 type Place struct{ Dir, Frontier string }
 
-// view calls f with the frontier for reading.
+// view opens the frontier of the crawl for reading and calls f.
 func (p Place) view(ctx context.Context, f func(frontier.Frontier) error) error {
 	if p.Frontier != "" {
 		return archive.Classify(viewShared(ctx, p.Frontier, f))
@@ -26,7 +26,8 @@ func (p Place) view(ctx context.Context, f func(frontier.Frontier) error) error 
 	return archive.View(ctx, p.Dir, f)
 }
 
-// alter calls f with the frontier for changes of states and settings.
+// alter opens the frontier of the crawl for changes of states and settings, and
+// calls f.
 func (p Place) alter(ctx context.Context, f func(frontier.Frontier) error) error {
 	if p.Frontier != "" {
 		return archive.Classify(viewShared(ctx, p.Frontier, f))
@@ -35,9 +36,9 @@ func (p Place) alter(ctx context.Context, f func(frontier.Frontier) error) error
 }
 
 // The following functions change the settings of a host. A running crawl
-// respects them within five seconds: the requests that are under way are
-// completed, and the other URLs remain pending. The settings also apply to later
-// runs. If the crawl has no URL of the host, the fault of the error is
+// applies them within five seconds. Requests that were already sent are
+// completed, and the other URLs remain pending. The settings also apply to
+// later runs. If the crawl has no URL of the host, the fault of the error is
 // fetch.Usage.
 
 // PauseHost stops the requests to a host.
@@ -46,15 +47,16 @@ func PauseHost(ctx context.Context, p Place, host string) error {
 	return err
 }
 
-// ResumeHost ends the effect of PauseHost.
+// ResumeHost allows requests to a host again after PauseHost.
 func ResumeHost(ctx context.Context, p Place, host string) error {
 	_, err := p.control(ctx, host, func(c *frontier.HostControl) { c.Paused = false })
 	return err
 }
 
-// ExcludeHost gives the pending URLs of a host the state Excluded and returns
-// their number. URLs of the host that the crawl finds later are excluded as
-// well. A call of Requeue with the state Excluded ends this for all hosts.
+// ExcludeHost sets the state of all pending URLs of a host to Excluded and
+// returns their number. URLs of the host that the crawl finds later are
+// excluded as well. A call of Requeue with the state Excluded ends the
+// exclusion of all hosts.
 func ExcludeHost(ctx context.Context, p Place, host string) (n int64, err error) {
 	return p.control(ctx, host, func(c *frontier.HostControl) { c.Excluded = true })
 }
@@ -97,7 +99,8 @@ type ControlledHost struct {
 	CrawlDelay float64 `json:"crawl_delay,omitempty"`
 }
 
-// ControlledHosts returns the hosts with special settings, ordered by name.
+// ControlledHosts returns the hosts that have settings of their own, ordered by
+// name.
 func ControlledHosts(ctx context.Context, p Place) (all []ControlledHost, err error) {
 	err = p.view(ctx, func(f frontier.Frontier) error {
 		controls, err := f.Controls(ctx, nil)

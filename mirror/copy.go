@@ -32,13 +32,13 @@ type Copied struct {
 	Files   int    `json:"files"`   // WARC files of the worker
 	Renamed string `json:"renamed"` // new name of fetch.db
 
-	// Unstored reports that the crawl has no settings, because the archive has
-	// no options.json. The workers must then have the URLs and settings of the
-	// crawl.
+	// Unstored is true if the copied crawl contains no settings, because the
+	// archive has no options.json. Each worker must then be started with the
+	// URLs and settings of the crawl.
 	Unstored bool `json:"unstored,omitempty"`
 
 	// Dropped lists the settings of the archive that a shared crawl does not
-	// have: its limits for one run, "delete" and "mailboxes".
+	// support: its limits for one run, "delete" and "mailboxes".
 	Dropped []string `json:"dropped,omitempty"`
 }
 
@@ -88,8 +88,9 @@ func CopyFrontier(ctx context.Context, dir string, o CopyOptions) (c Copied, err
 	return c, err
 }
 
-// share removes the settings that a shared crawl does not have, and returns their
-// names. A limit for one run would end the run of each worker immediately.
+// share resets the settings that a shared crawl does not support, and returns
+// the names of those that were set. A limit for one run would end the run of
+// each worker immediately.
 func (o *Options) share() (dropped []string) {
 	for _, setting := range []struct {
 		name string

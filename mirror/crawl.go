@@ -31,9 +31,9 @@ type crawl struct {
 	sameText  sameTextGuard
 	visited   sync.Map     // hostWorker of each host that this process visits, by name
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
-	leases    atomic.Int64 // hosts that this process visits
-	lost      atomic.Int64 // leases that other workers have taken over
-	pause     pause        // reason for which no hosts are claimed
+	leases    atomic.Int64 // number of hosts that this process visits at present
+	lost      atomic.Int64 // number of leases that other workers have taken over
+	pause     pause        // why no hosts are claimed at present
 	sites     sync.Map     // set of origins whose robots.txt was added to the frontier
 }
 

@@ -62,14 +62,16 @@ type deadline struct {
 	limit time.Duration // value of Limits.Time for which the timer was set
 }
 
-// newDeadline returns a deadline that calls end.
+// newDeadline returns a stopped deadline. Once started by setDeadline, it calls
+// end when the run reaches Limits.Time.
 func newDeadline(end func()) *deadline {
 	d := &deadline{timer: time.AfterFunc(time.Hour, end)}
 	d.timer.Stop()
 	return d
 }
 
-// setDeadline sets d to the time at which the run reaches Limits.Time.
+// setDeadline starts or stops d, so that d ends the run when it reaches
+// Limits.Time.
 func (c *crawl) setDeadline(ctx context.Context, d *deadline) error {
 	limit := c.tally.time()
 	if limit == d.limit {

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// reportedVisit returns the properties of a committed visit that the report of
-// the run contains. The parameter e is the event of v.
+// reportedVisit returns the data of a committed visit for the report of the
+// run. The parameter e is the event of v.
 func reportedVisit(v *visit, e *Event) crawlreport.Visit {
 	r := crawlreport.Visit{
 		URL: e.URL, Scheme: v.url.Scheme(), Host: v.url.Host(), Outcome: outcomeOf(v), Code: e.Code, Media: e.Media,
@@ -87,8 +87,9 @@ func (c *crawl) writeReport(cause error) error {
 
 func milliseconds(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// resultName returns the result of a run in its report. The parameter cause is
-// the error that ended the visits, or nil.
+// resultName returns the name of a run's result for reports and logs, such as
+// "complete" or "limit". The parameter cause is the error that ended the
+// visits, or nil.
 func resultName(cause error) string {
 	switch {
 	case cause == nil:

@@ -22,10 +22,10 @@ func (c *crawl) canExtract(media string) bool {
 	return links.CanExtract(media) || c.o.Speculate && links.CanSpeculate(media)
 }
 
-// discover extracts the URLs in the response of v and stores them with the
-// visit. If there are many URLs, discover writes them to the database before v
-// is committed. If the process is killed in between, the next visit finds the
-// same URLs.
+// discover extracts the URLs from the response of v and stores them in v. If
+// there are many URLs, discover writes them to the database before v is
+// committed. If the process is killed in between, the next visit finds the same
+// URLs.
 func (c *crawl) discover(ctx context.Context, v *visit) error {
 	d := c.newDiscovery(ctx, v, v.resp.Media, v.resp.Kind == fetch.Menu)
 	d.header = v.resp.Header

@@ -30,13 +30,13 @@ type discovery struct {
 	added    int64                     // number of URLs added so far, including items
 	urlBytes int64                     // bytes of all URLs so far
 	dropped  int64                     // value of Stats.Dropped at the start, if v is a newsgroup
-	seen     map[frontier.Key]struct{} // URLs of the page so far
+	seen     map[frontier.Key]struct{} // keys of the URLs found in the page so far
 	flushes  int                       // number of calls of flush to determine which items are new
 	lastMeta encodedMeta               // encoding of the newest meta
 	text     *textDigest               // digest of the text of the page, or nil
 }
 
-// newDiscovery returns a discovery without URLs for the visit v.
+// newDiscovery returns an empty discovery for the visit v.
 func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu bool) *discovery {
 	d := &discovery{c: c, ctx: ctx, v: v, media: media, peer: v.peer(), listing: isListing(v.scheme, menu, media)}
 	if isGroup(v.scheme, v.url) {
@@ -62,7 +62,7 @@ func (d *discovery) addLink(u uri.URI, mt meta) {
 		return
 	}
 	reported = reported || reason == reasonScope && d.v.scheme.Mirror.References
-	if reason == "" || reported { // the visit of a reported URL excludes the URL and logs the reason
+	if reason == "" || reported { // a reported URL is added too, so that its visit logs the reason
 		mt.OutOfReach = off
 		d.addItem(u, text, mt, d.v.item.Depth+1)
 	}
@@ -131,7 +131,7 @@ func (d *discovery) seenBefore(k frontier.Key) bool {
 	return false
 }
 
-// maxFlushes is the maximum number of extra transactions for one page. They
+// maxFlushes is the maximum number of extra transactions for one page, which
 // detect links that the frontier already contains.
 const maxFlushes = 64
 
@@ -144,8 +144,9 @@ const (
 )
 
 // withinLimit counts one more URL and reports whether v may add it. URLs that
-// the frontier already contains do not count. Therefore withinLimit first
-// flushes the items at the limit.
+// the frontier already contains do not count. When the limit is reached,
+// withinLimit therefore flushes the items and uses the number that the frontier
+// added.
 func (d *discovery) withinLimit() bool {
 	if d.urlBytes > freeURLBytes && (d.urlBytes-freeURLBytes)/bytesPerURL > d.limit {
 		d.v.leftOut[d.guard]++
@@ -163,7 +164,7 @@ func (d *discovery) withinLimit() bool {
 	return true
 }
 
-// noteOmitted sets the note of the visit to the number of omitted URLs.
+// noteOmitted writes the number of omitted URLs to the note of the visit.
 func (d *discovery) noteOmitted() {
 	if n := d.v.leftOut[d.guard]; n > 0 {
 		d.v.note = fmt.Sprintf("%d %s beyond the limit of %d were omitted", n, d.guard, d.limit)

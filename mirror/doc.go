@@ -1,6 +1,6 @@
-// Package mirror copies sites into an archive, with every scheme of a Client.
-// The archive contains one object for each URL. An object is either complete or
-// missing, even after a crash.
+// Package mirror copies sites into an archive. It supports every scheme of its
+// Client. The archive contains one object for each URL. An object is either
+// complete or missing, even after a crash.
 //
 // [Run] creates an archive, continues an interrupted run, or updates an archive
 // whose last run is complete. The archive is a directory:

@@ -5,17 +5,17 @@ import (
 )
 
 // An Event describes the visit of one URL. It is written as a line of
-// crawl.jsonl, with more members for Recover. The field State is "cut" for a WARC
-// file truncated at Offset, "lost" for missing records of a WARC file, "healed" for
-// a repair of Heal, and "guard" for the total of Guard. It is "waits" for an upload
-// that failed and is repeated, "paused" if the worker claims no hosts, and
-// "resumed" at the end of this pause.
+// crawl.jsonl, with additional members that only Recover reads. The field State
+// is "cut" for a WARC file truncated at Offset, "lost" for missing records of a
+// WARC file, "healed" for a repair of Heal, and "guard" for the total of Guard.
+// State is "waits" for an upload that failed and is repeated, "paused" if the
+// worker claims no hosts, and "resumed" at the end of this pause.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`
 	URL       string    `json:"url,omitempty"`
 	Via       string    `json:"via,omitempty"`       // URL of the page with the link
-	Depth     int       `json:"depth,omitempty"`     // number of links from a seed
+	Depth     int       `json:"depth,omitempty"`     // number of links between a seed and the URL
 	Seed      bool      `json:"seed,omitempty"`      // if true, the URL is a seed of this run
 	State     string    `json:"state"`               // a State, or another value as described above
 	Unchanged bool      `json:"same,omitempty"`      // if true, the archive already has the object
@@ -50,7 +50,7 @@ type Summary struct {
 	Repeated  bool  // if true, the archive has an earlier run
 	New       int64 // retrieved objects that are new or changed
 	Unchanged int64 // objects that were requested and are unchanged
-	Listed    int64 // objects that a listing shows as unchanged, and that were not requested
+	Listed    int64 // objects that were not requested, because a listing shows them as unchanged
 	Repaired  int64 // unchanged objects whose files were missing or damaged
 	Gone      int64 // objects of earlier runs that were deleted on the server
 	Failed    int64 // URLs that failed permanently
@@ -74,7 +74,7 @@ type Summary struct {
 	NoFollow     int64 // links that were not followed because of Options.NoFollow
 }
 
-// Progress describes the state of a run before its end.
+// Progress contains the results of a run so far.
 type Progress struct {
 	Summary
 	Hosts int64 // number of hosts with pending URLs

@@ -13,12 +13,12 @@ import (
 
 // ExportOptions contains the settings of Export.
 type ExportOptions struct {
-	// Archive contains the captures. Its fields Time and Until select a capture
-	// of each object. The default is the newest one. Export ignores Decode and
-	// Raw.
+	// Archive contains the captures. Its fields Time and Until select which
+	// capture of each object is written. The default is the newest capture.
+	// Export ignores Decode and Raw.
 	Archive *warc.Archive
 
-	// Client provides the schemes. Export sends no requests.
+	// Client determines the scheme of each URL. Export sends no requests.
 	Client *fetch.Client
 
 	Include   []*regexp.Regexp // if not empty, export only URLs that match a pattern
@@ -45,21 +45,21 @@ type Exported struct {
 	Present   int64 `json:"present"`   // files that existed with the same content
 	Conflicts int64 `json:"conflicts"` // files that existed with other content and were not replaced
 	Damaged   int64 `json:"damaged"`   // captures that are damaged, truncated or incomplete
-	Redirects int64 `json:"redirects"` // URLs of which the archive has only redirects
-	Errors    int64 `json:"errors"`    // URLs of which the archive has only errors of the server
-	Skipped   int64 `json:"skipped"`   // URLs that the patterns exclude, or that no mirror can contain
+	Redirects int64 `json:"redirects"` // URLs with only redirects in the archive
+	Errors    int64 `json:"errors"`    // URLs with only error responses in the archive
+	Skipped   int64 `json:"skipped"`   // URLs that the patterns exclude, or whose scheme cannot be mirrored
 }
 
-// Export writes the objects of an archive as files to the directory dir, with the
-// names that a new mirror gives to the files of tree/. It creates the directory
-// if necessary.
+// Export writes the objects of an archive as files to the directory dir. The
+// file names are those that a new mirror uses in tree/. It creates the
+// directory if necessary.
 //
-// Of several captures of an object, Export writes the one that replay prefers
-// among those with the object. Redirects and errors are no objects. If a capture
-// is damaged or truncated, Export reports it and writes the next one. Revisit
-// records are resolved. Content codings are removed, except from files that are
-// compressed themselves. The time of a file is the time that the server sent, or
-// the time of the capture.
+// If an object has several captures, Export ignores redirects and errors, and
+// writes the capture that replay prefers. If a capture is damaged or truncated,
+// Export reports it and writes the next one. Revisit records are resolved.
+// Content codings are removed, except from files that are compressed
+// themselves. The time of a file is the time that the server sent, or the time
+// of the capture.
 //
 // A file gets its name when it is complete. An existing file with the same
 // content is kept. If Export is interrupted, another call with the same archive

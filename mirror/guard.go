@@ -1,10 +1,10 @@
 package mirror
 
-// A Guard is a limit that omits URLs without ending the run. Guards protect a
-// run against sites with an unlimited number of URLs.
+// A Guard is a limit at which a run omits URLs instead of ending. Guards
+// protect a run against sites with an unlimited number of URLs.
 type Guard uint8
 
-// Each guard has the name of a field of Limits.
+// Each guard enforces the field of Limits with the same name.
 const (
 	OverLinks Guard = iota
 	OverEntries
@@ -48,7 +48,7 @@ func (l *LeftOut) first() string {
 	return ""
 }
 
-// Notes of URLs that a guard excludes.
+// These notes are stored with the URLs that a guard excludes.
 const (
 	reasonURLBytes  = "the URL is too long"
 	reasonRepeats   = "a segment repeats too often in the path"
@@ -89,9 +89,9 @@ type valueCounter struct {
 	count  int                            // number of hashes of all keys
 }
 
-// admit counts a value of key. It returns false if key already has limit other
-// values. After maxCounted values of all keys, all counts start again from
-// zero.
+// admit counts a value of key. It returns false, without counting the value, if
+// limit other values of key were counted. After maxCounted values of all keys,
+// all counts start again from zero.
 func (c *valueCounter) admit(key string, value uint64, limit int64) bool {
 	seen := c.values[key]
 	if _, ok := seen[value]; ok {

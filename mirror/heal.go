@@ -9,8 +9,8 @@ import (
 
 // HealOptions configures Heal. The zero value is ready to use.
 type HealOptions struct {
-	// If the share of WARC records that are missing is larger than MaxLost,
-	// Heal changes nothing and returns ErrLost. A MaxLost of 0 means 0.1.
+	// MaxLost is the maximum share of missing WARC records. If more are
+	// missing, Heal changes nothing and returns ErrLost. 0 means 0.1.
 	MaxLost float64
 
 	// If RequeueOnly is true, Heal copies no WARC records and repairs only
@@ -20,8 +20,9 @@ type HealOptions struct {
 	Report func(Finding) // called for each repair; may be nil
 }
 
-// Heal repairs the archive in the directory dir as far as possible without a
-// network, and returns the number of URLs that the next Run retrieves again.
+// Heal repairs the archive in the directory dir as far as possible without
+// network access. It returns the number of URLs that the next Run retrieves
+// again.
 //
 // Heal copies the intact records of each damaged WARC file to a new file. It
 // restores damaged and missing files of tree/ from WARC records. It moves all
@@ -29,8 +30,8 @@ type HealOptions struct {
 // the index and the manifest. It keeps the captures of objects that were deleted
 // on the server. If the process is killed, call Heal again.
 //
-// If the database is damaged, Heal changes nothing. Recover creates the database
-// again.
+// If the database is damaged, Heal changes nothing. Recover can rebuild the
+// database.
 func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err error) {
 	if o.MaxLost <= 0 {
 		o.MaxLost = 0.1

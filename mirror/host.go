@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// claimSize is the number of items in a claim. The other constants limit the
-// items, the bytes and the age of uncommitted visits before a batch is
-// committed.
+// claimSize is the maximum number of items in a claim. A batch is committed
+// when its visits reach the number batchSize, the size batchBytes or the age
+// batchAge.
 const (
 	claimSize  = 512
 	batchSize  = 256
@@ -55,8 +55,8 @@ type hostWorker struct {
 }
 
 // visitHost visits the URLs of the leased host and commits the visits in
-// batches. It uses as many connections as Options allow for the host. The lease
-// was claimed after the time claimed.
+// batches. It uses as many connections as Options allow for the host. The
+// parameter claimed is a time just before the lease was claimed.
 func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.Time) error {
 	c.leases.Add(1)
 	defer c.leases.Add(-1)
@@ -106,8 +106,8 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	return archive.JoinDistinct(err, released)
 }
 
-// loseLease counts a lease that has passed to another worker, which visits the
-// remaining items. It returns nil, because this is no error.
+// loseLease counts and logs a lease that another worker has taken over. It
+// returns nil, because the other worker visits the remaining items.
 func (c *crawl) loseLease(l *frontier.Lease) error {
 	c.lost.Add(1)
 	c.o.Logger.Warn("lease lost", "host", l.Host)
@@ -136,8 +136,8 @@ func (h *hostWorker) extendLease(ctx context.Context, l frontier.Lease, cancel c
 	}
 }
 
-// setExpiry records the end of a lease that was claimed or extended after the
-// given time.
+// setExpiry records when the lease ends. The parameter start is a time just
+// before the lease was claimed or extended.
 func (h *hostWorker) setExpiry(start time.Time) {
 	end := start.Add(leaseDuration)
 	h.expires.Store(&end)
@@ -300,8 +300,8 @@ func (h *hostWorker) startBatch(ctx context.Context) {
 	go b.run(ctx)
 }
 
-// endBatch takes over the error and the claimed items of a batch that has
-// ended.
+// endBatch queues the items that the ended batch has claimed, and returns the
+// error of the batch.
 func (h *hostWorker) endBatch() error {
 	b := h.batch
 	h.batch = nil

@@ -8,12 +8,12 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// ErrPaused means that all pending URLs belong to hosts that a person has
+// ErrPaused means that all pending URLs belong to hosts that PauseHost has
 // paused.
 var ErrPaused = fetch.TooLarge.Errorf("all URLs that are left belong to paused hosts")
 
-// checkHosts stops the visits to hosts whose settings have changed. Such a host is
-// claimed again with its new settings.
+// checkHosts stops the visits to hosts whose settings have changed. The next
+// claim of such a host returns its new settings.
 func (c *crawl) checkHosts(ctx context.Context) error {
 	hosts := []string{}
 	c.visited.Range(func(host, _ any) bool {
@@ -43,15 +43,15 @@ func (c *crawl) hostWorker(host string) *hostWorker {
 	return w
 }
 
-// differs reports whether the host has other settings than at the start of the
-// lease.
+// differs reports whether the settings of the host have changed since the lease
+// was claimed.
 func (h *hostWorker) differs(now frontier.HostControl) bool {
 	was := h.lease.Control
 	return was.Paused != now.Paused || was.Excluded != now.Excluded || was.Delay != now.Delay
 }
 
-// stop ends the visits to the host after the requests that are under way. The
-// other items remain pending.
+// stop ends the visits to the host. Requests that were already sent are
+// completed, and the other items remain pending.
 func (h *hostWorker) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,8 +88,8 @@ func (h *hostWorker) visit(ctx context.Context, it frontier.Item) *visit {
 	return h.c.visitItem(context.WithValue(ctx, turnKey{}, t), it)
 }
 
-// delayOf returns the minimum time between two requests to the host of req,
-// without its Crawl-delay.
+// delayOf returns the minimum time between two requests to the host of req. It
+// ignores the Crawl-delay of robots.txt.
 func (c *crawl) delayOf(req *fetch.Request) time.Duration { return c.baseDelay(hostOf(req.URL)) }
 
 func (c *crawl) baseDelay(host string) time.Duration {
@@ -100,8 +100,8 @@ func (c *crawl) baseDelay(host string) time.Duration {
 }
 
 // keepCrawlDelay stores the Crawl-delay of a host in the frontier before the
-// next request to the host. Without it, another worker would not know the delay
-// after a crash of this one.
+// next request to the host. Otherwise, the next worker would not know the delay
+// after a crash of this worker.
 func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Duration) error {
 	h := c.hostWorker(host)
 	if h == nil {
@@ -119,10 +119,10 @@ func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Dura
 }
 
 // nextRequest returns the earliest time at which another worker may send a
-// request to the host, after this worker has released it.
+// request to the host after the lease is released.
 func (h *hostWorker) nextRequest() time.Time {
 	if h.c.o.Frontier == "" {
-		return time.Time{} // the next lease belongs to this process, which knows its last request
+		return time.Time{} // the next lease belongs to this process, which knows when it sent the last request
 	}
 	h.mu.Lock()
 	delay := h.crawlDelay

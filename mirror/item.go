@@ -29,13 +29,13 @@ type meta struct {
 	SeedTarget  string        `json:"under,omitempty"`  // target of the redirect of a seed; the target counts as a seed
 	ArticleName string        `json:"name,omitempty"`   // URL of an article in the form nntp://HOST/GROUP/NUMBER
 	SiteInfo    bool          `json:"guide,omitempty"`  // if true, the URL is a robots.txt or a sitemap
-	Guessed     bool          `json:"guess,omitempty"`  // if true, the object may not exist
+	Guessed     bool          `json:"guess,omitempty"`  // if true, the URL was guessed, so its object may not exist
 	Referenced  bool          `json:"named,omitempty"`  // if true, the URL is in scope on every host, because a Prospero directory refers to it
 	Robots      *robotsResult `json:"robots,omitempty"` // last response, if the URL is a robots.txt
 	Symlinks    *symlinkPath  `json:"ways,omitempty"`   // symbolic links in the path
 }
 
-// metaOf decodes the meta of an item. It returns the zero meta if another
+// metaOf decodes the field Meta of an item. It returns the zero meta if another
 // version of this program encoded the meta in another format.
 func metaOf(it frontier.Item) (m meta) {
 	if json.Unmarshal(it.Meta, &m) != nil {
@@ -64,7 +64,7 @@ type encodedMeta struct {
 	meta meta
 }
 
-// parse returns the same result as metaOf and uses the cache.
+// parse returns the same result as metaOf, from the cache if possible.
 func (m *metaCache) parse(it frontier.Item) meta {
 	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, it.Meta) {
 		return s.meta
@@ -83,8 +83,9 @@ func hostOf(u uri.URI) string {
 	return u.Scheme() + ":"
 }
 
-// newItem returns an item for the URL u. The visit of the item via found this
-// URL. The parameter text is the canonical form of u, and key is the key of u.
+// newItem returns an item for the URL u. The parameter via is the item whose
+// visit found u. The parameter text is the canonical form of u, and key is the
+// key of u.
 func newItem(u uri.URI, text string, key frontier.Key, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
 		Key: key, URL: text, Host: hostOf(u),
@@ -98,8 +99,8 @@ func originOf(u uri.URI) (fetch.Origin, bool) {
 	return t.Origin(), err == nil && t.Host != ""
 }
 
-// foundBy returns the URL of the page or listing that contains the link to it,
-// and the modification time in the listing.
+// foundBy returns the URL of the page or listing that links to the item, and
+// the modification time of the item in the listing.
 func foundBy(it frontier.Item) (from string, t time.Time) {
 	m := metaOf(it)
 	return m.From, m.Time

@@ -33,14 +33,15 @@ type Limits struct {
 	URLBytes  int64 // length of a URL in bytes; 0 means 8,192
 	Repeats   int64 // occurrences of one segment in a path; 0 means 3
 	Queries   int64 // queries of one path; 0 means 200,000
-	Chained   int64 // similar URLs, each after a chain of more than 50 links between them; 0 means 5,000
+	Chained   int64 // similar URLs found after a chain of more than 50 links between such URLs; 0 means 5,000
 	DeepPaths int64 // paths of a web host with more than 20 segments; 0 means 1,000
 	Sitemaps  int64 // sitemaps of a host; 0 means 1,000
 
 	// SameText limits the pages of a host that have the same text and that add
 	// URLs. Pages have the same text if they differ only inside tags, in words
-	// with digits. A URL that has a word of at least 8 letters and digits may be
-	// random. Such pages add at most SameText/15 of these URLs. 0 means 4,500.
+	// with digits. These pages add at most SameText/15 URLs that look random.
+	// Such a URL contains a word of at least 8 letters and digits. 0 means
+	// 4,500.
 	SameText int64
 }
 
@@ -59,8 +60,8 @@ const (
 	DefaultSameText  = 4_500
 )
 
-// limitOr returns the limit for a field of Limits with the value n. If n is
-// zero, it returns the default otherwise.
+// limitOr returns the limit for the value n of a field of Limits. Zero means
+// the default, which is the parameter otherwise. A negative n means no limit.
 func limitOr(n, otherwise int64) int64 {
 	switch {
 	case n == 0:

@@ -7,7 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// readListing adds the URLs of a listing, which the scheme of the URL parses.
+// readListing adds the URLs of a listing. The driver of the scheme parses the
+// listing.
 func (d *discovery) readListing(body io.Reader) {
 	resp := *d.v.resp
 	resp.Body = io.NopCloser(body)
@@ -48,8 +49,8 @@ func (d *discovery) addEntry(e fetch.Entry) {
 	}
 }
 
-// isReferenced reports whether e is in scope even if it is on another host.
-// This applies to files in Prospero directories, and to directories on the same
+// isReferenced reports whether e is in scope on any host, because a Prospero
+// directory refers to it. This applies to files, and to directories on the same
 // server. Directories on other servers are not included, because references
 // connect all Prospero servers.
 func (d *discovery) isReferenced(e fetch.Entry) bool {

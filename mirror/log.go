@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// The records of Options.Logger have stable messages and keys, which the page
-// doc/monitoring.md describes. The level Debug has a record for each lease and
-// each visit. Durations are in seconds.
+// The messages and keys of the log records are stable, and doc/monitoring.md
+// describes them. At the level Debug, each lease and each visit is logged.
+// Durations are in seconds.
 
 func (c *crawl) logStart() {
 	c.o.Logger.Info("run started", "run", c.runNumber, "continued", !c.newRun, "seeds", len(c.o.Seeds))
@@ -54,13 +54,13 @@ func (o *Options) logOutage(err error) {
 	o.Logger.Warn("the database is unavailable; the worker waits", "error", err.Error())
 }
 
-// logEvent logs an event that is no visit.
+// logEvent logs an event that is not a visit.
 func (r *report) logEvent(e *Event) {
 	r.log.Warn("archive", "state", e.State, "file", e.WARC, "guard", e.Guard, "error", e.Note)
 }
 
-// logVisit logs a visit with the level Debug. A failure and a rejected seed have
-// the level Warn.
+// logVisit logs a visit at the level Debug, or at the level Warn if it failed
+// or a seed was rejected.
 func (r *report) logVisit(v *visit, e *Event) {
 	level := slog.LevelDebug
 	if v.state == frontier.Dead || v.state == frontier.Pending || v.state == frontier.Excluded && e.Seed && !v.requested {

@@ -86,7 +86,8 @@ func decodeLogLine(text []byte) (out archive.LogLine, err error) {
 }
 
 // capture returns the capture that the line describes, or nil if the visit
-// retrieved no new object. A line of an earlier version has no digest.
+// retrieved no new object. Lines of earlier versions of this program contain no
+// digest.
 func (l *logLine) capture(key frontier.Key) (*frontier.Capture, error) {
 	if l.SHA256 == "" && l.Path == "" && l.WARC == "" {
 		return nil, nil

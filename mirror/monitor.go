@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier/postgres"
 )
 
-// A Monitor returns the metrics of a run during the run. Its zero value can be
-// assigned to [Options].Monitor. It is safe for concurrent use.
+// A Monitor provides the metrics of a run while it is active. Its zero value
+// can be assigned to [Options].Monitor. It is safe for concurrent use.
 type Monitor struct {
 	mu    sync.Mutex
 	crawl *crawl // nil before and after the run
@@ -22,7 +22,7 @@ type Monitor struct {
 	err     error     // error of the last read
 }
 
-// Metrics contains the numbers of one process. All of them grow during a run,
+// Metrics contains the metrics of one process. All values grow during a run,
 // except Hosts, WaitingFiles and WaitingBytes.
 type Metrics struct {
 	Visits       map[string]int64 // visits by outcome: new, unchanged, repaired, gone, failed, unreached, excluded or retried
@@ -36,7 +36,8 @@ type Metrics struct {
 	WaitingBytes int64            // size of the waiting files
 }
 
-// Crawled contains the numbers of a crawl, which all its workers share.
+// Crawled contains the statistics of a crawl, including the work of all its
+// workers.
 type Crawled struct {
 	Stats
 	Workers int64 // workers that were active during the last five minutes; 1 without a shared frontier
@@ -76,12 +77,12 @@ func outcomes(t *crawlreport.Totals) map[string]int64 {
 	}
 }
 
-// crawledAge is the time for which Crawled returns the same numbers, so that
-// frequent calls do not load the database.
+// crawledAge is the time for which Crawled caches its result, so that frequent
+// calls do not load the database.
 const crawledAge = time.Second
 
-// Crawled returns the numbers of the crawl. They are at most one second old. While
-// the database does not respond, Crawled waits until ctx ends.
+// Crawled returns the statistics of the crawl. They are at most one second old.
+// While the database does not respond, Crawled waits until ctx ends.
 func (m *Monitor) Crawled(ctx context.Context) (Crawled, error) {
 	m.reading.Lock()
 	defer m.reading.Unlock()
@@ -99,7 +100,8 @@ func (m *Monitor) Crawled(ctx context.Context) (Crawled, error) {
 	return m.crawled, m.err
 }
 
-// activeTime is the time after which a silent worker is no longer active.
+// activeTime is the maximum age of the last heartbeat of a worker that counts
+// as active.
 const activeTime = 5 * time.Minute
 
 func (c *crawl) crawled(ctx context.Context) (n Crawled, err error) {

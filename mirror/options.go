@@ -24,8 +24,8 @@ type Options struct {
 	// credentials in the seeds are ignored.
 	StoredSeeds bool
 
-	// Unless DiscardOptions or StoredSeeds is true, Run stores the seeds and
-	// settings in options.json, for StoredOptions.
+	// Run stores the seeds and settings in options.json for StoredOptions,
+	// unless DiscardOptions or StoredSeeds is true.
 	DiscardOptions bool
 
 	// If Tree is true, Run writes the retrieved objects as files in tree/. Tree
@@ -54,8 +54,9 @@ type Options struct {
 	Store     string
 	KeepLocal bool
 
-	// While files with MaxSpool bytes wait for their upload, or while the disk is
-	// full, a worker with a Store claims no hosts. 0 means 10 GB.
+	// MaxSpool limits the bytes of WARC files that wait for their upload. At
+	// this limit, or while the disk is full, a worker with a Store claims no
+	// hosts. 0 means 10 GB.
 	MaxSpool int64
 
 	// If Again is true, Run starts the next run of a crawl with a shared frontier
@@ -65,9 +66,9 @@ type Options struct {
 	Hosts   int // number of hosts visited at the same time; 0 means 16
 	PerHost int // connections to each host; 0 means 2 for a private host, otherwise 1
 
-	// Tries is the number of attempts for a URL that fails temporarily. It is
-	// also the number of pauses in a row after which a server that does not
-	// respond gets no more requests in the run. 0 means 3.
+	// Tries is the number of attempts for a URL that fails temporarily. If a
+	// server does not respond during Tries pauses in a row, it gets no more
+	// requests in the run. 0 means 3.
 	Tries int
 
 	// If Delete is true, Run moves the files of objects that were deleted on
@@ -76,10 +77,10 @@ type Options struct {
 	Delete    bool
 	MaxDelete float64
 
-	// If the share of WARC records that are missing is larger than MaxLost, Run
-	// changes nothing and returns ErrLost, because a disk may not be mounted.
-	// Otherwise, Run retrieves the objects of the missing records again. A
-	// MaxLost of 0 means 0.1.
+	// MaxLost is the maximum share of missing WARC records. If more are
+	// missing, Run changes nothing and returns ErrLost, because a disk may not
+	// be mounted. Otherwise, Run retrieves the objects of the missing records
+	// again. 0 means 0.1.
 	MaxLost float64
 
 	// Run obeys the robots.txt of each site and pauses between the requests to
@@ -110,7 +111,7 @@ type Options struct {
 	Event       func(Event)      // called for each visit, one call at a time; may be nil
 	Progress    func(Progress)   // called at most once a second; may be nil
 	Monitor     *Monitor         // observes the run; may be nil
-	Logger      *slog.Logger     // receives records of the run; nil means no records
+	Logger      *slog.Logger     // receives the log records of the run; nil means no log
 	Now         func() time.Time // current time; nil means time.Now
 
 	// Override returns the text of Event.Override, for example the name of a
@@ -134,9 +135,9 @@ type WARC struct {
 	// object. Otherwise only unchanged HTTP objects have revisit records.
 	Unchanged bool
 
-	// Dedup is the index of an archive elsewhere, or nil. If the index has a
-	// capture of a URL with the payload that Run retrieved, Run writes a revisit
-	// record that refers to this capture instead of the payload. Replay then
+	// Dedup is the index of another archive, or nil. If the index has a capture
+	// of a URL with the payload that Run retrieved, Run writes a revisit record
+	// instead of the payload. The record refers to this capture. Replay then
 	// requires both archives. The caller closes Dedup after Run.
 	Dedup *warc.IndexFile
 
@@ -152,7 +153,7 @@ type NoFollow uint8
 
 const (
 	ObeyPages NoFollow = iota // directives for all links of a page, in a meta element or the field X-Robots-Tag
-	ObeyLinks                 // also links with the relation nofollow
+	ObeyLinks                 // directives of pages, and of single links (rel=nofollow)
 	FollowAll                 // no directives
 )
 
@@ -168,7 +169,7 @@ func ParseNoFollow(name string) (NoFollow, bool) {
 	return NoFollow(max(i, 0)), i >= 0
 }
 
-// Mailboxes is the format of the mailboxes in mail/. Mailboxes contain the news
+// Mailboxes is the format of the mailboxes in mail/. These contain the news
 // articles and mail messages, in addition to tree/ and warc/.
 type Mailboxes uint8
 
@@ -211,7 +212,8 @@ func (o *Options) validate() error {
 		if u.Scheme() == "" {
 			return fetch.BadURL.Errorf("seed %q is a relative reference, not a URL", u)
 		}
-		// The archive would store a password in an invalid URL.
+		// A password that cannot be removed from an invalid URL would be stored
+		// in the archive.
 		if bare := u.WithoutUserinfo(); bare.String() != bare.Unredacted() {
 			return fetch.BadURL.Errorf("seed %s: no host", u)
 		}

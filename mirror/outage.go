@@ -62,8 +62,9 @@ func (s *outages) givenUp(v *visit) error {
 	return fmt.Errorf("%w (no request: the server gets no more requests in this run)", err)
 }
 
-// pauseUntil returns the end of the pause during which the host of v gets no
-// requests. The zero Time means that there is no pause.
+// pauseUntil records whether v failed because of an outage. It returns the end
+// of the pause during which the host gets no requests, or the zero Time if
+// there is no pause.
 func (s *outages) pauseUntil(v *visit) time.Time {
 	if !v.hasOrigin || !v.requested {
 		return time.Time{}

@@ -16,8 +16,8 @@ import (
 )
 
 // A partExchange describes the HTTP exchanges that retrieved a partial body. It
-// is stored with the partial body. A later visit resumes the body and writes
-// the records of the first exchange with the complete body.
+// is stored with the partial body. A later visit retrieves the remaining bytes.
+// It then writes the records of the first exchange, with the complete body.
 type partExchange struct {
 	Started   time.Time    `json:"started"`
 	Peer      netip.Addr   `json:"peer,omitzero"`
@@ -39,9 +39,9 @@ type resumption struct {
 // describes. Older resumptions are omitted.
 const maxResumptions = 50
 
-// parsePartExchange decodes the note of a partial body. It returns nil if no
-// record can be written with it, for example because a run without WARC files
-// stored the partial body.
+// parsePartExchange decodes the note of a partial body. It returns nil if the
+// note does not suffice for a WARC record, for example because a run without
+// WARC files stored the partial body.
 func parsePartExchange(note string) *partExchange {
 	var x partExchange
 	if json.Unmarshal([]byte(note), &x) != nil || x.Started.IsZero() || len(x.Request) == 0 {
@@ -54,8 +54,9 @@ func parsePartExchange(note string) *partExchange {
 	return &x
 }
 
-// add adds the exchange of v. If the body of v starts at its first byte, add
-// replaces the earlier exchanges, and x may be nil.
+// add returns a copy of x with the exchange of v. If the response of v starts
+// at the first byte of the body, the copy contains no earlier exchanges, and x
+// may be nil.
 func (x *partExchange) add(v *visit) (*partExchange, error) {
 	sent, err := v.recorder.Sent.Reader()
 	if err != nil {
@@ -85,8 +86,8 @@ func (x *partExchange) capture(u uri.URI) *warc.Capture {
 	return &warc.Capture{URL: u, Date: x.Started, IP: x.Peer, Protocols: x.Protocols, Cipher: x.Cipher}
 }
 
-// fields returns the fields of a metadata record: for each resumption its time,
-// and the lines of its request and of its response head.
+// fields returns metadata fields that describe the resumptions: for each one
+// its time, and the lines of its request and of its response head.
 func (x *partExchange) fields() (fields fetch.Header) {
 	for _, r := range x.Resumed {
 		fields = append(fields, fetch.Field{Name: "resumed", Value: r.Started.Format(time.RFC3339Nano)})
@@ -106,7 +107,8 @@ func appendLines(fields fetch.Header, name string, text []byte) fetch.Header {
 	return fields
 }
 
-// block returns the block of the response record of v, whose body was resumed.
+// block returns the content of the response record of v: the head of the first
+// response and the complete body.
 func (x *partExchange) block(v *visit) (io.ReadSeeker, error) {
 	body, err := v.body.Reader()
 	return exchange.JoinBlock(x.Head, body), err

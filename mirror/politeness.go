@@ -14,8 +14,8 @@ import (
 const publicDelay = time.Second
 
 // politeness returns the middlewares that obey robots.txt and pause between the
-// requests to a host. The check of robots.txt and the archived robots.txt use
-// the same response.
+// requests to a host. A robots.txt is requested once, both to check its rules
+// and to archive it.
 func (c *crawl) politeness() []fetch.Middleware {
 	o := wrap.PoliteOptions{PerHost: c.o.PerHost, DelayOf: c.delayOf}
 	if c.o.IgnoreRobots {
@@ -35,8 +35,8 @@ func (c *crawl) rule(next fetch.Driver) wrap.Rule {
 	}
 }
 
-// delayOf returns the minimum time between two requests to host that the options
-// determine.
+// delayOf returns the minimum time between two requests to host, as set by
+// Delay or its default.
 func (o *Options) delayOf(host string) time.Duration {
 	if o.Delay == 0 && !privateHost(host) {
 		return publicDelay

@@ -10,7 +10,7 @@ import (
 type prefixSet struct {
 	folders map[string]bool // prefixes that end with a slash
 	others  map[string]bool
-	lengths []int // of others, without duplicates
+	lengths []int // lengths of the prefixes in others, without duplicates
 	longest int   // length of the longest prefix in folders
 }
 

@@ -47,10 +47,11 @@ func (c *crawl) unchangedRecords(of *warc.Capture, v *visit, first *frontier.Cap
 	return []*warc.Record{of.NotModified(reference(first), first.Proof, nil)}
 }
 
-// withConversation returns the main record and a metadata record. The metadata
-// record contains the commands and replies of the connection. If there are
-// none, it contains the steps of the plan. It also names the page with the
-// link. Its media type is FieldsMedia, because indexers skip this type.
+// withConversation returns the main record, followed by a metadata record with
+// the commands and replies of the connection. If there are none, the metadata
+// record contains the steps of the plan. It also contains the URL of the page
+// that links to v. Its media type is FieldsMedia, because indexers skip this
+// type.
 func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record) []*warc.Record {
 	var block bytes.Buffer
 	fields := viaFields(v)
@@ -75,8 +76,8 @@ func (c *crawl) withConversation(of *warc.Capture, v *visit, first *warc.Record)
 	return records
 }
 
-// viaFields returns the metadata field via, which contains the URL of the page
-// with the link to v.
+// viaFields returns a metadata field "via" with the URL of the page that links
+// to v, if it is known.
 func viaFields(v *visit) (fields fetch.Header) {
 	if v.meta.From != "" {
 		fields = append(fields, fetch.Field{Name: "via", Value: v.meta.From})
@@ -111,7 +112,7 @@ func exchangeRecords(of *warc.Capture, v *visit, duplicate *frontier.Capture) ([
 	return group, nil
 }
 
-// A webExchange is the content of the records of an HTTP exchange.
+// A webExchange contains the data for the WARC records of an HTTP exchange.
 type webExchange struct {
 	head     []byte        // head of the response as it was received
 	block    io.ReadSeeker // block of the response record
@@ -120,8 +121,8 @@ type webExchange struct {
 	fields   fetch.Header  // fields of a metadata record, if any
 }
 
-// recordedExchange returns the exchange of v. If v resumed the body, the
-// exchange is the one that started the body.
+// recordedExchange returns the exchange of v. If v resumed the body, it returns
+// the exchange that started the body, with the complete body.
 func recordedExchange(v *visit) (x webExchange, err error) {
 	if first := v.resumed; first != nil && v.resp.Offset > 0 {
 		block, err := first.block(v)

@@ -17,14 +17,14 @@ import (
 var ErrIntact = archive.ErrIntact
 
 // NeedsRecovery reports whether err means that the database of an archive is
-// missing or damaged, so that Recover can create it again.
+// missing or damaged, so that Recover can rebuild it.
 func NeedsRecovery(err error) bool {
 	return errors.Is(err, archive.ErrNoDatabase) || errors.Is(err, frontier.ErrDamaged)
 }
 
 // RecoverOptions contains the settings of Recover.
 type RecoverOptions struct {
-	// Client provides the schemes. Recover sends no requests.
+	// Client determines the scheme of each URL. Recover sends no requests.
 	Client *fetch.Client
 
 	// If Force is true, Recover replaces a database that is not damaged.
@@ -35,7 +35,7 @@ type RecoverOptions struct {
 type Recovered struct {
 	URLs           int64  `json:"urls"`               // URLs in the new database
 	Captures       int64  `json:"captures"`           // objects in the new database
-	Pending        int64  `json:"pending"`            // URLs that were found and not retrieved
+	Pending        int64  `json:"pending"`            // URLs that were found but not retrieved
 	Lines          int64  `json:"lines"`              // lines of crawl.jsonl
 	DamagedLines   int64  `json:"damaged_lines"`      // lines of crawl.jsonl that could not be read
 	Unlogged       int64  `json:"unlogged"`           // objects that were found only in WARC files
@@ -44,10 +44,10 @@ type Recovered struct {
 	Replaced       string `json:"replaced,omitempty"` // new name of the old fetch.db, or "" if there was none
 }
 
-// Recover creates the database of the archive in the directory dir again. It
-// reads crawl.jsonl, the WARC files and the files in tree/, and renames an
-// existing database. It removes no file and sends no requests. The next Run
-// starts a new run, which requests the objects with their validators.
+// Recover rebuilds the database of the archive in the directory dir. It reads
+// crawl.jsonl, the WARC files and the files in tree/, and renames an existing
+// database. It removes no file and sends no requests. The next Run starts a new
+// run, which requests the objects with their validators.
 //
 // If the database is not damaged and Force is not set, the error is ErrIntact.
 // If another process holds the lock of the archive, the error is fetch.InUse.

@@ -68,8 +68,8 @@ func (r *report) send(e Event) {
 	r.appendLog(&e)
 }
 
-// truncatedWARC reports an event for a WARC file whose uncommitted end was
-// removed.
+// truncatedWARC reports an event for a WARC file whose last bytes were removed,
+// because they were not committed.
 func (r *report) truncatedWARC(c archive.Truncation) {
 	r.emit(Event{
 		Time: r.now().UTC(), State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
@@ -94,8 +94,8 @@ func (r *report) failedUpload(name string, err error) {
 	})
 }
 
-// paused reports an event for a worker that stops claiming hosts. If reason is
-// "", the worker continues.
+// paused reports an event when the worker stops claiming hosts for the given
+// reason, or claims hosts again if reason is "".
 func (r *report) paused(reason string) {
 	state := "paused"
 	if reason == "" {

@@ -16,8 +16,8 @@ import (
 const minPart = 8 << 20
 
 // openPart opens the partial file of v and sets the range of req to the missing
-// bytes. It returns nil if there is no partial file. If the exchange is
-// recorded, the partial file must describe the exchange that started the body.
+// bytes. It returns nil if there is no partial file. If v is recorded in a WARC
+// file, the partial file must also describe the exchange that started the body.
 func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	if !c.archive.HasPart(v.item) {
 		return nil, nil
@@ -82,7 +82,7 @@ func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 	return s, err
 }
 
-// isTag reports whether a validator of HTTP is an ETag and not a date.
+// isTag reports whether an HTTP validator is an ETag and not a date.
 func isTag(validator string) bool { return strings.HasPrefix(validator, `"`) }
 
 // finishResumed sets the time and the status code of a visit that has completed

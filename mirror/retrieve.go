@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// newVisit returns a visit of an item that starts now.
+// newVisit returns a visit of an item. The visit starts now.
 func (c *crawl) newVisit(it frontier.Item) *visit {
 	now := c.o.Now().UTC().Truncate(time.Microsecond)
 	return &visit{
@@ -75,9 +75,9 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 
 const reasonSession = "a session is not a document"
 
-// exclusion returns the reason for which v is excluded, or "" if v can be
-// requested. It checks the scope again, because the scope may have changed
-// since the URL was found.
+// exclusion returns the reason for excluding v, or "" if v can be requested. It
+// checks the scope again, because the scope may have changed since the URL was
+// found.
 func (c *crawl) exclusion(v *visit) string {
 	known := c.trust.isTrusted(v)
 	if v.meta.SeedTarget != "" {
@@ -100,9 +100,9 @@ func (c *crawl) exclusion(v *visit) string {
 	return reason
 }
 
-// unchangedByListing reports whether the archived object has the size and time
-// in the listing. A time without seconds does not count, because it may be
-// rounded.
+// unchangedByListing reports whether a listing shows the size and time of the
+// archived object, so that no request is needed. A time without seconds does
+// not count, because it may be rounded.
 func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 	last := it.LastCapture
 	return !c.o.Recheck && last != nil && mt.Size != nil && *mt.Size == last.Size &&
@@ -191,8 +191,8 @@ func (c *crawl) send(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 	}
 }
 
-// rejectedResponse returns the reason for which the response body is not read,
-// or "" if it can be read.
+// rejectedResponse returns the reason for not reading the response body, or ""
+// if it can be read.
 func (c *crawl) rejectedResponse(v *visit) string {
 	switch limit := c.o.Limits.FileSize; {
 	case v.resp.Kind == fetch.Session:

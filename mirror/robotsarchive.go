@@ -15,9 +15,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A robotsResult describes the last response to a request for a robots.txt. The
-// meta of its item contains it. While it is valid, no run requests the file
-// again.
+// A robotsResult describes the last response to a request for a robots.txt. It
+// is stored in the meta of the item. While it is valid, no run requests the
+// file again.
 type robotsResult struct {
 	Time     time.Time `json:"time"` // time of the request
 	Code     int       `json:"code"`
@@ -25,7 +25,7 @@ type robotsResult struct {
 }
 
 // isValid reports whether r is complete and less than maxRobotsAge old at the
-// time now. The archived object of the file is last, or nil.
+// time now. The parameter last is the archived robots.txt, or nil.
 func (r *robotsResult) isValid(now time.Time, a *archive.Archive, last *frontier.Capture) bool {
 	if r == nil || r.Time.After(now) || now.Sub(r.Time) >= maxRobotsAge {
 		return false

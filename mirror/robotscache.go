@@ -41,7 +41,7 @@ func newRobotsCache(now func() time.Time) *robotsCache {
 	return &robotsCache{now: now, entries: map[fetch.Origin]*robotsExchange{}}
 }
 
-// A robotsExchange is a request for a robots.txt file with its response.
+// A robotsExchange contains a request for a robots.txt file and the response.
 type robotsExchange struct {
 	stored   bool // if true, an earlier run has sent the request, and no bytes are recorded
 	started  time.Time
@@ -67,8 +67,9 @@ func (r *robotsCache) middleware(next fetch.Driver) fetch.Driver {
 				r.add(origin, x)
 			}
 		}
-		// A stored response only decides which URLs are allowed, because no
-		// visit requests its robots.txt.
+		// A response from an earlier run is only used to check URLs against the
+		// rules. It cannot be used for a visit of robots.txt, because it has no
+		// recorded bytes.
 		if x != nil && (x.stored && req.Trace == nil || !x.stored && isOwnLink(req, origin)) {
 			return x.replay(req.Trace), nil
 		}
@@ -90,8 +91,8 @@ func isOwnLink(req *fetch.Request, origin fetch.Origin) bool {
 	return ok && from == origin
 }
 
-// fill sends req through next. It adds a complete response to the cache, but no
-// temporary failure.
+// fill sends req with the driver next. It adds the response to the cache if it
+// is complete and not a temporary failure.
 func (r *robotsCache) fill(
 	ctx context.Context, next fetch.Driver, req *fetch.Request, origin fetch.Origin,
 ) (*fetch.Response, error) {

@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	return c.report.summary, archive.JoinDistinct(err, c.archive.Close())
 }
 
-// newCrawl opens the archive in Options.Dir for a run.
+// newCrawl opens the archive in Options.Dir and returns the state of a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now}
 	if w := o.WARC; w != nil {
@@ -89,9 +89,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 
 // execute starts the run, visits all pending URLs and completes the run.
 func (c *crawl) execute(ctx context.Context) error {
-	active, stopUploads := c.startUploads(ctx) // ends if the uploads fail
+	active, stopUploads := c.startUploads(ctx) // canceled if the uploads fail
 	err := c.startRun(active)
-	if errors.Is(err, frontier.ErrEnded) { // files of this worker may still wait
+	if errors.Is(err, frontier.ErrEnded) { // files of this worker may still wait for their upload
 		if failed := archive.JoinDistinct(c.finishUploads(active), stopUploads()); failed != nil {
 			err = failed
 		}
@@ -129,7 +129,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err == nil {
 		err = c.ended(c.queue.End(ctx))
 	}
-	if err == nil { // last, because it ends the comparison with the failed URLs of the previous run
+	if err == nil { // last, because it replaces the list of the URLs that failed in the previous run
 		err = failed.Write()
 	}
 	return archive.JoinDistinct(swept, err)
@@ -167,8 +167,7 @@ func (c *crawl) visitAll(ctx context.Context) error {
 	}
 }
 
-// ended returns nil instead of an error that means that another worker has ended
-// the run.
+// ended returns err, or nil if err means that another worker has ended the run.
 func (c *crawl) ended(err error) error {
 	if c.o.Frontier != "" && errors.Is(err, frontier.ErrNoRun) {
 		return nil

@@ -9,13 +9,13 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A PastRun contains the results of a run, as far as crawl.jsonl contains them.
+// A PastRun contains the results of a run, as recorded in crawl.jsonl.
 type PastRun struct {
 	Run       int64 // number of the run, from 1
 	Started   time.Time
 	Ended     time.Time // end of the last visit
 	New       int64     // retrieved objects that are new or changed
-	Unchanged int64     // unchanged objects, also those that only a listing showed
+	Unchanged int64     // unchanged objects, including those that were only listed and not requested
 	Gone      int64     // objects that were deleted on the server
 	Failed    int64     // URLs that failed permanently, or whose server could not be reached
 	Excluded  int64

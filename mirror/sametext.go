@@ -84,7 +84,7 @@ func (t *textDigest) Write(p []byte) (int, error) {
 
 func (t *textDigest) add(b byte) { t.sum = (t.sum ^ uint64(b)) * fnvPrime }
 
-// endTagName ends the name of the current tag.
+// endTagName updates the state after the last byte of the name of a tag.
 func (t *textDigest) endTagName() {
 	if t.state != inTagName {
 		return
@@ -96,7 +96,8 @@ func (t *textDigest) endTagName() {
 	}
 }
 
-// endWord replaces the last word by "0" if it contains a digit.
+// endWord replaces the last word in the digest by "0" if the word contains a
+// digit.
 func (t *textDigest) endWord() {
 	if t.word && t.digit && t.state != inMediaTag {
 		t.sum = t.start
@@ -105,8 +106,8 @@ func (t *textDigest) endWord() {
 	t.word = false
 }
 
-// A sameTextGuard counts the pages with the same text that add URLs. It is safe
-// for concurrent use.
+// A sameTextGuard counts the pages that have the same text and add URLs. It is
+// safe for concurrent use.
 type sameTextGuard struct {
 	mu    sync.Mutex
 	pages map[uint64]uint8 // number of pages with each digest, at most sameTextStart
@@ -178,8 +179,8 @@ func (d *discovery) limitSameText() {
 // longWord matches words of at least 8 letters and digits.
 var longWord = lazy.Regexp(`[A-Za-z0-9]{8,}`)
 
-// looksRandom reports whether the path or the query of a URL has a word that
-// may be random, which is a longWord with a digit.
+// looksRandom reports whether the path or the query of a URL contains a word
+// that may be random: a longWord with a digit.
 func looksRandom(text string) bool {
 	_, text, _ = strings.Cut(text, "://")
 	_, text, _ = strings.Cut(text, "/")

@@ -76,9 +76,9 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 // over.
 const pollInterval = 500 * time.Millisecond
 
-// waitForWork waits until a host may be due. The result done is true if no URL
-// will become due in this run. If the reason is that hosts are paused, the error
-// is ErrPaused.
+// waitForWork waits until a host may be due for requests. The result done is
+// true if no URL will become due in this run. If this is because all remaining
+// hosts are paused, the error is ErrPaused.
 func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
 	wait := pollInterval
 	if !busy {

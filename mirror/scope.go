@@ -117,7 +117,7 @@ func (b *scopeFilter) addSeed(u uri.URI) {
 	b.domains[domainOf(u)] = true
 }
 
-// includesSite reports whether pages on the host of u are in scope.
+// includesSite reports whether pages on the host of u can be in scope.
 func (b *scopeFilter) includesSite(u uri.URI) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -163,10 +163,11 @@ func domainOf(u uri.URI) string {
 	return host
 }
 
-// checkLink returns the reason for which a link to u is excluded, or "" if u is
-// in scope. The parameter plain is the canonical form of u, and depth is the
+// checkLink returns the reason for excluding a link to u, or "" if u is in
+// scope. The parameter plain is the canonical form of u, and depth is the
 // distance of u from a seed. The parameter extra is the number of consecutive
-// links outside Scope.Reach before u. The result off includes the link to u.
+// links outside Scope.Reach before u. The result off is this number including
+// the link to u.
 func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt meta) (reason string, off int) {
 	text := u.Unredacted()
 	switch {
@@ -225,7 +226,7 @@ func (b *scopeFilter) inReach(u uri.URI, text string) bool {
 	return false
 }
 
-// checkGuards counts the URL u. It returns the reason for which a guard
+// checkGuards counts the URL u. It returns the reason of the guard that
 // excludes u, or "". The parameter plain is the canonical form of u.
 func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 	l := &b.limits
@@ -282,9 +283,8 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 }
 
 // chainOf returns the number of consecutive links between similar web URLs,
-// such as the pages of a calendar. The last of these links leads from one URL
-// to another. The parameter chain is the number for the page that contains this
-// link.
+// such as the pages of a calendar. The last link is in the page from and leads
+// to the URL to. The parameter chain is this number for the page.
 func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 	text = c.identity.Identity(text)
 	if !c.schemeOf(to).Traits.Web || !strings.ContainsAny(text, "?0123456789") ||
@@ -310,7 +310,7 @@ func samePattern(a, b string) bool {
 // empty.
 func appendPattern(pattern []byte, text string) []byte {
 	text, _, _ = strings.Cut(text, "?")
-	start := 0 // of the path
+	start := 0 // offset of the path
 	if i := strings.Index(text, "://"); i >= 0 {
 		start = i + 3
 		if path := strings.IndexByte(text[start:], '/'); path >= 0 {
@@ -338,8 +338,8 @@ func appendPattern(pattern []byte, text string) []byte {
 	return pattern
 }
 
-// checkMedia returns the reason for which an object with a media type is not
-// kept, or "" if the object is kept.
+// checkMedia returns the reason for not keeping an object with the given media
+// type, or "" if the object is kept.
 func (b *scopeFilter) checkMedia(text string) string {
 	if len(b.rules.Accept)+len(b.rules.Reject) == 0 {
 		return ""

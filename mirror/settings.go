@@ -17,12 +17,12 @@ import (
 // settingsVersion is the version of the format of options.json.
 const settingsVersion = 1
 
-// settings are the options of a run that an archive stores. They contain no
-// Policy, credentials, header fields, proxies and paths.
+// settings contains the options of a run that are stored in options.json. It
+// contains no Policy, credentials, header fields, proxies or paths.
 type settings struct {
 	Version int      `json:"version,omitempty"`
 	Seeds   []string `json:"seeds,omitempty"`
-	Omitted int      `json:"seeds_omitted,omitempty"` // number of seeds, if their list is too long
+	Omitted int      `json:"seeds_omitted,omitempty"` // number of seeds, if their list was too long to be stored
 
 	Tree  bool          `json:"tree"`
 	WARC  *warcSettings `json:"warc,omitempty"`
@@ -147,9 +147,9 @@ func (s *limitSettings) guards() []*int64 {
 	}
 }
 
-// storeOptions writes the options of the run to options.json. If their list is
-// too long, it stores no seeds. Options that were read from the file are not
-// written again.
+// storeOptions writes the options of the run to options.json. If the list of
+// seeds is too long, it stores only the other options. Options that were read
+// from the file are not written again.
 func (c *crawl) storeOptions() error {
 	if c.o.StoredSeeds || c.o.DiscardOptions {
 		return nil
@@ -179,12 +179,12 @@ func (s *settings) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// StoredOptions returns the options of the newest run of the archive in the
-// directory dir that received its seeds from the caller. The fields Dir and
-// StoredSeeds are set. The caller sets Client and the functions. The archive
-// does not store the fields Recheck, MaxLost, Frontier, Worker, Again, Marks, Now
-// and WARC.Dedup. Of
-// WARC.Info it stores only the fields operator, description and isPartOf.
+// StoredOptions returns the options that a run has stored in the archive in the
+// directory dir. Runs with DiscardOptions or StoredSeeds do not store their
+// options. The fields Dir and StoredSeeds are set. The caller sets Client and
+// the functions. The archive does not store the fields Recheck, MaxLost,
+// Frontier, Worker, Again, Marks, Now and WARC.Dedup. Of WARC.Info, it stores
+// only the fields operator, description and isPartOf.
 //
 // The archive may come from an untrusted source. The options contain no paths,
 // and all numbers are in a valid range. If the archive has no stored options,

@@ -84,9 +84,9 @@ func compareObjects(prefix string, x, y map[string]any) (names []string) {
 	return names
 }
 
-// FrontierOptions returns the seeds and the settings of the newest run of a crawl
-// with a shared frontier. The result ok is false if the crawl has no run. The
-// caller sets the fields that StoredOptions does not set either, and WARC.
+// FrontierOptions returns the seeds and the settings of the newest run of a
+// crawl with a shared frontier. The result ok is false if the crawl has no run.
+// The caller sets Dir, WARC and the fields that StoredOptions does not set.
 func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err error) {
 	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
 		stats, err := f.Stats(ctx)
@@ -115,7 +115,7 @@ func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err e
 // A Worker describes a worker of a crawl with a shared frontier.
 type Worker struct {
 	Name   string    `json:"name"`
-	Active time.Time `json:"active"`                     // time of the most recent sign of life
+	Active time.Time `json:"active"`                     // time of the last heartbeat
 	Silent float64   `json:"silent"`                     // seconds since Active
 	URLs   float64   `json:"urls_per_second,omitempty"`  // during the last minute; 0 for a worker that is silent for a minute
 	Bytes  float64   `json:"bytes_per_second,omitempty"` // as for URLs
@@ -184,7 +184,7 @@ func FrontierRequeue(ctx context.Context, dsn string, of ...State) (n int64, err
 	return n, archive.Classify(err)
 }
 
-// viewShared calls f with a shared frontier.
+// viewShared opens the shared frontier at dsn, calls f and closes the frontier.
 func viewShared(ctx context.Context, dsn string, f func(frontier.Frontier) error) error {
 	db, err := postgres.OpenExisting(ctx, dsn)
 	if err != nil {
@@ -194,13 +194,14 @@ func viewShared(ctx context.Context, dsn string, f func(frontier.Frontier) error
 }
 
 // measureSkew records the difference between the clocks of the database and of
-// this machine. The lease was claimed after the local time before.
+// this machine. The parameter before is the local time just before the lease
+// was claimed.
 func (c *crawl) measureSkew(before time.Time, l *frontier.Lease) {
 	c.skew.Store(int64(l.Until.Add(-leaseDuration).Sub(before)))
 }
 
-// fileNameOf replaces the characters of a worker name that are unusual in file
-// names.
+// fileNameOf returns the name of a worker for use in file names. It replaces
+// unusual characters by "_".
 func fileNameOf(worker string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-' {

@@ -42,7 +42,7 @@ func (c *crawl) startRun(ctx context.Context) error {
 
 // maxNote is the maximum size in bytes of the note in which a run stores its
 // seeds. If the note would be larger, the seeds are not stored. A later command
-// with other seeds then does not continue them.
+// with other seeds then does not add them to its scope.
 const maxNote = 1 << 20
 
 // A runNote is the note that a run stores in the database at its start.
@@ -59,7 +59,8 @@ func (c *crawl) runNote(seeds []string) ([]byte, error) {
 	return n.encode()
 }
 
-// encode returns the note. It omits values that are too long.
+// encode returns the note as JSON. If the note would exceed maxNote, encode
+// omits the seeds or all values.
 func (n runNote) encode() ([]byte, error) {
 	note, err := json.Marshal(n)
 	if err == nil && len(note) > maxNote {

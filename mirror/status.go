@@ -37,20 +37,21 @@ func statesOf(of []State) (all []frontier.State, err error) {
 	return all, nil
 }
 
-// Stats contains the numbers of URLs and objects in an archive.
+// Stats contains the statistics of an archive, such as the number of URLs in
+// each state.
 type Stats struct {
 	Run       int64            `json:"run"` // number of the newest run, from 1
 	Started   time.Time        `json:"started,omitzero"`
 	Ended     time.Time        `json:"ended,omitzero"`      // zero if the run has not ended
 	URLs      int64            `json:"urls"`                // number of URLs of all runs
 	States    map[State]int64  `json:"states"`              // URLs of the newest run and all pending URLs, by state
-	Errors    map[string]int64 `json:"errors,omitempty"`    // visits of the newest run that failed, by class of the error, with retried visits
-	Earlier   int64            `json:"earlier"`             // number of URLs that only earlier runs have found
+	Errors    map[string]int64 `json:"errors,omitempty"`    // failed visits of the newest run, including retried ones, by class of the error
+	Earlier   int64            `json:"earlier"`             // number of URLs that were found only by earlier runs
 	Unreached int64            `json:"unreached,omitempty"` // number of pending URLs whose servers could not be reached
 	Hosts     int64            `json:"hosts"`               // number of hosts with pending URLs
 	Waiting   int64            `json:"waiting,omitempty"`   // number of these hosts that no worker may visit yet
 	Paused    int64            `json:"paused,omitempty"`    // number of these hosts that PauseHost has paused
-	Captures  int64            `json:"captures"`            // number of retrieved objects, with all versions
+	Captures  int64            `json:"captures"`            // number of retrieved objects, including all versions
 	Bytes     int64            `json:"bytes"`               // size of the retrieved objects
 	Next      time.Time        `json:"next,omitzero"`       // time of the next request to a host that is paused
 }
@@ -100,7 +101,8 @@ func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
 	return dumpFrom(ctx, func(f func(frontier.Frontier) error) error { return archive.View(ctx, dir, f) }, of)
 }
 
-// dumpFrom returns the URLs with the given states of the frontier that view opens.
+// dumpFrom returns the URLs that have one of the given states. The function
+// view opens the frontier.
 func dumpFrom(ctx context.Context, view func(func(frontier.Frontier) error) error, of []State) iter.Seq2[Line, error] {
 	if len(of) == 0 {
 		of = []State{Done, Kept, Pending, Dead, Excluded, Gone}

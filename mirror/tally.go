@@ -14,8 +14,8 @@ type tally struct {
 
 	mu     sync.Mutex
 	limits Limits
-	own    frontier.Counts  // objects that this process has visited, or this worker in the run if the frontier is shared
-	others frontier.Counts  // objects that the other workers have visited in the run
+	own    frontier.Counts  // objects visited by this process, or by this worker in the run if the frontier is shared
+	others frontier.Counts  // objects visited by the other workers during the run
 	read   time.Time        // time at which others was read
 	hosts  map[string]int64 // number of objects of each host, including earlier runs
 }
@@ -33,8 +33,8 @@ type count struct {
 	objects int64 // 1 for an object that is new to the archive
 }
 
-// setHost sets the number of objects of a host that the shared frontier has
-// counted. No other worker adds objects during the lease of this worker.
+// setHost copies the number of objects of the leased host from a shared
+// frontier. No other worker adds objects during the lease of this worker.
 func (t *tally) setHost(l *frontier.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,8 +44,8 @@ func (t *tally) setHost(l *frontier.Lease) {
 	t.hosts[l.Host] = l.Objects
 }
 
-// outdated reports whether the numbers of the other workers are older than
-// limitsInterval. If so, the caller must read them.
+// outdated reports whether the counts of the other workers are older than
+// limitsInterval. If so, the caller must read them again.
 func (t *tally) outdated(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *tally) outdated(now time.Time) bool {
 	return true
 }
 
-// setOthers sets the numbers of the other workers.
+// setOthers sets the counts of the other workers.
 func (t *tally) setOthers(others frontier.Counts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,7 @@ func (t *tally) hostExhausted(it frontier.Item) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.shared && it.LastCapture != nil {
-		return false // a shared frontier has counted the object
+		return false // the shared frontier has counted the object already
 	}
 	if t.limits.PerHost > 0 && t.hosts[it.Host] >= t.limits.PerHost {
 		return true
@@ -85,8 +85,9 @@ func (t *tally) hostExhausted(it frontier.Item) bool {
 	return false
 }
 
-// count counts the visit v. If the host of v has reached its limit, it returns
-// a reason to exclude v. If the run has reached a limit, it returns ErrLimit.
+// count adds the visit v to the totals of the run and of its host. If the host
+// has reached its limit, it returns a reason to exclude v. If the run has
+// reached a limit, it returns ErrLimit.
 func (t *tally) count(v *visit) (reason string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

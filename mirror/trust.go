@@ -42,8 +42,9 @@ func withoutScheme(o fetch.Origin) fetch.Origin {
 	return o
 }
 
-// addUserSeed records the seed u of this command. Unless the seeds were stored,
-// the user entered u. The parameter k is the key of its item.
+// addUserSeed records the seed u of this command. If the user entered u, it
+// also records the server of u, or the scheme if u has no server. The parameter
+// k is the key of the item.
 func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
 	t.userSeeds[k] = true
 	if t.stored {
@@ -56,8 +57,8 @@ func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
 	}
 }
 
-// addSeed records that the user entered the URL u and returns an item for u. If
-// u contains credentials, they are used for all requests to its origin.
+// addSeed records the seed u and returns an item for it. If the user entered u,
+// its credentials are used for all requests to its origin.
 func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	text := archive.Canonical(u)
 	it := newItem(u, text, t.identity.KeyOf(text), frontier.Item{Depth: -1}, meta{}.encode())

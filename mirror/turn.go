@@ -30,7 +30,8 @@ func (t *turn) stop() {
 	t.cancelIdle()
 }
 
-// cancelIdle cancels a stopped visit without a request. The caller holds t.mu.
+// cancelIdle cancels the visit if it was stopped, unless a request is under way
+// or the response to its URL has arrived. The caller holds t.mu.
 func (t *turn) cancelIdle() {
 	if t.stopped && t.requests == 0 && !t.answered {
 		t.cancel()
@@ -59,7 +60,8 @@ func (t *turn) end(answered bool) {
 	t.cancelIdle()
 }
 
-// errHostChanged means that a visit was stopped. Its item remains pending.
+// errHostChanged means that a visit was stopped, because the settings of its
+// host have changed. Its item remains pending.
 var errHostChanged = fetch.Canceled.Errorf("the settings of the host have changed")
 
 // takeTurn is a middleware that sends a request only if its visit was not

@@ -20,7 +20,8 @@ import (
 const storeTime = 30 * time.Second
 
 // openStore opens the store with the given URL and checks that this worker can
-// write to the store. It logs that the worker waits for the store.
+// write to the store. If the store does not respond, openStore logs this and
+// waits up to storeTime.
 func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, error) {
 	s, err := store.Open(ctx, url, store.Options{Getenv: os.Getenv})
 	if err != nil {
@@ -82,7 +83,7 @@ func (c *crawl) finishUploads(ctx context.Context) error {
 	return c.archive.FinishUploads(ctx)
 }
 
-// A pause is the reason for which a worker claims no hosts.
+// A pause records why a worker claims no hosts at present.
 type pause struct {
 	mu     sync.Mutex
 	reason string // "" means that there is no pause
@@ -116,12 +117,12 @@ func (c *crawl) mayClaim() bool {
 	return reason == ""
 }
 
-// resumeFree is the number of free bytes that end the pause after a full disk, in
-// addition to Limits.MinFree.
+// resumeFree is the number of bytes, in addition to Limits.MinFree, that must
+// be free before a worker resumes after the disk was full.
 const resumeFree = 16 << 20
 
-// pauseFull starts a pause, because the disk is full. It finishes the current
-// WARC file, so that its upload makes space.
+// pauseFull makes the worker stop claiming hosts, because the disk is full. It
+// finishes the current WARC file, so that its upload makes space.
 func (c *crawl) pauseFull(err error) error {
 	c.pause.mu.Lock()
 	c.pause.full = true

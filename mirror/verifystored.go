@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// FrontierVerify checks the WARC files of a crawl with a shared frontier in its
-// store. It reads every stored file again, and compares its size, its digest and
-// its records with the database. A file that waits for its upload and an object
-// that the database does not record are notes. The field Finding.Path is the name
-// of a file.
+// FrontierVerify checks the WARC files in the store of a crawl with a shared
+// frontier. It reads every stored file, and compares its size, its digest and
+// its records with the database. Files that wait for their upload, and objects
+// in the store that the database does not record, are reported as notes. The
+// field Finding.Path is the name of a file.
 //
 // The parameter url is the URL of the store, or "" for the store that the crawl
 // has recorded. A non-nil error ends the sequence. If the crawl has pending URLs,

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A visit is the request for the URL of one item, with its result.
+// A visit describes the request for the URL of one item, and its result.
 type visit struct {
 	item    frontier.Item
 	meta    meta
@@ -46,7 +46,7 @@ type visit struct {
 	mark          string // position up to which a newsgroup was read
 	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
 
-	counts  count   // set when the visit is counted
+	counts  count   // set by tally.count
 	leftOut LeftOut // number of URLs that guards omitted
 	// sessionLinks is the number of links with a session identifier or an
 	// ignored parameter.

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/archive"
 )
 
-// maxInfoSeeds and maxInfoSettings limit the size of a warcinfo record: the
-// number of seeds, and the bytes of the settings.
+// maxInfoSeeds is the maximum number of seeds in a warcinfo record, and
+// maxInfoSettings is the maximum size of its settings in bytes.
 const (
 	maxInfoSeeds    = 1000
 	maxInfoSettings = 64 << 10

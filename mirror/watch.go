@@ -9,12 +9,12 @@ import (
 )
 
 // watchInterval is the time between two checks of the settings of the visited
-// hosts, and of the numbers of the other workers.
+// hosts, and of the limits of the crawl.
 const watchInterval = 2 * time.Second
 
 // watch checks the settings of the visited hosts and the limits of the crawl
-// until ctx ends. With a shared frontier, it also reports that this worker is
-// alive, and sets end if the limits were changed.
+// until ctx ends. With a shared frontier, it also stores heartbeats of this
+// worker, and resets end if the limits were changed.
 func (c *crawl) watch(ctx context.Context, end *deadline) error {
 	every := time.NewTicker(watchInterval)
 	defer every.Stop()
@@ -38,16 +38,16 @@ func (c *crawl) watch(ctx context.Context, end *deadline) error {
 	}
 }
 
-// reportRates reports that this worker is alive, and its rates.
+// reportRates stores a heartbeat of this worker and its rates in the database.
 func (c *crawl) reportRates(ctx context.Context, now time.Time, rates *rateWindow) error {
 	n := c.report.statistics.Counts()
 	urls, bytes := rates.add(now, visits(&n.Totals), n.Bytes)
 	return postgres.Report(ctx, c.queue, urls, bytes)
 }
 
-// checkCrawl compares the numbers of a crawl with a shared frontier with its
-// limits. It first applies the limits, if they are newer than the given version,
-// and returns their version.
+// checkCrawl returns ErrLimit if a crawl with a shared frontier has reached a
+// limit. It first applies the stored limits if they are newer than the given
+// version, and returns their version.
 func (c *crawl) checkCrawl(ctx context.Context, limits string, end *deadline) (version string, err error) {
 	if version, err = c.updateLimits(ctx, limits); err == nil {
 		err = c.setDeadline(ctx, end)
@@ -58,13 +58,13 @@ func (c *crawl) checkCrawl(ctx context.Context, limits string, end *deadline) (v
 	return version, err
 }
 
-// limitsInterval is the minimum time between two readings of the numbers of the
+// limitsInterval is the minimum time between two queries for the counts of the
 // other workers.
 const limitsInterval = 200 * time.Millisecond
 
 // checkLimits returns ErrLimit if the crawl has reached Limits.Files or
-// Limits.Bytes. It reads the numbers of the other workers of a shared frontier
-// unless they were read a moment ago.
+// Limits.Bytes. If the frontier is shared, it first queries the counts of the
+// other workers, unless they are newer than limitsInterval.
 func (c *crawl) checkLimits(ctx context.Context) error {
 	if c.o.Frontier != "" && c.tally.limitsTotal() && c.tally.outdated(time.Now()) {
 		_, others, err := c.queue.Counts(ctx)
@@ -76,7 +76,7 @@ func (c *crawl) checkLimits(ctx context.Context) error {
 	return c.tally.limitReached()
 }
 
-// visits returns the number of visits of all outcomes.
+// visits returns the total number of visits with any outcome.
 func visits(t *crawlreport.Totals) (n int64) {
 	for _, count := range outcomes(t) {
 		n += count
@@ -84,8 +84,8 @@ func visits(t *crawlreport.Totals) (n int64) {
 	return n
 }
 
-// loadCounts sets the numbers of a crawl with a shared frontier at the start of
-// this process. The error is ErrLimit if a limit is reached.
+// loadCounts reads the counts of a crawl with a shared frontier when this
+// process starts. The error is ErrLimit if a limit is reached.
 func (c *crawl) loadCounts(ctx context.Context) error {
 	if c.o.Frontier == "" {
 		return nil
@@ -121,7 +121,8 @@ type rateSample struct {
 	bytes int64
 }
 
-// add adds the numbers at a time and returns the rates per second.
+// add records the total numbers of URLs and bytes at the given time, and
+// returns the rates per second.
 func (w *rateWindow) add(at time.Time, urls, bytes int64) (urlRate, byteRate float64) {
 	w.samples = append(w.samples, rateSample{at, urls, bytes})
 	for len(w.samples) > 2 && at.Sub(w.samples[1].at) >= rateTime {

@@ -7,9 +7,10 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Login returns the credential for the server of a challenge. It implements
-// [fetch.LoginFunc]. It returns nil if the file has no entry for the server, or
-// if the server rejected the credential before.
+// Login returns the credential for the server that sent the challenge c. It
+// implements [fetch.LoginFunc]. It returns nil if the file has no entry for the
+// server, or if the server rejected the credential before. The error is always
+// nil.
 func (f *File) Login(_ context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	if c.Rejected {
 		return nil, nil
@@ -17,9 +18,9 @@ func (f *File) Login(_ context.Context, c fetch.Challenge) (*fetch.Credential, e
 	return f.lookup(c.Origin.Host, c.User, c.Typed), nil
 }
 
-// RedirectLogin returns the credential of the machine entry for an origin. It
-// is intended for [fetch.Options].RedirectLogin. It returns nil if the file has
-// no such entry.
+// RedirectLogin returns the credential for the origin o, to which a server
+// redirected the request. It is intended for [fetch.Options].RedirectLogin. It
+// uses only machine entries, and returns nil if no entry has the host of o.
 func (f *File) RedirectLogin(o fetch.Origin) *fetch.Credential {
 	return f.lookup(o.Host, "", false)
 }

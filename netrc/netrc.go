@@ -28,14 +28,15 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// These limits apply to a netrc file, in bytes.
+// maxFile limits the size of a netrc file, and maxWord the length of each word
+// in it, in bytes.
 const (
 	maxFile = 64 << 10
 	maxWord = 4 << 10
 )
 
-// These errors report an invalid file. Their texts contain no words of the
-// file, because a word may be a secret.
+// These errors report an invalid netrc file. Their messages do not quote the
+// file, because a word of it may be a password.
 var (
 	errTooLong   = errors.New("netrc is larger than 64 KiB or has a word longer than 4 KiB")
 	errQuote     = errors.New("closing quote is missing")
@@ -61,11 +62,11 @@ type entry struct {
 // must have a login name or a password.
 //
 // If login is not "", the entry must have a password. The login name of the
-// entry must be equal to login, or empty. The returned entry has the login name
-// login.
+// entry must be equal to login, or empty. find sets the login name of the
+// returned entry to login.
 //
-// The default entry matches any host, but only if typed is true. This means
-// that the user entered the host. A server must not obtain the default
+// The default entry matches any host, but only if typed is true, which means
+// that the user entered the host. Otherwise a server could obtain the default
 // credentials with a redirect to another host.
 //
 // The comparison of hosts ignores ASCII case, brackets around an IPv6 address
@@ -101,8 +102,8 @@ func canonical(host string) string {
 }
 
 // parse parses a netrc file. It skips unknown words and lines that begin with
-// #. A macro definition ends at an empty line. A NUL byte ends its line, as in
-// C programs.
+// #. A macro definition ends at an empty line. As in C programs, the rest of a
+// line after a NUL byte is ignored.
 func parse(r io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	defer clear(text) // the entries contain copies
@@ -123,7 +124,8 @@ func parse(r io.Reader) (*File, error) {
 	return &File{p.entries}, nil
 }
 
-// A parser contains the parser state that is kept from line to line.
+// A parser contains the entries parsed so far, and the state in which the
+// previous line ended.
 type parser struct {
 	entries []entry
 	keyword string // keyword that expects a value, or ""
@@ -151,8 +153,8 @@ func (p *parser) line(line []byte) error {
 	return nil
 }
 
-// word handles the next word of the file. The word is a keyword or the value of
-// the previous keyword.
+// word processes one word of the file, which is a keyword or the value of the
+// previous keyword.
 func (p *parser) word(word string) {
 	keyword := p.keyword
 	p.keyword = ""
@@ -176,8 +178,8 @@ func (p *parser) word(word string) {
 	}
 }
 
-// newSecret returns a pointer to a copy of word. If an entry is printed,
-// package fmt then prints the address instead of the secret.
+// newSecret converts word to a Secret and returns a pointer to it. If an entry
+// is printed, package fmt prints only the address of the Secret.
 func newSecret(word string) *fetch.Secret {
 	s := fetch.Secret(word)
 	return &s
@@ -200,9 +202,9 @@ func (p *parser) startKeyword(word string) {
 
 const whitespace = " \t\r\v\f"
 
-// cutWord splits a line after its first word. Within quotes, \n, \r and \t are
-// control characters, and a backslash before any other byte is removed. Outside
-// quotes, a backslash is literal.
+// cutWord splits a line after its first word, which may be enclosed in double
+// quotes. Within quotes, \n, \r and \t are control characters, and a backslash
+// before any other byte is removed. Outside quotes, a backslash is literal.
 func cutWord(line []byte) (word string, rest []byte, err error) {
 	if line[0] != '"' {
 		n := bytes.IndexAny(line, whitespace)

@@ -11,12 +11,12 @@ import (
 )
 
 // Open reads the netrc file at path. If path is empty, Open uses the path in
-// the environment variable NETRC, or ~/.netrc if NETRC is not set. In this
-// case, a missing file is not an error.
+// the environment variable NETRC, or ~/.netrc if NETRC is not set. If path is
+// empty, a missing file is not an error, and f has no entries.
 //
 // The result warning is not empty if ~/.netrc is owned by another user or
-// accessible to other users. Open returns an error if the file is not regular,
-// or if ~/.netrc is a symbolic link.
+// accessible to other users. Open returns an error if the file is not a regular
+// file, or if ~/.netrc is a symbolic link. Errors have the Fault [fetch.Local].
 func Open(path string) (f *File, warning string, err error) {
 	named := path != ""
 	if !named {
@@ -71,8 +71,9 @@ func open(path string, explicit bool) (f *File, warn string, err error) {
 	return f, warn, err
 }
 
-// warning returns a text if the owner or mode of a file with passwords is
-// unsafe, or "" otherwise. A negative owner or user means that it is unknown.
+// warning returns a message for the user if the owner or mode of a netrc file
+// is unsafe, or "" otherwise. A negative owner or user means that its ID is
+// unknown.
 func warning(path string, mode fs.FileMode, owner, user int) string {
 	switch {
 	case owner >= 0 && user >= 0 && owner != user:

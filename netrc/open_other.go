@@ -11,6 +11,6 @@ const (
 
 func isLink(error) bool { return false }
 
-// owner returns -1, which means unknown. On this system, access control lists
-// protect files instead of an owner and a mode.
+// owner returns -1, which means that the owner is unknown. On this system,
+// access control lists protect files instead of an owner and a mode.
 func owner(fs.FileInfo) int { return -1 }

@@ -9,8 +9,8 @@ import (
 
 // Commit makes the saved bytes durable, publishes them under the name of the
 // file, and closes the File. If Commit fails, the existing file is unchanged,
-// and the part file is treated as by [File.Close]. There is one exception: if
-// only the final sync of the folder fails, the new file is already published.
+// and the part file is kept or removed as by [File.Close]. However, if only the
+// final sync of the folder fails, the new file is already published.
 //
 // If the Size of the object is known and the File has another length, Commit
 // fails with fetch.Truncated or fetch.Mismatch.
@@ -34,7 +34,8 @@ func (f *File) Commit() error {
 	return classify(errors.Join(f.fs.SyncDir(dir), f.close()))
 }
 
-// commit performs all steps of Commit up to the rename of the part file.
+// commit performs the steps of Commit up to and including the rename of the
+// part file.
 func (f *File) commit() error {
 	if !f.started {
 		if err := f.Begin(State{Size: -1}); err != nil {
@@ -91,7 +92,8 @@ func (f *File) finalizePart() error {
 	return f.close()
 }
 
-// publish renames the part file to the final name.
+// publish renames the part file to the final name, according to
+// Options.Existing.
 func (f *File) publish() error {
 	if f.o.Existing == Replace {
 		return f.replace()
@@ -110,8 +112,8 @@ func (f *File) publish() error {
 }
 
 // replace renames the part file to the final name and replaces an existing
-// file. If no file existed at Create, replace first tries a rename that fails
-// if a file exists now.
+// file. If no file existed at the last check, replace first tries a rename that
+// fails if a file exists now.
 func (f *File) replace() error {
 	if hasRenameNew && !f.exists {
 		if f.fs.RenameNew(f.part, f.path) == nil {
@@ -125,8 +127,8 @@ func (f *File) replace() error {
 	return f.fs.Rename(f.part, f.path)
 }
 
-// remove removes the part file and the state file. If the system can rename an
-// open file, the part file stays locked until it is removed.
+// remove removes the part file and the state file. On systems that can rename
+// an open file, the part file stays locked until it is removed.
 func (f *File) remove() error {
 	var err error
 	if !canRenameOpenFile {

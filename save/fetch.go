@@ -60,8 +60,8 @@ type download struct {
 func (d *download) State() State   { return d.file.State() }
 func (d *download) Restarts() bool { return d.file.Restarts() }
 
-// copyBuffer is the size of the buffer for reading the body, in bytes. A large
-// buffer reduces the number of system calls.
+// copyBuffer is the size of the buffer through which the body is copied, in
+// bytes. A large buffer reduces the number of system calls.
 const copyBuffer = 256 << 10
 
 func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {

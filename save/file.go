@@ -11,12 +11,13 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A File is a file that is being written. It gets its final name when Commit is
-// called. A File is not safe for concurrent use.
+// A File receives the bytes of an object and publishes them under the final
+// name when [File.Commit] is called. The zero File cannot be used. [Create]
+// returns a valid File. A File is not safe for concurrent use.
 type File struct {
 	o      Options
 	fs     FS
-	base   string // path after symbolic links were followed
+	base   string // path with symbolic links followed
 	number int    // suffix of base, for Options.Existing == Number
 	path   string // path of the file
 	part   string // path of the part file
@@ -29,13 +30,13 @@ type File struct {
 
 	state       State
 	digest      hash.Hash // of the bytes in the part file; nil if neither Sum nor Resume is set
-	keepBytes   int64     // bytes of the existing file to copy before the next byte
+	keepBytes   int64     // bytes of the existing file that must be copied before the next byte
 	savedOffset int64     // Offset in the state file; 0 if there is no state file
 	started     bool      // Begin or Write was called
 	overlap     []byte    // end of the part file, which the next bytes must repeat
 	unsynced    bool      // a sync failed
 
-	err  error // of the first write or sync that failed; returned by all later calls
+	err  error // error of the first failed write or sync; returned by all later calls
 	done bool
 }
 
@@ -44,7 +45,7 @@ type File struct {
 const saveEvery = 8 << 20
 
 // Name returns the path of the file that Commit publishes. It is the path
-// passed to Create after symbolic links were followed. If Options.Existing is
+// passed to Create, with symbolic links followed. If Options.Existing is
 // Number, the path may end in a number.
 func (f *File) Name() string { return f.path }
 
@@ -77,11 +78,11 @@ func (f *File) State() State {
 	return s
 }
 
-// Begin describes the body that will be written next. The Offset of s is
-// Response.Offset. Its Validator and Size describe the complete object. Begin
-// ignores the fields URL and Unverified.
+// Begin prepares the File for the next body, which s describes. The Offset of s
+// is Response.Offset. Its Validator and Size describe the complete object.
+// Begin ignores the fields URL and Unverified.
 //
-// If the bytes to save are not the object itself, such as a decoded body or a
+// If the body is not the object itself, but for example a decoded body or a
 // single range, call Begin with State{Size: -1}. Write without Begin writes a
 // body from offset 0 with unknown size and version.
 //
@@ -203,9 +204,9 @@ func (f *File) append(p []byte) (int, error) {
 	return n, f.keepError(err)
 }
 
-// copyExisting copies the bytes that are kept from the existing file to the
-// part file. Write calls it before the first new byte. If no bytes are kept,
-// copyExisting has no effect.
+// copyExisting copies the first keepBytes bytes of the existing file to the
+// part file. Write calls it before the first new byte. It has no effect if
+// keepBytes is 0.
 func (f *File) copyExisting() error {
 	if f.keepBytes == 0 {
 		return nil
@@ -248,7 +249,8 @@ func (f *File) checkOpen() error {
 	return f.err
 }
 
-// keepError stores the first error of the File and returns this error.
+// keepError stores err if it is the first error of the File. It returns the
+// first error, or nil.
 func (f *File) keepError(err error) error {
 	if err != nil && f.err == nil {
 		f.err = classify(err)
@@ -275,7 +277,7 @@ func (f *File) Close() error {
 }
 
 // Abort closes the File and removes the part file, even if Options.Resume is
-// set. It is intended for bytes that are wrong.
+// set. It is intended for callers that received wrong bytes.
 func (f *File) Abort() error {
 	if !f.done && !f.device {
 		f.o.Resume, f.savedOffset = false, 0

@@ -7,8 +7,8 @@ import (
 )
 
 // A Folder speeds up saving several files in one folder. It keeps the folder
-// open and caches the permissions of new files. Therefore, the umask of the
-// process and the ACL of the folder must not change. A Folder is safe for
+// open and caches the permissions of new files. The umask of the process and
+// the ACL of the folder must therefore not change. A Folder is safe for
 // concurrent use.
 type Folder struct {
 	fs   system
@@ -17,7 +17,7 @@ type Folder struct {
 
 // OpenFolder opens a folder for use in Options.Folder.
 func OpenFolder(name string) (*Folder, error) {
-	folder, _ := split(filepath.Join(name, "file")) // in the same form as Create uses
+	folder, _ := split(filepath.Join(name, "file")) // the form in which Create splits a path
 	s, err := openSystem(folder)
 	if err != nil {
 		return nil, classify(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// An FS is the file system that this package uses. A method with the name of a
-// function of package os does the same as this function.
+// An FS is a file system in which files are saved. A method that is named like
+// a function of package os behaves like this function.
 type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (Handle, error)
 	Lstat(name string) (Info, error)
@@ -47,8 +47,8 @@ type Info struct {
 	identity
 }
 
-// System returns the file system of the operating system. Another FS can wrap
-// it.
+// System returns the file system of the operating system. Programs can wrap it
+// in another FS.
 func System() FS { return system{} }
 
 func (system) Readlink(name string) (string, error) { return os.Readlink(name) }
@@ -57,8 +57,8 @@ func (system) Chtimes(name string, mtime time.Time) error {
 	return os.Chtimes(name, time.Time{}, mtime)
 }
 
-// linkNew renames a file with a hard link, and fails if the new name exists.
-// For a short time, the complete file has both names.
+// linkNew renames a file by creating a hard link and removing the old name. It
+// fails if the new name exists. For a short time, the file has both names.
 func linkNew(from, to string) error {
 	if err := os.Link(from, to); err != nil {
 		return err
@@ -72,8 +72,8 @@ func lstatIfExists(fsys FS, name string) (info Info, exists bool, err error) {
 	return info, err == nil, ignoreNotExist(err)
 }
 
-// create creates a file. It replaces an existing file, which a killed process
-// may have left.
+// create creates a temporary file. It replaces an existing file, which may be a
+// leftover of a killed process.
 func create(fsys FS, name string, perm fs.FileMode) (Handle, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL | noFollow
 	h, err := fsys.OpenFile(name, flag, perm)
@@ -110,7 +110,8 @@ func OpenLock(name string) (Handle, error) {
 	return h, nil
 }
 
-// classify adds a Fault to an error of the file system.
+// classify adds a Fault to an error of the file system, unless it already has
+// one.
 func classify(err error) error {
 	var fault fetch.Fault
 	switch {

@@ -8,13 +8,14 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxName is the maximum length of a name in bytes, so that a suffix up to
-// ".100" can be appended.
+// maxName is the maximum length of a name in bytes. It leaves space for a
+// suffix up to ".100".
 const maxName = maxBase - len(".100")
 
-// Name returns a safe local file name for a URL. The argument is the raw path
-// of the URL. The name is the last nonempty segment of the path, with unsafe
-// characters escaped. Name returns fetch.Usage if the path has no such segment.
+// Name returns a safe local file name for a URL. The argument is the undecoded
+// path of the URL. The name is the last nonempty segment of the path, with
+// unsafe characters escaped. Name returns fetch.Usage if the path has no such
+// segment.
 //
 // The name is safe in every folder. It does not begin with "." or "-", and it
 // is not the name of a device. It contains no separators, no control
@@ -24,9 +25,9 @@ const maxName = maxBase - len(".100")
 // Letters, digits and printable UTF-8 characters are not escaped, even if the
 // URL escapes them. Other escapes in the URL are kept.
 //
-// Two segments have the same name only if they differ in the escapes of some
-// characters. These are the unreserved characters (RFC 3986 section 6.2.2.2),
-// "*" and ":", and the characters that a URL must escape.
+// Different segments get the same name only if they differ just in whether
+// certain characters are escaped. These are the unreserved characters (RFC 3986
+// section 6.2.2.2), "*" and ":", and the characters that a URL must escape.
 func Name(path string) (string, error) {
 	segment := strings.TrimRight(path, "/")
 	segment = segment[strings.LastIndexByte(segment, '/')+1:]
@@ -48,7 +49,7 @@ func Name(path string) (string, error) {
 
 const (
 	unreserved   = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-	allowedBytes = unreserved + "!$&'()+,;=@" // reserved characters; a URL with their escapes is a different URL
+	allowedBytes = unreserved + "!$&'()+,;=@" // reserved characters, which are not equivalent to their escapes
 )
 
 // escapeName escapes all bytes of a path segment that are unsafe in a file

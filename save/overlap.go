@@ -7,7 +7,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// overlapSize is the number of received bytes that are requested again to
+// overlapSize is the number of bytes that a resumed transfer requests again, to
 // verify that the object has not changed.
 const overlapSize = 4 << 10
 

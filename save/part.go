@@ -83,8 +83,8 @@ func openPart(fsys FS, part, target string) (h Handle, created bool, err error) 
 }
 
 // openExistingPart opens an existing part file. If the name is a symbolic link,
-// openExistingPart removes the link. It returns nil if no file has the name any
-// more.
+// openExistingPart removes the link. It returns a nil Handle if the name is no
+// longer in use.
 func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	info, exists, err := lstatIfExists(fsys, part)
 	switch {
@@ -105,8 +105,8 @@ func openExistingPart(fsys FS, part, target string) (Handle, error) {
 	return h, err
 }
 
-// lockPart locks an open part file and reports whether its name still refers to
-// this file. If the file may belong to another user, lockPart removes it and
+// lockPart locks the open part file h and reports whether the name part still
+// refers to it. If the file may belong to another user, lockPart removes it and
 // returns false.
 func lockPart(fsys FS, h Handle, part string, created bool) (bool, error) {
 	err := h.Lock()

@@ -1,6 +1,6 @@
-// Package save saves objects as files that are either complete or absent. The
-// following function downloads a URL and retries transient errors. If it is
-// called again after a failure, it resumes the download:
+// Package save downloads objects to files. A file gets its final name only when
+// it is complete. The following function downloads a URL and retries transient
+// errors. If it is called again after a failure, it resumes the download:
 //
 //	func download(ctx context.Context, url, path string) error {
 //		u, err := fetch.ParseURL(url)
@@ -131,8 +131,9 @@ const (
 const maxNumber = 100
 
 // Create creates and locks the part file for a file at path. It detects some
-// errors before any network traffic. For example, path is a directory, the
-// folder is missing or not writable, or another process writes the same file.
+// errors before any network traffic. Examples are a path that is a directory, a
+// folder that is missing or not writable, and another process that writes the
+// same file.
 func Create(path string, o Options) (*File, error) {
 	f := &File{o: o, fs: o.FS}
 	switch {
@@ -176,7 +177,7 @@ func Create(path string, o Options) (*File, error) {
 }
 
 // claim creates and locks the part file. If Options.Existing is Number, claim
-// uses the first free name.
+// uses the first name that is free.
 func (f *File) claim() error {
 	for {
 		err := f.claimPath(numbered(f.base, f.number))
@@ -232,8 +233,8 @@ func (f *File) claimPath(path string) error {
 	return err
 }
 
-// prepare determines the offset of the next byte and the permissions of the
-// file.
+// prepare determines at which offset writing continues, and the permissions of
+// the file.
 func (f *File) prepare(created bool) error {
 	if err := f.restoreState(created); err != nil {
 		return err

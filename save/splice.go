@@ -7,13 +7,14 @@ import (
 )
 
 // CanWritePipe implements the interface Target of package internal/splice. It
-// returns true if the next bytes of the body are only appended to an open file.
+// returns true if the next bytes need only be appended to an open file, without
+// a digest or a comparison.
 func (f *File) CanWritePipe() bool {
 	return f.checkOpen() == nil && f.started && f.keepBytes == 0 && len(f.overlap) == 0 && f.digest == nil && osFile(f.h) != nil
 }
 
-// WritePipe is like Write for the n bytes of a pipe. Resumable files are not
-// written in this way, because they need a digest.
+// WritePipe is like Write, but moves n bytes from a pipe to the file. Resumable
+// files are not written in this way, because they need a digest.
 func (f *File) WritePipe(p *splice.Pipe, n int) (int, error) {
 	n, err := p.Drain(osFile(f.h), n)
 	f.state.Offset += int64(n)

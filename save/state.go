@@ -23,7 +23,7 @@ type State struct {
 	Size      int64  // size of the complete object, or -1 if unknown
 
 	// If Unverified is true, the bytes in the File may belong to another
-	// version of the object. Programs should inform the user.
+	// version of the object. The program should then inform the user.
 	Unverified bool
 
 	// Note is text of the program that is stored with the partial file, such as
@@ -35,8 +35,8 @@ type State struct {
 	weak bool // Options.Weak
 }
 
-// A record is the content of a state file. It consists of a State and the
-// digest of the first Offset bytes of the part file.
+// A record is the content of a state file in JSON. It consists of a State and
+// the SHA-256 digest of the first Offset bytes of the part file.
 type record struct {
 	Version    int    `json:"version"`
 	URL        string `json:"url"`
@@ -53,8 +53,8 @@ const (
 	maxState     = 512 << 10 // maximum size of a state file in bytes; enough for a URL of 64 KiB and a note
 )
 
-// encode returns the content of a state file. It returns nil if the content is
-// longer than maxState.
+// encode returns the content of the state file that records s. It returns nil
+// if the content is longer than maxState.
 func encode(s State, digest hash.Hash) []byte {
 	text, err := json.Marshal(record{stateVersion, s.URL, s.Validator, s.Offset, s.Size, s.Unverified,
 		hex.EncodeToString(digest.Sum(nil)), s.Note})
@@ -64,8 +64,8 @@ func encode(s State, digest hash.Hash) []byte {
 	return append(text, '\n')
 }
 
-// decode parses a state file. It returns false for content that encode cannot
-// have written. The part file is then downloaded again.
+// decode parses a state file. The result ok is false for content that encode
+// cannot have written. The object is then downloaded again from the beginning.
 func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxState+1))
 	if err != nil || len(text) > maxState {
@@ -92,8 +92,9 @@ func decode(r io.Reader) (s State, digest []byte, ok bool, err error) {
 }
 
 // restoreState determines the offset at which the next bytes are written. This
-// is the end of an earlier part file, the end of the existing file, or 0. If
-// restoreState fails, it has not changed the part file or the state file.
+// is the end of an earlier part file, the end of the existing file,
+// Options.Offset, or 0. If restoreState cannot read the part file or the state
+// file, it changes neither.
 func (f *File) restoreState(created bool) error {
 	if f.o.Resume {
 		if ok, err := f.load(); ok || err != nil {
@@ -119,9 +120,10 @@ func (f *File) restoreState(created bool) error {
 	return nil
 }
 
-// load resumes the part file of an earlier attempt. The state file must contain
-// the same URL, and its digest must match the part file. The part file may have
-// incomplete bytes after the recorded offset, so load removes them.
+// load prepares to resume the part file of an earlier attempt. It returns false
+// if this is not possible. The state file must contain the same URL, and its
+// digest must match the part file. Bytes after the recorded offset may be
+// incomplete, so load removes them.
 func (f *File) load() (ok bool, err error) {
 	info, exists, err := lstatIfExists(f.fs, f.part+".state")
 	if !exists || !isOwnPart(info) {

@@ -36,7 +36,8 @@ func openSystem(folder string) (system, error) {
 
 func (s system) close() error { return s.dir.Close() }
 
-// atArgs returns the folder and name arguments for system calls such as openat.
+// atArgs converts a path to the arguments of system calls such as openat: the
+// descriptor of a folder and a name relative to it.
 func (s system) atArgs(name string) (dir int, base string) {
 	if s.dir != nil {
 		if base, ok := strings.CutPrefix(name, s.name); ok && base != "" && strings.IndexByte(base, '/') < 0 {
@@ -155,7 +156,7 @@ func (h *handle) Lock() error {
 }
 
 // Close releases the lock and closes the file. Without the explicit release, a
-// child process that is being started could keep the lock until its exec.
+// child process that was just forked could hold the lock until its exec.
 func (h *handle) Close() error {
 	if h.locked {
 		unix.Flock(int(h.Fd()), unix.LOCK_UN) // the error is ignored, because Close releases the lock too
@@ -163,7 +164,8 @@ func (h *handle) Close() error {
 	return h.File.Close()
 }
 
-// identity identifies a file regardless of its name, and contains its owner.
+// identity identifies a file regardless of its name. It also contains the owner
+// and the number of hard links.
 type identity struct {
 	device, number, links uint64
 	owner                 int

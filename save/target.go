@@ -20,7 +20,7 @@ type target struct {
 
 const maxLinks = 40 // the same limit as in the Linux kernel
 
-// resolve follows the symbolic links at the last element of a path. The kernel
+// resolve follows symbolic links in the last element of a path. The kernel
 // follows links in the folders of the path.
 func resolve(fsys FS, path string) (target, error) {
 	if path == "" {
@@ -85,8 +85,8 @@ func split(path string) (dir, base string) {
 	return dir, base
 }
 
-// checkWritable returns an error if the file at path is read-only, because a
-// read-only file must not be replaced. A running program can be replaced.
+// checkWritable returns an error if the file at path is read-only, because such
+// a file must not be replaced. The file of a running program can be replaced.
 func checkWritable(fsys FS, path string) error {
 	h, err := fsys.OpenFile(path, os.O_WRONLY|nonBlock, 0)
 	if errors.Is(err, syscall.ETXTBSY) || errors.Is(err, fs.ErrNotExist) {
@@ -98,8 +98,8 @@ func checkWritable(fsys FS, path string) error {
 	return h.Close()
 }
 
-// openDevice opens a device, a pipe or a socket. If it opens a pipe, it waits
-// until another process opens the pipe for reading.
+// openDevice opens a device, a pipe or a socket for writing. If t is a pipe,
+// openDevice waits until another process opens the pipe for reading.
 func (f *File) openDevice(t target) (err error) {
 	f.path, f.device = t.path, true
 	f.state = State{URL: maskUserinfo(f.o.URL), Offset: f.o.Offset, Size: -1}

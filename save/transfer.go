@@ -18,8 +18,9 @@ type Sink interface {
 	// sink, like [File.State].
 	State() State
 
-	// Receive writes the body of resp, the response to req, and completes the
-	// sink. It can pass the result of [StateOf] to [File.Begin].
+	// Receive writes the body of the response to the sink and completes the
+	// sink. The request that led to resp is req. Receive can pass the result of
+	// [StateOf] to [File.Begin]. Transfer closes the body.
 	Receive(req *fetch.Request, resp *fetch.Response) error
 
 	// Restarts reports whether the sink can discard its bytes and start again
@@ -116,7 +117,7 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 // canContinue reports whether the missing bytes may be appended to the bytes in
 // the sink. It returns false if this Transfer received bytes of an unknown
 // version, because the object may have changed. If the sink had the bytes
-// before the Transfer, the caller is responsible for them.
+// before the Transfer, the caller is responsible for their version.
 func (t *transfer) canContinue(have State) bool {
 	return have.Validator != "" || have.Unverified || have.Offset == t.startOffset
 }

@@ -1,4 +1,5 @@
-// Package schemes collects all schemes of this module for fetch.New.
+// Package schemes lists all URL schemes of this module, as arguments for
+// fetch.New.
 package schemes
 
 import (
@@ -53,8 +54,8 @@ type Options struct {
 	Z3950    z3950.Options
 }
 
-// All returns all schemes of this module. A program that needs only some of
-// them calls the Schemes functions of their packages instead.
+// All returns every scheme of this module, configured by o. A program that
+// needs only some schemes calls the function Schemes of their packages instead.
 func All(o Options) []fetch.Scheme {
 	return slices.Concat(
 		afs.Schemes(o.AFS),

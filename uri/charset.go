@@ -59,7 +59,7 @@ var class = func() (t [256]Set) {
 	return
 }()
 
-// spanEncoded returns the end of the longest run that starts at s[i] and
+// spanEncoded returns the end of the longest substring that starts at s[i] and
 // consists of characters in set and valid percent-encodings.
 func spanEncoded(s string, i int, set Set) int {
 	for i < len(s) {
@@ -74,8 +74,8 @@ func spanEncoded(s string, i int, set Set) int {
 	return i
 }
 
-// spanRaw returns the end of the longest run that starts at s[i] and consists
-// of characters in set.
+// spanRaw returns the end of the longest substring that starts at s[i] and
+// consists of characters in set.
 func spanRaw(s string, i int, set Set) int {
 	for i < len(s) && class[s[i]]&set != 0 {
 		i++

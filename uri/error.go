@@ -6,7 +6,7 @@ import "strconv"
 // and a message. The message does not quote the input, because the input may
 // contain a password.
 type Error struct {
-	Offset int    // byte offset in the input of the first invalid byte
+	Offset int    // offset of the first invalid byte in the input
 	Reason string // short description of the error
 }
 

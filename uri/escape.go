@@ -22,8 +22,8 @@ func Escape(s string, keep Set) string {
 	return string(AppendEscape(append(b, s[:i]...), s[i:], keep))
 }
 
-// AppendEscape appends s to dst and returns the extended slice. It
-// percent-encodes every byte of s that is not in the set keep.
+// AppendEscape percent-encodes every byte of s that is not in the set keep, and
+// appends the result to dst. It returns the extended slice.
 func AppendEscape(dst []byte, s string, keep Set) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; keep.Has(c) {
@@ -37,8 +37,7 @@ func AppendEscape(dst []byte, s string, keep Set) []byte {
 
 // EscapeNonASCII percent-encodes every non-ASCII byte of s. It converts an
 // internationalized URI (IRI) in UTF-8 to a URI (RFC 3987 section 3.1). It also
-// percent-encodes the host. The package iri converts such a host to its IDNA
-// form.
+// percent-encodes the host, which package iri can convert to its IDNA form.
 func EscapeNonASCII(s string) string {
 	n := 0
 	for i := 0; i < len(s); i++ {

@@ -39,8 +39,8 @@ func bareURI(text string, start, colon int) (path, end int) {
 
 // bareAuthority returns the end of the authority that starts at text[i], or -1
 // if the authority is invalid. The host must be a DNS name or an IP literal,
-// and the port must be a number. RFC 3986 also allows hosts such as
-// "*.example".
+// and the port must be a number. Hosts such as "*.example" are rejected,
+// although RFC 3986 allows them.
 func bareAuthority(text string, i int) int {
 	if at := bareSpan(text, i, UserinfoChars, new(int)); at > i && at < len(text) && text[at] == '@' {
 		i = at + 1
@@ -132,11 +132,12 @@ func bareTail(text string, i int) int {
 	return i
 }
 
-// bareSpan returns the end of the longest run that starts at text[i] and may
-// belong to a URI. The run consists of characters in set, percent-encodings and
-// non-ASCII letters. A letter of a script without spaces must not follow an
-// ASCII word. The run ends before an unbalanced closing parenthesis. *open is
-// the number of unclosed parentheses.
+// bareSpan returns the end of the longest substring that starts at text[i] and
+// may belong to a URI. The substring consists of characters in set,
+// percent-encodings and non-ASCII letters. A letter of a script without spaces
+// must not follow an ASCII word. The substring ends before an unbalanced
+// closing parenthesis. *open is the number of unclosed parentheses, which
+// bareSpan updates.
 func bareSpan(text string, i int, set Set, open *int) int {
 	for i < len(text) {
 		switch c := text[i]; {
@@ -184,9 +185,9 @@ func isSpaceless(r rune) bool {
 
 // trimPunctuation removes the punctuation of the surrounding sentence from the
 // end of a URI. It returns the new end of the URI text[:end], and does not
-// remove characters before text[path]. before is the character in front of the
-// URI. For "*", "_" or "~", as in "_URI_", the same characters are also removed
-// from the end.
+// remove characters before text[path]. The parameter before is the character in
+// front of the URI. If it is "*", "_" or "~", as in "_URI_", the same
+// characters are also removed from the end.
 func trimPunctuation(text string, path, end int, before byte) int {
 	for end > path && strings.IndexByte(".,;:!?'(", text[end-1]) >= 0 {
 		end--

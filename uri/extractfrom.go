@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// window is the number of bytes of a stream that ExtractFrom searches at once.
+// window is the size of the buffer in which ExtractFrom searches a part of the
+// stream, in bytes.
 const window = 512 << 10
 
-// ExtractFrom returns an iterator over the URIs in the text that r returns. It
-// finds the same URIs as [Extract] but needs only constant memory. Start and
-// End are offsets from the start of the stream. If r returns an error other
-// than io.EOF, the last pair is a zero Match and this error.
+// ExtractFrom returns an iterator over the URIs in the text that it reads from
+// r. It finds the same URIs as [Extract] but needs only constant memory. The
+// fields Start and End are offsets from the start of the stream. If r returns
+// an error other than io.EOF, the last pair is a zero Match and this error.
 func ExtractFrom(r io.Reader) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		var x extractor

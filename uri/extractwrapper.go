@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// Unwrap removes the brackets, quotes or label that running text may add to a
-// URI. These are surrounding white space, angle brackets or double quotes, and
-// "URL:". White space inside angle brackets is also removed. Other inner white
-// space is kept and makes the URI invalid.
+// Unwrap removes the delimiters that running text may add to a URI: surrounding
+// white space, angle brackets or double quotes, and the label "URL:" or "URI:".
+// White space inside angle brackets is also removed. Other inner white space is
+// kept and makes the URI invalid.
 func Unwrap(text string) string {
 	text = strings.TrimSpace(text)
 	if n := len(text) - 1; n > 0 {
@@ -31,8 +31,9 @@ func isLabel(s string) bool {
 	return strings.EqualFold(s, label) || strings.EqualFold(s, "URI:")
 }
 
-// cutLabel removes a trailing "URL:" or "URI:" and the white space around it
-// from lead. It also reports whether there was such a label.
+// cutLabel removes the label "URL:" or "URI:" and the white space around it
+// from the end of lead, the text before a URI. It also reports whether there
+// was such a label.
 func cutLabel(lead string) (before string, found bool) {
 	lead = strings.TrimRightFunc(lead, unicode.IsSpace)
 	if n := len(lead) - len(label); n >= 0 && isLabel(lead[n:]) {

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Guess parses a reference entered by a user, in which the scheme may be
-// missing. Examples are "www.w3.org/Addressing/", "localhost:8080/x" and
-// "[::1]/". Do not use Guess for links in documents. Use [ParseReference] and
-// [URI.Resolve] for them. Guess first removes brackets, quotes and labels with
-// [Unwrap].
+// Guess parses a URI that a user entered, possibly without a scheme. Examples
+// are "www.w3.org/Addressing/", "localhost:8080/x" and "[::1]/". Do not use
+// Guess for links in documents. Use [ParseReference] and [URI.Resolve] for
+// them. Guess first removes brackets, quotes and labels with [Unwrap].
 //
 // If text has a scheme, Guess parses it with [ParseZone] and guessed is false.
 // Otherwise guessed is true, and the caller should show the resulting URI to the
@@ -28,8 +27,8 @@ import (
 //   - Text without a scheme that contains "@" before the path is an error.
 //   - Text that starts with "//" is an error.
 //
-// A caller that supports additional schemes should try [ParseZone] before
-// calling Guess.
+// The error is an [*Error]. A caller that supports additional schemes should
+// try [ParseZone] before calling Guess.
 func Guess(text, scheme string) (u URI, guessed bool, err error) {
 	bare := Unwrap(text)
 	u, guessed, err = guess(bare, scheme)

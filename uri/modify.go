@@ -26,8 +26,8 @@ func (u URI) WithoutUserinfo() URI {
 	return u.rebuild(p)
 }
 
-// rebuild composes a URI from p, which is a modified copy of the components of
-// u. It returns the zero URI if u is zero or the result is too long.
+// rebuild composes a URI from p, a modified copy of the components of u. It
+// returns the zero URI if u is zero or the result is too long.
 func (u URI) rebuild(p Parts) URI {
 	if u.IsZero() {
 		return u
@@ -40,7 +40,7 @@ func (u URI) rebuild(p Parts) URI {
 }
 
 // WithPath returns a copy of u with the given path. The path must be
-// percent-encoded, for example by [Escape].
+// percent-encoded, for example by [Escape]. The error is from [Build].
 func (u URI) WithPath(path string) (URI, error) {
 	p := u.Parts()
 	p.Path = path
@@ -49,7 +49,7 @@ func (u URI) WithPath(path string) (URI, error) {
 
 // WithQuery returns a copy of u with the given query. The query must be
 // percent-encoded. If query is empty, the result ends in "?" before any
-// fragment.
+// fragment. The error is from [Build].
 func (u URI) WithQuery(query string) (URI, error) {
 	p := u.Parts()
 	p.Query, p.HasQuery = query, true
@@ -57,7 +57,8 @@ func (u URI) WithQuery(query string) (URI, error) {
 }
 
 // WithFragment returns a copy of u with the given fragment. The fragment must
-// be percent-encoded. If fragment is empty, the result ends in "#".
+// be percent-encoded. If fragment is empty, the result ends in "#". The error
+// is from [Build].
 func (u URI) WithFragment(fragment string) (URI, error) {
 	p := u.Parts()
 	p.Fragment, p.HasFragment = fragment, true

@@ -12,7 +12,7 @@ type Level uint8
 
 const (
 	Syntax   Level = iota // section 6.2.2: case, percent-encoding, dot segments
-	ByScheme              // section 6.2.3 as well: default ports, empty paths
+	ByScheme              // also section 6.2.3: default ports, empty paths
 )
 
 func (l Level) String() string {
@@ -30,9 +30,9 @@ func (l Level) String() string {
 // case of a zone identifier is kept.
 //
 // At level ByScheme, Normalize also removes an empty port and the [DefaultPort]
-// of the scheme. In http, https, ws, wss, ftp and gopher URIs with an
-// authority, an empty path becomes "/". "file:/a" and "file://localhost/a"
-// become "file:///a".
+// of the scheme. In http, https, ws, wss, ftp, gopher, gemini and spartan URIs
+// with an authority, an empty path becomes "/". "file:/a" and
+// "file://localhost/a" become "file:///a".
 func (u URI) Normalize(l Level) URI {
 	if u.IsZero() {
 		return u

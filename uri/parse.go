@@ -1,7 +1,7 @@
 package uri
 
-// maxLen is the maximum length of a URI in bytes. Offsets in a URI have 32
-// bits.
+// maxLen is one more than the maximum length of a URI in bytes. The type URI
+// stores offsets with 32 bits.
 const maxLen = 1<<32 - 1
 
 // Parse parses a URI (the URI production of RFC 3986). The scheme is required

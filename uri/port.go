@@ -66,8 +66,8 @@ func DefaultPort(scheme string) (uint16, bool) {
 }
 
 // isCommonScheme reports whether scheme is the name of a well-known URI scheme,
-// such as "mailto", in upper or lower case. Before ":", such a word is a scheme
-// and neither a host name nor the last word of a sentence.
+// such as "mailto", in upper or lower case. Parsers treat such a word before
+// ":" as a scheme, and not as a host name or the last word of a sentence.
 func isCommonScheme(scheme string) bool {
 	if len(scheme) > maxCommonScheme {
 		return false

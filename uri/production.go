@@ -25,7 +25,7 @@ func (p Production) String() string {
 }
 
 // ParseProduction returns the production with the given name, such as
-// "relative-ref". It returns false if RFC 3986 has no such production.
+// "relative-ref". It returns false if no Production has this name.
 func ParseProduction(name string) (Production, bool) {
 	for i, n := range productions {
 		if n == name {

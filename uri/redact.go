@@ -39,9 +39,9 @@ func Redact(text string) string {
 	return b.String()
 }
 
-// A token is a part of the text that ends before white space or a quotation
-// mark. The type caches the end of the current token, so that Redact takes
-// linear time.
+// A token is a part of the text without white space, quotation marks and angle
+// brackets. Redact caches the end of the current token, so that it takes linear
+// time.
 type token struct {
 	end int
 	at  int // offset of the last at sign before end, or -1

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Relativize returns the shortest relative reference that resolves against base
-// to target. It returns target itself if there is no such reference. Examples
-// are URIs with different schemes, and a path with dot segments, which
-// [URI.Resolve] would remove.
+// Relativize returns the shortest relative reference that [URI.Resolve]
+// resolves against base to target. It returns target itself if there is no such
+// reference. Examples are URIs with different schemes, and a path with dot
+// segments, which Resolve would remove.
 func Relativize(base, target URI) URI {
 	if base.scheme == 0 || base.s[:base.scheme] != target.s[:target.scheme] {
 		return target
@@ -50,8 +50,8 @@ func sameAuthority(a string, ok bool, u URI) bool {
 	return a == b && ok == has
 }
 
-// relativePath returns the relative path from base to target. up is the number
-// of "../" segments, and down is the path after them.
+// relativePath computes the relative path from base to target. It returns the
+// number of "../" segments, and the path after them.
 func relativePath(base, target string) (up int, down string) {
 	common := 0
 	for i := 0; i < len(base) && i < len(target) && base[i] == target[i]; i++ {

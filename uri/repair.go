@@ -67,9 +67,9 @@ func isRepaired(s string) bool {
 	return true
 }
 
-// appendRepaired appends s to dst and returns the extended slice. It
-// percent-encodes the characters that neither a query nor a fragment may
-// contain.
+// appendRepaired percent-encodes the characters of s that neither a query nor a
+// fragment may contain, and appends the result to dst. It returns the extended
+// slice.
 func appendRepaired(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if keeps(s, i) {
@@ -81,7 +81,7 @@ func appendRepaired(dst []byte, s string) []byte {
 	return dst
 }
 
-// keeps reports whether Repair keeps the byte s[i].
+// keeps reports whether Repair leaves the byte s[i] unchanged.
 func keeps(s string, i int) bool {
 	return QueryChars.Has(s[i]) || s[i] >= 0x80 || isEncoded(s, i)
 }

@@ -3,8 +3,9 @@ package uri
 import "bytes"
 
 // Resolve resolves the reference ref against the base URI u (RFC 3986 section
-// 5.2). If ref has a scheme, it is absolute, even if u has the same scheme. u
-// must have a scheme. The fragment of u is ignored.
+// 5.2). A ref with a scheme is absolute, even if u has the same scheme. The
+// fragment of u is ignored. Resolve returns an [*Error] if u has no scheme or
+// ref is the zero URI.
 func (u URI) Resolve(ref URI) (URI, error) { return RFC3986.Resolve(u, ref) }
 
 // A Mode selects the specification by which references are resolved, either RFC

@@ -116,9 +116,9 @@ func (u URI) User() (name, password string, hasPassword bool) {
 // authority. [URI.HasAuthority] distinguishes the two cases.
 func (u URI) Host() string { return u.s[u.host:u.port] }
 
-// Port returns the digits of the port, and whether there is a ":" before a
-// port. The port of "//h:" is present but empty. RFC 3986 does not limit the
-// number of digits.
+// Port returns the digits of the port, and whether a ":" follows the host. The
+// port of "//h:" is present but empty. RFC 3986 does not limit the number of
+// digits.
 func (u URI) Port() (string, bool) {
 	if u.port == u.path {
 		return "", false

@@ -21,33 +21,32 @@ type Archive struct {
 	// Replay uses the capture nearest to Time. If Until is later than Time, the
 	// period from Time to Until takes the place of Time: replay uses the latest
 	// capture in the period, or else the capture nearest to it. If Time is
-	// zero, replay uses the latest capture. The index has whole seconds. These
-	// fields must not change while the Archive is in use.
+	// zero, replay uses the latest capture. The index stores dates in whole
+	// seconds. These fields must not change while the Archive is in use.
 	Time, Until time.Time
 
-	// If Decode is true, replay removes the content codings of HTTP bodies, as
-	// a client does that accepts codings. Otherwise bodies keep the codings
-	// that the server used.
+	// If Decode is true, replay decodes the content codings of HTTP bodies,
+	// such as gzip. Otherwise bodies keep the codings that the server used.
 	Decode bool
 
-	// If Raw is true, replay returns HTTP bodies with their transfer coding, as
-	// far as the records contain it, and with their content codings.
+	// If Raw is true, replay returns HTTP bodies exactly as they are recorded.
+	// It removes neither a recorded transfer coding nor content codings.
 	Raw bool
 
-	// Damaged lists the damage that Open found. The other records can still be
-	// replayed.
+	// Damaged lists the damaged positions that Open found. All other records
+	// can be replayed.
 	Damaged []*Error
 
 	sortedLines
 	file      *os.File           // file with the index, or nil if the index is in memory
 	temporary bool               // if true, Close removes file
-	sections  map[string]section // sections by the base name of the WARC file
+	sections  map[string]section // keyed by the base name of the WARC file
 	packages  []string           // paths of the WACZ files
-	readers   *sync.Pool         // of type *Reader, for openRecord
+	readers   *sync.Pool         // pool of *Reader, used by openRecord
 }
 
-// A section is a byte range of a file that contains one WARC file. A WACZ file
-// can have several sections.
+// A section is a byte range that contains one WARC file. It is a complete file,
+// or a part of a WACZ file, which can have several sections.
 type section struct {
 	path         string
 	offset, size int64

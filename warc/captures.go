@@ -33,7 +33,7 @@ func (a *Archive) Captures(ctx context.Context, u uri.URI) iter.Seq2[fetch.Entry
 	}
 }
 
-// entry returns the entry for the record of an index line. The result ok is
+// entry returns the entry for the record to which l refers. The result ok is
 // false if the record is not a capture.
 func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
 	rec, err := a.openRecord(l)
@@ -65,8 +65,8 @@ func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
 	return e, true
 }
 
-// entry returns an entry with the values of the index line. The record of the
-// line cannot be read because of err.
+// entry returns an entry with only the values of the index line, because err
+// prevents reading the record. The field Extra contains err.
 func (l Line) entry(err error) fetch.Entry {
 	e := fetch.Entry{Name: l.URL, Kind: fetch.Document, Media: l.Media, Size: -1, Extra: map[string]string{"error": err.Error()}}
 	e.Time, _ = time.Parse("20060102150405", l.Timestamp)
@@ -110,12 +110,12 @@ func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 	}
 }
 
-// nearest collects the index lines that are nearest to the time of an Archive.
-// It keeps at most 2*maxOpened lines.
+// nearest collects index lines of one URL and keeps those nearest to
+// Archive.Time, at most 2*maxOpened lines.
 type nearest struct {
 	*Archive
 	lines []Line
-	good  Line // the nearest line with the status of a success
+	good  Line // nearest line with a 2xx status
 }
 
 func (n *nearest) add(l Line) {
@@ -127,8 +127,8 @@ func (n *nearest) add(l Line) {
 	}
 }
 
-// sorted returns the lines, beginning with the nearest one. Of two captures with
-// the same distance, the later one is the first.
+// sorted returns the lines, nearest first. If two captures are equally near,
+// the later capture comes first.
 func (n *nearest) sorted() []Line {
 	slices.SortStableFunc(n.lines, n.compare)
 	return n.lines
@@ -143,8 +143,8 @@ func (n *nearest) compare(x, y Line) int {
 	return cmp.Or(cmp.Compare(n.distance(x), n.distance(y)), cmp.Compare(y.Timestamp, x.Timestamp))
 }
 
-// distance returns the time between the capture of l and the period that the
-// Archive selects.
+// distance returns the time between the capture of l and the period that Time
+// and Until select, or 0 within this period.
 func (n *nearest) distance(l Line) time.Duration {
 	at, err := time.Parse("20060102150405", l.Timestamp)
 	first := n.Time.Truncate(time.Second)
@@ -163,8 +163,8 @@ func (n *nearest) distance(l Line) time.Duration {
 	return 0
 }
 
-// noteSuccess adds a note to the trace if the chosen capture is an error of the
-// server, although the archive has a capture of the object.
+// noteSuccess adds a note to the trace if replay chose an error response,
+// although the archive also contains a successful response.
 func (n *nearest) noteSuccess(t *trace.Trace, chosen Line) {
 	if n.good.Key != "" && chosen.Status >= "400" && chosen.Status <= "599" {
 		t.Notef("the capture is an error of the server; the object was captured at %s", n.good.Timestamp)

@@ -28,7 +28,7 @@ type Line struct {
 	Media     string // media type without parameters, or "warc/revisit" for a revisit record
 	Status    string // HTTP status code, or ""
 	Digest    string // digest of the payload without its label, or ""
-	Length    int64  // bytes of the gzip member or the uncompressed record
+	Length    int64  // size of the gzip member, or of the uncompressed record, in bytes
 	Offset    int64
 	File      string
 
@@ -123,7 +123,8 @@ func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// hasLine reports whether a record with this header has a line in the index.
+// hasLine reports whether an index contains a line for a record with this
+// header.
 func (h *Header) hasLine() bool { return hasLine(h.Type(), h.Get("Content-Type")) }
 
 func hasLine(t Type, media string) bool {
@@ -160,7 +161,7 @@ func newLine(t Type, url, date, media, digest string, size int64, httpHead func(
 	return l, nil
 }
 
-// indexLine returns the index line of a record before the record is written. It
+// indexLine returns the index line of a record that is not written yet. It
 // returns the zero Line if the record has no index line or if its body is not
 // an io.ReadSeeker. The parameter sums is the result of setDigests, or nil.
 func (r *Record) indexLine(sums *digester) (Line, error) {

@@ -40,7 +40,7 @@ func parseSimple(object string) (f lineValues, ok bool) {
 		default:
 			known := []string{"url", "mime", "status", "digest", "length", "offset", "filename"}
 			if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
-				return f, false // json.Unmarshal ignores the case
+				return f, false // json.Unmarshal would accept this name regardless of its case
 			}
 		}
 		if rest == "}" {

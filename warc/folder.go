@@ -22,7 +22,7 @@ type folder interface {
 	Sync() error // commits the names in the folder to stable storage
 }
 
-// A file is an open file of a folder.
+// A file is an open file in a folder.
 type file interface {
 	io.ReadWriteSeeker
 	io.Closer
@@ -30,7 +30,7 @@ type file interface {
 	Sync() error
 }
 
-// rootFolder is the folder of an os.Root.
+// rootFolder implements folder with an os.Root.
 type rootFolder struct{ *os.Root }
 
 func (r rootFolder) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {

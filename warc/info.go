@@ -24,11 +24,11 @@ const (
 	maxInfoFields = 4096
 )
 
-// Info returns the fields of the warcinfo records at the start of the WARC files
-// (WARC 1.1 section 6.2), and the fields title, description, software, created
-// and mainPageUrl of WACZ files. A field with the same name and value occurs
-// once. Files that have no such record, and damaged files, are skipped. Info
-// reads only the start of each WARC file.
+// Info returns the fields of the warcinfo records at the start of the WARC
+// files (WARC 1.1 section 6.2), and the fields title, description, software,
+// created and mainPageUrl of WACZ files. Repeated fields with an equal value
+// are omitted. Files that have no such record, and damaged files, are skipped.
+// Info reads only the start of each WARC file.
 func (a *Archive) Info() fetch.Header {
 	var all fetch.Header
 	seen := map[fetch.Field]bool{}
@@ -85,10 +85,10 @@ func packageInfo(z *zip.Reader) fetch.Header {
 	}
 }
 
-// Pages returns an entry for each page in the lists of pages of WACZ files. The
-// field Name is the title of the page, or "", and Time is the date of its
-// capture. The value of the key seed in the field Extra is "true" if the crawl
-// started at the page. Other archives have no lists of pages.
+// Pages returns an entry for each page that is listed in the WACZ files of the
+// archive. The field Name is the title of the page, or "", and Time is the date
+// of its capture. The value of the key seed in the field Extra is "true" if the
+// crawl started at the page. WARC files list no pages.
 //
 // Pages skips invalid lines. A non-nil error ends the sequence.
 func (a *Archive) Pages() iter.Seq2[fetch.Entry, error] {
@@ -108,8 +108,8 @@ func (a *Archive) Pages() iter.Seq2[fetch.Entry, error] {
 	}
 }
 
-// pages calls yield for each page. It reports whether yield returned true each
-// time and no error occurred.
+// pages calls yield for each listed page of the WACZ file. It reports whether
+// yield returned true each time and no error occurred.
 func (z packageFile) pages(yield func(fetch.Entry, error) bool) bool {
 	limit := maxRatio * z.size
 	for _, name := range []string{"pages/pages.jsonl", "pages/extraPages.jsonl"} {
@@ -144,12 +144,12 @@ func (z packageFile) pages(yield func(fetch.Entry, error) bool) bool {
 	return true
 }
 
-// maxPageLine is the maximum length of a line in a list of pages. A line can
-// contain the text of a page.
+// maxPageLine is the maximum length of a line in a page list, in bytes. A line
+// can contain the text of a page.
 const maxPageLine = 4 << 20
 
-// readPage reads a line of a list of pages and the number of its bytes. The
-// result is nil for a line longer than maxPageLine.
+// readPage reads a line of a page list and returns its length n in bytes. The
+// result line is nil if n is greater than maxPageLine.
 func readPage(in *bufio.Reader) (line []byte, n int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -165,8 +165,8 @@ func readPage(in *bufio.Reader) (line []byte, n int64, err error) {
 	}
 }
 
-// pageEntry returns the entry for a line of a list of pages. The result ok is
-// false for other lines, such as the first line of the list.
+// pageEntry returns the entry for a line of a page list. The result ok is false
+// if the line is not a page, such as the first line of the list.
 func pageEntry(line []byte) (e fetch.Entry, ok bool) {
 	var p pageJSON
 	if len(line) == 0 || json.Unmarshal(line, &p) != nil {

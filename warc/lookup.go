@@ -49,13 +49,13 @@ func OpenIndex(name string) (*IndexFile, error) {
 // Close closes the file.
 func (x *IndexFile) Close() error { return localError(x.file.Close()) }
 
-// Original returns a reference to a capture in the index that has the URL, the
-// HTTP status and the payload digest of r, for [Capture.Revisit]. The result
-// digest is the payload digest in the index. The result ok is false if there is
-// no such capture, or if the Body of r is not an io.ReadSeeker. URLs with the
-// same [Key] are equal. Original restores the position of the Body. If the file
-// is not sorted, Original can miss captures or return an error that wraps
-// fetch.Mismatch.
+// Original searches the index for a capture with the URL, the HTTP status and
+// the payload digest of r. It returns a reference for [Capture.Revisit]. The
+// result digest is the payload digest in the index. The result ok is false if
+// there is no such capture, or if the Body of r is not an io.ReadSeeker. URLs
+// with the same [Key] are treated as equal. Original restores the position of
+// the Body. If the file is not sorted, Original can miss captures or return an
+// error that wraps fetch.Mismatch.
 func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok bool, err error) {
 	body, seekable := r.Body.(io.ReadSeeker)
 	if !seekable || r.Type != Response && r.Type != Resource {
@@ -146,12 +146,13 @@ func (a *Archive) Lookup(u uri.URI) iter.Seq2[Line, error] { return a.linesOf(u)
 
 // Search returns the index lines of the URLs that begin with prefix, in the
 // order of the index. Prefixes are compared by [Key], so that a prefix of an
-// http URL has at least a complete host name. An empty prefix selects all lines.
-// Search reads the index from the first result on.
+// http URL has at least a complete host name. An empty prefix selects all
+// lines. Search finds the first result by binary search and reads the index
+// from there.
 //
 // The parameter from is 0, or the field Next of the last line that an earlier
-// Search with the same prefix returned. Search then continues after that line, or
-// with the next line if a number is not the start of a line.
+// Search with the same prefix returned. Search then continues after that line,
+// or with the next line if from is not the start of a line.
 func (a *Archive) Search(prefix string, from int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		key, buffer := "", 64<<10
@@ -208,7 +209,7 @@ func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
 type sortedLines struct {
 	index  io.ReaderAt
 	size   int64       // bytes in index
-	probes *probeCache // first steps of searches
+	probes *probeCache // lines read by the first steps of searches
 }
 
 // lookup returns the index lines with the given key.
@@ -233,7 +234,8 @@ func (a *sortedLines) lookupPrefix(key string) iter.Seq2[Line, error] {
 	}
 }
 
-// whilePrefix returns the lines at the start of in that begin with prefix.
+// whilePrefix returns a sequence that ends before the first line that does not
+// begin with prefix.
 func whilePrefix(in linesort.Lines, prefix string) linesort.Lines {
 	return func(yield func([]byte, error) bool) {
 		for text, err := range in {
@@ -244,11 +246,12 @@ func whilePrefix(in linesort.Lines, prefix string) linesort.Lines {
 	}
 }
 
-// A probeCache contains the lines that the first steps of each search read. It
-// is safe for concurrent use.
+// A probeCache caches the lines that the first steps of a binary search read,
+// because these steps are the same in many searches. It is safe for concurrent
+// use.
 type probeCache struct {
 	mu    sync.RWMutex
-	lines map[int64]probe // by the offset at which the step started
+	lines map[int64]probe // keyed by the offset in the middle of the searched range
 }
 
 type probe struct {
@@ -256,8 +259,8 @@ type probe struct {
 	line  string
 }
 
-// A probeCache stores the lines of cachedSteps steps, at most 8191 lines. It
-// stores no lines with more than maxCachedLine bytes.
+// A probeCache stores the lines of the first cachedSteps steps of each search,
+// at most 8191 lines. It stores no lines with more than maxCachedLine bytes.
 const (
 	cachedSteps   = 13
 	maxCachedLine = 512
@@ -321,8 +324,8 @@ func (a *sortedLines) search(key string) (int64, error) {
 // lines are much shorter.
 const searchBuffer = 2 << 10
 
-// lineAt returns the first line that starts at or after offset, and its
-// position. The line at offset low must be at or before that line. lineAt reads
+// lineAt returns the position of the first line that starts at or after offset,
+// and the line. A line must start at low, which is at most offset. lineAt reads
 // with the buffer of in.
 func lineAt(in *bufio.Reader, index io.ReaderAt, size, low, offset int64) (int64, string, error) {
 	from := max(offset-1, low) // the line break before offset

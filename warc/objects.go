@@ -11,11 +11,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Objects returns the index lines of each URL in the archive, ordered by URL.
-// Equivalent URLs belong to one element. The first line is the capture that
-// replay prefers among those with an object. Captures of redirects and errors
-// are the last lines. An element has at most 1000 lines of each kind, the
-// preferred ones. Captures of requests with a body are left out.
+// Objects yields the index lines of one URL after another, ordered by URL.
+// Equivalent URLs share one element. Its first line is the capture of an object
+// that replay prefers. Captures of redirects and errors are the last lines.
+// Objects omits all but the 1000 preferred lines of each kind. Captures of
+// requests with a body are left out.
 //
 // Objects sorts the index in temporary files, so that memory use is constant.
 func (a *Archive) Objects() iter.Seq2[[]Line, error] {
@@ -56,14 +56,15 @@ func (a *Archive) Objects() iter.Seq2[[]Line, error] {
 	}
 }
 
-// sortByURL adds the lines of the index to sorter. The URL precedes each line.
+// sortByURL adds the lines of the index to sorter, each with its URL as a
+// prefix.
 func (a *Archive) sortByURL(sorter *linesort.Sorter) error {
 	var b []byte
 	for l, err := range a.lines() {
 		if err != nil {
 			return err
 		}
-		if strings.Contains(l.Key, "__wb_method=") { // pywb's key of a request with a body
+		if strings.Contains(l.Key, "__wb_method=") { // pywb adds this to the key of a request with a body
 			continue
 		}
 		l.Next = 0
@@ -75,7 +76,8 @@ func (a *Archive) sortByURL(sorter *linesort.Sorter) error {
 	return nil
 }
 
-// maxObjectKey is the maximum length of a URL by which Objects sorts.
+// maxObjectKey is the maximum length of the URL in a sort key, in bytes. A
+// longer URL is cut, and its digest is appended.
 const maxObjectKey = 8 << 10
 
 // objectKey returns the text by which Objects sorts and compares URLs.
@@ -90,12 +92,12 @@ func objectKey(text string) string {
 	return text
 }
 
-// A lineGroup contains the lines of one URL by their class.
+// A lineGroup contains the index lines of one URL, grouped by classOf.
 type lineGroup [3]nearest
 
-// classOf returns the index of a line in a lineGroup: 0 for an object, 1 for a
-// record without an HTTP status of an http URL, such as a picture of the page,
-// and 2 for a redirect or an error.
+// classOf returns the class of a line, which is its index in a lineGroup. Class
+// 0 is an object, and class 2 is a redirect or an error. Class 1 is a record of
+// an http URL without an HTTP status, such as a screenshot of the page.
 func classOf(l Line) int {
 	none := l.Status == "" || l.Status == "-"
 	switch {
@@ -109,7 +111,8 @@ func classOf(l Line) int {
 	return 2
 }
 
-// lines returns the lines of the group, beginning with the preferred one.
+// lines returns the lines of the group, in the order in which replay prefers
+// them.
 func (g *lineGroup) lines() (all []Line) {
 	for i := range g {
 		if g[i].Archive != nil {

@@ -72,8 +72,8 @@ func (o *opener) open(paths []string) error {
 	return o.storeIndex()
 }
 
-// filesIn returns the paths of the WARC files in the directory name. If name is
-// not a directory, filesIn returns only name.
+// filesIn returns the paths of the WARC files in the directory with the given
+// name. If name is not a directory, filesIn returns only name.
 func filesIn(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {

@@ -11,13 +11,14 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// indexSuffix is the suffix in the name of a file that contains the index of one
-// WARC file.
+// indexSuffix ends the name of an index file, which contains the index lines of
+// one WARC file.
 const indexSuffix = ".cdxj"
 
-// OpenFiles opens WARC files in fsys for replay, such as the objects of a store
-// on another machine. The files must implement io.ReaderAt, and io.Seeker to
-// continue after damage. OpenFiles ignores files whose name is not that of a finished WARC file or its index.
+// OpenFiles opens the WARC files with the given names in fsys for replay. A
+// file can be an object in a remote store. The files must implement
+// io.ReaderAt, and io.Seeker to continue after damage. OpenFiles ignores
+// unfinished WARC files and files of other types.
 //
 // The index of the WARC file DIR/NAME is a file NAME.cdxj in any directory.
 // OpenFiles reads all indexes, and completely reads the WARC files without an
@@ -35,7 +36,7 @@ func OpenFiles(fsys fs.FS, names ...string) (*Archive, error) {
 }
 
 func (o *opener) openFiles(fsys fs.FS, names []string) error {
-	indexes := map[string]string{} // by the base name of the WARC file
+	indexes := map[string]string{} // keyed by the base name of the WARC file
 	for _, name := range names {
 		if base, ok := strings.CutSuffix(path.Base(name), indexSuffix); ok && IsFileName(base) {
 			indexes[base] = name
@@ -79,8 +80,8 @@ func (o *opener) addIndexFile(fsys fs.FS, name string) error {
 	return nil
 }
 
-// recordBuffer is the maximum number of bytes of a record that are requested at
-// a time from a file system that is not local.
+// recordBuffer is the maximum number of bytes that a read of a record requests
+// from a remote file system.
 const recordBuffer = 512 << 10
 
 // readAhead returns a reader for a record that begins at the start of r and has
@@ -98,8 +99,8 @@ type streamFile struct {
 	io.Closer
 }
 
-// stream opens the section for reading from its beginning. Reading from a file
-// system that is not local then does not request each block separately.
+// stream opens the section for sequential reads from its beginning. A remote
+// file system then does not receive a request for each block.
 func (s section) stream() (io.ReadCloser, error) {
 	if s.fsys == nil {
 		in, f, err := s.open()

@@ -101,9 +101,9 @@ type Reader struct {
 	sameMember bool    // the next record follows in the current gzip member
 	memberOpen bool    // the gzip member of the next record is already open
 	resync     bool    // Next must search for the next record
-	final      error   // error of all further calls of Next
+	final      error   // error that all further calls of Next return
 	stray      int64   // bytes after the block that belong to no record
-	missingEnd bool    // two line breaks did not follow the block
+	missingEnd bool    // if true, the block was not followed by two line breaks
 }
 
 // Errors that the verifier distinguishes when it classifies an Error.
@@ -182,7 +182,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// nextMember opens the next gzip member if the current block continues in it.
+// nextMember opens the next gzip member, in which the current block continues.
+// It returns an error if a new record starts in that member.
 func (r *Reader) nextMember() error {
 	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.remaining)
 	if !r.src.compressed {
@@ -252,7 +253,7 @@ func (r *Reader) skipSeparator() error {
 		case r.stray > maxStray:
 			return errStray
 		default:
-			line, _ := text.ReadSlice('\n') // Peek returns the same error
+			line, _ := text.ReadSlice('\n') // the next call of Peek returns the error
 			r.stray += int64(len(line))
 		}
 	}

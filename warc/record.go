@@ -62,7 +62,7 @@ type Capture struct {
 	// rounded to microseconds.
 	Date time.Time
 
-	IP        netip.Addr // address of the server, or zero if unknown, for example with a proxy
+	IP        netip.Addr // address of the server, or zero if unknown, for example if a proxy was used
 	Protocols []string   // identifiers such as "h2", "tls/1.3" and "gopher"; each is a WARC-Protocol field
 	Cipher    string     // name of the TLS cipher suite in the IANA registry
 }
@@ -137,19 +137,18 @@ func (c Capture) Metadata(media string, block io.Reader) *Record {
 	return &Record{Capture: c, Type: Metadata, Media: media, Body: block}
 }
 
-// Revisit returns a revisit record with the profile [IdenticalPayload]. The
-// record replaces a payload that equals the payload of the record first. The
+// Revisit returns a revisit record with the profile [IdenticalPayload]. Write
+// it instead of a payload that equals the payload of the record first. The
 // digest is the digest of this payload. The parameter head is the header of the
 // HTTP response, or nil for other schemes.
 func (c Capture) Revisit(first Reference, digest string, head io.Reader) *Record {
 	return c.revisit(IdenticalPayload, first, digest, head)
 }
 
-// NotModified returns a revisit record with the profile [ServerNotModified].
-// The record means that the object has not changed since the record first,
-// according to the server. The digest is the payload digest of first, or "" if
-// unknown. The parameter head is the header of the HTTP response, or nil for
-// other schemes.
+// NotModified returns a revisit record with the profile [ServerNotModified]. It
+// records that the object has not changed since the record first, according to
+// the server. The digest is the payload digest of first, or "" if unknown. The
+// parameter head is the header of the HTTP response, or nil for other schemes.
 func (c Capture) NotModified(first Reference, digest string, head io.Reader) *Record {
 	return c.revisit(ServerNotModified, first, digest, head)
 }
@@ -173,10 +172,10 @@ func FieldList(fields fetch.Header) io.Reader {
 	return bytes.NewReader(b)
 }
 
-// Failure returns a metadata record for an exchange that failed with err,
-// because WARC 1.1 defines no record type for failures. The block contains the
-// fields fault and error. If the server sent a numeric code, the block contains
-// it in the field code. The fields in more follow.
+// Failure returns a metadata record for an exchange that failed with err. WARC
+// 1.1 defines no record type for failures. The block contains the fields fault
+// and error. If the server sent a numeric code, the block contains it in the
+// field code. The fields in more follow.
 func (c Capture) Failure(err error, more ...fetch.Field) *Record {
 	fields := fetch.Header{
 		{Name: "fault", Value: fetch.FaultOf(err).String()},

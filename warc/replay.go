@@ -15,9 +15,9 @@ import (
 	"github.com/anyurl/fetch/internal/entries"
 )
 
-// Schemes returns copies of the schemes that replay captures from the archive.
-// A fetch.Client with these schemes follows redirects and parses listings as
-// usual, but never connects to a network.
+// Schemes returns copies of schemes whose drivers replay captures from the
+// archive. A fetch.Client with these schemes follows redirects and parses
+// listings as usual, but never connects to a network.
 func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 	replayed := make([]fetch.Scheme, len(schemes))
 	for i, s := range schemes {
@@ -60,10 +60,10 @@ func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 // errNoCapture means that a record cannot be replayed.
 var errNoCapture = fetch.NotFound.Errorf("the record is not a capture")
 
-// Replay returns the capture of an index line as the response to req, whose URL
-// must be the URL of the line or equivalent. Reading the Body verifies the
-// payload digest. If the record is not a capture, such as a metadata record, the
-// error wraps fetch.NotFound.
+// Replay returns the capture to which the index line l refers as the response
+// to req. The URLs of l and req must be equal or equivalent. Reading the Body
+// verifies the payload digest. If the record is not a capture, such as a
+// metadata record, the error wraps fetch.NotFound.
 func (a *Archive) Replay(ctx context.Context, req *fetch.Request, l Line) (*fetch.Response, error) {
 	rec, err := a.openRecord(l)
 	if err != nil {
@@ -95,7 +95,7 @@ type record struct {
 	*Reader
 	head   *Header
 	file   io.Closer
-	pool   *sync.Pool // receives the Reader
+	pool   *sync.Pool // Close returns the Reader to this pool
 	closed bool
 }
 
@@ -108,7 +108,7 @@ func (r *record) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Close closes the file. Another record then uses the buffers.
+// Close closes the file, and returns the Reader with its buffers to the pool.
 func (r *record) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,8 +121,8 @@ func (r *record) Close() error {
 	return r.file.Close()
 }
 
-// replayBuffer is the size of each of the two buffers for a record. A server has
-// many open records.
+// replayBuffer is the size of each of the two buffers of an open record. It is
+// small, because a replay server has many open records.
 const replayBuffer = 16 << 10
 
 func (a *Archive) openRecord(l Line) (*record, error) {
@@ -243,8 +243,8 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (_ *record, err e
 		url, h.Get("WARC-Refers-To-Date"))
 }
 
-// prefers reports whether the record with the header r is more likely the
-// original of the revisit record h than best, which can be nil.
+// prefers reports whether r is more likely than best the header of the original
+// record for the revisit record h. The record best can be nil.
 func prefers(h, r *Header, best *record) bool {
 	if r.Type() == Revisit {
 		return best == nil && r.Date().Before(h.Date())
@@ -252,8 +252,8 @@ func prefers(h, r *Header, best *record) bool {
 	return best == nil || best.head.Type() == Revisit
 }
 
-// sameSecond reports whether one of two dates has whole seconds, and the other
-// one is in the same second.
+// sameSecond reports whether two dates are in the same second, and at least one
+// of them has no fraction of a second.
 func sameSecond(a, b time.Time) bool {
 	whole := a.Nanosecond() == 0 || b.Nanosecond() == 0
 	return whole && a.Truncate(time.Second).Equal(b.Truncate(time.Second))

@@ -22,8 +22,9 @@ type Moved struct {
 }
 
 // Salvage copies the intact records of a damaged WARC file of the given size to
-// w. It returns their places in the order of the file. Each record must be a
-// gzip member of its own. If no record is intact, Salvage writes nothing.
+// w. It returns the offsets of the records, in the order of the file. Each
+// record must be a gzip member of its own. If no record is intact, Salvage
+// writes nothing.
 //
 // The copies equal the records, with these exceptions. The warcinfo record gets
 // the new file name, and a lost warcinfo record is replaced by a new one with
@@ -44,7 +45,7 @@ func Salvage(w io.Writer, r io.ReaderAt, size int64, name string) ([]Moved, erro
 	return moved, localError(err)
 }
 
-// A salvage is the state of one call of Salvage.
+// A salvage holds the state of one call of Salvage.
 type salvage struct {
 	in     io.ReaderAt
 	name   string
@@ -84,7 +85,7 @@ func (s *salvage) scan(size int64) error {
 	}
 }
 
-// copyAll writes the intact records and returns their places.
+// copyAll copies the intact records to out and returns their offsets.
 func (s *salvage) copyAll() ([]Moved, error) {
 	if s.info != "" {
 		block, err := io.ReadAll(FieldList(fetch.Header{

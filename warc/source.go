@@ -30,7 +30,7 @@ type source struct {
 	start      int64 // file offset of the current member
 	inMember   bool  // if true, the current member has not ended
 	truncated  bool  // if true, the file ended within a record
-	err        error // error within the current member, which bufio discards after Peek
+	err        error // error within the current member, kept because a bufio.Reader reports an error only once
 
 	text *bufio.Reader
 

@@ -39,7 +39,8 @@ func trimWWW(rest string) string {
 	return "//" + host
 }
 
-// lineBreaks removes the characters that the WHATWG URL standard ignores.
+// lineBreaks removes tabs and line breaks, which the WHATWG URL standard
+// ignores.
 var lineBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
 // surt returns the SURT key of an http or https URL. The parameter rest is the
@@ -130,7 +131,7 @@ func normalizeDomain(host string) (string, bool) {
 	return ipv4(host)
 }
 
-// ipv4 returns the IPv4 address in a host name with a numeric last label. For
+// ipv4 converts a host name whose last label is numeric to an IPv4 address. For
 // example, it converts "0x7f.1" to "127.0.0.1".
 func ipv4(host string) (string, bool) {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")

@@ -19,9 +19,9 @@ type Problem uint8
 const (
 	TruncatedFile     Problem = iota + 1 // the file ends within a record
 	BadGzip                              // a gzip member is corrupt
-	Garbage                              // bytes between records
+	Garbage                              // bytes between two records belong to no record
 	BadLength                            // the length of the block differs from Content-Length
-	BadEnd                               // two line breaks do not follow the block
+	BadEnd                               // the block is not followed by two line breaks
 	BadBlockDigest                       // the block does not match WARC-Block-Digest
 	BadPayloadDigest                     // the payload does not match WARC-Payload-Digest
 	MissingField                         // a mandatory header field is missing
@@ -89,8 +89,8 @@ func Verify(paths ...string) iter.Seq2[Finding, error] {
 
 // VerifyReaders is like Verify, but reads WARC files from readers. The keys of
 // files are the names of the WARC files. VerifyReaders uses a reader only until
-// files continues. If a reader is an io.Seeker, VerifyReaders continues after
-// damage.
+// it requests the next one from files. If a reader is an io.Seeker,
+// VerifyReaders continues after damage.
 func VerifyReaders(files iter.Seq2[string, io.Reader]) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		var v verifier

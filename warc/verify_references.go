@@ -25,10 +25,10 @@ var referenceFields = [...]string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WAR
 // shortened, because each reference contains them.
 const (
 	maxReferences = 1000
-	maxShown      = 1 << 10 // bytes of the ID and of the digest
+	maxShown      = 1 << 10 // maximum length of the ID and of the digest, in bytes
 )
 
-// delimiters removes the bytes that separate the parts of a stored key.
+// delimiters removes the bytes that separate stored lines and their parts.
 var delimiters = strings.NewReplacer("\x00", "", "\n", "")
 
 // addReferences stores the keys of a record and the keys of the records to
@@ -65,8 +65,8 @@ func (v *verifier) addReferences(file string, h *Header) error {
 	return err
 }
 
-// visitKey returns a key for the capture of url at the given date, without the
-// fraction of its second, because a date from an index has whole seconds. The
+// visitKey returns a key for the capture of url at the given date. It drops
+// fractions of a second, because a date from an index has whole seconds. The
 // key differs from all record IDs, because IDs contain no spaces.
 func visitKey(url, date string) string {
 	if whole, _, ok := strings.Cut(date, "."); ok {

@@ -170,14 +170,14 @@ func resources(z *zip.Reader) (map[string]fileJSON, error) {
 	return listed, err
 }
 
-// resourceJSON is an entry of datapackage.json in the versions that
+// resourceJSON is an entry of datapackage.json in any version that the function
 // resources reads.
 type resourceJSON struct {
 	Path  string
 	Hash  string
 	Bytes *int64
 
-	// Old files of py-wacz store the size and the digest in these fields.
+	// Old versions of py-wacz store the size and the digest in these fields.
 	Hashing string // algorithm, if Hash has no label
 	Stats   struct {
 		Hash  string
@@ -185,8 +185,8 @@ type resourceJSON struct {
 	}
 }
 
-// file returns the entry in the form of the current version. Bytes is -1 if the
-// entry has no size.
+// file converts the entry to the form of the current version. Bytes is -1 if
+// the entry has no size.
 func (r resourceJSON) file() fileJSON {
 	f := fileJSON{Path: r.Path, Hash: cmp.Or(r.Hash, r.Stats.Hash), Bytes: -1}
 	if f.Hash != "" && !strings.Contains(f.Hash, ":") {

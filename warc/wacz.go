@@ -23,8 +23,8 @@ type Package struct {
 	Software string    // name of the program; if empty, "fetch (github.com/anyurl/fetch)"
 	Created  time.Time // if zero, the current time
 
-	// If Text is true, Pack adds the text of the default pages, so that replay
-	// software can search the text.
+	// If Text is true, Pack adds the text of each listed page, so that replay
+	// software can search it.
 	Text bool
 
 	// Seeds are the URLs from which the crawl started. Their pages are marked as
@@ -58,9 +58,9 @@ type packageJSON struct {
 // files again, so that records can be read directly. If a WARC file is
 // unfinished, the error wraps fetch.InUse.
 //
-// The pages that a viewer shows first are all HTML pages with the HTTP status
-// 200 and all listings of other schemes. The start page for replay is the page
-// of the first seed that has a page.
+// The page list, which a viewer shows first, contains all HTML pages with the
+// HTTP status 200 and all listings of other schemes. The start page for replay
+// is the page of the first seed that has a page.
 func (a *Archive) Pack(w io.Writer, p Package) error {
 	names := slices.Sorted(maps.Keys(a.sections))
 	for _, name := range names {

@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	// largeIndex is the size in bytes from which the index of a WACZ file is
-	// compressed. Replay software then reads one block for each URL instead of
-	// the entire index.
+	// largeIndex is the minimum size in bytes of an index that Pack compresses.
+	// Replay software then reads one block for each URL instead of the entire
+	// index.
 	largeIndex = 1 << 20
 
 	indexBlockLines = 1024 // lines in a block of a compressed index
 )
 
-// addIndex adds the index of the archive. A large index consists of gzip
-// members in index.cdx.gz, and of index.idx, which has a line for each member.
+// addIndex writes the index of the archive to the WACZ file. A large index
+// consists of gzip members in index.cdx.gz, and of index.idx, which has a line
+// for each member.
 func (z *packer) addIndex(a *Archive) error {
 	lines := packedLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
 	if a.size < largeIndex {
@@ -40,8 +41,8 @@ func (z *packer) addIndex(a *Archive) error {
 	return z.add("indexes/index.idx", zip.Deflate, &blocks.list)
 }
 
-// packedLines returns the lines without the lines that prevent replay software
-// from finding an object: conversations and responses with the status 304.
+// packedLines omits the lines of conversations and of responses with the status
+// 304. They would prevent replay software from finding an object.
 func packedLines(in linesort.Lines) linesort.Lines {
 	return func(yield func([]byte, error) bool) {
 		for text, err := range in {
@@ -57,26 +58,27 @@ func packedLines(in linesort.Lines) linesort.Lines {
 	}
 }
 
-// isNotModified reports whether a line is that of a revisit record with an HTTP
-// 304 response. ReplayWeb.page replays such a record as a 304 response without a
+// isNotModified reports whether l describes a revisit record with an HTTP 304
+// response. ReplayWeb.page replays such a record as a 304 response without a
 // body, so that the browser shows nothing. Without the line, it replays the
 // previous capture of the URL.
 func isNotModified(l Line) bool { return l.Media == mediaRevisit && l.Status == "304" }
 
-// isConversation reports whether media is the type that earlier versions of this
-// package and Heritrix use for the conversation with a server. Records of earlier
-// versions have lines in the index, with the URL and date of the object.
+// isConversation reports whether media is the type of a protocol log, in which
+// Heritrix and earlier versions of this package record a conversation with a
+// server. Records of earlier versions have lines in the index, with the URL and
+// date of the object.
 func isConversation(media string) bool {
 	t, _, _ := mime.ParseMediaType(media)
 	return strings.HasPrefix(t, "text/x-") && strings.HasSuffix(t, "-conversation")
 }
 
-// indexBlocks compresses an index in blocks.
+// indexBlocks writes an index in blocks, each of which is a gzip member.
 type indexBlocks struct {
 	text   bytes.Buffer // lines of the current block
 	lines  int          // number of lines in text
 	prefix string       // key and timestamp of the first line in text
-	offset int64        // bytes of the previous blocks
+	offset int64        // size of all previous blocks, in bytes
 
 	list bytes.Buffer // the lines of index.idx
 }

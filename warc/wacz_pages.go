@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A packedPage is an entry in the list of pages of a WACZ file.
+// A packedPage is an entry in the page list of a WACZ file.
 type packedPage struct {
 	URL   string
 	Date  time.Time
@@ -35,8 +35,8 @@ type pageJSON struct {
 	Text  string `json:"text,omitempty"`
 }
 
-// addPages adds the list of the pages. If p has no main page, addPages sets it
-// to the first page of the first seed that is a page.
+// addPages writes the page list. If p has no main page, addPages sets it to the
+// first page of the first seed that has a page.
 func (z *packer) addPages(a *Archive, p *Package) error {
 	seeds := a.seedPages(p.Seeds)
 	chosen, first := p.main.URL != "", len(p.Seeds)
@@ -58,9 +58,9 @@ func (z *packer) addPages(a *Archive, p *Package) error {
 	return z.create("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error { return writePages(w, p.Text, marked) })
 }
 
-// seedPages returns the position of each seed in the list, keyed by the
-// normalized URL of the seed. If a seed is a redirect in the archive, the key is
-// the URL to which it leads.
+// seedPages maps the normalized URL of each seed to its index in seeds. If the
+// archive contains a redirect of the seed, the key is the target of the
+// redirect.
 func (a *Archive) seedPages(seeds []string) map[uri.URI]int {
 	found := map[uri.URI]int{}
 	for i, seed := range seeds {
@@ -107,8 +107,8 @@ func writePages(w io.Writer, hasText bool, pages iter.Seq[packedPage]) error {
 	return err
 }
 
-// pages returns the HTML pages and listings of the archive for the list of
-// pages.
+// pages returns the entries of the page list, which are the HTML pages and the
+// listings of the archive.
 func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
 	limit := int64(htmltext.MaxTitleOffset)
 	if withText {
@@ -139,12 +139,12 @@ func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
 	}
 }
 
-// attributesSuffix ends the URL of the attributes of a Gopher+ item, which are
-// no page.
+// attributesSuffix ends the URL of the attributes of a Gopher+ item. The page
+// list omits such URLs.
 const attributesSuffix = "%09%09!"
 
-// maxTextOffset is the number of bytes of an HTML page that are searched for its
-// text.
+// maxTextOffset is the maximum number of bytes of an HTML page from which its
+// text is extracted.
 const maxTextOffset = 1 << 20
 
 // pageStart returns the first bytes of a page, at most limit bytes, and its media

@@ -18,7 +18,7 @@ func htmlText(page []byte, media string) string {
 	_, params, _ := mime.ParseMediaType(media)
 	charset := params["charset"]
 	var text strings.Builder
-	var element atom.Atom // of the last start tag
+	var element atom.Atom // element of the last start tag, or 0 after an end tag
 	z := html.NewTokenizer(bytes.NewReader(page))
 	z.SetMaxBuf(maxTextOffset)
 	for {
@@ -46,8 +46,8 @@ func htmlText(page []byte, media string) string {
 	}
 }
 
-// hasRawText reports whether the content of an element is not part of the text
-// of its page.
+// hasRawText reports whether htmlText ignores the content of an element, such
+// as a script.
 func hasRawText(element atom.Atom) bool {
 	switch element {
 	case atom.Script, atom.Style, atom.Title, atom.Textarea, atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript:

@@ -67,14 +67,14 @@ type Writer struct {
 	copy []byte // buffer for reading bodies
 }
 
-// A Place describes a record that was written. It contains the position of the
-// record and the values that are needed for a revisit record.
+// A Place describes a record that a Writer has written. It contains the
+// position of the record and the values that are needed for a revisit record.
 type Place struct {
-	File   string // name of the finished file; until then, the name has the suffix OpenSuffix
+	File   string // final name of the file; an unfinished file has this name followed by OpenSuffix
 	Offset int64  // start of the record or its gzip member, in bytes
 	Length int64  // bytes in the file
 
-	// Checksum is the CRC-32 (IEEE) of the bytes in the file.
+	// Checksum is the CRC-32 (IEEE) of the Length bytes in the file.
 	Checksum uint32
 
 	ID            string
@@ -161,8 +161,8 @@ func (w *Writer) Write(group ...*Record) (places []Place, err error) {
 	return w.appendGroup(w.setDefaults(group))
 }
 
-// setDefaults returns copies of the records. It sets the ID and the Date of
-// each copy if they are empty.
+// setDefaults returns copies of the records. It sets the ID and the Date of a
+// copy if they are not set.
 func (w *Writer) setDefaults(group []*Record) []*Record {
 	now := w.opts.Now().Truncate(time.Microsecond)
 	records := make([]*Record, len(group))

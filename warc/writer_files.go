@@ -19,8 +19,7 @@ import (
 // files.
 const software = "fetch (github.com/anyurl/fetch)"
 
-// OpenSuffix is the suffix in the name of a file that a Writer has not
-// finished.
+// OpenSuffix ends the name of a file that a Writer has not finished yet.
 const OpenSuffix = ".open"
 
 // openFile creates a new file if no file is open or the current file has
@@ -231,8 +230,8 @@ func serialOf(name string) int {
 	return 0
 }
 
-// safeName replaces characters that are not allowed in the prefix and the
-// worker name of a file name.
+// safeName replaces characters that are not allowed in Options.Prefix and
+// Options.Worker.
 func safeName(s string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r < 0x80 && uri.Unreserved.Has(byte(r)) {

@@ -51,9 +51,9 @@ func checkFields(fields fetch.Header) error {
 	return nil
 }
 
-// setDigests sets Size and the missing digests of a record. It requires a body
-// that can be read twice, and reads the body into buffer. The result is the
-// digester that has read the body.
+// setDigests sets Size and the missing digests of a record whose Body is an
+// io.ReadSeeker, and returns the digester. It reads the body into buffer. Other
+// bodies are not read, because validate requires their digests.
 func (r *Record) setDigests(a Algorithm, buffer []byte) (*digester, error) {
 	t := r.Type
 	if t == Request { // gets no payload digest, so that parsing the message is unnecessary
@@ -67,7 +67,7 @@ func (r *Record) setDigests(a Algorithm, buffer []byte) (*digester, error) {
 		if err := r.digestBody(body, d, buffer); err != nil {
 			return nil, localError(err)
 		}
-	default: // validate has checked that size and digests are set
+	default: // validate has checked that the digests are set
 		return d, nil
 	}
 	if r.BlockDigest == "" {

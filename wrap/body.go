@@ -9,12 +9,12 @@ import (
 	"github.com/anyurl/fetch/internal/splice"
 )
 
-// An observedBody is a response body that calls functions when bytes were read
-// and when the body ends.
+// An observedBody is a response body that calls onRead after each read and
+// onEnd when the body ends.
 type observedBody struct {
 	io.ReadCloser
 	onRead func(total int64)            // called after each Read that returned bytes; may be nil
-	onEnd  func(total int64, err error) // called once; err is nil for a complete body, or errClosedEarly
+	onEnd  func(total int64, err error) // called once; err is nil if the body is complete, or errClosedEarly
 
 	total    atomic.Int64
 	ending   sync.Once
@@ -37,7 +37,8 @@ func (b *observedBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return b.observe(splice.Read(b.ReadCloser, p, limit))
 }
 
-// observe calls the functions for the results of Read and returns the results.
+// observe reports the results of a Read to onRead and onEnd, and returns the
+// results.
 func (b *observedBody) observe(n int, err error) (int, error) {
 	total := b.total.Add(int64(n))
 	if n > 0 && b.onRead != nil {

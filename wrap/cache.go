@@ -25,9 +25,9 @@ type CacheOptions struct {
 // intended for protocols that have no caching, such as FTP and Gopher. It does
 // not cache local files or responses with header fields.
 //
-// A cached listing is used only for a request with the same URL and the same
-// source. Either the user entered the URL, or the same document at the same
-// address supplied it. The cache therefore does not bypass the Policy.
+// A cached listing is used only for requests with the same URL and the same
+// source of the URL. The source is the user, or a document and the IP address
+// of its server. The cache therefore does not bypass the Policy.
 //
 // Requests with credentials, header fields, conditions or a Range do not use
 // the cache. Requests whose Trace has Sent, Received or Restart do not use it
@@ -183,7 +183,7 @@ func (b *copyingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A cachedBody is a response body that is read from the cache.
+// A cachedBody is the body of a response from the cache.
 type cachedBody struct {
 	text   *bytes.Reader
 	ctx    context.Context // of the request

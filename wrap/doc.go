@@ -8,12 +8,13 @@
 //
 //	Wrap: wrap.Standard(wrap.Options{Progress: show, Rate: 1 << 20}),
 //
-// A robot also obeys robots.txt: PoliteOptions{Rule: Robots("name")}.
+// A crawler should also set PoliteOptions{Rule: Robots("name")}, which obeys
+// robots.txt.
 //
 // The Client follows redirects outside the middlewares. A middleware therefore
 // handles each redirect as a separate request.
 //
 // The middlewares keep the contract of a Body. A Body returns io.EOF only if
-// the object is complete. The end of the context ends every wait. Close can be
+// the object is complete. If the context ends, every wait ends. Close can be
 // called more than once, and while another goroutine is in Read.
 package wrap

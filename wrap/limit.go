@@ -12,8 +12,9 @@ import (
 )
 
 // Limit returns a middleware that limits the total transfer rate of all bodies
-// to bytesPerSecond. Zero or less means no limit. A delay in Read slows down
-// the server by TCP flow control. The delay does not count for Policy.MinRate.
+// to bytesPerSecond. Zero or less means no limit. Read waits if the rate is
+// exceeded, so that TCP flow control slows down the server. The waiting time
+// does not count for Policy.MinRate.
 func Limit(bytesPerSecond int64) fetch.Middleware {
 	if bytesPerSecond <= 0 {
 		return noMiddleware
@@ -37,8 +38,9 @@ func Limit(bytesPerSecond int64) fetch.Middleware {
 // noMiddleware is a middleware that adds no behavior.
 func noMiddleware(next fetch.Driver) fetch.Driver { return next }
 
-// maxBurst is the maximum number of bytes that one Read returns. The actual
-// limit is the number of bytes for an eighth of a second, if this is less.
+// maxBurst is the maximum number of bytes that one Read returns. If the rate
+// allows fewer bytes in an eighth of a second, this smaller number is the
+// limit.
 const maxBurst = 4 << 20
 
 type limited struct {

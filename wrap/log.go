@@ -9,14 +9,14 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Log returns a middleware that writes two log records for each request. The
-// record "response" is written after the response or its error arrives. The
-// record "body" is written after the end of the body.
+// Log returns a middleware that writes two log records for each request. It
+// writes the record "response" when the response begins or the request fails,
+// and the record "body" when the body ends.
 //
-// Failures have the level Warn. A body that the caller closed early is not a
-// failure. Log masks passwords and secrets in query parameters. Errors may
-// contain text from the server, which the Handler must quote. If l is nil, no
-// log is written.
+// Failures have the level Warn, and other records have the level Info. A body
+// that the caller closed early is not a failure. Log masks passwords and
+// secrets in query parameters. Errors may contain text from the server, which
+// the Handler must quote. If l is nil, no log is written.
 func Log(l *slog.Logger) fetch.Middleware {
 	if l == nil {
 		return noMiddleware

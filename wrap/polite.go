@@ -23,10 +23,10 @@ type PoliteOptions struct {
 	Rule func(next fetch.Driver) Rule
 }
 
-// A Rule returns the minimum time between the starts of two requests to the
-// host of req. If it is longer than PoliteOptions.Delay, it also applies to
-// later requests to the host. If the Rule returns an error, the request is not
-// sent.
+// A Rule decides whether req may be sent. It returns the minimum time between
+// the starts of two requests to the host of req. The longest time that it
+// returned for a host applies to later requests too, if it exceeds
+// PoliteOptions.Delay. If the Rule returns an error, the request is not sent.
 type Rule func(ctx context.Context, req *fetch.Request) (time.Duration, error)
 
 // Polite returns a middleware that limits the requests to each host. It does
@@ -75,14 +75,14 @@ type host struct {
 	last  time.Time     // start of the last request; zero before the first request
 }
 
-// next returns the earliest start of the next request.
+// next returns the earliest time at which the next request to h may start.
 func (h *host) next() time.Time { return h.last.Add(max(h.delay, h.rule)) }
 
 func (p *polite) do(
 	ctx context.Context, next fetch.Driver, req *fetch.Request, delay time.Duration,
 ) (*fetch.Response, error) {
 	target, err := fetch.TargetOf(req.URL, 0)
-	if err != nil || target.Host == "" { // next returns the error, or uses no network
+	if err != nil || target.Host == "" { // the next Driver returns the error, or uses no network
 		return next.Do(ctx, req)
 	}
 	base := p.Delay
@@ -126,8 +126,9 @@ func (p *polite) acquire(ctx context.Context, h *host) error {
 	}
 }
 
-// host returns the state of a host for a new request. The parameter delay is the
-// result of DelayOf, or Delay, and rule is the result of the Rule.
+// host returns the counters of a host and adds a new request to them. The
+// parameter delay is the result of DelayOf, or Delay, and rule is the result of
+// the Rule.
 func (p *polite) host(name string, delay, rule time.Duration) *host {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,11 +173,12 @@ func (p *polite) removeUser(h *host) {
 	}
 }
 
-// idle reports whether the state of a host can be deleted. The host must have
-// no requests, and the minimum delay must have passed.
+// idle reports whether h can be deleted. The host must have no requests, and
+// the minimum delay must have passed.
 func (h *host) idle() bool { return h.users == 0 && !h.next().After(time.Now()) }
 
-// maxHosts is the number of stored hosts at which idle hosts are deleted.
+// maxHosts is the number of stored hosts that triggers the deletion of idle
+// hosts.
 const maxHosts = 4096
 
 func (p *polite) removeIdle() {

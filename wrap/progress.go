@@ -37,9 +37,9 @@ const interval = 100 * time.Millisecond
 
 // Progress returns a middleware that calls f when a body starts, when it ends,
 // and up to ten times per second in between. If the body stalls, the bytes that
-// were read before are reported within a tenth of a second. The goroutine that
-// reads the body or a timer calls f, so f must return quickly and be safe for
-// concurrent use. If f is nil, no progress is reported.
+// were read before are reported within a tenth of a second. Either a timer or
+// the goroutine that reads the body calls f. Therefore f must return quickly
+// and be safe for concurrent use. If f is nil, no progress is reported.
 func Progress(f func(Event)) fetch.Middleware {
 	if f == nil {
 		return noMiddleware

@@ -11,9 +11,9 @@ import (
 	"github.com/anyurl/fetch/internal/splice"
 )
 
-// renewAfter is the number of received bytes after which the attempts of a
-// request are counted from zero again. With a smaller number, a server could
-// cause endless attempts.
+// renewAfter is the number of bytes that an attempt must receive to reset the
+// number of attempts. With a smaller value, a server could cause endless
+// attempts.
 const renewAfter = 1 << 20
 
 // withResume replaces the body of a response by a body that resumes interrupted
@@ -101,9 +101,9 @@ func (b *resumingBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return n, nil
 }
 
-// An exhaustedError is the error of a body after the last attempt to resume it.
-// WaitRetry does not retry the transfer again, so that the attempts are not
-// multiplied.
+// An exhaustedError reports that the last attempt to resume a body failed.
+// WaitRetry then returns false, because further retries would multiply the
+// number of attempts.
 type exhaustedError struct{ error }
 
 func (e *exhaustedError) Unwrap() error { return e.error }
@@ -164,8 +164,8 @@ func (b *resumingBody) remainderRequest() *fetch.Request {
 	return req
 }
 
-// continues reports whether resp contains the same version of the object from
-// the next byte on. After the last byte, a response without a validator is
+// continues reports whether resp contains the missing bytes of the same version
+// of the object. If no bytes are missing, a response without a validator is
 // accepted, because a response with status 416 has no validator (RFC 9110
 // section 15.5.17).
 func (b *resumingBody) continues(resp *fetch.Response) bool {

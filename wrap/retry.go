@@ -56,13 +56,13 @@ const (
 // If a server or a proxy refuses a connection, Retry tries only once more. If a
 // proxy does not support the connection, Retry does not retry. Interactive
 // sessions (telnet, rlogin, tn3270) are not retried, because the user can
-// reconnect.
+// reconnect. AllErrors disables these three rules.
 //
 // If the transfer of a Document is interrupted and its Response has a
 // Validator, Retry resumes the transfer at the next byte. Otherwise Read
 // returns the error, and the caller can start again. Read never returns a byte
-// twice. After every megabyte, Retry resets the number of attempts and their
-// total time.
+// twice. If at least 1 MiB was received since the last interruption, Retry
+// resets the number of attempts and their total time.
 //
 // If the Trace of a request has Restart, Retry calls Restart before each retry.
 // It does not resume the body of such a request.
@@ -84,11 +84,12 @@ func (o RetryOptions) withDefaults() RetryOptions {
 	return o
 }
 
-// WaitRetry waits for the delay before the next attempt and reports whether to
-// send req again. It is intended for callers that resume transfers themselves,
-// such as save.Transfer. Here n is the number of attempts so far, began is the
-// start of the first attempt, and err is the error of the last attempt. If err
-// is from a body for which Retry has made all attempts, WaitRetry returns false.
+// WaitRetry reports whether to send req again after the error err, and waits
+// for the delay before the next attempt. It is intended for callers that resume
+// transfers themselves, such as save.Transfer. The parameter n is the number of
+// attempts so far, began is the start of the first attempt, and err is the
+// error of the last attempt. WaitRetry returns false if err is from a body for
+// which Retry has made all attempts.
 func (o RetryOptions) WaitRetry(ctx context.Context, req *fetch.Request, began time.Time, n int, err error) bool {
 	if _, done := errors.AsType[*exhaustedError](err); done {
 		return false
@@ -129,7 +130,7 @@ func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, 
 	}
 }
 
-// attempts contains the state of the attempts for one request.
+// attempts counts the attempts for one request.
 type attempts struct {
 	*RetryOptions
 	req         *fetch.Request
@@ -149,8 +150,8 @@ func (t *attempts) renew() {
 	t.start, t.count, t.connRefused = time.Now(), 0, false
 }
 
-// next decides whether to try again. If so, it calls Notify and returns the
-// delay.
+// next decides whether to send the request again after the error err. If so, it
+// calls Notify and returns the delay.
 func (t *attempts) next(ctx context.Context, err error) (wait time.Duration, ok bool) {
 	t.count++
 	if t.count >= t.Attempts || ctx.Err() != nil || t.req.Scheme().Traits.Session && !t.AllErrors || !t.isWorthRetry(err) {

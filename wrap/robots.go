@@ -16,8 +16,8 @@ import (
 // Robots returns a Rule for PoliteOptions.Rule that obeys robots.txt (RFC
 // 9309). The agent is a product token such as "fetch" (section 2.2.1). The Rule
 // rejects a disallowed URL with the Fault Denied. It obeys a Crawl-delay of up
-// to one minute. It applies to the schemes that set Scheme.Robots, which are
-// http, https, gopher and gophers.
+// to one minute. It applies to the schemes that set Scheme.Robots: http, https,
+// gopher, gophers, gemini and spartan.
 //
 // The Rule fetches robots.txt once per origin, with the permissions of the
 // first request to the origin. The file is used for a day, or for the time in
@@ -36,7 +36,7 @@ func Robots(agent string) func(next fetch.Driver) Rule {
 
 const (
 	robotsAge     = 24 * time.Hour   // RFC 9309 2.4
-	minRobotsAge  = time.Minute      // even if caps.txt has a shorter time
+	minRobotsAge  = time.Minute      // minimum, even if caps.txt sets a shorter time
 	failureAge    = 10 * time.Second // time until the next attempt to read the file
 	maxCrawlDelay = time.Minute
 	maxSites      = 1024
@@ -69,7 +69,7 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 	}
 	target, err := fetch.TargetOf(req.URL, scheme.Port)
 	path, ok := rulePath(scheme.Robots, req.URL)
-	if err != nil || target.Host == "" || !ok { // next returns the error, or uses no network
+	if err != nil || target.Host == "" || !ok { // the next Driver returns the error, or uses no network
 		return 0, nil
 	}
 	s, err := r.site(ctx, req, target.Origin())
@@ -91,8 +91,8 @@ func (r *robot) check(ctx context.Context, req *fetch.Request) (time.Duration, e
 	return min(s.file.Delay(r.agent), maxCrawlDelay), nil
 }
 
-// rulePath returns the text of a URL to which the rules of its site apply. It
-// returns false if retrieving u sends no request to the site.
+// rulePath returns the text that is compared with the rules of a site for the
+// URL u. It returns false if retrieving u sends no request to the site.
 func rulePath(r scheme.Robots, u uri.URI) (string, bool) {
 	if r.Path != nil {
 		return r.Path(u)

@@ -56,8 +56,9 @@ func (r *robot) read(ctx context.Context, req *fetch.Request, s *site) {
 }
 
 // open fetches the file at path from the site of req and passes its body to the
-// function do. It has the permissions of req and follows the redirects that the
-// Policy allows. It returns errNoFile if the site does not have the file.
+// function do. It sends the request with the permissions of req and follows the
+// redirects that the Policy allows. It returns errNoFile if the site does not
+// have the file.
 func (r *robot) open(ctx context.Context, req *fetch.Request, path string, do func(io.Reader) error) error {
 	ask, err := fileRequest(req, path)
 	for hop := 0; err == nil; hop++ {
@@ -105,7 +106,7 @@ func fileRequest(req *fetch.Request, path string) (*fetch.Request, error) {
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
-	ask := req.Clone() // the copy also contains the origin of a redirect
+	ask := req.Clone() // the copy also has the unexported fields that record redirects
 	ask.URL, ask.Op = u, fetch.Get
 	ask.Range, ask.IfSame, ask.IfNot, ask.Since, ask.Before = fetch.Range{}, "", "", time.Time{}, time.Time{}
 	ask.Header = req.Header.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })

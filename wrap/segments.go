@@ -9,7 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// These constants limit the memory for one body and the size of a segment.
+// segmentMemory limits the memory for one body, and maxPiece the size of a
+// segment, in bytes.
 const (
 	segmentMemory = 24 << 20
 	maxPiece      = 4 << 20
@@ -39,7 +40,7 @@ func Segments(n int) fetch.Middleware {
 type segmenter struct {
 	next              fetch.Driver
 	workers, maxQueue int
-	size              int64 // of a piece
+	size              int64 // size of a piece in bytes
 }
 
 func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -65,7 +66,8 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 }
 
 // isDivisible reports whether a request may be divided into segments. It must
-// be an unconditional request for an object from some byte to its end.
+// be an unconditional request for all bytes of an object, or for all bytes from
+// some offset on.
 func isDivisible(req *fetch.Request) bool {
 	t := req.Trace
 	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
@@ -119,8 +121,8 @@ func (s *segmenter) newBody(ctx context.Context, req *fetch.Request, first *fetc
 	return d
 }
 
-// serialTrace returns a Trace for concurrent requests. It forwards only notes,
-// steps of connections and heads, one at a time.
+// serialTrace returns a Trace for concurrent requests. It forwards to t only
+// notes, steps of connections and heads, one at a time.
 func serialTrace(t *trace.Trace) *trace.Trace {
 	if t == nil {
 		return nil

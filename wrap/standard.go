@@ -19,9 +19,9 @@ type Options struct {
 }
 
 // Standard returns the middlewares that Options selects, for
-// fetch.Options.Wrap. They are in the correct order. A middleware inserted
-// before them runs once per request, regardless of retries. A middleware added
-// after them runs once per attempt.
+// fetch.Options.Wrap. They are in the correct order. A middleware that is
+// placed before them runs once per request, regardless of retries. A middleware
+// that is placed after them runs once per attempt.
 func Standard(o Options) []fetch.Middleware {
 	all := []fetch.Middleware{
 		Log(o.Log),           // logs one request, even if it is retried

@@ -13,30 +13,30 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// An argument is a URL to retrieve. The user typed the URL, or a file such as
-// the one of --input-file contains the URL.
+// An argument is a URL to retrieve. The URL comes from the command line, or
+// from a file such as that of --input-file.
 type argument struct {
 	text  string
-	url   uri.URI // URL that is derived from text, or zero if text must be parsed
+	url   uri.URI // the parsed URL, or zero if text must be parsed
 	line  int     // line number in the input file, or 0
-	index int     // position among all arguments and lines, for -o
-	typed bool    // the user typed the URL
+	index int     // position among all arguments and input lines, which selects the -o flag
+	typed bool    // if true, the URL comes from the command line
 
 	pattern *glob.Pattern // globs in text, or nil
 	values  []string      // values of the globs, for names such as #1
-	quiet   bool          // print no notes, because an earlier URL of the glob has them
-	number  int           // number of URLs before this one
+	quiet   bool          // print no notes, because the first URL of the glob has printed them
+	number  int           // number of URLs before this one, in the order of retrieval
 
-	request func() *fetch.Request // returns the request for url, or nil if the user typed url
+	request func() *fetch.Request // creates the request for url; set only if a directory listing contained url
 	err     error                 // if not nil, the URL cannot be retrieved
 }
 
-// argumentOptions select how arguments are read.
+// argumentOptions control how arguments are parsed.
 type argumentOptions struct {
-	configured    []string // further URLs, which -K read from files
-	inputFile     string   // name of a file with further URLs, or ""
+	configured    []string // more URLs, from the files of -K
+	inputFile     string   // name of a file with more URLs, or ""
 	defaultScheme string   // scheme of URLs without a scheme, or ""
-	globOff       bool     // if true, globs are literal
+	globOff       bool     // if true, glob characters are literal
 }
 
 // newArguments converts the URLs on the command line and the configured URLs to
@@ -61,8 +61,8 @@ func (s *streams) newArguments(typed []string, o argumentOptions) (all []argumen
 	return all, nil
 }
 
-// resolve sets the URL of a local file and the pattern of a glob. The parameter
-// alone reports whether a is the only argument.
+// resolve sets a.url if the text names a local file, and a.pattern if it has
+// globs. The parameter alone is true if there is no other argument.
 func (a *argument) resolve(alone bool, o argumentOptions) (err error) {
 	if isLocal(a.text) {
 		a.url, err = fileURL(a.text)
@@ -77,7 +77,7 @@ func (a *argument) resolve(alone bool, o argumentOptions) (err error) {
 		if text, _ = p.Expansion(0); p.Globs() > 0 {
 			a.pattern = p
 		} else {
-			a.text = text // without backslashes
+			a.text = text // with the backslashes of escapes removed
 		}
 	}
 	if hasFileExtension(text) || isWord(text) && !alone {
@@ -87,7 +87,7 @@ func (a *argument) resolve(alone bool, o argumentOptions) (err error) {
 	return nil
 }
 
-// expansion returns the expansion of a glob with the given index.
+// expansion returns a copy of a with the i-th URL of its glob, starting at 0.
 func (a argument) expansion(i int64) argument {
 	a.text, a.values = a.pattern.Expansion(i)
 	a.quiet = i > 0
@@ -120,13 +120,13 @@ func isLocal(text string) bool {
 	return err != nil
 }
 
-// hasArchiveSuffix reports whether name ends like the name of a WARC or WACZ
+// hasArchiveSuffix reports whether name has the extension of a WARC or WACZ
 // file.
 func hasArchiveSuffix(name string) bool {
 	return warc.IsFileName(name) || strings.HasSuffix(name, ".wacz")
 }
 
-// fileExtensions are extensions of files that are not top-level domains.
+// fileExtensions are common file extensions that are not top-level domains.
 var fileExtensions = []string{".bz2", ".csv", ".gif", ".gz", ".htm", ".html", ".iso", ".jpg", ".json", ".jsonl", ".log",
 	".pdf", ".png", ".tar", ".tgz", ".txt", ".xml", ".xz"}
 
@@ -186,9 +186,9 @@ func hostURL(text, scheme string) string {
 	return scheme + "://" + text
 }
 
-// A misspelled command has at least minWord letters. If it is the only argument,
-// it has at least minLoneWord letters, because a shorter word is more likely a
-// host.
+// A word is suspected to be a misspelled command only if it has at least
+// minWord letters, or minLoneWord letters if it is the only argument. A shorter
+// word is more likely a host.
 const (
 	minWord     = 3
 	minLoneWord = 5

@@ -120,7 +120,7 @@ func (f *objectFlags) writesFiles() bool {
 	return f.body.remoteName || f.body.outputDir != "" || slices.ContainsFunc(f.body.output, func(name string) bool { return name != "-" })
 }
 
-// run distributes the URLs to workers.
+// run calls do for the job of each URL, in several goroutines if -Z is set.
 func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) error) error {
 	workers := r.workers()
 	if workers > 1 {
@@ -128,7 +128,7 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 		// Less frequent garbage collection makes the downloads faster and costs
 		// 16 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
-		if r.warc == nil && !r.flags.writesFiles() { // records are compressed, and calls of the file system block
+		if r.warc == nil && !r.flags.writesFiles() { // WARC compression and blocking file calls need several processors
 			r.processors.set()
 			defer r.processors.remove()
 		}
@@ -150,9 +150,9 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 	return err
 }
 
-// Each job uses up to jobFiles open files: two connections, the output file,
-// its state file and its directory. The rest of the process uses up to
-// spareFiles.
+// jobFiles is the maximum number of open files of a job: two connections, the
+// output file, its state file and its directory. All other code of the process
+// opens at most spareFiles.
 const (
 	jobFiles   = 5
 	spareFiles = 16

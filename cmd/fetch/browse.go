@@ -140,8 +140,8 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	return b
 }
 
-// browserSession connects a session to the input of the browser, as fetch
-// telnet://HOST does.
+// browserSession runs an interactive session, such as telnet, that reads the
+// input of the user from in. It behaves like fetch telnet://HOST.
 func (r *retrieval) browserSession(ctx context.Context, in io.Reader, resp *fetch.Response) error {
 	if r.console == nil {
 		out, flush := terminal.NewWriter(r.stdout)
@@ -152,8 +152,8 @@ func (r *retrieval) browserSession(ctx context.Context, in io.Reader, resp *fetc
 	return localError(r.console.Run(ctx, r.stdout, resp))
 }
 
-// save saves an object to a file and returns a message. An existing file is not
-// replaced.
+// save saves an object to a file and returns a message for the user. An
+// existing file is not replaced.
 func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Request, name string) (_ string, err error) {
 	if name == "" {
 		if name, err = save.Name(req.URL.Path()); err != nil {
@@ -182,8 +182,8 @@ func (c *browseCommand) updateProgress(e wrap.Event) {
 	}
 }
 
-// runPager runs the pager and writes lines to it. The user can quit the pager
-// before it has read all lines.
+// runPager runs the pager, and calls lines to write the text to the pager. The
+// user can quit the pager before it has read all lines.
 func (c *browseCommand) runPager(words []string, lines func(io.Writer) error) error {
 	pager := exec.Command(words[0], words[1:]...)
 	pager.Stdout, pager.Stderr = c.stdout, c.stderr
@@ -194,7 +194,7 @@ func (c *browseCommand) runPager(words []string, lines func(io.Writer) error) er
 	if err != nil {
 		return fetch.Local.Errorf("$PAGER: %w", err)
 	}
-	lines(in) // fails when the user quits the pager
+	lines(in) // the error is ignored; it occurs when the user quits the pager
 	in.Close()
 	if err := pager.Wait(); err != nil {
 		return fetch.Local.Errorf("$PAGER: %w", err)

@@ -91,8 +91,8 @@ type clientSpec struct {
 	redirects     *redirectFlags     // limits of redirects, or nil for the defaults
 	redirectLogin bool               // if true, look up targets of redirects in netrc
 	transcript    bool               // if true, print the dialogs with servers
-	policy        *fetch.Policy      // policy that the flags change; nil means fetch.Typed
-	logins        *logins            // if not nil, used instead of the logins of the flags
+	policy        *fetch.Policy      // base policy, which the flags modify; nil means fetch.Typed()
+	logins        *logins            // if not nil, overrides the logins that the flags select
 }
 
 // An openClient is a Client together with its credentials, its cookies and the

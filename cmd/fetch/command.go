@@ -36,11 +36,11 @@ type commandTree struct {
 	config configFlags
 	args   []string // the command line
 	main   *cobra.Command
-	sets   map[*cobra.Command]func() *options.Set // registers and returns the flags
+	sets   map[*cobra.Command]func() *options.Set // for each command, registers and returns its flags
 }
 
-// set returns the flags of cmd. The first call registers the flags, because a
-// process uses the flags of few commands.
+// set returns the flags of cmd. It registers them at the first call, because a
+// process needs the flags of only a few commands.
 func (r *commandTree) set(cmd *cobra.Command) *options.Set {
 	if set, ok := r.sets[cmd]; ok {
 		return set()
@@ -72,8 +72,8 @@ func (r *commandTree) selected(args []string) *cobra.Command {
 		for c := cmd; c != nil; c = c.Parent() {
 			r.set(c)
 		}
-		// Find skips the values of registered flags. Therefore the flags of a
-		// parent may change the result.
+		// Find skips the values of registered flags. Registering the flags of
+		// the command that it found may therefore change its result.
 		found, _, _ := r.main.Find(args)
 		if found == cmd {
 			return cmd
@@ -88,7 +88,7 @@ func (r *commandTree) registerAll() {
 	}
 }
 
-// define makes cmd run c. It returns cmd.
+// define makes c the implementation of cmd, and returns cmd.
 func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	r.sets[cmd] = sync.OnceValue(func() *options.Set {
 		var set options.Set
@@ -141,8 +141,8 @@ func validateFirst(validate func() error, args cobra.PositionalArgs) cobra.Posit
 }
 
 // registerIgnored registers the connection flags as hidden flags for a command
-// that does not use the network. The command ignores the flags, because a shell
-// alias may set them.
+// that does not use the network. The command accepts and ignores them, because
+// a shell alias may set them.
 func registerIgnored(s *options.Set) {
 	var ignored options.Set
 	new(replayFlags).register(&ignored)
@@ -151,8 +151,8 @@ func registerIgnored(s *options.Set) {
 	s.Sections = append(s.Sections, ignored.Sections...)
 }
 
-// registerIgnoredConnection is like registerIgnored for a command that reads
-// archives with --archive.
+// registerIgnoredConnection is like registerIgnored, but for a command that
+// supports --archive itself.
 func registerIgnoredConnection(s *options.Set) {
 	var ignored options.Set
 	var dir, file string
@@ -198,8 +198,9 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 	return fetch.Usage.Errorf("--%s has no effect on %s%s", f.Name, cmd.CommandPath(), advice)
 }
 
-// habit returns a usage error with the correct command line if the command line
-// has options of another program, such as wget. Otherwise it returns nil.
+// habit returns a usage error that suggests a corrected command line if the
+// user typed options of another program, such as wget. Otherwise it returns
+// nil.
 func (r *commandTree) habit(cmd *cobra.Command) error {
 	if retry := cmd.Flags().Lookup("retry"); retry == nil || retry.Hidden {
 		return nil // the command does not use the network
@@ -228,7 +229,7 @@ func (r *commandTree) configure(cmd *cobra.Command) error {
 
 // usage prints the help text of cmd. The help of the main command describes all
 // flags. The help of a subcommand describes its own flags and lists the names
-// of the others.
+// of all other flags.
 func (r *commandTree) usage(cmd *cobra.Command) error {
 	text := manual.Usage(cmd, r.set(cmd), cmd == r.main)
 	return writeLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
@@ -256,5 +257,5 @@ func minArgs(n int, description string) cobra.PositionalArgs {
 	}
 }
 
-// examples joins the examples in the help of a command and indents each line.
+// examples joins example command lines for a help text, and indents each line.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

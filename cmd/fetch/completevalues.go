@@ -9,24 +9,26 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// registerCompletions registers the completions of the values of all flags of
-// cmd. The name of the value in the help text selects the completion: schemes,
-// files or directories. Other values, such as numbers, have no completion.
+// registerCompletions registers shell completions for the values of all flags
+// of cmd. The name of the value in the help text selects the completion:
+// schemes, files or directories. Other values, such as numbers, have no
+// completion.
 func registerCompletions(cmd *cobra.Command, set *options.Set) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.NoOptDefVal != "" {
 			return // a switch
 		}
 		if complete := flagCompletion(f); complete != nil {
-			// The error reports a second registration, which cannot happen.
+			// The only possible error is that f.Name is already registered,
+			// which cannot happen.
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
 		}
 	})
 	set.OmitValueNames()
 }
 
-// flagCompletion returns the completion of the value of f. A nil result means
-// the names of files.
+// flagCompletion returns the function that completes the value of f. A nil
+// result means that the shell completes file names.
 func flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	if values := options.Values(f); len(values) > 0 {
 		return completeList(values)
@@ -48,7 +50,8 @@ func flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	return cobra.NoFileCompletions
 }
 
-// completeList returns a completion of a comma-separated list of values.
+// completeList returns a function that completes a comma-separated list of
+// values.
 func completeList(values []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) (all []string, _ cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
@@ -62,8 +65,8 @@ func completeList(values []string) cobra.CompletionFunc {
 	}
 }
 
-// completePrefix returns a completion of a value that starts with the name of a
-// scheme and a separator.
+// completePrefix returns a function that completes a value that starts with the
+// name of a scheme and a separator.
 func completePrefix(separator string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
 		for _, name := range schemeNames() {
@@ -77,7 +80,7 @@ func completePrefix(separator string) cobra.CompletionFunc {
 var opaqueSchemes = []string{"cid", "mailto", "mid", "news"}
 
 // completeURL completes the scheme of a URL. After the scheme, it completes
-// nothing. An argument without a colon may also be a file.
+// nothing. If no scheme matches, the shell completes file names.
 func completeURL(_ *cobra.Command, _ []string, typed string) (all []string, _ cobra.ShellCompDirective) {
 	if strings.Contains(typed, ":") {
 		return nil, cobra.ShellCompDirectiveNoFileComp

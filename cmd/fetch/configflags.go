@@ -16,7 +16,7 @@ import (
 type configFlags struct {
 	off   bool
 	files []string
-	urls  []string // read from the files
+	urls  []string // URLs in these files
 }
 
 func (f *configFlags) register(s *options.Set) {
@@ -48,7 +48,8 @@ func usesConfig(cmd *cobra.Command) bool {
 
 // apply sets flags from the files of -K, from environment variables and from
 // config.toml, in this order of precedence. It does not change flags that the
-// command line sets. It calls flags and known only if there is a setting.
+// command line sets. It calls the functions flags and known only if there is a
+// setting.
 func (f *configFlags) apply(stdin io.Reader, flags, known func() *pflag.FlagSet) error {
 	t := &config.Target{Flags: flags, Known: known, Exclusive: proxySelectors}
 	for _, name := range f.files {

@@ -5,12 +5,12 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// curlFlags are flags of curl that have no effect or are not supported.
+// curlFlags are the flags of curl that fetch ignores or rejects.
 type curlFlags struct{}
 
-// ignoredFlags only tune the transport, describe a default of fetch, or permit
-// an old version that fetch does not use. The value is true if the flag has an
-// argument.
+// ignoredFlags contains flags that only tune the transport, select a default of
+// fetch, or permit an old TLS version that fetch does not use. The value is
+// true if the flag has an argument.
 var ignoredFlags = map[string]bool{
 	"compressed-ssh": false, "expect100-timeout": true, "false-start": false, "happy-eyeballs-timeout-ms": true,
 	"keepalive-time": true, "no-alpn": false, "no-keepalive": false, "no-npn": false, "no-sessionid": false,
@@ -20,8 +20,8 @@ var ignoredFlags = map[string]bool{
 	"tlsv1": false, "tlsv1.0": false, "tlsv1.1": false, "tr-encoding": false, "ssl-auto-client-cert": false,
 }
 
-// unsupportedFlags maps flags without an argument to the reason or to an
-// alternative.
+// unsupportedFlags maps rejected flags without an argument to the error text,
+// which states the reason or an alternative.
 var unsupportedFlags = map[string]string{
 	"cert-status": "OCSP is not supported", "fail-early": "run one command for each URL",
 	"disallow-username-in-url": "a URL can contain a user name", "http2-prior-knowledge": "HTTP/2 requires TLS",

@@ -12,7 +12,7 @@ import (
 )
 
 // writingFlags are the flags of curl and wget that upload data. Each of them
-// returns an error, because fetch only reads.
+// except --request GET returns an error, because fetch only reads.
 type writingFlags struct{}
 
 func (writingFlags) register(s *options.Set) {
@@ -85,11 +85,11 @@ func (f *queryFlags) validate() error {
 	return nil
 }
 
-// maxQueryFile limits the size of a file of -d. A longer query would exceed the
-// limits of servers.
+// maxQueryFile limits the size of a file that -d names, in bytes. A longer
+// query would exceed the limits of servers.
 const maxQueryFile = 64 << 10
 
-// read replaces data that names a file by the contents of the file. Standard
+// read replaces each @FILE in the data by the contents of the file. Standard
 // input can be read only once, so it is read before the first request.
 func (f *queryFlags) read(stdin io.Reader) (err error) {
 	for i := range f.data {
@@ -100,7 +100,8 @@ func (f *queryFlags) read(stdin io.Reader) (err error) {
 	return nil
 }
 
-// read sets the value to the text that is added to the query.
+// read replaces d.value by the text that is added to the query. If the value
+// names a file, read reads the file.
 func (d *queryData) read(stdin io.Reader) error {
 	value := d.value
 	switch d.flag {

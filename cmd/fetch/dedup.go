@@ -16,16 +16,16 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// A dedupIndex is the index of --dedup. Its close method removes the copy of an
-// index that was downloaded or decompressed.
+// A dedupIndex is the CDXJ index that --dedup names. Its close method removes
+// the copy of an index that was downloaded or decompressed.
 type dedupIndex struct {
 	*warc.IndexFile
 	copied string // name of the copy, or ""
 }
 
-// openDedup opens a CDXJ index. The text is a file name, the directory of an
-// archive, or a URL. An index at a URL is downloaded to a temporary file. A
-// compressed index is decompressed to a temporary file.
+// openDedup opens a CDXJ index. The argument text is a file name, the directory
+// of an archive, or a URL. An index at a URL is downloaded to a temporary file.
+// A compressed index is decompressed to a temporary file.
 func openDedup(ctx context.Context, client *fetch.Client, text string) (x dedupIndex, err error) {
 	name := localName(text)
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
@@ -74,10 +74,11 @@ func localName(text string) string {
 	return name
 }
 
-// isCompressed reports whether f is compressed. It restores the position of f.
+// isCompressed reports whether f is compressed. It does not change the position
+// of f.
 func isCompressed(f *os.File) bool {
 	start := make([]byte, 4)
-	n, _ := f.ReadAt(start, 0) // a later read returns the same error
+	n, _ := f.ReadAt(start, 0) // a later read reports the error
 	return coding.Detect(start[:n]) != ""
 }
 
@@ -89,7 +90,7 @@ func copyIndex(in io.Reader) (name string, err error) {
 	}
 	buffered := bufio.NewReader(in)
 	in = buffered
-	start, _ := buffered.Peek(4) // Copy returns the same error
+	start, _ := buffered.Peek(4) // io.Copy reports the error
 	if name := coding.Detect(start); name == "gzip" || name == "zstd" {
 		in = coding.NewReader(io.NopCloser(buffered), []string{name}, nil)
 	}

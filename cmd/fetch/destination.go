@@ -67,8 +67,8 @@ func (j *job) openSink(req *fetch.Request) (sink, error) {
 	return fileSink{created}, nil
 }
 
-// openTerminal opens the terminal with the given file name. It returns nil if
-// the file is not a terminal.
+// openTerminal opens the terminal with the given file name, such as /dev/tty.
+// It returns nil if the file is not a terminal.
 func (j *job) openTerminal(name string, offset int64) sink {
 	t := terminal.Open(name)
 	if t == nil {

@@ -58,8 +58,8 @@ type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// A recoverableError means that fetch recover can create the database of the
-// archive in the directory dir again.
+// A recoverableError means that fetch recover can rebuild the database of the
+// archive in the directory dir.
 type recoverableError struct {
 	error
 	dir string
@@ -155,7 +155,7 @@ func errorRecordOf(err error, code int, source errorSource) errorRecord {
 	return r
 }
 
-// codeOf returns the number that the server sent with an error, or 0.
+// codeOf returns the protocol status code in an error of a server, or 0.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.Code

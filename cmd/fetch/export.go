@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An exportCommand writes the objects of WARC files as files.
+// An exportCommand writes each object of WARC files to a file of its own.
 type exportCommand struct {
 	*streams
 	replay    replayFlags
@@ -104,7 +104,7 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 	return c.failure(done)
 }
 
-// exportText returns the numbers of an export as a line of text.
+// exportText formats the counters of an export as a line of text.
 func exportText(dir string, e mirror.Exported) string {
 	text := fmt.Sprintf("%s: %d new files (%s)", dir, e.Files, sizeText(e.Bytes))
 	for _, part := range []struct {
@@ -121,7 +121,7 @@ func exportText(dir string, e mirror.Exported) string {
 	return text
 }
 
-// failure returns an error if the directory lacks objects of the archive.
+// failure returns an error if some objects, or all, could not be exported.
 func (c *exportCommand) failure(e mirror.Exported) error {
 	exists := fetch.Exists.Errorf("files that exist with other content: %d; --overwrite replaces them", e.Conflicts)
 	damaged := fetch.Mismatch.Errorf("captures that are damaged, truncated or missing: %d", e.Damaged)

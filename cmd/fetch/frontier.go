@@ -118,8 +118,8 @@ func (s *streams) printJSON(v any) error {
 	return localError(e.Encode(v))
 }
 
-// archiveStatus returns the statistics of the archive in dir, or of the crawl
-// with the shared frontier dsn.
+// archiveStatus returns the statistics of the archive in dir. If dsn is set, it
+// returns those of the crawl with this shared frontier.
 func archiveStatus(ctx context.Context, dir, dsn string) (mirror.Stats, error) {
 	if dsn != "" {
 		return mirror.FrontierStatus(ctx, dsn)
@@ -242,7 +242,7 @@ func parseStates(names []string) (all []mirror.State) {
 	return all
 }
 
-// setStates records the values of --state for the completion.
+// setStates registers the values of --state for shell completion.
 func setStates(s *options.Set) {
 	options.SetValues(s.Own("Flags").Lookup("state"), "pending", "done", "kept", "gone", "dead", "excluded")
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A hostCommand changes the settings of a host of a crawl. Its arguments are the
-// host, the parameters of the change, and the directory of an archive unless the
-// frontier is shared.
+// A hostCommand changes the settings of one host in a crawl. Its arguments are
+// the host, the parameters of the change, and the directory of an archive
+// unless the frontier is shared.
 type hostCommand struct {
 	*streams
 	dsn        string
@@ -114,7 +114,9 @@ Crawl-delay in robots.txt takes precedence. A running crawl obeys within five se
 // maxDelay is the maximum delay of fetch frontier rate.
 const maxDelay = 365 * 24 * time.Hour
 
-// parseDelay parses the delay of a host as for mirror.SetHostDelay.
+// parseDelay parses the argument DELAY of fetch frontier rate. The result has
+// the meaning that it has in mirror.SetHostDelay: 0 for the default, negative
+// for no delay.
 func parseDelay(text string) (time.Duration, error) {
 	if text == "default" {
 		return 0, nil

@@ -81,7 +81,7 @@ func (c *frontierCopyCommand) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// copiedText returns the numbers of a copied crawl as text.
+// copiedText formats the counters of a copied crawl as text.
 func copiedText(c *mirror.Copied) string {
 	return fmt.Sprintf("%d URLs, of which %d are pending, %d captures and %d WARC files",
 		c.URLs, c.States[mirror.Pending], c.Captures, c.Files)

@@ -9,12 +9,13 @@ import (
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
-// ftpFlags are the flags for ftp and ftps URLs that all commands share.
+// ftpFlags are the flags for ftp and ftps URLs in all commands that use the
+// network.
 type ftpFlags struct {
 	method      string
 	port        string
 	passive     bool // ignored, because passive mode is the default
-	skipPASVIP  bool // ignored, because the address is never used
+	skipPASVIP  bool // ignored, because the address in a reply to PASV is never used
 	disableEPSV bool
 	disableEPRT bool
 	pret        bool

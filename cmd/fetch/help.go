@@ -73,8 +73,8 @@ func schemeHelp(name string) (text string, ok bool) {
 	return "", false
 }
 
-// unknown returns the error for a name without help. The error suggests similar
-// names.
+// unknown returns the error for a name that is no command, topic or scheme. The
+// error suggests similar names.
 func (c *helpCommand) unknown(typed, name string, pages []doc.Page) error {
 	others := &cobra.Command{SuggestionsMinimumDistance: 2}
 	add := func(name string) {
@@ -94,7 +94,8 @@ func (c *helpCommand) unknown(typed, name string, pages []doc.Page) error {
 		strings.Join(similar, " or "))
 }
 
-// complete returns the names of topics and schemes, and of the commands.
+// complete returns shell completions for the argument of fetch help: the names
+// of the commands, topics and schemes.
 func (c *helpCommand) complete(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

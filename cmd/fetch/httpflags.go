@@ -16,7 +16,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// httpFlags are the flags for http and https URLs that all commands share.
+// httpFlags are the flags for http and https URLs in all commands that use the
+// network.
 type httpFlags struct {
 	set          *pflag.FlagSet
 	header       []string
@@ -75,7 +76,8 @@ func (f *httpFlags) options() (o http.Options, err error) {
 	return o, err
 }
 
-// agent returns the User-Agent field of the requests, or "" if there is none.
+// agent returns the value of the User-Agent field of requests, or "" if the
+// user has removed the field.
 func (f *httpFlags) agent() (string, error) {
 	fields, err := f.fields()
 	if values := fields.Values("User-Agent"); len(values) > 0 {
@@ -291,7 +293,7 @@ func (f *httpObjectFlags) saveETag(resp *fetch.Response) error {
 		return fetch.Local.With(os.WriteFile(f.etagSave, tag, 0o666))
 	}
 	if f.etagSave == "-" {
-		return create() // a file called "-"
+		return create() // here, "-" is an ordinary file name
 	}
 	return writeFile(nil, f.etagSave, tag, create)
 }

@@ -28,7 +28,7 @@ type job struct {
 	slot   *ordered.Slot // output of the job, or nil for standard output
 
 	attempts attemptCounter
-	headers  bytes.Buffer // headers of the responses of the last call
+	headers  bytes.Buffer // response headers of the last call of Do
 }
 
 // errorSource returns the line number of the URL and the number of requests
@@ -58,7 +58,7 @@ func (j *job) download() error {
 	return errors.Join(err, j.meta.write(&j.transfer), j.writeOut())
 }
 
-// writeOut prints the format of -w.
+// writeOut expands the format of -w and prints the result.
 func (j *job) writeOut() error {
 	format := j.flags.body.writeOut
 	if format == "" {
@@ -123,7 +123,7 @@ func (j *job) notePartialFile(err error) {
 func (j *job) proposedName() string {
 	name := http.Filename(j.resp.Header.Get("Content-Disposition"))
 	if name == "" && len(j.resp.Chain) > 0 {
-		name, _ = save.Name(j.resp.URL.Path()) // without a name, the one of the first URL is used
+		name, _ = save.Name(j.resp.URL.Path()) // if it is empty, the name in the first URL is used
 	}
 	return name
 }
@@ -198,8 +198,8 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 // calls do not limit the speed.
 const copyBufferSize = 256 << 10
 
-// smallBufferSize is the size of a copy buffer for bodies that are not larger.
-// Clearing a large buffer takes longer than reading a small body.
+// smallBufferSize is the size of the copy buffer for bodies of at most this
+// size. Clearing a large buffer takes longer than reading a small body.
 const smallBufferSize = 32 << 10
 
 // buffer returns a buffer from the pool of buffers, or a new one, for a body of

@@ -18,7 +18,7 @@ type jobQueue struct {
 
 	mu      sync.Mutex
 	urls    urlReader
-	matches []argument // files that the last wildcard has selected
+	matches []argument // files that matched the last wildcard and have no job yet
 	number  int        // number of jobs so far
 	err     error      // io.EOF after the last URL
 }
@@ -54,9 +54,9 @@ func (q *jobQueue) next() *job {
 	return j
 }
 
-// nextArgument returns the next URL. It replaces a URL with a wildcard by the
-// files that match. If the directory cannot be listed, the result contains the
-// error.
+// nextArgument returns the next URL. It expands a URL that contains a wildcard
+// to the matching files. If the directory cannot be listed, the result contains
+// the error.
 func (q *jobQueue) nextArgument() (a argument, err error) {
 	if len(q.matches) == 0 {
 		if a, err = q.urls.next(); err != nil {

@@ -69,8 +69,8 @@ func (f *listingFlags) register(p *pflag.FlagSet, entry string) {
 }
 
 // writer returns the entryWriter for the format that the flags select. The
-// default format is a table. On a terminal, sizes and times have the form that
-// people read.
+// default format is a table. On a terminal, sizes and times are formatted as by
+// ls -lh.
 func (f *listingFlags) writer(out io.Writer) entryWriter {
 	switch {
 	case f.json:
@@ -121,8 +121,9 @@ func (f *listingFlags) writeEntry(w io.Writer, e fetch.Entry) error {
 	return err
 }
 
-// writeCapture writes the date, status, size, digest and media type of a capture
-// as one line. An error of reading the record follows after a TAB.
+// writeCapture writes the date, status, size, digest and media type of a
+// capture as one line. If the record could not be read, the error follows after
+// a TAB.
 func writeCapture(w io.Writer, e fetch.Entry) error {
 	size := "-"
 	if e.Size >= 0 {

@@ -31,7 +31,8 @@ func (w logWriter) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// redactAttr removes secrets from an attribute. It removes an empty text.
+// redactAttr removes secrets from an attribute. It drops an attribute with an
+// empty text.
 func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	if err, ok := v.Any().(error); ok {
@@ -46,9 +47,9 @@ func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	return slog.String(a.Key, uri.Redact(v.String()))
 }
 
-// mirrorLogger returns the logger for the records of a mirror. Without --log-json,
-// it prints only warnings as notes, except visits and other events, which a
-// mirrorReport prints.
+// mirrorLogger returns the logger for the messages of a mirror. Without
+// --log-json, it prints only warnings, as notes. It omits visits and other
+// events, because a mirrorReport prints them.
 func mirrorLogger(s *streams) *slog.Logger {
 	if s.log != nil {
 		return s.log
@@ -75,6 +76,7 @@ func (h *noteHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs returns h, because a note does not contain the name of the worker.
+// WithAttrs returns h, because the only attribute is the name of the worker,
+// which notes omit.
 func (h *noteHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h *noteHandler) WithGroup(string) slog.Handler      { return h }

@@ -16,7 +16,8 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 
-// mailFlags are the flags for news and mail servers that all commands share.
+// mailFlags are the flags for news and mail in all commands that use the
+// network.
 type mailFlags struct {
 	newsServer   string
 	insecureAuth bool
@@ -65,7 +66,7 @@ func (f *mailObjectFlags) register(s *options.Set) {
 	p.StringVar(&f.context, "in", "", "look up cid URLs in the message at `URL`")
 }
 
-// mailboxes reports whether --mbox or --maildir is set, so that a mailbox URL
+// mailboxes reports whether --mbox or --maildir is set. A mailbox URL then
 // returns messages instead of a listing.
 func (f *mailObjectFlags) mailboxes() bool { return f.mbox || f.maildir != "" }
 
@@ -103,8 +104,8 @@ func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
 	return err
 }
 
-// writeMarks saves the last article numbers of newsgroups to the file that
-// --state names.
+// writeMarks saves the number of the last article of each newsgroup to the file
+// that --state names.
 func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
 	if f.state == "" || marks == nil {
 		return nil

@@ -104,7 +104,8 @@ func (i *interrupts) set(do func()) {
 	i.do = do
 }
 
-// handle calls the function. It reports whether there is one.
+// handle calls the function that was passed to set. It reports whether there is
+// one.
 func (i *interrupts) handle() bool {
 	i.mu.Lock()
 	do := i.do

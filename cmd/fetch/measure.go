@@ -48,7 +48,7 @@ func (m *measure) trace(next *trace.Trace) *trace.Trace {
 	}
 	t := &trace.Trace{Note: m.collectNotes(next.Note), Detail: m.collectNotes(next.Detail), Phase: m.mark}
 	if m.wire == nil {
-		return t // the hooks Sent and Got disable HTTP/2
+		return t // the hooks Sent and Received would disable HTTP/2
 	}
 	t.Sent = func(p []byte) { m.mu.Lock(); m.sent += int64(len(p)); m.mu.Unlock() }
 	t.Received = func(p []byte) { m.mu.Lock(); m.got += int64(len(p)); m.wire.Write(p); m.mu.Unlock() }

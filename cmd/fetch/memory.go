@@ -5,9 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// saveMemory sets the memory in bytes above which garbage is collected more
-// often, unless GOMEMLIMIT is set. This is no limit for the memory that is in
-// use. The returned function restores the earlier value.
+// saveMemory sets the soft memory limit in bytes above which garbage is
+// collected more often, unless GOMEMLIMIT is set. Memory in use may exceed the
+// limit. The returned function restores the earlier value.
 func saveMemory(from int64) (restore func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}

@@ -55,7 +55,7 @@ type mirrorCommand struct {
 	progress  progressFlags
 	client    clientFlags
 	flags     *options.Set // all flags of the command
-	stored    bool         // if true, the seeds come from options.json
+	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
 
 func (r *commandTree) mirror() *cobra.Command {
@@ -107,7 +107,7 @@ func (c *mirrorCommand) register(s *options.Set) {
 	c.mirror.register(s)
 	registerOutputDir(s.Section("Archive"), &c.outputDir, "write the archive to `DIR`")
 	registerInput(s.Section("URLs"), &c.inputFile, &c.globOff)
-	c.client.retry.retries = 1 // a URL that fails is visited again: --tries
+	c.client.retry.retries = 1 // only one, because --tries visits a failed URL again
 	c.client.register(s)
 	c.progress.register(s)
 }

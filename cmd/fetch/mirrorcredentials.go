@@ -74,8 +74,8 @@ func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	}
 }
 
-// isAnonymous reports whether c contains no user name. For example, the URL
-// imap://;AUTH=PLAIN@HOST/ specifies only a mechanism.
+// isAnonymous reports whether c is nil, or specifies a mechanism but no user
+// name, as the URL imap://;AUTH=PLAIN@HOST/ does.
 func isAnonymous(c *fetch.Credential) bool { return c == nil || c.User == "" && c.Mechanism != "" }
 
 // originOf returns the origin of u and reports whether u contains a host.

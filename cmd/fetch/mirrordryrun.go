@@ -43,8 +43,8 @@ func (c *mirrorCommand) printDryRun(ctx context.Context, o *mirror.Options) erro
 // maxPending limits the number of pending URLs that a dry run prints.
 const maxPending = 1000
 
-// pendingURLs returns the first pending URLs of the archive in dir. It returns
-// nil if there is no archive.
+// pendingURLs returns at most maxPending pending URLs of the archive in dir. It
+// returns nil if there is no archive.
 func pendingURLs(ctx context.Context, dir string) ([]string, error) {
 	urls := []string{}
 	for line, err := range mirror.Dump(ctx, dir, mirror.Pending) {

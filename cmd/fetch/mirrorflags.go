@@ -100,8 +100,8 @@ func (f *archiveFlags) options(o *mirror.Options) error {
 	return nil
 }
 
-// warcinfo returns the fields of the warcinfo record of each WARC file that the
-// user determines.
+// warcinfo returns fields for the warcinfo record of each WARC file: the
+// software, and the values of flags such as --operator.
 func (f *archiveFlags) warcinfo() fetch.Header {
 	info := fetch.Header{{Name: "software", Value: product()}}
 	for _, field := range []fetch.Field{
@@ -154,7 +154,8 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow directives (recorded in the WARC files)")
 }
 
-// validate returns an error if --page is combined with a flag that it sets.
+// validate returns an error if --page is combined with --scope or --depth,
+// because --page determines both values.
 func (f *scopeFlags) validate() error {
 	for _, name := range []string{"scope", "depth"} {
 		if f.page && f.set.Changed(name) {
@@ -232,7 +233,8 @@ func (d *depth) Set(text string) error {
 
 func (*depth) Type() string { return "depth" }
 
-// totalLimits limit the objects of a run and its time.
+// totalLimits are the flags that limit the number and size of the retrieved
+// objects, and the time.
 type totalLimits struct {
 	maxFiles int64
 	maxBytes options.Bytes
@@ -245,7 +247,8 @@ func (f *totalLimits) register(p *pflag.FlagSet) {
 	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
 }
 
-// crawlLimits limit a run.
+// crawlLimits are the flags that limit a run of fetch mirror, such as
+// --max-files.
 type crawlLimits struct {
 	totalLimits
 	maxPerHost int64
@@ -263,7 +266,7 @@ func (f *crawlLimits) register(s *options.Set) {
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
 	p.Int64Var(&f.maxFailed, "max-failed", -1, "exit with code 0 if at most `N` failures are new since the previous run")
-	p.Lookup("max-failed").DefValue = "0" // the help shows no default
+	p.Lookup("max-failed").DefValue = "0" // so that the help shows no default
 	p.IntVar(&f.hosts, "hosts", 16, "retrieve from `N` hosts at a time")
 	p.IntVar(&f.tries, "tries", 3, "visit a URL up to `N` times after transient errors")
 }

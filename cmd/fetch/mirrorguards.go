@@ -14,13 +14,13 @@ type guardFlags struct {
 	limits mirror.Limits // values of the flags; 0 means no limit
 }
 
-// A guardFlag is the flag of a guard.
+// A guardFlag describes the flag that sets the limit of one guard.
 type guardFlag struct {
 	guard    mirror.Guard
 	limit    *int64
-	standard int64  // value without the flag
+	standard int64  // default value
 	usage    string // help text
-	note     string // text of the summary, with the number of omitted URLs and the limit
+	note     string // format of the line in the summary, for the number of omitted URLs and the limit
 }
 
 // all returns the flag of each guard.

@@ -26,11 +26,11 @@ func (g groupMarks) Mark(u uri.URI) string {
 	return fmt.Sprint(m.Number, " ", m.ID)
 }
 
-// SetMark records the last article retrieved from the newsgroup at u. The text
-// has the format of a result of Mark.
+// SetMark records the last article retrieved from the newsgroup at u. The
+// argument text is an earlier result of Mark.
 func (g groupMarks) SetMark(u uri.URI, text string) {
 	var m nntp.Mark
-	fmt.Sscan(text, &m.Number, &m.ID) // an empty text gives the zero Mark
+	fmt.Sscan(text, &m.Number, &m.ID) // an empty text results in the zero Mark
 	server, group := g.newsgroup(u)
 	g.marks.Set(server, group, m)
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // serveMetrics serves the metrics of a mirror at an address until the caller
-// calls stop. An empty host is an error, because it means all addresses.
+// calls stop. An empty host is an error, because the server would listen on all
+// addresses.
 func (s *streams) serveMetrics(ctx context.Context, address string, m *mirror.Monitor) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -36,12 +37,12 @@ func (s *streams) serveMetrics(ctx context.Context, address string, m *mirror.Mo
 	return func() { cancel(); served.Wait() }, nil
 }
 
-// crawledTime is the maximum time to wait for the numbers of a crawl. Prometheus
-// waits for ten seconds by default.
+// crawledTime is the maximum time for the database query that counts the URLs
+// of a crawl. Prometheus waits for ten seconds by default.
 const crawledTime = 3 * time.Second
 
-// mirrorMetrics returns the metrics of a mirror. While the frontier does not
-// respond, they contain only the numbers of this process.
+// mirrorMetrics returns the metrics of a mirror. If the frontier database does
+// not respond, they contain only the metrics of this process.
 func mirrorMetrics(ctx context.Context, m *mirror.Monitor) []metrics.Family {
 	all := []metrics.Family{{
 		Name: "fetch_build_info", Type: metrics.Gauge, Help: "Version of the program; the value is always 1.",
@@ -80,8 +81,8 @@ func processMetrics(m *mirror.Metrics) []metrics.Family {
 	}
 }
 
-// crawlMetrics returns the metrics of a crawl. All its workers have the same
-// values.
+// crawlMetrics returns the metrics of the whole crawl, which are the same for
+// all of its workers.
 func crawlMetrics(c *mirror.Crawled) []metrics.Family {
 	states := map[string]int64{}
 	for _, s := range []mirror.State{mirror.Pending, mirror.Done, mirror.Kept, mirror.Gone, mirror.Dead, mirror.Excluded} {
@@ -102,7 +103,8 @@ func crawlMetrics(c *mirror.Crawled) []metrics.Family {
 	}
 }
 
-// labeled returns a family with one sample for each key of values.
+// labeled returns a metric family with one sample for each key of values. The
+// key becomes the label of the sample.
 func labeled(name string, t metrics.Type, help, label string, values map[string]int64) metrics.Family {
 	f := metrics.Family{Name: name, Type: t, Help: help, Label: label}
 	for _, key := range slices.Sorted(maps.Keys(values)) {

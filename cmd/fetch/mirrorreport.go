@@ -28,7 +28,7 @@ type mirrorReport struct {
 	shows         bool   // if true, the progress is shown
 	closeProgress func() // ends the display of the progress; further calls have no effect
 
-	stored        bool             // if true, the seeds come from options.json
+	stored        bool             // if true, the seeds come from options.json or from the joined crawl
 	frontier      string           // URL of a shared frontier, or ""
 	rejectedSeeds int64            // seeds that were never requested
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
@@ -51,7 +51,7 @@ func newMirrorReport(s *streams, json bool, f *progressFlags) *mirrorReport {
 // maxOverrides limits the number of different flags that a summary suggests.
 const maxOverrides = 8
 
-// noted lists the states of events that are always printed.
+// noted lists the states of events that are printed even without -v.
 var noted = []string{"dead", "cut", "lost", "waits", "paused", "resumed"}
 
 // event prints an event of the mirror if it reports a problem, or if -v is set.
@@ -70,7 +70,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	// never requested.
 	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL))
 	if r.log != nil {
-		return // the mirror logs its events
+		return // the mirror itself logs its events
 	}
 	if r.verbose || rejected || unreached || slices.Contains(noted, e.State) {
 		r.note("%s", eventText(e))
@@ -158,7 +158,7 @@ func durationText(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// sizeText formats a number of bytes.
+// sizeText formats a number of bytes, such as "512 bytes" or "1.5 MiB".
 func sizeText(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprint(n, " bytes")
@@ -206,8 +206,7 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 		"fetch frontier dump --state dead,excluded %s lists them", dead, place)
 }
 
-// seedRecord returns the name of the record that contains the seeds of earlier
-// runs.
+// seedRecord returns the source of the seeds of earlier runs, for a message.
 func (r *mirrorReport) seedRecord() string {
 	if r.frontier != "" {
 		return "the crawl"

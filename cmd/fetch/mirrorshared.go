@@ -44,13 +44,14 @@ func registerStore(s *options.Set, url *string, usage string) {
 	s.Own("Shared crawls").StringVar(url, "store", "", usage)
 }
 
-// apply sets the options of a shared crawl.
+// apply sets the options of a shared crawl in o.
 func (f *sharedFlags) apply(o *mirror.Options) {
 	o.Frontier, o.Worker, o.Again = f.frontier, f.worker, f.again
 	o.Store, o.KeepLocal, o.MaxSpool = f.store, f.keepLocal, int64(f.maxSpool)
 }
 
-// frontierURL returns the URL of the shared frontier, or "".
+// frontierURL returns the URL of the shared frontier: the value of --frontier,
+// or else of FETCH_FRONTIER. It returns "" if neither is set.
 func frontierURL(flag string) string {
 	if flag != "" {
 		return flag
@@ -73,15 +74,16 @@ func frontierPlace(args []string, flag string) (dir, dsn string, err error) {
 	return "", dsn, nil
 }
 
-// ownFlags lists the flags of a stored crawl that each worker sets for itself.
+// ownFlags lists the flags that each worker of a shared crawl sets for itself.
+// They are not read from the stored settings of the crawl.
 var ownFlags = []string{
 	"hosts", "min-free", "warc", "warc-prefix", "warc-size", "warc-time", "record-unchanged", "warc-wire", "operator", "description",
 	"is-part-of", "no-tree", "max-delete",
 }
 
-// joinCrawl sets the flags to the settings of the crawl with the shared frontier.
-// It returns the seeds of the crawl, or nil if the crawl has no run. A flag of
-// the command line with another value is an error.
+// joinCrawl sets the flags to the stored settings of the shared crawl, if there
+// is one. It returns the seeds of the crawl, or nil if the crawl has no run. It
+// is an error if the command line sets a flag to another value.
 func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	f := &c.mirror
 	f.shared.frontier = frontierURL(f.shared.frontier)
@@ -115,8 +117,8 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	return o.Seeds, nil
 }
 
-// conflictingFlag returns the error for a flag whose value differs from the value
-// want of the crawl.
+// conflictingFlag returns the error for a flag whose value differs from want,
+// its value in the settings of the crawl.
 func conflictingFlag(name, want string) error {
 	switch name {
 	case "max-files", "max-bytes", "run-time":
@@ -125,7 +127,8 @@ func conflictingFlag(name, want string) error {
 	return fetch.Usage.Errorf("the crawl was started with --%s=%s", name, want)
 }
 
-// flagText returns the value of a flag as storedFlags writes it.
+// flagText returns the current value of a flag in the text format of
+// storedFlags.
 func (c *mirrorCommand) flagText(name string) string {
 	for _, section := range c.flags.Sections {
 		if f := section.Flags.Lookup(name); f != nil {

@@ -59,11 +59,11 @@ func quoteSpaces(text string) string {
 	return text
 }
 
-// maxNote is the maximum length in bytes of the flags in the note about
-// options.json.
+// maxNote limits the list of flags in the note about options.json, in bytes.
 const maxNote = 1000
 
-// seedsText returns the first seeds and the number of the others.
+// seedsText returns the first three seeds and the number of further seeds, as
+// text.
 func seedsText(seeds []uri.URI) string {
 	const shown = 3
 	var all []string
@@ -76,19 +76,20 @@ func seedsText(seeds []uri.URI) string {
 	return strings.Join(all, " ")
 }
 
-// A storedFlag is a flag with its value in the options of an archive. The flag
-// of a list has several values or none.
+// A storedFlag is a flag with its value from the stored options of an archive.
+// A flag that is a list has any number of values.
 type storedFlag struct {
 	name   string
 	values []string
 
-	// If explicit is true, the flag has a meaning even if its value is the
-	// default, because the default depends on the server.
+	// If explicit is true, the flag counts as set even if it has the default
+	// value. Without the flag, the value depends on the server.
 	explicit bool
 }
 
 // applyStored sets a flag, unless the command line or a configuration file
-// contains it. It reports whether the value differs from the default.
+// contains it. It reports whether the flag is explicit or its value differs
+// from the default.
 func (c *mirrorCommand) applyStored(stored storedFlag) (changed bool, err error) {
 	for _, section := range c.flags.Sections {
 		f := section.Flags.Lookup(stored.name)

@@ -273,8 +273,7 @@ func (f *inputFlags) register(s *options.Set) {
 	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs in parallel")
 }
 
-// count returns the number of URLs that are not arguments of the command line
-// or lines of the input file.
+// count returns the number of URLs from --url and from the files of -K.
 func (f *inputFlags) count() int { return len(f.urls) + len(f.configured) }
 
 // registerInput registers --input-file and --globoff.

@@ -97,7 +97,7 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 		return fetch.Local.With(err)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
-	names = slices.DeleteFunc(names, func(name string) bool { // a link could name a file of another archive
+	names = slices.DeleteFunc(names, func(name string) bool { // a symbolic link could name a file of another archive
 		info, err := os.Lstat(name)
 		return err != nil || !info.Mode().IsRegular()
 	})

@@ -46,7 +46,7 @@ func nonEmptyList(list *string) func(string) error {
 	}
 }
 
-// policy returns the policy p with the changes that the flags define.
+// policy returns a copy of the policy p, changed as the flags require.
 func (f *policyFlags) policy(p fetch.Policy, l *limitFlags, all []fetch.Scheme) (fetch.Policy, error) {
 	p.MaxTime = cmp.Or(time.Duration(l.maxTime), p.MaxTime)
 	p.Connect = time.Duration(l.connectTimeout)
@@ -77,9 +77,9 @@ func (f *policyFlags) policy(p fetch.Policy, l *limitFlags, all []fetch.Scheme) 
 	return p, f.setSchemes(&p, all)
 }
 
-// setSchemes applies --proto and --proto-redir to the policy p. As in curl, a
-// scheme follows + (add), - (remove) or = (allow only this scheme). The default
-// for --proto-redir is the set of web schemes.
+// setSchemes applies --proto and --proto-redir to the policy p. As in curl,
+// each scheme can have a prefix: + adds the scheme, - removes it, and = allows
+// only this scheme. The default for --proto-redir is the set of web schemes.
 func (f *policyFlags) setSchemes(p *fetch.Policy, all []fetch.Scheme) (err error) {
 	var known, web []string
 	for _, s := range all {

@@ -10,7 +10,7 @@ import (
 // A processorLimit limits the process to one processor while it retrieves small
 // objects in parallel. Their requests consist of system calls. On several
 // processors, the Go runtime wakes a thread for most responses, which takes a
-// quarter more processor time. The zero value does not limit.
+// quarter more processor time. The zero value does nothing.
 type processorLimit struct {
 	before int // GOMAXPROCS before the limit, or 0 without a limit
 	lift   sync.Once

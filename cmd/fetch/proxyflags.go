@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// proxyFlags select the proxy.
+// proxyFlags are the flags that select the proxy.
 type proxyFlags struct {
 	url      string
 	user     string
@@ -117,8 +117,8 @@ func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
 	return p, err
 }
 
-// withUser returns u with the user name and the password in user, which has the
-// format USER:PASSWORD.
+// withUser adds the credentials in user, which has the format USER:PASSWORD, to
+// the URL u.
 func withUser(u uri.URI, user string) (uri.URI, error) {
 	name, password, has := strings.Cut(user, ":")
 	keep := uri.Unreserved

@@ -148,7 +148,7 @@ func (m *metaFile) Close() error {
 	return fetch.Local.With(m.w.Close())
 }
 
-// write appends the record of t.
+// write appends the JSON record of t to the file.
 func (m *metaFile) write(t *transfer) error {
 	if m == nil {
 		return nil

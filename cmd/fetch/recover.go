@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A recoverCommand creates the database of an archive again.
+// A recoverCommand rebuilds the database of an archive from its other files.
 type recoverCommand struct {
 	*streams
 	force bool

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// replayFlags are the flags that read objects from archives.
+// replayFlags are the flags for reading objects from archives instead of the
+// network.
 type replayFlags struct {
 	archives []string
 	at       period
@@ -41,14 +42,15 @@ func (f *replayFlags) open(ctx context.Context, s *streams) (*warc.Archive, erro
 	return a, nil
 }
 
-// A period is the value of --at: a moment or a period, such as a year.
+// A period is the value of --at: the time from first to last, such as a year,
+// or a single moment.
 type period struct {
 	text        string
 	first, last time.Time
 }
 
-// periodForms are the date formats of --at that have no time zone or fewer parts
-// than a second. Dates without a time zone are in UTC.
+// periodForms are the date formats that --at accepts. Dates without a time zone
+// are in UTC.
 var periodForms = []string{
 	"2006", "200601", "20060102", "2006010215", "200601021504", "20060102150405",
 	"2006-01", "2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
@@ -58,7 +60,8 @@ var periodForms = []string{
 func (p *period) String() string { return p.text }
 
 // Set parses 4 to 14 digits, as in a CDX index, or a date of ISO 8601. The
-// period has the length of the smallest part of the date.
+// period is as long as the smallest unit of the date: 2026-11 is the whole
+// month.
 func (p *period) Set(text string) error {
 	for _, form := range periodForms {
 		first, err := time.Parse(form, text)

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// newRequest returns a Request for the URL of a, with the options that the
-// flags select.
+// newRequest returns a Request for the URL of the argument a, with the options
+// that the flags select.
 func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -113,9 +113,9 @@ var dateForms = []string{
 	"20060102 15:04:05", "20060102",
 }
 
-// setTimeCondition requests the object only if it is newer than text, the value
-// of the flag -z. The text is a date, or the name of a file with a modification
-// time. A leading "-" selects older objects instead.
+// setTimeCondition sets the condition of -z in req: the object is retrieved
+// only if it is newer than text. The text is a date, or the name of a file,
+// whose modification time is used. A leading "-" selects older objects instead.
 func setTimeCondition(req *fetch.Request, text string) {
 	if text == "" {
 		return

@@ -21,7 +21,7 @@ import (
 type retrieval struct {
 	*streams
 	flags   *objectFlags
-	native  bool // if true, listings keep the form of the server
+	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
 	client  *openClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
@@ -31,11 +31,11 @@ type retrieval struct {
 	buffers sync.Pool            // buffers of type *[]byte
 	notes   *trace.Trace         // prints the notes of all requests
 	retried func()               // counts a repeated request in the status line, or nil
-	restart wrap.RetryOptions    // for transfers that start again from the beginning
+	restart wrap.RetryOptions    // for retries after a body was interrupted
 
 	processors processorLimit
 	openFolder sync.Once
-	folder     *save.Folder // folder of files named after URLs, or nil
+	folder     *save.Folder // folder for files that are named after URLs, or nil
 
 	mu          sync.Mutex
 	tally       tally
@@ -45,7 +45,7 @@ type retrieval struct {
 // retrievalOptions are the settings of a retrieval that depend on the command.
 type retrievalOptions struct {
 	listing  bool // if true, retrieve listings and articles as entries, and cache listings
-	native   bool // if true, listings keep the form of the server
+	native   bool // if true, listings keep the format of the server
 	prospero prospero.Options
 	progress func(wrap.Event) // hook for status lines, or nil
 	retried  func()           // called before a request is sent again, or nil

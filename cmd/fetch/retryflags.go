@@ -60,7 +60,7 @@ func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.Re
 	}
 }
 
-// limitFlags limit time, size and speed.
+// limitFlags are the flags that limit the time, size and speed of transfers.
 type limitFlags struct {
 	set            *pflag.FlagSet
 	maxTime        options.Seconds

@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// routeFlags are the flags that override the results of the DNS.
+// routeFlags are the flags that determine the addresses of connections, such as
+// --resolve and --interface.
 type routeFlags struct {
 	resolve   []string
 	connectTo []string
@@ -33,7 +34,7 @@ func (f *routeFlags) register(s *options.Set) {
 
 // localAddrs returns the local addresses that --interface selects, or nil. As
 // in curl, the value is the name of an interface, an address, or a host name
-// with the addresses. The prefixes if! and host! select one meaning.
+// that is looked up. The prefixes if! and host! select one meaning.
 func (f *routeFlags) localAddrs(ctx context.Context) (all []netip.Addr, err error) {
 	if f.local == "" {
 		return nil, nil

@@ -58,7 +58,7 @@ func (c *searchCommand) validate() error {
 	return c.flags.body.reject("fetch search")
 }
 
-// matchModes are the values of --match.
+// matchModes maps the values of --match to those of prospero.Options.Match.
 var matchModes = map[string]byte{"part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
 
 func (c *searchCommand) run(ctx context.Context, args []string) error {

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A serveCommand shows archives in a web browser.
+// A serveCommand runs a web server that shows archives and URLs of all schemes.
 type serveCommand struct {
 	*streams
 	listen, base string
@@ -108,8 +108,8 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 	return h.Serve(ctx, l, serveGrace)
 }
 
-// open opens an archive. The archive has seeds and a report only if a mirror
-// wrote them.
+// open opens an archive. It sets the seeds and the reports only for the
+// directory of a mirror.
 func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive, err error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -136,11 +136,11 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	return a, nil
 }
 
-// maxVisits is the maximum number of lines of crawl.jsonl that are read for the
-// results of the runs.
+// maxVisits limits the number of lines of crawl.jsonl that pastRuns reads.
 const maxVisits = 2_000_000
 
-// pastRuns returns the results of the runs of the mirror in the directory dir.
+// pastRuns returns the results of each run of the mirror in dir. It reports
+// whether it has read all of crawl.jsonl.
 func pastRuns(ctx context.Context, dir string) (runs []gateway.Run, complete bool, err error) {
 	all, complete, err := mirror.Runs(ctx, dir, maxVisits)
 	for _, r := range all {
@@ -152,8 +152,8 @@ func pastRuns(ctx context.Context, dir string) (runs []gateway.Run, complete boo
 	return runs, complete, err
 }
 
-// failures returns the URLs of the mirror in the directory dir that failed, and
-// those whose server could not be reached.
+// failures returns the URLs that the mirror in dir could not retrieve,
+// including those whose server could not be reached.
 func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error] {
 	return func(yield func(gateway.Failure, error) bool) {
 		for l, err := range mirror.Dump(ctx, dir, mirror.Dead, mirror.Pending) {
@@ -170,7 +170,8 @@ func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error]
 // maxReport is the maximum size of a report in bytes.
 const maxReport = 16 << 20
 
-// readReport reads the report of the last run, or returns nil.
+// readReport returns the contents of report.json or options.json, or nil if the
+// file cannot be opened.
 func (c *serveCommand) readReport(name string) []byte {
 	f, err := regularfile.Open(name)
 	if err != nil {

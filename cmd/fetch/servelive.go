@@ -13,7 +13,8 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// serveLiveFlags are the flags of fetch serve for live pages.
+// serveLiveFlags are the flags of fetch serve for live pages, which are
+// retrieved from the network.
 type serveLiveFlags struct {
 	live       string // "", "all", or names of schemes
 	allowHosts []string
@@ -31,7 +32,8 @@ func (f *serveLiveFlags) register(s *options.Set) {
 	f.client.register(s)
 }
 
-// isOn reports whether the flags permit live pages, for a number of archives.
+// isOn reports whether live pages are shown: if --live is set, or if there are
+// no archives.
 func (f *serveLiveFlags) isOn(archives int) bool { return f.live != "" || archives == 0 }
 
 // options returns the options of live pages, or nil if no live pages are shown.
@@ -59,18 +61,18 @@ func (f *serveLiveFlags) options(ctx context.Context, s *streams, archives int) 
 	return o, err
 }
 
-// serveClients opens the Clients of live pages.
+// serveClients opens the Clients that retrieve live pages.
 type serveClients struct {
 	ctx      context.Context
 	streams  *streams
-	flags    [2]clientFlags // for other requests, and for requests that may use the data of the user
+	flags    [2]clientFlags // the second is for requests that may use the data of the user
 	schemes  [2]schemes.Options
 	fields   fetch.Header // header fields of all requests
 	personal *logins      // the logins of the user
 }
 
-// newClients reads the credentials and the cookies of the flags. Requests of
-// other users of this machine do not use them.
+// newClients reads the credentials and the cookies that the flags name. They
+// are not used for requests of other users of this machine.
 func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveClients, err error) {
 	personal, other := f.client, f.client
 	switch {
@@ -109,7 +111,8 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveCl
 	return c, err
 }
 
-// open returns a Client with the policy p.
+// open returns a Client with the policy p. If personal is true, the Client uses
+// the credentials and the cookies of the user.
 func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error) {
 	i, l := 0, &logins{streams: c.streams, silent: true}
 	if personal {
@@ -131,9 +134,9 @@ func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error
 	return opened.Client, nil
 }
 
-// A loginDriver adds the header fields of the flags and the login of the server
-// to each request. Only URLs that the user entered, and links between pages of
-// one server, have a login.
+// A loginDriver adds the header fields of the flags to each request. It adds a
+// login only if the user entered the URL, or if a page of the same server
+// contains the link.
 type loginDriver struct {
 	next   fetch.Driver
 	fields fetch.Header

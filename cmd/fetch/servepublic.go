@@ -22,7 +22,7 @@ func (f *servePublicFlags) register(s *options.Set) {
 		"with --public, read the client address from X-Forwarded-For of `ADDRESS|PREFIX`")
 }
 
-// apply sets the fields of opts.
+// apply sets the options for clients on other machines in opts.
 func (f *servePublicFlags) apply(opts *gateway.Options) error {
 	opts.Public = f.public
 	for _, text := range f.proxies {
@@ -38,7 +38,8 @@ func (f *servePublicFlags) apply(opts *gateway.Options) error {
 	return nil
 }
 
-// open opens the listener.
+// open listens on address. Without --public, it accepts only a loopback
+// address.
 func (f *servePublicFlags) open(address string) (net.Listener, error) {
 	if f.public {
 		return gateway.ListenPublic(address)

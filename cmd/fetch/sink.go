@@ -22,9 +22,9 @@ import (
 type sink interface {
 	Write(p []byte) (int, error)
 	Name() string
-	State() save.State        // returns the part that an earlier attempt has written
+	State() save.State        // describes the bytes that an earlier attempt has written
 	Restarts() bool           // reports whether Begin may be called again
-	Begin(s save.State) error // prepares for a body
+	Begin(s save.State) error // prepares the sink for a new body
 	SetTime(t time.Time)
 	Sum() []byte // returns the SHA-256 digest of all bytes, or nil if unknown
 	Commit() error
@@ -40,13 +40,13 @@ type fileSink struct{ *save.File }
 func (f fileSink) Terminal() bool { return false }
 
 // A headerNamedFile is an output file with a name that the server sends (-J).
-// It is created when the response arrives, and it never replaces an existing
-// file.
+// It is created when the response arrives. If the server sends a name, an
+// existing file is never replaced.
 type headerNamedFile struct {
 	proposedName func() string
 	name         string // file name from the URL
 	options      save.Options
-	file         *save.File // nil before the response
+	file         *save.File // nil until the response arrives
 }
 
 func (f *headerNamedFile) Begin(s save.State) error {
@@ -126,7 +126,7 @@ const standardOutput = "standard output"
 type stream struct {
 	w      io.Writer
 	screen *tty.Writer // escapes control characters; nil if w is not a terminal
-	file   *os.File    // w if Close must close it, or nil
+	file   *os.File    // the terminal w if Close must close it, or nil
 	have   save.State
 	sent   bool
 	digest hash.Hash // digest of the written bytes, or nil
@@ -164,8 +164,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return s.w.Write(p)
 }
 
-// CanWritePipe implements splice.Target. It returns false for terminals and if
-// several jobs write to standard output.
+// CanWritePipe implements splice.Target. It returns false for terminals, if a
+// digest is computed, and if several jobs write to standard output.
 func (s *stream) CanWritePipe() bool {
 	_, ok := s.w.(*os.File)
 	return ok && s.screen == nil && s.digest == nil

@@ -5,7 +5,7 @@ import (
 	"github.com/anyurl/fetch/schemes/sftp"
 )
 
-// sshFlags are the flags that select the keys of SSH servers.
+// sshFlags are the flags that determine which keys of SSH servers are trusted.
 type sshFlags struct {
 	knownHosts string
 	hostKey    string

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 )
 
-// progressFlags are the flags for the progress of downloads and mirrors.
+// progressFlags are the flags that control how progress is shown.
 type progressFlags struct {
 	off      bool
 	on       bool // ignored, because terminals show the progress by default
@@ -30,7 +30,8 @@ type tracker interface {
 	Snapshot() progress.Snapshot
 }
 
-// A statusRecord is the JSON object that --error-json and --status print.
+// A statusRecord is the JSON object that --status prints if --error-json is
+// set.
 type statusRecord struct {
 	Type string `json:"type"` // always "status"
 	progress.Snapshot
@@ -57,13 +58,13 @@ func (s *streams) showProgress(f *progressFlags, t tracker, text func(*progress.
 	stdout, stderr := s.stdout, s.stderr
 	screen := progress.NewScreen(stderr, t.Lines)
 	s.stderr = screen
-	if terminal.Is(stdout) { // the header of -D - and the text of -w
+	if terminal.Is(stdout) { // for the output of -D - and -w
 		s.stdout = screen
 	}
 	return func() { screen.Close(); s.stdout, s.stderr = stdout, stderr }
 }
 
-// printStatus prints the state of a command as one line.
+// printStatus prints the progress of a command as one line.
 func (s *streams) printStatus(state progress.Snapshot, text func(*progress.Snapshot) string) {
 	if s.log != nil {
 		s.log.Info("progress", "progress", state)

@@ -25,8 +25,8 @@ func openStore(ctx context.Context, url string) (store.Store, error) {
 	return store.Open(ctx, url, store.Options{Getenv: os.Getenv})
 }
 
-// storedFiles returns the names of the objects in a store that are WARC files,
-// and the names of those that are indexes of WARC files.
+// storedFiles lists a store. It returns the names of the WARC files, and the
+// set of the names of their indexes.
 func storedFiles(ctx context.Context, s store.Store) (files []string, indexes map[string]bool, err error) {
 	indexes = map[string]bool{}
 	for o, err := range s.List(ctx, "") {

@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// storeIndexes writes the index of each WARC file in a store that has none.
+// storeIndexes writes the missing indexes of the WARC files in a store.
 func (c *indexCommand) storeIndexes(ctx context.Context) error {
 	s, err := openStore(ctx, c.store)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *indexCommand) storeIndexes(ctx context.Context) error {
 	return errors.Join(damage...)
 }
 
-// storeIndex writes the index of one WARC file. It returns the damage of the
-// file. The other records have lines.
+// storeIndex writes the index of one WARC file to the store. It skips damaged
+// records and returns them as damage.
 func storeIndex(ctx context.Context, s store.Store, file, name string) (damage []error, err error) {
 	in, err := s.Open(ctx, file)
 	if err != nil {

@@ -28,7 +28,7 @@ func (c *verifyCommand) verifyStore(ctx context.Context) error {
 		if err == nil && v.err == nil {
 			err = c.printFinding(f, f.Note, f.String())
 		}
-		if v.err != nil { // the error of the store is the cause
+		if v.err != nil { // report the error of the store, which is the cause
 			err = v.err
 		}
 		if err != nil {
@@ -52,17 +52,17 @@ type storeVerifier struct {
 	store    store.Store
 	names    []string
 	findings []storeFinding
-	err      error // error that ended files
+	err      error // error that ended the sequence of files
 }
 
-// A storeFinding describes an object whose bytes differ from its digest.
+// A storeFinding describes an object whose bytes do not match its digest.
 type storeFinding struct {
 	File string `json:"file"`
 	Text string `json:"text"`
 }
 
-// files returns a reader for each WARC file. After an error, the sequence ends,
-// and v.err is not nil.
+// files returns the name and a reader of each WARC file. After an error, the
+// sequence ends, and v.err is not nil.
 func (v *storeVerifier) files() iter.Seq2[string, io.Reader] {
 	return func(yield func(string, io.Reader) bool) {
 		for _, name := range v.names {
@@ -77,7 +77,8 @@ func (v *storeVerifier) files() iter.Seq2[string, io.Reader] {
 	}
 }
 
-// file passes the reader of a WARC file to yield, and checks the digest.
+// file passes a reader of the named WARC file to yield, and then compares the
+// digest of the bytes.
 func (v *storeVerifier) file(name string, yield func(string, io.Reader) bool) (more bool, err error) {
 	o, err := v.store.Stat(v.ctx, name)
 	if err != nil {
@@ -92,7 +93,7 @@ func (v *storeVerifier) file(name string, yield func(string, io.Reader) bool) (m
 	if !yield(name, r) {
 		return false, nil
 	}
-	if r.err == nil { // read the rest of a truncated file
+	if r.err == nil { // read the bytes that were not read yet, as in a truncated file
 		_, err = r.Seek(r.hashed, io.SeekStart)
 		if err == nil {
 			_, err = io.Copy(io.Discard, r)
@@ -107,8 +108,8 @@ func (v *storeVerifier) file(name string, yield func(string, io.Reader) bool) (m
 	return true, err
 }
 
-// A digestReader computes the digest of all bytes that it reads for the first
-// time. The reader must not skip bytes.
+// A digestReader hashes each byte when it is read for the first time. The
+// caller must not skip bytes.
 type digestReader struct {
 	io.ReadSeeker
 	sum    hash.Hash

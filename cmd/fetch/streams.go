@@ -59,7 +59,7 @@ func (f *messageFlags) register(s *options.Set) {
 // lines are written until the process ends.
 func (s *streams) openTrace() error {
 	switch s.traceName {
-	case "", "%": // as in curl, standard error
+	case "", "%": // as in curl, % is standard error
 		return nil
 	case "-":
 		s.traceTo = s.stdout
@@ -94,9 +94,9 @@ func encode(w io.Writer, v any) error {
 	return localError(err)
 }
 
-// writeFile writes text to w if the name of the file is "-". If the file is a
-// terminal, writeFile writes text to the terminal. Otherwise it calls create,
-// which writes the file.
+// writeFile writes text to the named file. If the name is "-", it writes to w.
+// If the file is a terminal, it writes to the terminal. Otherwise it calls
+// create, which writes the file.
 func writeFile(w io.Writer, name string, text []byte, create func() error) error {
 	if name == "-" {
 		return localError(terminal.Write(w, text))
@@ -116,7 +116,7 @@ func maskLogin(text string) string {
 	return text
 }
 
-// errPipe is the error of writing to standard output after its reader has
+// errPipe is the error of a write to standard output after the reader has
 // closed the pipe.
 var errPipe = syscall.EPIPE
 

@@ -93,7 +93,7 @@ func (f *tlsFlags) pinKeys(c *tls.Config) error {
 }
 
 // startTLSFlags are the flags for STARTTLS. They apply to the protocols that
-// start in plaintext: ftp, imap and nntp.
+// start in plaintext: ftp, imap, ldap, pop and nntp.
 type startTLSFlags struct{ enabled, required bool }
 
 func (f *startTLSFlags) register(s *options.Set) {

@@ -33,8 +33,8 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 	return scheme
 }
 
-// printLines returns a function that prints each line after a prefix such as ">
-// ". The function then calls next, unless next is nil.
+// printLines returns a function that prints lines for -v, each with a prefix
+// such as ">". The function then calls next, unless next is nil.
 func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
 		s.printText(prefix, string(p))
@@ -44,7 +44,7 @@ func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 	}
 }
 
-// printText prints the lines of text for -v, each after a prefix.
+// printText prints the lines of text for -v, each with a prefix.
 func (s *streams) printText(prefix, text string) {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -53,7 +53,7 @@ func (s *streams) printText(prefix, text string) {
 	s.printVerbose(lines...)
 }
 
-// printHead prints the lines of a message head for -v, each after a prefix. It
+// printHead prints the lines of a message head for -v, each with a prefix. It
 // masks the values of secret header fields.
 func (s *streams) printHead(prefix, head string) {
 	var lines []string

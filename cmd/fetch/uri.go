@@ -115,7 +115,7 @@ func (r *commandTree) uriValid() *cobra.Command {
 	}})
 }
 
-// resolveModes are the values of --mode.
+// resolveModes maps the values of --mode to the rules for resolving references.
 var resolveModes = map[string]uri.Mode{"rfc3986": uri.RFC3986, "draft2003": uri.Draft2003, "draft1997": uri.Draft1997}
 
 func (r *commandTree) uriResolve() *cobra.Command {

@@ -21,8 +21,8 @@ type urlReader struct {
 	file     *os.File // input file, or nil for standard input
 	lines    *bufio.Reader
 	line     int
-	index    int   // index of the next line
-	expanded int64 // number of URLs from the globs of args[0]
+	index    int   // position of the next line among all arguments and lines
+	expanded int64 // number of URLs of args[0] that next has returned
 	err      error // io.EOF after the last line
 }
 
@@ -115,8 +115,8 @@ func (u *urlReader) close() {
 }
 
 // parseURL parses a URL that the user entered. The URL may contain Unicode
-// characters, and its scheme may be missing. A note shows a URL that differs from
-// the text, and a misleading host.
+// characters, and its scheme may be missing. parseURL prints a note if the URL
+// differs from the text, or if the host may be misleading.
 func (s *streams) parseURL(a argument, defaultScheme string) (uri.URI, error) {
 	u, changed, err := a.parse(defaultScheme)
 	if err != nil {

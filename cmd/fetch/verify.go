@@ -23,7 +23,7 @@ type verifyCommand struct {
 	maxLost    options.Share
 	dsn, store string
 	damage     int   // number of findings that are not notes
-	incomplete error // an archive whose mirror has not finished, or nil
+	incomplete error // reports an archive whose mirror has not finished, or nil
 }
 
 func (r *commandTree) verify() *cobra.Command {
@@ -157,8 +157,8 @@ func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 	return adviseArchive(dir, err)
 }
 
-// adviseArchive adds the remedy to an error about missing WARC records or about
-// a database in the directory dir that fetch recover can create again.
+// adviseArchive adds advice to an error about missing WARC records, or about a
+// database in dir that fetch recover can rebuild.
 func adviseArchive(dir string, err error) error {
 	switch {
 	case errors.Is(err, mirror.ErrLost):

@@ -13,9 +13,9 @@ import (
 // A buildVersion identifies the source code of the program.
 type buildVersion struct {
 	number   string // such as 0.1.0, or "dev" for a build of an unknown version
-	commit   string // of git, or ""
-	date     string // of the commit, such as 2026-11-22, or ""
-	modified bool   // uncommitted changes
+	commit   string // hash of the git commit, or ""
+	date     string // date of the commit, such as 2026-11-22, or ""
+	modified bool   // if true, the build contains uncommitted changes
 }
 
 // currentVersion returns the version of the running program.
@@ -58,7 +58,7 @@ var features = []string{
 	"brotli", "deflate", "gzip", "HTTP2", "HTTPS-proxy", "IDN", "IPv6", "PSL", "SOCKS", "SQLite", "TLS1.3", "WACZ", "WARC", "zstd",
 }
 
-// versionText returns the output of --version, in the form of curl's.
+// versionText returns the output of --version, in the format of curl --version.
 func versionText(v buildVersion) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "fetch %s (%s/%s) %s\n", v.number, runtime.GOOS, runtime.GOARCH, runtime.Version())

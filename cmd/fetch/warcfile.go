@@ -146,7 +146,8 @@ func (w *warcFile) preventResume(req *fetch.Request) {
 	}
 }
 
-// joinTraces returns a Trace that also calls the functions of more.
+// joinTraces returns a copy of t whose hooks Sent, Received and Restart also
+// call those of more.
 func joinTraces(t, more *trace.Trace) *trace.Trace {
 	var joined trace.Trace
 	if t != nil {
@@ -177,8 +178,8 @@ func joinTraces(t, more *trace.Trace) *trace.Trace {
 	return &joined
 }
 
-// A recording records one exchange. It replaces the body of the response and
-// writes the records at the end of the body.
+// A recording captures one exchange for the WARC file. It replaces the body of
+// the response, and writes the records when the body ends.
 type recording struct {
 	exchange.Recorder
 	file    *warcFile
@@ -193,7 +194,8 @@ type recording struct {
 	ended bool       // the records are written
 }
 
-// unrecorded lists the faults of requests that are not sent.
+// unrecorded lists the faults that occur before a request is sent. Such
+// requests get no record.
 var unrecorded = [...]fetch.Fault{
 	fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery, fetch.BadURL,
 	fetch.Usage, fetch.Local,
@@ -236,8 +238,8 @@ func (r *recording) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxDrained is the number of bytes of an error page or redirect that are read
-// for the record if the body is not used.
+// maxDrained limits the bytes of an error page or redirect that Close reads for
+// the record if the caller has not read the body.
 const maxDrained = 16 << 20
 
 // Close writes the WARC records of the exchange, also if the caller did not read
@@ -246,7 +248,7 @@ func (r *recording) Close() error {
 	if r.resp.Fault != nil || !r.resp.Location.IsZero() || r.resp.Unchanged {
 		io.CopyN(io.Discard, r, maxDrained) // Read writes the records at the end
 	}
-	err := r.body.Close() // ends a call of Read
+	err := r.body.Close() // unblocks a concurrent Read
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.ended {
@@ -307,8 +309,8 @@ func (r *recording) trailerFields(complete bool) fetch.Header {
 	return r.Response.TrailerFields(r.resp)
 }
 
-// resourceRecords returns the records of an exchange of a scheme other than
-// HTTP.
+// resourceRecords returns the records of an exchange for a scheme other than
+// http and https.
 func (r *recording) resourceRecords(of *warc.Capture) ([]*warc.Record, error) {
 	object, err := r.object.Reader()
 	if err != nil {
@@ -329,7 +331,7 @@ func (r *recording) resourceRecords(of *warc.Capture) ([]*warc.Record, error) {
 	return group, nil
 }
 
-// plan returns the protocol actions of the request.
+// plan returns the protocol commands that the scheme plans for the request.
 func (r *recording) plan() ([]scheme.Step, error) {
 	if r.scheme.Plan == nil {
 		return nil, nil

@@ -31,7 +31,7 @@ func (s *warcSpool) Write(p []byte) (int, error) {
 			return 0, localError(err)
 		}
 		s.file = f
-		os.Remove(f.Name()) // some systems remove only closed files
+		os.Remove(f.Name()) // some systems cannot remove an open file
 		if _, err := f.Write(s.mem); err != nil {
 			return 0, localError(err)
 		}
@@ -52,7 +52,7 @@ func (s *warcSpool) Reader() (*io.SectionReader, error) {
 	return io.NewSectionReader(bytes.NewReader(s.mem), 0, s.size), nil
 }
 
-// Free removes the bytes.
+// Free discards the bytes and removes the temporary file.
 func (s *warcSpool) Free() {
 	if s.file != nil {
 		s.file.Close()

@@ -25,8 +25,9 @@ type wildcard struct {
 	parts []string // decoded text between the "*"
 }
 
-// wildcard returns the wildcard in the URL of a, or nil if the URL has none. Only
-// typed URLs of schemes with directories have wildcards: ftp, ftps and file.
+// wildcard returns the wildcard in the URL of the argument a, or nil if the URL
+// has none. Only typed URLs of schemes with directories have wildcards: ftp,
+// ftps and file.
 func (r *retrieval) wildcard(a argument) (*wildcard, error) {
 	if !a.typed || r.flags.input.globOff || !a.url.IsZero() || !strings.Contains(a.text, "*") {
 		return nil, nil
@@ -67,8 +68,8 @@ func (r *retrieval) wildcard(a argument) (*wildcard, error) {
 }
 
 // matches reports whether e is a direct entry of the directory and its name
-// matches. As in a shell, a name that begins with a dot matches only a dot in
-// the wildcard.
+// matches. As in a shell, a name that begins with a dot matches only a wildcard
+// that begins with a dot.
 func (w *wildcard) matches(e fetch.Entry) bool {
 	if e.URL.IsZero() || e.Kind == fetch.Info {
 		return false
@@ -99,7 +100,7 @@ func (w *wildcard) matchesName(name string) bool {
 	return true
 }
 
-// listRequest returns a request for the directory of w.
+// listRequest returns a request that lists the directory of w.
 func (r *retrieval) listRequest(w *wildcard) (*fetch.Request, error) {
 	req, err := r.newRequest(w.dir)
 	if err != nil {
@@ -113,9 +114,9 @@ func (w *wildcard) noMatch() error {
 	return fetch.NotFound.Errorf("no entry of %s matches %s", w.dir.url, w.text)
 }
 
-// expandWildcard returns an argument for each file that the wildcard in the URL
-// of a selects. It returns nil if the URL has no wildcard, or if the command
-// lists the directory.
+// expandWildcard returns an argument for each file that matches the wildcard in
+// a URL. It returns nil if the URL has no wildcard, or if the command lists the
+// directory.
 func (r *retrieval) expandWildcard(ctx context.Context, a argument) ([]argument, error) {
 	if r.listing {
 		return nil, nil
@@ -127,8 +128,8 @@ func (r *retrieval) expandWildcard(ctx context.Context, a argument) ([]argument,
 	return r.expand(ctx, w)
 }
 
-// entries returns the entries of all that match w. It is an error if there are
-// none. If w is nil, entries returns all.
+// entries filters a listing. It returns the entries that match w, or an error
+// if none match. If w is nil, it returns all entries.
 func (w *wildcard) entries(all iter.Seq2[fetch.Entry, error]) iter.Seq2[fetch.Entry, error] {
 	if w == nil {
 		return all

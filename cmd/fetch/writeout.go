@@ -161,8 +161,8 @@ func (o *writeOut) responseFields() map[string][]string {
 	return all
 }
 
-// A statusCode is a status code of HTTP. As in curl, its text has three digits.
-// In JSON, it is a number.
+// A statusCode is an HTTP status code that is printed with three digits, as in
+// curl. In JSON, it is a number.
 type statusCode int
 
 func (c statusCode) String() string { return fmt.Sprintf("%03d", int(c)) }
@@ -204,7 +204,7 @@ func (o *writeOut) variables() map[string]any {
 	if o.err != nil {
 		v["exitcode"], v["errormsg"] = o.exit, o.err.Error()
 		var e *fetch.Error
-		if errors.As(o.err, &e) && o.resp == nil { // an error response without its page
+		if errors.As(o.err, &e) && o.resp == nil { // an error response is returned only as an error
 			v["http_code"] = statusCode(e.Code)
 			if u, err := uri.ParseZone(e.URL); err == nil {
 				v["url_effective"], v["scheme"] = e.URL, u.Scheme()

@@ -75,12 +75,12 @@ func newRedirector(t *testing.T, target string) *httptest.Server {
 	return s
 }
 
-// A testNetwork resolves host names from a table. It connects publicAddr to the
-// test server in the field page.
+// A testNetwork resolves host names from a table. Connections to publicAddr
+// reach the test server in the field page.
 type testNetwork struct {
 	page       *httptest.Server
 	names      map[string]string
-	beforeDial func(ctx context.Context, to netip.AddrPort) // before a dial; may be nil
+	beforeDial func(ctx context.Context, to netip.AddrPort) // called before each dial; may be nil
 }
 
 func (w *testNetwork) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
@@ -139,8 +139,8 @@ func checkRejected(t *testing.T, s *privateServer, c *fetch.Client, url string) 
 	}
 }
 
-// pooledConnection tests the pooled connection of a URL that the user entered.
-// A redirect from a public page must not reuse the connection.
+// pooledConnection tests that a redirect from a public page does not reuse a
+// connection that was pooled for a URL that the user entered.
 func pooledConnection(t *testing.T, schemes func() []fetch.Scheme, proto string) {
 	s := newPrivateServer(t, proto)
 	w := &testNetwork{page: newRedirector(t, s.url()), names: map[string]string{"example.com": "127.0.0.1"}}
@@ -183,8 +183,8 @@ func abandonedDial(t *testing.T, schemes func() []fetch.Scheme) {
 	checkRejected(t, s, c, "http://"+publicAddr+"/")
 }
 
-// behindProxy tests a page that was retrieved through a proxy on loopback. The
-// Policy must not treat the page as if it came from a loopback address.
+// behindProxy tests that the Policy does not treat a page as local only because
+// it was retrieved through a proxy on loopback.
 func behindProxy(t *testing.T, schemes func() []fetch.Scheme) {
 	s := newPrivateServer(t, "HTTP/1.1")
 	proxy := newRedirector(t, s.url())

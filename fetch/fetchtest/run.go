@@ -1,6 +1,6 @@
-// Package fetchtest tests that a scheme fulfills the contract of package fetch.
-// The tests of a scheme call [Run] with a server that has a few known objects.
-// Tests of the http and https schemes also call [RunPolicy].
+// Package fetchtest tests whether a scheme fulfills the contract of package
+// fetch. The tests of a scheme start a server with a few known objects and call
+// [Run]. Tests of the http and https schemes also call [RunPolicy].
 package fetchtest
 
 import (
@@ -39,7 +39,8 @@ type Suite struct {
 	Local    bool // the scheme has no network
 }
 
-// Run runs the tests for a scheme. It skips tests whose fields in s are empty.
+// Run tests the schemes of s. It skips each test whose fields in s are empty.
+// Only Schemes, Document and Body are required.
 func Run(t *testing.T, s Suite) {
 	t.Run("document", s.document)
 	t.Run("concurrent", s.concurrent)
@@ -323,7 +324,7 @@ func (s Suite) policy(t *testing.T) {
 	}
 }
 
-// trace tests that a Trace receives the bytes of both directions, but no
+// trace tests that a Trace receives the bytes of both directions, without the
 // password.
 func (s Suite) trace(t *testing.T) {
 	var sent, got bytes.Buffer

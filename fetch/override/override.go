@@ -1,4 +1,5 @@
-// Package override names the settings that permit a request that failed.
+// Package override describes the settings that would permit a request that
+// failed.
 //
 // For example, the Policy of a Client blocks port 25 for http. The error of such
 // a request has the setting Policy.Ports with the value "http:25". A program can
@@ -7,8 +8,8 @@ package override
 
 import "errors"
 
-// A Setting may permit a request that failed. The zero Setting means that no
-// setting permits the request.
+// A Setting identifies an option that may permit a request that failed, such as
+// Policy.Ports. The zero Setting means that no option permits the request.
 type Setting struct {
 	Kind  Kind
 	Value string // the value to set or to add; empty for some kinds
@@ -22,8 +23,8 @@ func (s Setting) String() string {
 	return string(s.Kind) + " " + s.Value
 }
 
-// A Kind is the Go name of a setting, such as "Policy.Ports". Packages of
-// schemes define more kinds for their own options.
+// A Kind is the Go name of a setting, such as "Policy.Ports". The packages of
+// the schemes define more Kinds for their own options.
 type Kind string
 
 // The settings of package fetch.

@@ -12,9 +12,9 @@ import (
 // overHTTP reports whether the response was received over HTTP.
 func overHTTP(resp *fetch.Response) bool { return strings.HasPrefix(resp.Proto, "HTTP/") }
 
-// status returns the HTTP status code for a response. For other protocols, it
-// is 302 for a redirect and 200 otherwise, because their codes have other
-// meanings.
+// status returns the HTTP status code for a response. If the protocol is not
+// HTTP, status returns 302 for a redirect and 200 otherwise, because the codes
+// of other protocols have other meanings.
 func status(resp *fetch.Response) int {
 	switch {
 	case overHTTP(resp) && resp.Code != 0:

@@ -1,4 +1,4 @@
-// Package roundtrip makes a fetch.Client the transport of an http.Client.
+// Package roundtrip lets an http.Client use a fetch.Client as its transport.
 // Programs that use net/http can then retrieve URLs of every scheme.
 package roundtrip
 
@@ -101,8 +101,8 @@ func newRequest(req *http.Request) (*fetch.Request, error) {
 	return r, nil
 }
 
-// source returns a fetch.Request for u and sets the document that supplied u.
-// The documentation of [Transport] contains the rules.
+// source returns a fetch.Request for u. It sets the field From to the document
+// that supplied u. The documentation of [Transport] contains the rules.
 func source(req *http.Request, u uri.URI) *fetch.Request {
 	referer := req.Header.Get("Referer")
 	switch before := req.Response; {

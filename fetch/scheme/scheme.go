@@ -1,7 +1,7 @@
-// Package scheme has the types of the fields of fetch.Scheme. They describe the
-// ports, links and traits of a URL scheme, the steps of its plans, and its rules
-// for proxies, robots and mirrors. The zero value of each type is the safe
-// default.
+// Package scheme defines the types of the fields of fetch.Scheme. They describe
+// the ports, links and traits of a URL scheme, the steps of its plans, and its
+// rules for proxies, robots and mirrors. The zero value of each type is the
+// safe default.
 package scheme
 
 import "github.com/anyurl/fetch/uri"
@@ -10,21 +10,21 @@ import "github.com/anyurl/fetch/uri"
 type Ports struct {
 	Extra []uint16  // further ports of the same service
 	Peer  []uint16  // ports below 1024 of other services on the same server, for Net.DialPeer
-	Class PortClass // rule for ports above 1023
+	Class PortClass // rule for all other ports, mainly those above 1023
 }
 
-// A PortClass determines which ports above 1023 a scheme may use.
-// The field Policy.Ports of package fetch adds exceptions.
+// A PortClass determines which ports above 1023 a scheme may use, in addition
+// to its own ports. The field Policy.Ports of package fetch adds exceptions.
 type PortClass uint8
 
 const (
 	OwnPorts     PortClass = iota // only the default port and Ports.Extra
 	TextPorts                     // all except the ports of known services
-	WebPorts                      // all except the ports that browsers block
+	WebPorts                      // all that browsers do not block; also below 1024 if the user entered the URL
 	SessionPorts                  // TextPorts if the user entered the URL, and OwnPorts otherwise
 )
 
-// String returns the name of the class in tables.
+// String returns the name of the class, such as "own", for tables.
 func (c PortClass) String() string {
 	return [...]string{"own", "text", "web", "session"}[min(c, SessionPorts)]
 }
@@ -71,9 +71,9 @@ type Robots struct {
 	File string // path of robots.txt, or "" if there are no rules
 	Caps string // path of caps.txt of Gopher, or ""
 
-	// Path returns the text of a URL to which the rules apply. It returns false
-	// if retrieving u sends no request to the site. If Path is nil, the text is
-	// the path and the query of u.
+	// Path returns the text that is compared with the rules for the URL u. It
+	// returns false if retrieving u sends no request to the site. If Path is
+	// nil, the text is the path and the query of u.
 	Path func(u uri.URI) (string, bool)
 }
 
@@ -86,7 +86,8 @@ type Mirroring struct {
 	Record     Recording // the part of an exchange to archive
 
 	// Place returns u without the parts that do not affect the location of the
-	// object. If Place is nil, all parts affect the location.
+	// object, such as the type of a Gopher item. If Place is nil, all parts
+	// affect the location.
 	Place func(u uri.URI) uri.URI
 
 	// Subtree returns the URL prefix of all objects below u. It returns false

@@ -1,5 +1,5 @@
-// Package trace has functions that receive the events of a request: bytes sent and
-// received, notes for the user, and phases of the exchange.
+// Package trace defines functions that receive the events of a request: bytes
+// sent and received, notes for the user, and phases of the exchange.
 //
 // A caller sets the field Trace of a fetch.Request. Drivers call the methods of
 // the Trace, which do nothing if the Trace or the function is nil.
@@ -19,7 +19,7 @@ import (
 type Trace struct {
 	Sent     func(p []byte)    // bytes before they are written, without the framing of TLS
 	Received func(p []byte)    // bytes after they were read, without the framing of TLS
-	Restart  func()            // discard earlier calls of Sent and Received: the request is sent again
+	Restart  func()            // the request is sent again; discard the bytes from earlier calls of Sent and Received
 	Note     func(text string) // a note for the user, one line
 
 	// Detail receives less important notes than Note, such as protocol
@@ -37,11 +37,12 @@ type Trace struct {
 	// goroutines may call Connection at the same time.
 	Connection func(text string)
 
-	// RequestHead and ResponseHead receive the heads of HTTP messages, also of
-	// interim responses, challenges and CONNECT. In heads of requests, the
-	// password of a gateway is masked. Other values may be secret. HTTP/2 heads
-	// are formatted like HTTP/1 heads, with lower-case field names. Unlike Sent
-	// and Received, these functions do not disable HTTP/2.
+	// RequestHead and ResponseHead receive the heads of HTTP messages,
+	// including those of interim responses, challenges and CONNECT. In heads of
+	// requests, the password of a gateway is masked. Other values may be
+	// secret. HTTP/2 heads are formatted like HTTP/1 heads, with lower-case
+	// field names. Unlike Sent and Received, these functions do not disable
+	// HTTP/2.
 	RequestHead  func(head string)
 	ResponseHead func(head string)
 }

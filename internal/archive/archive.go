@@ -23,9 +23,9 @@ type Options struct {
 	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
 	FileAge time.Duration    // age at which a WARC file is finished; zero means no limit
 	Shared  *Shared          // frontier that workers share, or nil for a database in the directory
-	Dedup   *warc.IndexFile  // index of records elsewhere, to which revisit records may refer, or nil
+	Dedup   *warc.IndexFile  // index of another archive, whose records revisit records may refer to, or nil
 	MinFree int64            // free bytes required on the disk; zero means no limit
-	MaxLost float64          // share of the WARC records that may be missing
+	MaxLost float64          // maximum share of missing WARC records
 	Recheck bool             // if true, Has verifies objects and records of any size
 	Now     func() time.Time // clock; required
 }
@@ -55,7 +55,7 @@ type Archive struct {
 	started time.Time
 
 	ledger      *postgres.Ledger // WARC files of a shared crawl, or nil
-	incarnation string           // end of the prefix of WARC names, or ""
+	incarnation string           // text after the prefix in WARC file names, or ""
 	uploads     *upload.Uploader // nil if the crawl has no store
 }
 
@@ -78,8 +78,8 @@ func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }
 // report free space.
 func (a *Archive) CheckSpace() error { return a.CheckFree(0) }
 
-// CheckFree is like CheckSpace, but requires more free bytes than
-// Options.MinFree.
+// CheckFree is like CheckSpace, but requires the given number of free bytes in
+// addition to Options.MinFree.
 func (a *Archive) CheckFree(more int64) error {
 	min := max(a.options.MinFree, 0) + more
 	if min <= 0 {
@@ -97,9 +97,9 @@ func (a *Archive) CheckFree(more int64) error {
 	return nil
 }
 
-// Has reports whether the archive contains the object of c in the tree and in a
-// WARC file, as far as the Options enable them. It reads the WARC record to
-// find damage.
+// Has reports whether the archive contains the object of c. If Options.Tree is
+// set, the tree must contain it. If Options.WARC is set, a WARC record must
+// contain it. Has reads this record to find damage.
 func (a *Archive) Has(c *frontier.Capture) bool {
 	return a.Lists(c) && (a.options.WARC == nil || a.hasRecord(c))
 }
@@ -198,7 +198,7 @@ func Update(ctx context.Context, dir string, f func(frontier.Frontier) error) er
 	})
 }
 
-// Alter calls f with the database of the archive in the directory dir, also
+// Alter calls f with the database of the archive in the directory dir, even
 // during a run. The function f must change only states of URLs and settings of
 // hosts, because a run reads them again before it uses them.
 func Alter(ctx context.Context, dir string, f func(frontier.Frontier) error) error {

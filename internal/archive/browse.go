@@ -27,16 +27,16 @@ type Browsing struct {
 	Scheme func(name string) fetch.Scheme
 	Seeds  []string // the seeds of the last run
 
-	// Origin has the meaning of Mail.Origin.
+	// Origin returns the listing and the time of a message, like Mail.Origin.
 	Origin func(frontier.Item) (listing string, received time.Time)
 }
 
 // Browse copies the tree of the archive in the directory dir to the directory
-// target, for reading in a web browser. In the copied pages and style sheets, links
-// to archived objects lead to their copies. All other links lead to the
-// network. Files with a content coding are decoded. Listings, messages and texts
-// of other schemes than those of the web also get pages. Browse does not change
-// the archive.
+// target, for reading in a web browser. In the copied pages and style sheets,
+// links to archived objects lead to their copies. All other links lead to the
+// network. Files with a content coding are decoded. Listings, messages and
+// texts that do not come from the web also get HTML pages. Browse does not
+// change the archive.
 func Browse(ctx context.Context, dir, target string, o Browsing) error {
 	return withLock(ctx, dir, func(a *Archive) error {
 		if err := os.MkdirAll(target, 0o777); err != nil {
@@ -102,8 +102,8 @@ func (b *browser) copyFile(c *frontier.Capture) error {
 	return b.writeFile(c, from, "") // the file is truncated or has no coding
 }
 
-// writeFile writes the copy of c from its file. If coded is not empty, it
-// removes this content coding.
+// writeFile copies the file of c to the target directory. If coded is not
+// empty, it removes this content coding.
 func (b *browser) writeFile(c *frontier.Capture, from io.ReadSeeker, coded string) error {
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (b *browser) coding(c *frontier.Capture, file io.Reader) string {
 	return coding.Detect(start[:n])
 }
 
-// isCompressed reports whether a file is compressed itself, such as file.tar.gz,
-// so that a content coding is a part of the file.
+// isCompressed reports whether a file such as file.tar.gz is compressed itself.
+// Its content coding then belongs to the file and is not removed.
 func isCompressed(mediaType, name string) bool {
 	bare := media.TrimParameters(mediaType)
 	switch {
@@ -156,9 +156,9 @@ func isCompressed(mediaType, name string) bool {
 // themselves.
 var compressedExtensions = []string{".gz", ".tgz", ".br", ".zst"}
 
-// target returns the replacement for a link. The replacement is a relative path
-// to a copy. If there is no copy, it is the absolute URL. The page with the
-// link has the path from.
+// target returns the URL that replaces a link in a copied page. This is the
+// relative path of a copy, or the absolute URL if there is no copy. The
+// parameter from is the path of the page.
 func (b *browser) target(from string, l links.Link) string {
 	c, ok := b.captureOf(l.URL)
 	switch {
@@ -170,7 +170,8 @@ func (b *browser) target(from string, l links.Link) string {
 	return tree.Relative(from, b.pagePath(&c, 1))
 }
 
-// captureOf returns the capture of u that has a copy.
+// captureOf returns the newest capture of u. The result ok is false if there is
+// no copy of its object.
 func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
 	text := Canonical(u)
 	keys := []frontier.Key{frontier.KeyOf(text), b.Rules.KeyOf(text)}
@@ -181,7 +182,7 @@ func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
 	if c, ok = found[keys[0]]; !ok { // the URL has a parameter that the rules ignore
 		c, ok = found[keys[1]]
 	}
-	if !ok && b.isNews(text) { // the group may have the scheme nntp
+	if !ok && b.isNews(text) { // the group may be archived under the scheme nntp
 		key := b.groups[b.boxOf(text)]
 		if found, err = b.a.frontier.NewestCaptures(b.ctx, []frontier.Key{key}); err == nil {
 			c, ok = found[key]
@@ -193,9 +194,9 @@ func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
 // pageExtensions lists the file extensions that a web browser displays as HTML.
 var pageExtensions = []string{".html", ".htm", ".xhtml", ".xht"}
 
-// copyPath returns the path of the copy of c. If an HTML page has another
-// extension, copyPath adds the extension .html, unless the tree has a file with
-// that name.
+// copyPath returns the path of the copied file of c in the target directory. If
+// an HTML page has another extension, copyPath adds the extension .html, unless
+// the tree has a file with that name.
 func (b *browser) copyPath(c *frontier.Capture) string {
 	name := tree.Upgrade(c.Path)
 	if media.TrimParameters(c.Media) != "text/html" || slices.Contains(pageExtensions, strings.ToLower(path.Ext(c.Path))) {

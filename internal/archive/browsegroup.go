@@ -22,8 +22,9 @@ type messageRef struct {
 	received time.Time
 }
 
-// collectMessages finds the messages of each newsgroup and mailbox. Their
-// listings contain only the messages that were new in the last run.
+// collectMessages finds the messages of each newsgroup and mailbox in the
+// database. The archived listings contain only the messages that were new in
+// the last run.
 func (b *browser) collectMessages() error {
 	b.messages = map[string][]messageRef{}
 	b.groups = map[string]frontier.Key{}
@@ -61,7 +62,8 @@ func (b *browser) isNews(text string) bool {
 	return b.Scheme(scheme).Mirror.Article != nil
 }
 
-// boxOf returns the name of the mailbox or newsgroup whose listing has the URL.
+// boxOf returns the name of the mailbox or newsgroup whose listing has the
+// given URL.
 func (b *browser) boxOf(listing string) string {
 	server, box := b.a.boxName(listing)
 	return server + "/" + box
@@ -82,8 +84,8 @@ func (b *browser) messageEntries(refs []messageRef) iter.Seq2[fetch.Entry, error
 	}
 }
 
-// messageEntry returns the entry of a message, with the header fields that a
-// thread needs.
+// messageEntry returns the entry of a message, with the header fields that are
+// needed to group messages into threads.
 func (b *browser) messageEntry(ref messageRef) (e fetch.Entry, err error) {
 	found, err := b.a.frontier.NewestCaptures(b.ctx, []frontier.Key{ref.key})
 	if err != nil {
@@ -133,8 +135,8 @@ func newEntrySource(seq iter.Seq2[fetch.Entry, error]) *entrySource {
 	return s
 }
 
-// menu returns the entries from the start of the next page. It has the type of
-// fetch.Scheme.Menu.
+// menu returns the remaining entries, starting with the first entry of the next
+// page. It has the type of fetch.Scheme.Menu.
 func (s *entrySource) menu(uri.URI, string, io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		s.taken = s.taken[:0]
@@ -156,8 +158,8 @@ func (s *entrySource) menu(uri.URI, string, io.Reader) iter.Seq2[fetch.Entry, er
 	}
 }
 
-// unread makes the next page begin after the first shown entries of the current
-// page.
+// unread puts back the entries of the current page, except for the first shown
+// ones, so that the next page starts with them.
 func (s *entrySource) unread(shown int) {
 	s.again = append(slices.Clone(s.taken[shown:]), s.again...)
 }

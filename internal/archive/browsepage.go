@@ -27,8 +27,9 @@ const (
 	browseStyle = "style.css"
 )
 
-// view returns the view of the object of c, without its body. The result ok is
-// false if a browser displays the copy of the object itself.
+// view returns a render.View of the object of c, without its body. The result
+// ok is false if the object needs no page, because a browser displays the copy
+// itself.
 func (b *browser) view(c *frontier.Capture) (v render.View, ok bool) {
 	u, err := uri.Parse(c.URL)
 	if err != nil {
@@ -63,7 +64,7 @@ func (b *browser) pagePath(c *frontier.Capture, number int) string {
 	} else if v.Form() == render.Gemtext {
 		base = strings.TrimSuffix(base, ".gmi")
 	} else if strings.HasPrefix(base, "index") && v.Form() != render.Listing {
-		base += "~" // another name than the listing
+		base += "~" // a name that differs from the page of the listing
 	}
 	if number > 1 {
 		base += "~" + strconv.Itoa(number)
@@ -114,8 +115,8 @@ func (b *browser) writePages(c *frontier.Capture) error {
 	}
 }
 
-// skipMissing returns nil if err reports a missing file, because the file is in
-// the attic.
+// skipMissing returns err, or nil if err means that a file is missing. Such a
+// file is in the attic.
 func skipMissing(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -123,7 +124,7 @@ func skipMissing(err error) error {
 	return err
 }
 
-// writePage writes a page of the object of c.
+// writePage writes the page with the given number for the object of c.
 func (b *browser) writePage(c *frontier.Capture, v render.View, number int) (rest render.Rest, err error) {
 	body, err := b.a.Reopen(b.ctx, c)
 	if err != nil {
@@ -145,7 +146,8 @@ func (b *browser) writePage(c *frontier.Capture, v render.View, number int) (res
 	return rest, err
 }
 
-// page returns the frame of the page at the path name.
+// page returns the parts that all pages have in common, for the page at the
+// path name.
 func (b *browser) page(title, name string) render.Page {
 	p := render.Page{StyleSheet: tree.Relative(name, browseStyle),
 		Trail: []render.Link{{Name: "Archive", Path: tree.Relative(name, browseIndex)}}}
@@ -153,7 +155,7 @@ func (b *browser) page(title, name string) render.Page {
 	return p
 }
 
-// pageLinks makes the relative links of a page.
+// pageLinks creates the relative links in a page for package render.
 type pageLinks struct {
 	*browser
 	capture *frontier.Capture
@@ -161,8 +163,9 @@ type pageLinks struct {
 	path    string // path of the page
 }
 
-// Page returns the path of a page or a copy. A URL that is not in the archive
-// leads to the network, unless the server of the page has it.
+// Page returns the relative path of the page or the copy of u. If u is not in
+// the archive, it returns u itself, or "" if u has the same scheme and host as
+// the page.
 func (l pageLinks) Page(u uri.URI) string {
 	if c, ok := l.captureOf(u); ok {
 		return tree.Relative(l.path, l.pagePath(&c, 1))
@@ -184,7 +187,8 @@ func (l pageLinks) Part(u uri.URI, number string) string {
 	return ""
 }
 
-// Sorted returns the pages of a long listing. A static page has one order.
+// Sorted returns the path of a page of a long listing. It returns "" for a
+// column, because a static listing cannot be sorted by it.
 func (l pageLinks) Sorted(column string, number int) string {
 	if column != "" {
 		return ""
@@ -203,11 +207,12 @@ var activeExtensions = []string{
 	".pl", ".py", ".rb", ".asp", ".aspx", ".jsp", ".js", ".mjs", ".css", ".htaccess", ".htc", ".swf",
 }
 
-// maxParts limits the parts of a message that are written as files.
+// maxParts is the maximum number of parts of a message that are written as
+// files.
 const maxParts = 100
 
 // writeParts writes the parts of a message that its page does not show as text.
-// It sets the paths of the parts.
+// It stores their paths in b.parts.
 func (b *browser) writeParts(c *frontier.Capture) error {
 	b.parts = map[string]string{}
 	message, err := b.a.Reopen(b.ctx, c)
@@ -247,7 +252,7 @@ func (b *browser) writeParts(c *frontier.Capture) error {
 	return nil
 }
 
-// writeIndex writes the first page, which lists the seeds.
+// writeIndex writes the start page index.html, which lists the seeds.
 func (b *browser) writeIndex(seeds []string) error {
 	page := render.Start{Page: b.page("Archive", browseIndex)}
 	page.Trail = nil
@@ -265,5 +270,5 @@ func (b *browser) writeIndex(seeds []string) error {
 	return replaceFile(b.root, browseIndex, page.Write)
 }
 
-// maxShownSeeds limits the seeds on the first page.
+// maxShownSeeds is the maximum number of seeds on the start page.
 const maxShownSeeds = 10_000

@@ -194,8 +194,8 @@ func (c *commit) writeRecords() error {
 	return c.a.records.w.Sync()
 }
 
-// findDuplicates returns the first capture of each content in this batch. The
-// keys of the result are digests.
+// findDuplicates returns the earlier captures that have the same content as an
+// entry of the batch. The keys of the result are digests.
 func (c *commit) findDuplicates() (map[[32]byte]frontier.Capture, error) {
 	var digests [][32]byte
 	for _, e := range c.batch {
@@ -247,9 +247,9 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	return nil
 }
 
-// findElsewhere returns a capture in Options.Dedup with the URL and the payload
-// of the record r, or nil. The capture has only a URL, a date and a payload
-// digest.
+// findElsewhere looks up the URL and the payload digest of the record r in
+// Options.Dedup. It returns a capture with only a URL, a date and a payload
+// digest, or nil if there is none.
 func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
 	if a.options.Dedup == nil {
 		return nil, nil
@@ -261,8 +261,8 @@ func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
 	return &frontier.Capture{URL: original.URL.Unredacted(), Time: original.Date, Proof: digest}, nil
 }
 
-// duplicateOf returns an earlier capture of the content of e with an intact
-// record, or nil.
+// duplicateOf returns an earlier capture that has the content of e and an
+// intact record, or nil.
 func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture) *frontier.Capture {
 	digest, last := e.Digest, e.Result.Item.LastCapture
 	if e.Unchanged && last != nil {
@@ -271,8 +271,8 @@ func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture)
 	if first, ok := duplicates[digest]; ok && c.a.isUsable(e, &first) {
 		return c.a.originalOf(&first)
 	}
-	// The first capture has no intact record. With a store, the place of the last
-	// record is unknown.
+	// The first capture has no intact record. With a store, the last record may
+	// be in a file of another worker that was not uploaded.
 	if last != nil && last.Digest == digest && c.a.uploads == nil && c.a.isUsable(e, last) {
 		return c.a.originalOf(last)
 	}

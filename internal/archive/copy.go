@@ -32,9 +32,10 @@ type Copied struct {
 }
 
 // CopyFrontier copies the database of the archive in the directory dir to a
-// PostgreSQL schema without a crawl. The directory becomes the directory of a
-// worker of this crawl, and its database is renamed. The archive must have no
-// tree. CopyFrontier completes the last commit of a killed run first.
+// PostgreSQL schema that contains no crawl yet. The directory becomes the
+// directory of a worker of this crawl, and its database is renamed. The archive
+// must have no tree. CopyFrontier first completes the last commit of a killed
+// run.
 //
 // These steps make the copy atomic. The directory gets the identity of the
 // worker. One transaction of PostgreSQL contains the complete crawl and this
@@ -84,7 +85,7 @@ func checkCopy(dir string) error {
 	return nil
 }
 
-// copyFrontier copies the database of an open archive.
+// copyFrontier copies the database of an open archive to PostgreSQL.
 func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copied) (err error) {
 	if result.Stats, err = a.frontier.Stats(ctx); err != nil {
 		return err
@@ -119,7 +120,8 @@ func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copie
 }
 
 // cancelCopy removes the identity of the directory after a failed copy. If the
-// result of the transaction is unknown, it keeps the identity.
+// transaction was committed after all, it completes the copy. If the result of
+// the transaction is unknown, it keeps the identity.
 func (a *Archive) cancelCopy(o CopyOptions, w *postgres.Worker, failure error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -142,8 +144,8 @@ func (a *Archive) closeFrontier() error {
 	return err
 }
 
-// becomeWorker stores the incarnation of the worker and renames the database,
-// after it has been closed.
+// becomeWorker closes the database, stores the identity of the worker with its
+// incarnation, and renames the database.
 func (f *folder) becomeWorker(w *postgres.Worker, closeDatabase func() error) (renamed string, err error) {
 	if err := closeDatabase(); err != nil {
 		return "", err
@@ -154,8 +156,8 @@ func (f *folder) becomeWorker(w *postgres.Worker, closeDatabase func() error) (r
 	return setAside(f.root, "copied")
 }
 
-// finishCopy completes a copy that was interrupted. If there was no copy, or if
-// its transaction was not committed, the result is nil.
+// finishCopy completes a copy that was interrupted. The result is nil if there
+// was no copy, or if its transaction was not committed.
 func finishCopy(ctx context.Context, dir string, o CopyOptions) (*Copied, error) {
 	f, err := openFolder(dir)
 	if err != nil {
@@ -200,8 +202,8 @@ func finishCopy(ctx context.Context, dir string, o CopyOptions) (*Copied, error)
 	return result, err
 }
 
-// interruptedCopy returns the error for a directory with a database and the
-// identity of a worker.
+// interruptedCopy returns the error for a directory that contains both a
+// database and the identity of a worker.
 func (f *folder) interruptedCopy() error {
 	return fetch.Usage.Errorf("the copy of the frontier of %s to PostgreSQL was interrupted: run it again", f.dir)
 }

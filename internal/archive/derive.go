@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Derive writes the index. Unless mail is nil, it also writes the mailboxes. It
-// reads the database and the WARC files, and replaces each file only when the
-// new file is complete.
+// Derive writes the index of the WARC files. If mail is not nil, it also writes
+// the mailboxes. It reads the database and the WARC files, and replaces each
+// file only when the new file is complete.
 func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 	ctx = context.WithoutCancel(ctx) // a canceled run also needs a correct index
 	var err error
@@ -40,8 +40,8 @@ func (a *Archive) Seal(ctx context.Context) error {
 	return Classify(err)
 }
 
-// seal writes the manifest and stores the digests in the database. The
-// parameter keep is the parameter of writeManifest.
+// seal writes the manifest and stores the digests in the database. It passes
+// the parameter keep to writeManifest.
 func (a *Archive) seal(ctx context.Context, keep func(name string) bool) error {
 	digest, err := a.writeManifest(ctx, keep)
 	if err == nil && a.options.Shared == nil {
@@ -82,7 +82,7 @@ func Reindex(ctx context.Context, dir string) error {
 				return err
 			}
 		}
-		return a.seal(ctx, func(name string) bool { // a killed run has changed files
+		return a.seal(ctx, func(name string) bool { // if a run was killed, it may have changed other files
 			return !isDerived(name) && (seal.Rows || isImmutable(name))
 		})
 	})

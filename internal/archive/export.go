@@ -36,26 +36,26 @@ type ExportProblem struct {
 	Err  error
 }
 
-// Exported contains the results of Export. The numbers are numbers of URLs, except
-// for Bytes and Damaged.
+// Exported contains the results of Export. Except for Bytes and Damaged, the
+// fields are numbers of URLs.
 type Exported struct {
 	Files     int64 // new files
 	Bytes     int64 // bytes in new files
 	Present   int64 // files that existed with the same content
 	Conflicts int64 // files that existed with other content
 	Damaged   int64 // captures that are damaged, truncated or incomplete
-	Redirects int64 // URLs of which the archive has only redirects
-	Errors    int64 // URLs of which the archive has only errors of the server
+	Redirects int64 // URLs with only redirects in the archive
+	Errors    int64 // URLs with only error responses in the archive
 	Skipped   int64 // URLs that were not selected
 }
 
 // exportLock is the name of the lock file in tree.PlainTmp.
 const exportLock = "lock"
 
-// Export writes a file for each object in o.Archive to the directory dir, with
-// the names that a new archive gives to them. It creates the directory if
-// necessary. Export writes the capture of an object that replay prefers. If this
-// capture is damaged, it writes the next one.
+// Export writes a file for each object in o.Archive to the directory dir. The
+// names are those that a new archive uses in its tree. Export creates the
+// directory if necessary. If an object has several captures, Export writes the
+// one that replay prefers. If this capture is damaged, it writes the next one.
 //
 // A file gets its name when it is complete and synced to disk. Export replaces no
 // file unless o.Overwrite is set. After a crash, another call with the same
@@ -146,8 +146,8 @@ func (x *exporter) exportAll() error {
 	return x.flush()
 }
 
-// export writes the object of one URL. The lines of the index begin with the
-// preferred capture.
+// export writes the object of one URL. The parameter lines contains the index
+// lines of its captures, with the preferred capture first.
 func (x *exporter) export(lines []warc.Line) error {
 	u, err := uri.Parse(lines[0].URL)
 	if err == nil {
@@ -176,7 +176,7 @@ func (x *exporter) export(lines []warc.Line) error {
 	return nil
 }
 
-// Limits of the files that exist without their final names.
+// These constants limit the number and the total size of the staged files.
 const (
 	exportBatch = 256
 	exportBytes = 64 << 20

@@ -26,7 +26,7 @@ type exportedURL struct {
 	redirect, failed bool // captures of redirects and of errors were found
 }
 
-// count counts a URL of which no object was written.
+// count counts a URL for which no object was written.
 func (e *exportedURL) count() {
 	switch {
 	case e.redirect:
@@ -36,9 +36,9 @@ func (e *exportedURL) count() {
 	}
 }
 
-// write writes the capture of an index line. The result done is false if the
-// capture is no object. Unless an error is about a local file, the capture is
-// damaged.
+// write writes the object of the capture that an index line describes. The
+// result done is false if the capture contains no object. An error means that
+// the capture is damaged, unless isLocal returns true for it.
 func (e *exportedURL) write(l warc.Line) (done bool, err error) {
 	done, coded, err := e.writeBody(l, true)
 	if err != nil && coded && !isLocal(err) { // some programs store the decoded body with the original header
@@ -91,7 +91,7 @@ func (e *exportedURL) writeBody(l warc.Line, decode bool) (done, coded bool, err
 }
 
 // replay opens the object of a capture. It returns nil if the capture is a
-// redirect, an error or no capture.
+// redirect or an error, or if the record has another type.
 func (e *exportedURL) replay(l warc.Line, decode bool) (resp *fetch.Response, coded bool, err error) {
 	resp, err = e.o.Archive.Replay(e.ctx, &fetch.Request{URL: e.url}, l)
 	switch {
@@ -112,7 +112,7 @@ func (e *exportedURL) replay(l warc.Line, decode bool) (resp *fetch.Response, co
 	return nil, false, resp.Body.Close()
 }
 
-// assign sets the path of the file.
+// assign sets e.path, the path of the exported file.
 func (e *exportedURL) assign(resp *fetch.Response) error {
 	if e.path != "" {
 		return nil
@@ -138,7 +138,7 @@ func (e *exportedURL) report(l warc.Line, err error) {
 	e.o.Report(ExportProblem{URL: l.URL, Path: e.path, Err: err})
 }
 
-// stage writes the object to a file without its final name.
+// stage writes the object to a temporary file, which flush moves to its path.
 func (e *exportedURL) stage(l warc.Line, resp *fetch.Response) error {
 	f, err := e.store.Create(Label(frontier.KeyOf(e.url.Unredacted())))
 	if err != nil {
@@ -213,11 +213,13 @@ func modifiedTime(resp *fetch.Response, l warc.Line) time.Time {
 	return at
 }
 
-// isLocal reports whether err is about a local file, and not about a record.
+// isLocal reports whether err was caused by a local file, and not by a WARC
+// record.
 func isLocal(err error) bool {
 	fault := fetch.FaultOf(Classify(err))
 	return fault == fetch.Local || fault == fetch.DiskFull
 }
 
-// isNotFolder reports whether a part of a path is a file instead of a directory.
+// isNotFolder reports whether err means that a file has the name of a directory
+// in the path.
 func isNotFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

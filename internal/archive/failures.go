@@ -14,7 +14,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Failures contains the URLs that failed in a run, and their number.
+// Failures contains the URLs that failed in a run.
 type Failures struct {
 	New      int64 // number of failed URLs that did not fail in the previous run
 	Unlisted int64 // number of failed URLs that cannot be written to failed.txt

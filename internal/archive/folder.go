@@ -64,9 +64,9 @@ func (f *folder) close() (err error) {
 	return err
 }
 
-// replaceFile writes a new version of a file. It calls write to write a partial
-// file, syncs the file and renames it to name. If write fails, the old file is
-// unchanged.
+// replaceFile writes a new version of a file. It creates a partial file, fills
+// it by calling write, syncs it and renames it to name. If write fails, the old
+// file is unchanged.
 func replaceFile(root *os.Root, name string, write func(w io.Writer) error) (err error) {
 	if err := root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
 		return err

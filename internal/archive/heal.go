@@ -24,21 +24,21 @@ import (
 // HealOptions contains the settings of Heal.
 type HealOptions struct {
 	Now     func() time.Time // clock; required
-	MaxLost float64          // share of the WARC records that may be missing
+	MaxLost float64          // maximum share of missing WARC records
 
-	// RequeueOnly leaves damaged files outside of the tree in place. Heal then
-	// only makes the URLs of damaged records and files pending.
+	// If RequeueOnly is true, Heal leaves damaged files outside of the tree in
+	// place. It only makes the URLs of damaged records pending.
 	RequeueOnly bool
 
 	// Report is called for each repair.
 	Report func(path, text string)
 }
 
-// Heal repairs the archive in the directory dir without a network. It copies the
-// intact records of a damaged WARC file to a new file. It restores damaged files
-// of the tree from WARC records, and makes the URLs of lost objects pending. It
-// moves damaged files to the attic. It then writes the index and the manifest.
-// Heal returns the number of URLs that it made pending.
+// Heal repairs the archive in the directory dir without network access. It
+// copies the intact records of a damaged WARC file to a new file. It restores
+// damaged files of the tree from WARC records, and makes the URLs of lost
+// objects pending. It moves damaged files to the attic. It then writes the
+// index and the manifest. Heal returns the number of URLs that it made pending.
 //
 // If the process is killed, the next Open or Heal completes the current step. If
 // the database is damaged, Heal changes nothing.
@@ -73,8 +73,8 @@ type healer struct {
 	ctx      context.Context
 	a        *Archive
 	o        HealOptions
-	seal     frontier.Seal     // seal before the first change
-	damaged  map[string]string // paths of the files that do not match the manifest, and descriptions
+	seal     frontier.Seal     // seal of the database before the first change
+	damaged  map[string]string // descriptions of the damage, by path, of files that do not match the manifest
 	requeued int64
 }
 
@@ -126,7 +126,7 @@ func (h *healer) findDamage() error {
 	return v.compareFiles(r, h.seal.Rows)
 }
 
-// healRecords repairs the WARC files in the database.
+// healRecords repairs each damaged WARC file that the database lists.
 func (h *healer) healRecords() error {
 	ends, err := h.a.frontier.FileEnds(h.ctx)
 	if err != nil {
@@ -181,9 +181,9 @@ func (h *healer) forgetDamaged(name string, end int64) error {
 	return err
 }
 
-// salvage copies the intact records of a WARC file to a new file. The new file
-// has the suffix warc.OpenSuffix until the database refers to it, because Open
-// removes such a file if the database does not contain it.
+// salvage copies the intact records of a WARC file to a new file. Until the
+// database refers to the new file, its name has the suffix warc.OpenSuffix.
+// After a crash, Open removes such a file if the database does not contain it.
 func (h *healer) salvage(name string) (err error) {
 	old, err := h.a.openWARC(name)
 	if err != nil {
@@ -216,9 +216,10 @@ func (h *healer) salvage(name string) (err error) {
 	return errors.Join(dir.Rename(healed+warc.OpenSuffix, healed), regularfile.SyncFolder(dir))
 }
 
-// relocate updates the places of the records that were copied from the WARC file
-// name to the file healed. All other records of the file are lost. It returns
-// the number of lost records of captures.
+// relocate updates the database after the intact records of a WARC file were
+// copied to another file. The parameters name and healed are the names of the
+// two files. All other records of the damaged file are lost. It returns the
+// number of lost records of captures.
 func (h *healer) relocate(name, healed string, size int64, moved []warc.Moved) (lost int, err error) {
 	var moves []frontier.Move
 	ids := map[string][32]byte{}
@@ -316,8 +317,8 @@ func (h *healer) restore(c *frontier.Capture) error {
 	return f.Publish(c.Path, c.Modified)
 }
 
-// requeueLost makes the URLs pending whose newest objects have lost their WARC
-// records.
+// requeueLost makes a URL pending if the WARC record of its newest object is
+// lost.
 func (h *healer) requeueLost() error {
 	var lost []frontier.Key
 	err := h.a.eachRetrieved(h.ctx, func(it frontier.Item, _ frontier.State) error {

@@ -11,8 +11,9 @@ import (
 	"github.com/anyurl/fetch/internal/tree"
 )
 
-// healOthers moves all other damaged files to the attic. The next run writes
-// them again, except for files of the attic.
+// healOthers moves the damaged files that earlier steps did not repair, such as
+// mailboxes, to the attic. The next run writes them again, except for files of
+// the attic.
 func (h *healer) healOthers() error {
 	if h.o.RequeueOnly {
 		return nil

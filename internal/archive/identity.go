@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// IdentityRules decides which web URLs identify the same object. A value with
-// only IsWeb ignores session identifiers in URLs.
+// IdentityRules decides which web URLs identify the same object. If only IsWeb
+// is set, the rules ignore session identifiers in URLs.
 type IdentityRules struct {
 	// IsWeb reports whether a scheme is a scheme of the web. Its argument is the
 	// name of the scheme. IsWeb is required.

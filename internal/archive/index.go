@@ -68,7 +68,7 @@ func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error
 	return parts, replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
 }
 
-// indexReadable writes the index of WARC files without their damaged records.
+// indexReadable writes the index of the intact records in WARC files.
 func indexReadable(w io.Writer, names ...string) error {
 	err := warc.Index(w, names...)
 	if e := (*warc.Error)(nil); errors.As(err, &e) {
@@ -78,8 +78,8 @@ func indexReadable(w io.Writer, names ...string) error {
 }
 
 // warcFiles returns the names in the directory warc that match pattern. It
-// returns regular files in names and all other files in others. A symbolic link
-// could lead to a file outside the archive.
+// returns regular files in names and all other files in others, because a
+// symbolic link could lead to a file outside the archive.
 func warcFiles(root *os.Root, pattern string) (names, others []string, err error) {
 	found, err := filesIn(root, warcFolder, pattern)
 	for _, name := range found {

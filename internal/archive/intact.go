@@ -28,8 +28,8 @@ type intactSet struct {
 	set map[recordKey]struct{}
 }
 
-// placeOf returns the key of the WARC record of c, its place, and the payload
-// that its header describes.
+// placeOf returns a key for the WARC record of c, which depends on its
+// position, its ID, its URL and its payload digest.
 func placeOf(c *frontier.Capture) recordKey {
 	return newRecordKey(c.File, strconv.FormatInt(c.Offset, 10), c.ID, c.URL, c.Proof)
 }
@@ -93,9 +93,9 @@ func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
 	return false
 }
 
-// originalOf returns the capture in another archive that the record of c refers
-// to. The result has only a URL, a date and a payload digest. If the record is not
-// such a revisit record, originalOf returns c.
+// originalOf returns the capture in another archive to which the revisit record
+// of c refers. The result has only a URL, a date and a payload digest. If c has
+// no such revisit record, originalOf returns c.
 func (a *Archive) originalOf(c *frontier.Capture) *frontier.Capture {
 	if c.Checksum != 0 || a.isRemote(c.File) { // a revisit record has no checksum
 		return c
@@ -136,7 +136,7 @@ func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
 	return h != nil && describes(c, h)
 }
 
-// A recentFile keeps the file open that was opened last, because opening a WARC
+// A recentFile caches the file that was opened last, because opening a WARC
 // file takes longer than reading a small record. It is safe for concurrent use.
 type recentFile struct {
 	mu   sync.Mutex
@@ -144,9 +144,9 @@ type recentFile struct {
 	file *os.File
 }
 
-// open returns the file with the given name, which it opens with the function
-// open if necessary. The next call of open may close the file, so that a
-// concurrent read fails.
+// open returns the file with the given name. If this file is not cached, it is
+// opened by calling the second argument. The next call may close the file, so
+// that a concurrent read fails.
 func (r *recentFile) open(name string, open func(string) (*os.File, error)) (*os.File, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

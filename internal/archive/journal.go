@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// A journal writes crawl.jsonl, a log of the visits. Only Rebuild reads this
-// file. Each line ends with a checksum.
+// A journal writes crawl.jsonl, a log of the visits. Rebuild and Visits read
+// this file. Each line ends with a checksum.
 type journal struct {
 	file *os.File
 	w    *bufio.Writer

@@ -11,7 +11,7 @@ import (
 	"iter"
 )
 
-// maxJournalLine is the maximum length of a line that readJournal accepts.
+// maxJournalLine is the maximum length of a line that readJournalLine accepts.
 const maxJournalLine = 1 << 20
 
 // A line of the journal ends with the member checksumKey, which contains the
@@ -28,18 +28,18 @@ func appendChecksum(line []byte) []byte {
 	return append(appendChecksumOf(line, line), '\n')
 }
 
-// appendChecksumOf appends the end of a line that begins with the given bytes
-// to b.
+// appendChecksumOf appends to b the checksum and the end of the line that
+// starts with the given bytes.
 func appendChecksumOf(b, line []byte) []byte {
 	var sum [4]byte
 	binary.BigEndian.PutUint32(sum[:], crc32.ChecksumIEEE(line))
 	return append(hex.AppendEncode(append(b, checksumKey...), sum[:]), `"}`...)
 }
 
-// journalLines returns the lines of a journal without their checksums. For a
-// damaged line, the line is nil. Earlier versions wrote no checksums. Therefore
-// lines without a checksum are accepted at the beginning, up to the first line
-// that has one. Each line is valid only until the next iteration.
+// journalLines returns the lines of a journal without their checksums. It
+// returns nil for a damaged line. Earlier versions wrote no checksums.
+// Therefore lines without a checksum are accepted at the beginning, up to the
+// first line that has one. Each line is valid only until the next iteration.
 func journalLines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)

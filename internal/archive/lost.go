@@ -99,8 +99,8 @@ func (a *Archive) shortFiles(ctx context.Context) (map[string]int64, error) {
 	return short, nil
 }
 
-// completeSize returns the offset after the last record before the first damage
-// in a WARC file.
+// completeSize returns the size of the intact part of a WARC file: the offset
+// after the last record before the first damage.
 func completeSize(r io.Reader) (end int64) {
 	in := warc.NewReader(r)
 	for {
@@ -116,10 +116,10 @@ func completeSize(r io.Reader) (end int64) {
 	}
 }
 
-// forget marks the records of a WARC file for which isLost returns true as lost,
-// and the revisit records that refer to them. The new size of the file is size.
-// If size is zero, the file becomes retired. forget returns the number of lost
-// records in the file.
+// forget marks a record of a WARC file as lost if isLost returns true for it.
+// It also marks the revisit records that refer to lost records. The new size of
+// the file is size. If size is zero, the file becomes retired. forget returns
+// the number of lost records in the file.
 func (a *Archive) forget(
 	ctx context.Context, name string, size int64, isLost func(*frontier.Stored) bool,
 ) (int, error) {
@@ -146,8 +146,9 @@ func (a *Archive) forget(
 	return len(moves), err
 }
 
-// forgetRevisits marks the revisit records of lost records as lost. The keys of
-// lost are record IDs, and the values are the digests of the objects.
+// forgetRevisits marks revisit records as lost if they refer to lost records.
+// The keys of lost are record IDs, and the values are the digests of the
+// objects.
 func (a *Archive) forgetRevisits(ctx context.Context, lost map[string][32]byte) error {
 	var moves []frontier.Move
 	for id, digest := range lost {
@@ -185,8 +186,8 @@ func (a *Archive) recordHeader(c *frontier.Capture) *warc.Header {
 	return h
 }
 
-// moveRetired moves the WARC files that contain no record of a capture any more
-// to the attic, and removes them from the database.
+// moveRetired moves a WARC file to the attic if it contains no record of a
+// capture any more, and removes it from the database.
 func (a *Archive) moveRetired(ctx context.Context) error {
 	names, err := a.frontier.Retired(ctx)
 	if err != nil {
@@ -211,7 +212,8 @@ func (a *Archive) moveRetired(ctx context.Context) error {
 	return nil
 }
 
-// atticName returns the name of a directory in the attic.
+// atticName returns the name of a directory in the attic, such as
+// "heal-20260102T150405Z".
 func (a *Archive) atticName(kind string) string {
 	return kind + "-" + a.started.UTC().Format("20060102T150405Z")
 }

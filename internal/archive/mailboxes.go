@@ -123,8 +123,8 @@ func (b *mailboxWriter) writeAll() error {
 	return b.finish()
 }
 
-// findGroups finds the newsgroups in the archive. An article is written to each
-// of these groups that its header field Newsgroups contains.
+// findGroups finds the newsgroups in the archive. An article is written to
+// those of these groups that its header field Newsgroups lists.
 func (b *mailboxWriter) findGroups(ctx context.Context) error {
 	for it, err := range b.a.frontier.Items(ctx, frontier.Done) {
 		if err != nil {
@@ -208,9 +208,9 @@ func (b *mailboxWriter) deliver(it frontier.Item, listing string, received time.
 	return nil
 }
 
-// boxes returns the names of the mailboxes that contain a message: the mailbox of
-// its listing and, for a news article, the other groups in the header field
-// Newsgroups.
+// boxes returns the names of the mailboxes that contain a message. These are
+// the mailbox of its listing and, for a news article, the other groups in the
+// header field Newsgroups.
 func (b *mailboxWriter) boxes(it frontier.Item, listing string) ([]string, error) {
 	r, err := b.a.Reopen(b.ctx, it.LastCapture)
 	if err != nil {
@@ -229,8 +229,8 @@ func (b *mailboxWriter) boxes(it frontier.Item, listing string) ([]string, error
 	return names, nil
 }
 
-// uniqueName returns name, or name with a suffix if a file system could confuse
-// the name with the name of another mailbox.
+// uniqueName returns name, or name with a suffix if a file system could treat
+// it as equal to the name of another mailbox.
 func (b *mailboxWriter) uniqueName(name string) string {
 	for {
 		fold := tree.Fold(name)
@@ -260,7 +260,7 @@ func (b *mailboxWriter) appendMessage(name string, message io.Reader, received t
 	return b.box.Append(message, received)
 }
 
-// maildir returns the Maildir in a directory. The Maildir remains open, because
+// maildir returns the Maildir in a directory. The Maildir is cached, because
 // opening it again would read the directory.
 func (b *mailboxWriter) maildir(folder string) (*mailstore.Maildir, error) {
 	if d := b.dirs[folder]; d != nil {

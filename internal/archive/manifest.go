@@ -20,21 +20,22 @@ import (
 
 const digestSize = sha256.Size
 
-// isListed reports whether the manifest lists the file name, which is relative
-// to the directory of the archive. The manifest lists all files except the
-// database, the lock, temporary files and the manifest itself.
+// isListed reports whether the manifest lists the file with the given name. The
+// name is relative to the directory of the archive. The manifest lists all
+// files except the database, the lock, temporary files and the manifest itself.
 func isListed(name string) bool {
 	return !strings.HasPrefix(name, database) && !strings.HasPrefix(name, manifest) &&
 		name != lockFile && name != tree.Tmp && !strings.HasPrefix(name, tree.Tmp+"/")
 }
 
-// isImmutable reports whether no run changes the file name after it was written.
+// isImmutable reports whether the file with the given name never changes after
+// it was written.
 func isImmutable(name string) bool {
 	return strings.HasPrefix(name, tree.Attic+"/") ||
 		strings.HasPrefix(name, warcFolder+"/") && !strings.HasSuffix(name, warc.OpenSuffix)
 }
 
-// isDerived reports whether Reindex writes the file name.
+// isDerived reports whether Reindex writes the file with the given name.
 func isDerived(name string) bool { return name == manifest || strings.HasPrefix(name, indexFolder+"/") }
 
 // writeManifest replaces the manifest and returns its digest. A file for which
@@ -153,8 +154,8 @@ func digestFile(root *os.Root, name string) (digest [digestSize]byte, err error)
 	return [digestSize]byte(sum.Sum(nil)), err
 }
 
-// A manifestReader reads the lines of a manifest that do not belong to the
-// tree. They are in the order of listFiles.
+// A manifestReader reads the lines of a manifest for files outside of the tree.
+// They are in the order of listFiles.
 type manifestReader struct {
 	file  *os.File // nil if there is no manifest
 	lines *bufio.Scanner
@@ -168,7 +169,7 @@ type manifestLine struct {
 	escaped string // escaped name of the file
 }
 
-// openManifest opens the manifest of the archive. It reports as intact whether
+// openManifest opens the manifest of the archive. The result intact is true if
 // the manifest has the digest in seal.
 func (a *Archive) openManifest(seal frontier.Seal) (r *manifestReader, intact bool, err error) {
 	r = &manifestReader{}
@@ -188,17 +189,18 @@ func (a *Archive) openManifest(seal frontier.Seal) (r *manifestReader, intact bo
 	return r, bytes.Equal(digest[:], seal.Manifest), nil
 }
 
-// advance reads the next line outside of the tree. It skips invalid lines.
+// advance reads the next line for a file outside of the tree. It skips invalid
+// lines.
 func (r *manifestReader) advance() {
-	for r.more = false; !r.more && r.lines.Scan(); { // an error of reading the file ends the lines
+	for r.more = false; !r.more && r.lines.Scan(); { // a read error ends the lines
 		digest, escaped, ok := parseDigest(r.lines.Text())
 		r.more = ok && !strings.HasPrefix(escaped, tree.Dir+"/")
 		r.line = manifestLine{digest, escaped}
 	}
 }
 
-// digest returns the digest of a file. The names must be passed in the order of
-// listFiles.
+// digest returns the digest of a file according to the manifest. Successive
+// calls must pass the names in the order of listFiles.
 func (r *manifestReader) digest(name string) (digest [digestSize]byte, listed bool) {
 	name = nameEscapes.Replace(name)
 	for r.more && r.line.escaped < name {

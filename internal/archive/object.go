@@ -46,8 +46,9 @@ func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.Rea
 	}{body, f}, nil
 }
 
-// original returns a capture of the content of c with a complete record. It
-// returns c if there is no other capture.
+// original returns a capture that has the content of c and a complete record,
+// because c may have only a revisit record. It returns c if there is no other
+// capture.
 func (a *Archive) original(ctx context.Context, c *frontier.Capture) (*frontier.Capture, error) {
 	if a.options.Shared != nil && c.Checksum != 0 {
 		return c, nil
@@ -59,7 +60,8 @@ func (a *Archive) original(ctx context.Context, c *frontier.Capture) (*frontier.
 	return c, err
 }
 
-// openStored opens a WARC file for reading, in the directory or in the store.
+// openStored opens a WARC file for reading, from the directory if it exists
+// there, or else from the store.
 func (a *Archive) openStored(ctx context.Context, name string) (store.File, error) {
 	f, err := a.openWARC(name)
 	if err == nil {
@@ -138,8 +140,8 @@ func openPayload(r *warc.Reader, h *warc.Header) (io.Reader, fetch.Header, error
 	return m, fields, err
 }
 
-// readStored reads the header of an archived HTTP response. The body then
-// follows in m.
+// readStored reads the header of an archived HTTP response. Afterward, m reads
+// the body.
 func readStored(m *http1.Reader) (code int, fields fetch.Header, err error) {
 	head, err := m.ReadHead()
 	if err != nil {

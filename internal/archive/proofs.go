@@ -9,13 +9,13 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// maxProofs is the maximum number of records in a set of proofs.
+// maxProofs is the maximum number of records in a proofs or intactSet value.
 const maxProofs = 1 << 15
 
-// proofs is the set of WARC records that this process has written or verified.
-// The database may come from an untrusted source and may contain false digests.
-// With a false digest, new content could be recorded as a revisit of another
-// object and be lost.
+// proofs is the set of WARC records whose objects this process has written or
+// verified. The database may come from an untrusted source and may contain
+// false digests. With a false digest, new content could be recorded as a
+// revisit of another object and be lost.
 type proofs map[recordKey]struct{}
 
 // A recordKey is a digest of the description of a WARC record. It needs less
@@ -32,7 +32,8 @@ func newRecordKey(parts ...string) recordKey {
 	return sha256.Sum256(b)
 }
 
-// proofOf returns the key of the record of c and the digest of its object.
+// proofOf returns a key for the WARC record of c, which also depends on the
+// digest of its object.
 func proofOf(c *frontier.Capture) recordKey {
 	return newRecordKey(c.ID, c.URL, c.Proof, string(c.Digest[:]))
 }
@@ -45,14 +46,15 @@ func (s proofs) add(p recordKey) {
 	s[p] = struct{}{}
 }
 
-// proveObject reads the WARC record of c. It reports whether the record
-// contains the object of c.
+// proveObject reports whether the WARC record of c contains the object of c. It
+// reads the record unless a.proofs contains it.
 func (a *Archive) proveObject(c *frontier.Capture) bool {
 	p := proofOf(c)
 	if _, ok := a.proofs[p]; ok {
 		return true
 	}
-	// A client that does not decode bodies stores them with their content coding.
+	// If the client did not decode the body, the object is the body with its
+	// content coding.
 	if !a.hasObject(c, objectOf) && !a.hasObject(c, payloadOf) {
 		return false
 	}

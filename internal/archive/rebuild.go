@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNoDatabase means that a directory contains files of an archive, but no
-// database. Rebuild creates the database again.
+// database. Rebuild can create it again.
 var ErrNoDatabase = fetch.Local.Errorf("the archive has no database")
 
 // ErrIntact means that Rebuild found a database without damage.
@@ -32,9 +32,9 @@ type RebuildOptions struct {
 	// that the line is damaged.
 	Decode func(line []byte) (LogLine, error)
 
-	// NewItem returns the item for a URL that only a WARC record contains, and
-	// its state. The parameter text is the canonical form of u, and via is the
-	// URL of the page with the link, or "".
+	// NewItem returns the item for a URL that was found only in a WARC record,
+	// and its state. The parameter text is the canonical form of u, and via is
+	// the URL of the page that links to u, or "".
 	NewItem func(u uri.URI, text, via string) (frontier.Item, frontier.State)
 
 	// Note returns the note of a run with the given seeds.
@@ -61,8 +61,8 @@ type Rebuilt struct {
 	Replaced       string // new name of the old database, or "" if there was none
 }
 
-// Rebuild creates the database of the archive in the directory dir again, from
-// the journal, the WARC files and the tree. It renames an existing database and
+// Rebuild recreates the database of the archive in the directory dir from the
+// journal, the WARC files and the tree. It renames an existing database and
 // removes no file. If the existing database is not damaged and Force is not
 // set, Rebuild returns ErrIntact and changes nothing.
 //
@@ -90,9 +90,10 @@ func Rebuild(ctx context.Context, dir string, o RebuildOptions) (Rebuilt, error)
 // newDatabase is the name of the database until it is complete.
 const newDatabase = tree.Tmp + "/" + database
 
-// databaseSuffixes lists the suffixes of the files of an SQLite database. The
-// database itself is the first one. Otherwise a database without its log would
-// remain after a crash, and would look like the database of an earlier time.
+// databaseSuffixes lists the suffixes of the files of an SQLite database. Files
+// are renamed in this order. If the database itself were not the first one, a
+// crash could leave a database without its log, which looks like an older
+// database.
 var databaseSuffixes = [...]string{"", "-wal", "-shm", "-journal"}
 
 type rebuild struct {
@@ -152,7 +153,7 @@ func (r *rebuild) checkOld(ctx context.Context) error {
 	return err
 }
 
-// build fills the new database.
+// build creates the new database from the journal, the WARC files and the tree.
 func (r *rebuild) build(ctx context.Context) (err error) {
 	if r.a.layout, err = r.findLayout(); err != nil {
 		return err
@@ -178,8 +179,8 @@ func (r *rebuild) build(ctx context.Context) (err error) {
 	return errors.Join(err, r.builder.Close())
 }
 
-// findLayout determines the version of the rules for paths from the names in
-// the tree.
+// findLayout determines which version of the rules for paths the tree uses,
+// from the names of its files.
 func (r *rebuild) findLayout() (tree.Layout, error) {
 	for e, err := range r.a.store.Walk() {
 		if err != nil {
@@ -225,7 +226,7 @@ func setAside(root *os.Root, label string) (renamed string, err error) {
 			return renamed, err
 		}
 	}
-	syncNames(root) // the old log must not remain beside a new database
+	syncNames(root) // the old log must not remain next to a new database
 	return renamed, nil
 }
 
@@ -238,8 +239,8 @@ func syncNames(root *os.Root) {
 	}
 }
 
-// hasContent reports whether the directory contains files of an archive that
-// only a database can describe.
+// hasContent reports whether the directory contains WARC files, files in the
+// tree or mailboxes, which require a database.
 func (f *folder) hasContent() (bool, error) {
 	names, _, err := warcFiles(f.root, "*.warc.gz*")
 	if len(names) > 0 || err != nil {

@@ -54,8 +54,8 @@ func (r *rebuild) addVisits(ctx context.Context) error {
 	return r.builder.AddVisits(ctx, batch)
 }
 
-// maxRuns is the maximum number of a run that a line can have. A later run adds
-// one to it.
+// maxRuns is the maximum run number in a line of the journal. The next run adds
+// one to this number.
 const maxRuns = 1 << 40
 
 var errDamagedLine = errors.New("the line is damaged")
@@ -89,7 +89,7 @@ func (r *rebuild) decode(line []byte) (l LogLine, err error) {
 	return l, nil
 }
 
-// maxSeeds is the maximum number of seeds that a rebuild remembers.
+// maxSeeds is the maximum number of seeds that a rebuild collects.
 const maxSeeds = 10_000
 
 // noteRun collects the properties of the newest run from a line of the journal.

@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// addFiles completes the captures with the files in the tree. It computes the
-// digests that the journal of an earlier version lacks. It also finds the files
-// of objects that only WARC records describe.
+// addFiles adds the paths and digests of files in the tree to the captures. It
+// computes the digests that the journal of an earlier version lacks. It also
+// finds the files of objects that only WARC records describe.
 func (r *rebuild) addFiles(ctx context.Context) error {
 	if _, err := r.a.folder.root.Stat(tree.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -71,9 +71,9 @@ type warcScan struct {
 	file string // name of the finished file
 
 	main    string // ID of the first record of the group
-	missing int    // number of records of the group that were not read yet
+	missing int    // number of records of the group that have not been read yet
 	object  *frontier.Record
-	via     string // URL of the page with the link to the object
+	via     string // URL of the page that links to the object
 	batch   []frontier.Record
 }
 

@@ -142,7 +142,8 @@ func (r *records) write(group []*warc.Record) ([]warc.Place, error) {
 	return places, r.addLines(places)
 }
 
-// setCurrent records the name of the current file.
+// setCurrent sets the current file. If another file was current before,
+// setCurrent also records the time.
 func (r *records) setCurrent(name string) {
 	if name != r.current {
 		r.current, r.age.opened = name, r.age.now()
@@ -196,8 +197,9 @@ func (r *records) rewind() (err error) {
 }
 
 // markCommitted stores the new sizes of the WARC files after a transaction. If
-// a file has reached its maximum size, markCommitted finishes the file. A
-// finished file contains only committed records and is never truncated.
+// a file has reached its maximum size or age, markCommitted finishes the
+// current file. A finished file contains only committed records and is never
+// truncated.
 func (r *records) markCommitted() error {
 	defer clear(r.ends)
 	maps.Copy(r.committed, r.ends)

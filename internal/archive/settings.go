@@ -20,7 +20,8 @@ func (a *Archive) WriteReport(json, text func(io.Writer) error) error {
 	return Classify(errors.Join(err, replaceFile(a.folder.root, reportText, text)))
 }
 
-// WriteOptions replaces the options of the last run, which ReadOptions returns.
+// WriteOptions stores the options of a run for ReadOptions. It replaces the
+// options of the previous run.
 func (a *Archive) WriteOptions(text []byte) error {
 	return Classify(replaceFile(a.folder.root, optionsFile, func(w io.Writer) error {
 		_, err := w.Write(text)

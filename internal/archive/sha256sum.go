@@ -11,8 +11,8 @@ var (
 	nameUnescapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r")
 )
 
-// appendDigest appends the line of one file to b. If the name contains a
-// backslash or a line break, the name is escaped, and the line starts with a
+// appendDigest appends the manifest line of one file to b. If the name contains
+// a backslash or a line break, the name is escaped, and the line starts with a
 // backslash.
 func appendDigest(b []byte, sum [sha256.Size]byte, name string) []byte {
 	escaped := nameEscapes.Replace(name)
@@ -25,8 +25,8 @@ func appendDigest(b []byte, sum [sha256.Size]byte, name string) []byte {
 	return append(b, '\n')
 }
 
-// parseDigest parses a line of appendDigest without its line break. It returns
-// the escaped name of the file.
+// parseDigest parses a line that appendDigest wrote, without its line break. It
+// returns the escaped name of the file.
 func parseDigest(line string) (sum [sha256.Size]byte, escaped string, ok bool) {
 	digits, name, ok := strings.Cut(strings.TrimPrefix(line, `\`), "  ")
 	b, err := hex.DecodeString(digits)

@@ -47,7 +47,7 @@ type identity struct {
 }
 
 // join opens the shared frontier as the worker of this directory. A new
-// directory becomes a worker.
+// directory becomes the directory of a worker.
 func (a *Archive) join(ctx context.Context) error {
 	s := a.options.Shared
 	if _, err := a.folder.root.Lstat(database); err == nil {
@@ -80,7 +80,7 @@ func (a *Archive) join(ctx context.Context) error {
 	if a.ledger, err = postgres.LedgerOf(f); err != nil {
 		return err
 	}
-	if w.Incarnation > 1 { // the names differ from those of lost files
+	if w.Incarnation > 1 { // new names must differ from those of lost files
 		a.incarnation = fmt.Sprintf(".%d", w.Incarnation)
 	}
 	if w.Incarnation != id.Incarnation {
@@ -91,8 +91,8 @@ func (a *Archive) join(ctx context.Context) error {
 }
 
 // place describes the machine and the path of the directory. Two processes with
-// the same place exclude each other by the lock of the directory. A machine that
-// was started again is another place; the text after "#" identifies its start.
+// the same place cannot both hold the lock of the directory. After a reboot,
+// the place differs, because the text after "#" identifies the boot.
 func (f *folder) place() string {
 	name, _ := os.Hostname()
 	path, err := filepath.Abs(f.dir)
@@ -147,9 +147,9 @@ func (f *folder) checkNotShared() error {
 	return fetch.Usage.Errorf("%s belongs to the worker %s of a crawl with a shared frontier", f.dir, id.Worker)
 }
 
-// isRemote reports whether the directory lacks the WARC file with the given name,
-// because another worker of a shared crawl wrote it, or because it is in the
-// store.
+// isRemote reports whether the WARC file with the given name is not in the
+// directory. Such a file was written by another worker of a shared crawl, or is
+// in the store.
 func (a *Archive) isRemote(name string) bool {
 	if a.options.Shared == nil || name == "" {
 		return false

@@ -14,8 +14,8 @@ import (
 	"github.com/anyurl/fetch/internal/upload"
 )
 
-// ErrFilesLost means that the directory of a worker lacks committed records that
-// are not in the store either.
+// ErrFilesLost means that committed records of a worker are neither in its
+// directory nor in the store.
 var ErrFilesLost = fetch.Local.Errorf("the directory lacks WARC files of the crawl")
 
 // settleSpool compares the WARC files of a worker with the database. A file that
@@ -75,8 +75,8 @@ func (a *Archive) isShort(f *postgres.File) (bool, error) {
 	return err == nil && info.Size() < f.Size, err
 }
 
-// openUploads schedules the upload of all finished files, and removes the copies
-// of stored files.
+// openUploads schedules the upload of all finished files. Unless KeepLocal is
+// set, it removes the local copies of stored files.
 func (a *Archive) openUploads(ctx context.Context) error {
 	s := a.options.Shared
 	a.uploads = upload.New(upload.Options{
@@ -147,7 +147,8 @@ func (a *Archive) Upload(ctx context.Context) error {
 }
 
 // rotateFiles finishes the current WARC file when it reaches its maximum age,
-// until ctx ends. Otherwise a file would remain local while the worker waits.
+// until ctx ends. Otherwise the file would not be uploaded while the worker is
+// idle.
 func (a *Archive) rotateFiles(ctx context.Context) error {
 	if a.options.FileAge <= 0 {
 		return nil
@@ -212,9 +213,9 @@ func (a *Archive) Backlog() (files int, bytes int64) {
 }
 
 // mayRefer reports whether a revisit record may refer to a record in the WARC
-// file with the given name, which CapturesByDigest returned. With a store, the
-// record must be in the store or in the file of the revisit record, because a
-// local file can be lost.
+// file with the given name. The name comes from CapturesByDigest. With a store,
+// the record must be in the store or in the file of the revisit record, because
+// a local file can be lost.
 func (a *Archive) mayRefer(name string) bool {
 	if a.uploads == nil {
 		return !a.isRemote(name)
@@ -222,8 +223,8 @@ func (a *Archive) mayRefer(name string) bool {
 	return name == a.records.current || !a.uploads.Waits(name)
 }
 
-// firstSerial returns the serial number of the first WARC file that this process
-// creates. A file in the store must not get the name of a new file.
+// firstSerial returns the serial number of the first WARC file that this
+// process creates. A new file must not get the name of a file in the store.
 func (a *Archive) firstSerial(ctx context.Context) (int, error) {
 	n, err := a.ledger.Count(ctx)
 	return int(n), err

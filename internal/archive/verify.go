@@ -26,9 +26,10 @@ type Finding struct {
 }
 
 // Verify checks all files of the archive in the directory dir. It verifies the
-// database against the digest of its rows, the files in the tree against the
-// database, the digests of all WARC records, and all other files against the
-// manifest. It also finds files that are not in the database or the manifest.
+// database against the digest of its rows, and the files in the tree against
+// the database. It verifies the digests of all WARC records, and all other
+// files against the manifest. It also finds files that are not in the database
+// or the manifest.
 //
 // Verify calls report for each problem and stops when report returns false. If
 // the database is damaged, Verify checks nothing else. If URLs are still

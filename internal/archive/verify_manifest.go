@@ -94,8 +94,9 @@ func (v *verifier) compareFiles(r *manifestReader, ended bool) error {
 	return err
 }
 
-// addMissing reports the files that the manifest lists before the given
-// escaped name. Missing WARC files have been reported by checkRecords.
+// addMissing reports the missing files: those that the manifest lists between
+// the current line and the given escaped name. Missing WARC files have been
+// reported by checkRecords.
 func (v *verifier) addMissing(r *manifestReader, ended bool, before string) error {
 	for ; r.more && r.line.escaped < before; r.advance() {
 		name := nameUnescapes.Replace(r.line.escaped)

@@ -17,10 +17,10 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// VerifyStored checks the WARC files of a crawl with a shared frontier in a
-// store. It reads every stored file again and compares its size and its digest
-// with the database. It verifies all records, and checks that each capture in the
-// database has its record. It also lists the objects of the store that the
+// VerifyStored checks the WARC files in the store of a crawl with a shared
+// frontier. It reads every stored file and compares its size and its digest
+// with the database. It verifies all records, and checks that each capture in
+// the database has its record. It also lists the objects of the store that the
 // database does not record, and the files that are not in the store yet.
 //
 // VerifyStored calls report for each problem and stops when report returns false.
@@ -45,7 +45,7 @@ type storedVerifier struct {
 	ledger   *postgres.Ledger
 	store    store.Store
 	report   func(Finding) bool
-	err      error // error that ended files
+	err      error // error that ended the sequence of files
 	records  warc.RecordVerifier
 	buffer   []byte
 }
@@ -79,8 +79,8 @@ func (v *storedVerifier) verify() error {
 	return err
 }
 
-// files returns the stored files, after it has compared them with the database.
-// After an error, the sequence ends, and v.err is not nil.
+// files returns the files in the store. It first compares each file with the
+// database. After an error, the sequence ends, and v.err is not nil.
 func (v *storedVerifier) files() iter.Seq2[string, io.Reader] {
 	return func(yield func(string, io.Reader) bool) {
 		for f, err := range v.ledger.All(v.ctx) {
@@ -95,7 +95,8 @@ func (v *storedVerifier) files() iter.Seq2[string, io.Reader] {
 	}
 }
 
-// file checks one file. If the file is in the store, file passes it to use.
+// file compares one file with the database. If the file is in the store, its
+// content is passed to the function use.
 func (v *storedVerifier) file(f *postgres.File, use func(io.Reader) bool) error {
 	switch f.State {
 	case postgres.Written:
@@ -132,7 +133,7 @@ func (v *storedVerifier) file(f *postgres.File, use func(io.Reader) bool) error 
 	return nil
 }
 
-// A temporaryFile is the copy of an object.
+// A temporaryFile is a local copy of an object in the store.
 type temporaryFile struct{ *os.File }
 
 func (f temporaryFile) remove() {
@@ -190,7 +191,8 @@ func (v *storedVerifier) hasRecord(c *frontier.Capture, file io.ReaderAt) bool {
 	return err == nil && n == c.Length && sum.Sum32() == c.Checksum
 }
 
-// findUnrecorded lists the objects of the store that are no part of the crawl.
+// findUnrecorded reports the objects in the store that the database does not
+// record.
 func (v *storedVerifier) findUnrecorded() error {
 	const chunk = 1000
 	var names []string

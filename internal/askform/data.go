@@ -68,8 +68,8 @@ func unstuff(line string) string {
 	return line
 }
 
-// StepArg returns the form data for a step of a plan, with masked passwords. It
-// returns "" if f is nil.
+// StepArg returns the form data as the plan of a request shows it, with masked
+// passwords. It returns "" if f is nil.
 func (f *Data) StepArg() string {
 	if f == nil {
 		return ""

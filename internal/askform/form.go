@@ -1,5 +1,5 @@
-// Package askform has the forms of Gopher+ items: the fields of the +ASK
-// attribute, and the form data with the answers.
+// Package askform implements the forms of Gopher+ items. It parses the fields
+// in the +ASK attribute and encodes the answers of the user for the server.
 package askform
 
 import (
@@ -20,7 +20,7 @@ type Form []Field
 type Field struct {
 	Kind    FieldKind
 	Prompt  string
-	Default string   // or "" if the field has no default
+	Default string   // default answer, or "" if there is none
 	Choices []string // the choices if Kind is Choice
 }
 
@@ -45,8 +45,8 @@ var fieldKinds = map[string]FieldKind{
 	"select": Check, "choose": Choice, "choosef": File,
 }
 
-// HasAnswer reports whether a field of this kind has an answer, in contrast to
-// notes and files.
+// HasAnswer reports whether the user fills in fields of this kind. Notes are
+// only shown, and local files are never sent.
 func (k FieldKind) HasAnswer() bool { return k != Note && k != File }
 
 // Parse parses the lines of a +ASK block. A line without a kind becomes a
@@ -76,7 +76,7 @@ func parseField(k FieldKind, rest string) Field {
 		f.Choices = strings.Split(values, "\t")
 		f.Default = f.Choices[0]
 	case Check:
-		if p, v, ok := cutLast(prompt, ":"); ok && values == "" { // same format as in the UMN client
+		if p, v, ok := cutLast(prompt, ":"); ok && values == "" { // "PROMPT:DEFAULT", as in the UMN client
 			f.Prompt, f.Default = p, v
 		}
 		if f.Default != "1" {
@@ -94,16 +94,17 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// Fill returns the answers to f, one for each field. An entry for the field in
-// answers has precedence. Otherwise, Fill uses the result of prompt if prompt
-// is not nil, and then the default of the field.
+// Fill returns the answers to f, one for each field. It takes an answer from
+// the map answers if there is one for the field. Otherwise it calls prompt or,
+// if prompt is nil, uses the default of the field.
 //
 // The keys of answers are prompts or field numbers. Prompts are compared
 // without regard to case and to a final colon or question mark. Numbers start
 // at "1" and do not count notes.
 //
-// If a field has no answer, the error has the fault NeedQuery. If a key of
-// answers matches no field or two fields, the error has the fault Usage.
+// If a field has neither an answer nor a default, the error has the fault
+// NeedQuery. If a key of answers matches no field or two fields, the error has
+// the fault Usage.
 func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)) ([]string, error) {
 	assigned, err := f.assign(answers)
 	if err != nil {
@@ -128,7 +129,8 @@ func (f Form) Fill(answers map[string]string, prompt func(Field) (string, error)
 	return filled, nil
 }
 
-// assign returns the answers of the user by the index of the field in the form.
+// assign finds the field of each user-supplied answer. The keys of the result
+// are indexes of fields in the form.
 func (f Form) assign(answers map[string]string) (map[int]string, error) {
 	assigned := make(map[int]string, len(answers))
 	for _, name := range slices.Sorted(maps.Keys(answers)) {

@@ -6,9 +6,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Attributes returns the URL of the attributes of the item at u, which contain
-// its form. The result ok is false if u does not end with the command "?",
-// which menus have in the URLs of items with a form.
+// Attributes returns the URL from which the attributes of the item at u are
+// fetched, including its form. The URL u must end with the command "?", which
+// marks an item with a form. Otherwise ok is false.
 func Attributes(u uri.URI) (attributes uri.URI, ok bool) {
 	item, ok := itemPath(u)
 	if !ok {
@@ -18,7 +18,8 @@ func Attributes(u uri.URI) (attributes uri.URI, ok bool) {
 	return attributes, err == nil
 }
 
-// itemPath returns the path of u without the command "?".
+// itemPath returns the path of u without the command "?" at its end. The result
+// ok is false if u is not a gopher URL with this command.
 func itemPath(u uri.URI) (path string, ok bool) {
 	scheme := u.Scheme()
 	path = u.Path()
@@ -33,8 +34,8 @@ func itemPath(u uri.URI) (path string, ok bool) {
 	return "", false
 }
 
-// URL returns the URL that sends form data to the item at u. The URL u ends with
-// the command "?", as in [Attributes].
+// URL returns the URL that sends the form data f to the item at u. The URL u
+// must end with the command "?", as in [Attributes].
 func (f *Data) URL(u uri.URI) (filled uri.URI, ok bool) {
 	item, ok := itemPath(u)
 	if !ok {

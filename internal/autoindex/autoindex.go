@@ -30,18 +30,18 @@ type Reader struct {
 
 // A row is a line of a listing.
 type row struct {
-	href          string // or "" if the row has no link
+	href          string // target of the link, or "" if the row has no link
 	before, after text   // text before and after the link
 	name          text   // text of the link
-	date          string // date in an attribute
+	date          string // value of the attribute datetime of a time element
 	size          string
 }
 
 // New returns a Reader for the page with the URL base.
 func New(base uri.URI) *Reader { return &Reader{base: base} }
 
-// maxText is the maximum length of the texts of a row, in bytes. Longer texts
-// are truncated.
+// maxText limits each text of a row, in bytes. A text that has reached this
+// length does not grow further.
 const maxText = 1 << 10
 
 type text string

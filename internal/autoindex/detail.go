@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/lazy"
 )
 
-// dates lists the date formats of listings, each as a regular expression and as
-// layouts of package time.
+// dates lists the date formats of listings. Each has a regular expression that
+// finds a date, and layouts of package time that parse it.
 var dates = []struct {
 	form    func() *regexp.Regexp
 	layouts []string
@@ -36,9 +36,9 @@ var (
 	lastForm = lazy.Regexp(`(?:^| )(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?$`)
 )
 
-// readDetail sets the date and the size of e from the text beside a link. It
-// reports whether the text contains a date. The words of the text must be
-// separated by single spaces.
+// readDetail sets the date and the size of e from the text before or after a
+// link. It reports whether the text contains a date. The words of the text must
+// be separated by single spaces.
 func readDetail(e *fetch.Entry, text string) bool {
 	for _, d := range dates {
 		at := d.form().FindStringIndex(text)

@@ -24,7 +24,7 @@ type evidence struct {
 	parents  int // number of links to the directory, a sorted view or a parent directory
 	others   int // number of other links
 
-	texts, chars int // number of texts and bytes in containers before the first child
+	texts, chars int // number of texts in containers, and their bytes; limited only if there is no child
 	loose        int // number of bytes of text outside containers
 }
 
@@ -34,7 +34,7 @@ const (
 	maxTexts   = 20
 	maxChars   = 400
 	maxLoose   = 200 // bytes of text outside containers after the first entry; before it, the limit is 0
-	minEntries = 5   // number of entries that prove an incomplete page to be a listing
+	minEntries = 5   // number of entries after which an incomplete page is accepted as a listing
 )
 
 // IsListing reports whether page is a directory listing of dir that a server
@@ -118,8 +118,8 @@ func (p *evidence) namesPath(dir uri.URI) bool {
 	return strings.HasSuffix(p.title.words(), path) || strings.HasSuffix(p.heading.words(), path)
 }
 
-// countText counts a text of the page. It reports whether the text is a title,
-// a heading or invisible, so that it does not belong to a row.
+// countText adds a text of the page to the counts. It reports whether the text
+// is a title, a heading or invisible, so that it does not belong to a row.
 func (p *evidence) countText(s string, link bool) bool {
 	switch {
 	case p.hiddenIn != "":
@@ -179,8 +179,8 @@ func (p *evidence) setPart(t *text, start bool) {
 	}
 }
 
-// countChild counts an entry of the listing. The parameter shown is the text of
-// its link, which may be a shortened name.
+// countChild adds an entry of the listing to the counts. The parameter shown is
+// the text of its link, which may be a shortened name.
 func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	p.children++
 	if dated {
@@ -194,8 +194,8 @@ func (p *evidence) countChild(e *fetch.Entry, shown string, dated bool) {
 	}
 }
 
-// countOther counts a link that is not an entry. If err is not nil, the link is
-// not a valid URL and u is ignored.
+// countOther adds a link that is not an entry to the counts. If err is not nil,
+// the link is not a valid URL and u is ignored.
 func (p *evidence) countOther(dir, u uri.URI, err error) {
 	_, fragment := u.Fragment()
 	if err == nil && !fragment && sameSite(dir, u) &&

@@ -19,7 +19,7 @@ import (
 // base URI. Any field may be zero.
 type Document struct {
 	Media  string // media type, parameters ignored
-	Head   []byte // the first bytes of its decoded body, used only for HTML
+	Head   []byte // the first bytes of the decoded body, used only for HTML
 	Header Header // header of the MIME entity, the message or the response
 	// If HTTP is true, Header is the header of an HTTP response. In HTTP, Of
 	// ignores the Content-Location field, because it is not a base URI (RFC

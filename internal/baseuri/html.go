@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxHead is the maximum number of bytes in which the function Of searches for
+// MaxHead is the maximum number of bytes of a document that [Of] searches for
 // an HTML base element.
 const MaxHead = 64 << 10
 

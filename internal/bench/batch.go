@@ -32,13 +32,14 @@ func batchCases() []Case {
 	}}
 }
 
-// fetchMany returns the arguments that retrieve the URLs of a list in parallel.
+// fetchMany returns the arguments with which fetch retrieves a list of URLs in
+// parallel.
 func fetchMany(flags ...string) []string {
 	return append([]string{"--no-config", "-s", "-Z", "--input-file", "{list}"}, flags...)
 }
 
-// serveMany returns a function that starts nginx with many files of 1,000 bytes
-// and the same content. The contents are equal, because curl mixes the output of
+// serveMany returns a function that starts nginx with many files, which all
+// contain the same 1,000 bytes. They are equal because curl mixes the output of
 // parallel transfers. nginx does not limit the number of requests per
 // connection.
 func serveMany(files int) func(peer.TB) Object {
@@ -58,8 +59,8 @@ func serveManyHTTP2(files int) func(peer.TB) Object {
 	}
 }
 
-// putMany creates the files of serveMany and the lists of their URLs, which
-// begin with base.
+// putMany creates the files of serveMany. It also creates two lists of their
+// URLs, one for fetch and one for curl. The URLs begin with base.
 func putMany(s *peer.Server, base string, files int) Object {
 	var list, config strings.Builder
 	body := []byte(strings.Repeat("x", 1000))

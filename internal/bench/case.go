@@ -16,8 +16,8 @@ import (
 type Case struct {
 	Name    string
 	Serve   func(t peer.TB) Object
-	Fetch   []string // arguments, in which {dir} is replaced by an empty directory, and {url} and so on by Words
-	Rivals  []Rival  // targets compare with the first one
+	Fetch   []string // arguments; {dir} stands for an empty directory, and {url} and so on for values of Object.Words
+	Rivals  []Rival  // the ratios of Targets refer to the first rival
 	Starts  int      // number of processes in a run, one after another; 0 means 1
 	Targets []Target
 
@@ -44,8 +44,9 @@ type Object struct {
 	CheckDir func(dir string) error
 }
 
-// A Target is a performance goal for one measure. It limits the ratio of the
-// result to the result of the first rival, or it limits the result.
+// A Target is a performance goal for one measure. Ratio limits the result of
+// fetch divided by that of the first rival. Limit limits the result of fetch
+// itself.
 type Target struct {
 	Measure measure
 	Ratio   float64
@@ -114,8 +115,8 @@ func (c Case) programs(b *block, opts options) []program {
 
 func (r Rival) name() string { return filepath.Base(r.Program) }
 
-// find returns the path of a program. It builds a program of this module, which
-// begins with "./".
+// find returns the path of a program. If the name begins with "./", it is a Go
+// program of this module, and find builds it.
 func find(b *block, program string) (string, error) {
 	if !strings.HasPrefix(program, "./") {
 		return exec.LookPath(program)

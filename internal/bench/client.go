@@ -74,7 +74,7 @@ func (c *client) readChunks() ([]byte, error) {
 			return nil, err
 		}
 		start := len(c.body)
-		c.body = append(c.body, make([]byte, size+2)...) // with the line break
+		c.body = append(c.body, make([]byte, size+2)...) // chunk data and its line break
 		if _, err := io.ReadFull(c.in, c.body[start:]); err != nil {
 			return nil, err
 		}

@@ -8,20 +8,21 @@ import (
 	"github.com/anyurl/fetch/internal/peer"
 )
 
-// scale is the number of times that a large task has the items of a normal one.
+// scale is the number of items in a large task divided by the number in a
+// normal task.
 const scale = 10
 
-// flat is the target for the ratio between the time for an item of a large task
-// and of a normal one.
+// flat is the maximum ratio of the time per item in a large task to the time
+// per item in a normal task.
 const flat = 1.3
 
-// A growth contains tasks that are measured with a normal number of items, and
-// with ten times as many. The cost of an item must not grow.
+// A growth is a group of tasks. Each task is measured with a normal number of
+// items and with ten times as many. Its cost per item must not grow.
 type growth struct {
 	name   string
 	item   string // name of an item, such as "file"
 	items  string // plural of item
-	normal int    // number of items
+	normal int    // number of items in a normal task
 	serve  func(items int) func(peer.TB) Object
 	steps  []step // tasks, which share the servers and the files
 }
@@ -29,13 +30,14 @@ type growth struct {
 // A step is a task of a growth.
 type step struct {
 	name    string
-	program string   // another program than fetch, as in Rival
-	args    []string // as in Case
-	items   int      // number of items if it does not depend on the size; 0 otherwise
+	program string   // program that runs instead of fetch, as in Rival
+	args    []string // as in Case.Fetch
+	items   int      // fixed number of items, or 0 if it depends on the size
 	lines   bool     // the standard output has a line for each item
 	memory  float64  // limit in bytes; 0 means 64 MiB
 
-	// If measure is not nil, it measures the task in place of a process.
+	// If measure is not nil, it performs and measures the task. No program is
+	// then started for program and args.
 	measure func(b *block, opts options, object Object, items int) usage
 }
 
@@ -67,7 +69,7 @@ func (g growth) compare(b *block, opts options) []row {
 	return rows
 }
 
-// rows returns the rows of a step.
+// rows returns the table rows of a step, one for each measure.
 func (g growth) rows(s step, normal, large usage) []row {
 	var rows []row
 	name := fmt.Sprintf("%s, %s %s", s.name, count(scale*g.normal), g.items)
@@ -126,7 +128,7 @@ func (g growth) run(b *block, opts options, s step, object Object, items int, ch
 	return u
 }
 
-// count returns a number with commas.
+// count formats n with a comma before each group of three digits.
 func count(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

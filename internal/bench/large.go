@@ -17,8 +17,8 @@ const (
 	replayed     = 2000     // pages that are requested from the archives
 )
 
-// largeCases returns the cases of make bench-large. The numbers of items are
-// those of the normal size. The large size has ten times as many.
+// largeCases returns the cases of make bench-large. The field normal is the
+// number of items in a normal task. A large task has ten times as many.
 func largeCases() []Case {
 	mirror := []string{"--no-config", "-s", "mirror", "--output-dir", "{dir}"}
 	return growthCases([]growth{{
@@ -76,8 +76,8 @@ func emptyFolder(items int) func(peer.TB) Object {
 	}
 }
 
-// diskDir returns a directory on the disk, for files that are larger than the
-// memory of the machine may be.
+// diskDir returns a directory on the disk, for files that may be larger than
+// the memory of the machine.
 func diskDir(t peer.TB) string {
 	dir, err := os.MkdirTemp("", "fetch-bench-")
 	if err != nil {
@@ -139,8 +139,8 @@ func serveListing(entries int) func(peer.TB) Object {
 	}
 }
 
-// writeLargeArchive returns a function that writes an archive of pages of random
-// bytes, which cannot be compressed.
+// writeLargeArchive returns a function that writes an archive of pages. The
+// pages are random bytes, which cannot be compressed.
 func writeLargeArchive(records int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
 		archive := filepath.Join(diskDir(t), "archive")
@@ -161,7 +161,8 @@ func writeLargeArchive(records int) func(peer.TB) Object {
 	}
 }
 
-// replay measures fetch serve with requests for pages of an archive.
+// replay sends requests for archived pages to fetch serve, and measures the
+// server.
 func replay(b *block, opts options, object Object, records int) usage {
 	s := startServe(b, opts.program, object.Words["archive"])
 	first := s.firstByte(b, replayed, records, s.bytesPath)

@@ -43,7 +43,7 @@ func median(samples []usage) usage {
 	return mid
 }
 
-// runTime limits the time of one process.
+// runTime is the time limit for one process.
 const runTime = time.Hour
 
 type program struct {
@@ -64,8 +64,8 @@ func (p program) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer, context
 	return cmd, &stderr, cancel
 }
 
-// check runs p once and returns an error if its output is not the expected
-// output.
+// check runs p once and returns an error if its output differs from the
+// expected output.
 func (p program) check(ctx context.Context, want Object) error {
 	cmd, stderr, cancel := p.command(ctx)
 	defer cancel()

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// resetPeak reduces the memory of this process, and its maximum as the kernel
-// records it, because peak includes them. A kernel without this function leaves
-// the maximum unchanged.
+// resetPeak reduces the memory of this process and resets the maximum that the
+// kernel records for it, because the results of peak include both. Some kernels
+// do not support the reset and keep the maximum.
 func resetPeak() {
 	debug.FreeOSMemory()
 	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

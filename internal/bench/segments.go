@@ -2,8 +2,9 @@ package main
 
 import "github.com/anyurl/fetch/internal/peer"
 
-// segmentCases returns the cases in which a file is retrieved in four parts at
-// the same time. In two of them, the server limits the speed of each request.
+// segmentCases returns the cases in which fetch or a rival retrieves a file in
+// four parts at the same time. In two of them, the server limits the speed of
+// each request.
 func segmentCases() []Case {
 	slow := peer.NginxOptions{Rate: "50m"}
 	fetch := []string{"--no-config", "-s", "--segments", "4", "-o", "{dir}/file", "{url}"}
@@ -39,7 +40,7 @@ func aria2() Rival {
 	return Rival{"aria2c", []string{"--no-conf", "-q", "--no-proxy=*", "-x4", "-s4", "-k1M", "--file-allocation=none", "-d", "{dir}", "-o", "file", "{url}"}}
 }
 
-// pget returns the command of lftp that retrieves a file over four connections.
+// pget returns the lftp command that retrieves a file over four connections.
 func pget() Rival {
 	return Rival{"lftp", []string{"--norc", "-c", "set net:max-retries 1; set xfer:log no; pget -n 4 {url} -o {dir}/file"}}
 }

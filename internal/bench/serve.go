@@ -28,8 +28,8 @@ const (
 	manyClients   = 1000 // clients at the same time
 )
 
-// serveCases returns the cases of fetch serve. They measure a server instead of
-// single processes.
+// serveCases returns the cases for the command fetch serve. They measure a
+// server instead of single processes.
 func serveCases() []Case {
 	return []Case{{Name: "serve 1 GiB of 100,000 records", Measure: measureServe}}
 }
@@ -206,7 +206,7 @@ func (s *serving) stop(b *block) float64 {
 func (s *serving) bytesPath(n int) string { return s.base + servedDate + "id_/" + servedURL(n) }
 func (s *serving) pagePath(n int) string  { return s.base + servedDate + "/" + servedURL(n) }
 
-// get requests a page and checks that it contains text.
+// get requests a page and checks that the response contains the given text.
 func (s *serving) get(b *block, path, text string) {
 	c, err := dialClient(s.addr)
 	if err != nil {
@@ -239,9 +239,9 @@ func (s *serving) firstByte(b *block, requests, records int, path func(n int) st
 	return middle(all[len(all)/2:]) // the first half warms up the server
 }
 
-// load sends requests from a number of clients and returns the time in seconds.
-// Each client has its own connection. Each response must be a page. The requests
-// are for the first objects of the archive, in turn.
+// load sends 20,000 requests from parallel clients and returns the time in
+// seconds. Each client has its own connection. The clients request pages 0 to
+// objects-1 in turn and check that each response is the page.
 func load(b *block, addr string, clients, objects int, path func(n int) string) float64 {
 	const requests = 20_000
 	connections := make([]*client, clients)
@@ -276,8 +276,9 @@ func load(b *block, addr string, clients, objects int, path func(n int) string) 
 	return time.Since(began).Seconds()
 }
 
-// A client sends requests over one connection. It needs less processor time than
-// the client of net/http, because it shares the processors with the server.
+// A client sends requests over one connection. It replaces the client of
+// net/http, which uses more processor time and would slow down the server on
+// the same machine.
 type client struct {
 	net.Conn
 	in   *bufio.Reader

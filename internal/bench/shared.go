@@ -38,7 +38,7 @@ func sharedCases() []Case {
 // A crawlSite serves pages on 200 loopback addresses with one port.
 type crawlSite struct {
 	port int
-	wait time.Duration // time of each response
+	wait time.Duration // delay before each response
 }
 
 func startSite(b *block, wait time.Duration) *crawlSite {
@@ -88,7 +88,7 @@ func (s *crawlSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, text.String())
 }
 
-// seeds returns the first page of each host.
+// seeds returns the URL of the first page of each host.
 func (s *crawlSite) seeds() (urls []string) {
 	for n := range crawlHosts {
 		urls = append(urls, "http://"+s.host(n)+"/0")
@@ -96,14 +96,16 @@ func (s *crawlSite) seeds() (urls []string) {
 	return urls
 }
 
-// A crawl runs workers of a crawl and measures them.
+// A crawl runs one or more workers, which are processes of fetch mirror, and
+// measures them.
 type crawl struct {
 	b       *block
 	program string
 	dsn     string // URL of the frontier; "" means SQLite
 }
 
-// newCrawl returns a crawl in a new schema of db. Without db, it uses SQLite.
+// newCrawl returns a crawl whose frontier is a new schema of db. If db is nil,
+// the frontier is an SQLite database.
 func newCrawl(b *block, opts options, db *peer.Server, name string) *crawl {
 	c := &crawl{b: b, program: opts.program}
 	if db != nil {
@@ -112,8 +114,8 @@ func newCrawl(b *block, opts options, db *peer.Server, name string) *crawl {
 	return c
 }
 
-// run runs n workers until the crawl is complete. It returns the wall time, and
-// the sum of the processor time and the largest memory of the workers.
+// run runs n workers until the crawl is complete. It returns the wall time, the
+// total processor time of the workers, and the largest memory of one worker.
 func (c *crawl) run(n int, exit int, args ...string) usage {
 	var used usage
 	var mu sync.Mutex
@@ -158,8 +160,8 @@ func (c *crawl) worker(i, exit int, args []string) (used usage, err error) {
 	return used, nil
 }
 
-// measureWorkers compares three workers with one worker. The responses take 20
-// ms, so that the hosts are the limit.
+// measureWorkers compares three workers with one worker. Each response takes 20
+// ms, so that the response times limit the speed and not the processor.
 func measureWorkers(b *block, opts options) []row {
 	db, site := peer.Postgres(b, true), startSite(b, crawlWait)
 	var three, one []float64

@@ -16,8 +16,8 @@ const frontierRate = 6000
 // frontier.
 var benchFigure = regexp.MustCompile(`([0-9.]+) (URLs/s|µs-server/URL|µs-workers/URL)`)
 
-// measureFrontier runs the benchmark of the shared frontier: three workers claim
-// and complete URLs in batches of 16, and add one URL for each.
+// measureFrontier runs the benchmark of the shared frontier: three workers
+// claim and complete URLs in batches of 16, and add one new URL for each URL.
 func measureFrontier(b *block, opts options) []row {
 	figures := map[string][]float64{}
 	for range opts.runs {
@@ -45,7 +45,8 @@ func measureFrontier(b *block, opts options) []row {
 }
 
 // measureStart compares the start of a mirror of one page with and without a
-// shared frontier. The shared crawl creates its tables.
+// shared frontier. The time with a shared frontier includes the creation of its
+// tables.
 func measureStart(b *block, opts options) []row {
 	db, site := peer.Postgres(b, true), startSite(b, 0)
 	page := "http://" + site.host(0) + alonePath

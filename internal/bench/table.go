@@ -14,10 +14,10 @@ type row struct {
 	rival  string
 	other  float64 // 0 if the rival is missing
 	target *Target // nil without a target
-	item   string  // if not empty, item of which the times are those of one; for example, "file"
+	item   string  // if not empty, the times are those of one item, such as one "file"
 }
 
-// figure returns a result of r as text.
+// figure formats a result of r with its unit.
 func (r row) figure(value float64) string {
 	if r.item == "" || r.kind == memory {
 		return figure(r.kind, value)
@@ -59,8 +59,8 @@ func (c Case) target(m measure) *Target {
 
 func (r row) ratio() float64 { return r.fetch / r.other }
 
-// missed reports whether r misses its target. Nothing is known about a target
-// ratio if the rival is missing, so that it does not count as missed.
+// missed reports whether r misses its target. If the rival is not installed, a
+// target ratio cannot be checked and does not count as missed.
 func (r row) missed() bool {
 	switch {
 	case r.target == nil:

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is in the chain of every error about invalid bytes.
+// ErrMalformed is wrapped by every error about invalid bytes.
 var ErrMalformed = errors.New("malformed element")
 
 func malformed(format string, args ...any) error {
@@ -58,7 +58,7 @@ type Element struct {
 	Class       Class
 	Tag         uint32
 	Constructed bool   // Value is a sequence of elements
-	Value       []byte // without the octets that end an indefinite length
+	Value       []byte // content, without the end-of-contents octets of an indefinite length
 }
 
 // Is reports whether the element has the given context-specific tag.
@@ -67,13 +67,13 @@ func (e Element) Is(tag uint32) bool { return e.Class == Context && e.Tag == tag
 // IsUniversal reports whether the element has the given universal tag.
 func (e Element) IsUniversal(tag uint32) bool { return e.Class == Universal && e.Tag == tag }
 
-// String describes the tag of the element, for errors.
+// String describes the tag of the element, for error messages.
 func (e Element) String() string {
 	return map[Class]string{Universal: "universal ", Application: "application ", Context: "", Private: "private "}[e.Class] +
 		strconv.FormatUint(uint64(e.Tag), 10)
 }
 
-// header is an identifier and a length.
+// header is the decoded identifier and length at the start of an element.
 type header struct {
 	Element
 	length int // -1: indefinite
@@ -138,7 +138,8 @@ func (h header) parseLength(b []byte) (_ header, ok bool, err error) {
 	return h, true, nil
 }
 
-// isEnd reports whether h is the end of contents of an indefinite length.
+// isEnd reports whether h is the end-of-contents marker, which ends an element
+// of indefinite length.
 func (h header) isEnd() bool {
 	return h.Class == Universal && h.Tag == 0 && !h.Constructed && h.length == 0
 }
@@ -205,7 +206,8 @@ func (e Element) Children(limit int) (all []Element, err error) {
 	return all, nil
 }
 
-// Only returns the single element in an element with an explicit tag.
+// Only returns the single element inside e, which has an explicit tag. It
+// returns an error if e does not contain exactly one element.
 func (e Element) Only() (Element, error) {
 	all, err := e.Children(1)
 	if err == nil && len(all) == 0 {

@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// chunk is the number of bytes that Read allocates before they have arrived.
+// chunk is the maximum number of bytes that Read allocates for a value before
+// any of its bytes have arrived.
 const chunk = 64 << 10
 
-// large is the size at which out grows to the limit.
+// large is the size of out above which its capacity grows to the limit at once.
 const large = 1 << 20
 
 // Read reads one element and returns its encoding. An element of more than
@@ -85,8 +86,9 @@ func (in *reader) copy(n int) error {
 	return in.read(n - chunk)
 }
 
-// read appends n bytes of r to out. The growth of a large element of indefinite
-// length would need several times its memory, so that out grows only once.
+// read appends n bytes of r to out. A large out grows only once, because
+// repeated growth for a large element of indefinite length would need several
+// times its memory.
 func (in *reader) read(n int) error {
 	at := len(in.out)
 	if at+n > cap(in.out) && at > large {

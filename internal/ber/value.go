@@ -85,8 +85,8 @@ func (e Element) OID() (string, error) {
 	return text.String(), nil
 }
 
-// encode returns an element with the given identifier. Its value consists
-// of the concatenated parts.
+// encode returns the encoding of an element with the given class, form and tag.
+// Its value consists of the concatenated parts.
 func encode(class Class, form byte, tag uint32, parts [][]byte) []byte {
 	var b []byte
 	if tag < 0x1F {
@@ -125,19 +125,20 @@ func appendBase128(dst []byte, n uint64) []byte {
 	return append(dst, b...)
 }
 
-// Constructed returns the encoding of an element that contains elements. The
-// parts are its encoded elements.
+// Constructed returns the encoding of an element that contains other elements.
+// The parts are the encodings of the inner elements.
 func Constructed(class Class, tag uint32, parts ...[]byte) []byte {
 	return encode(class, constructed, tag, parts)
 }
 
 // Group returns the encoding of a constructed element with a context-specific
-// tag. The parts are its encoded elements.
+// tag. The parts are the encodings of the inner elements.
 func Group(tag uint32, parts ...[]byte) []byte {
 	return encode(Context, constructed, tag, parts)
 }
 
-// SequenceOf returns the encoding of a sequence of encoded elements.
+// SequenceOf returns the encoding of a sequence. The parts are the encodings of
+// its elements.
 func SequenceOf(parts ...[]byte) []byte {
 	return encode(Universal, constructed, Sequence, parts)
 }
@@ -161,7 +162,7 @@ func Truth(tag uint32, b bool) []byte {
 	return Primitive(Context, tag, []byte{0})
 }
 
-// IntValue returns the shortest value of an integer.
+// IntValue encodes n as the value of an integer element, in the shortest form.
 func IntValue(n int64) []byte {
 	b := []byte{byte(n)}
 	for n < -0x80 || n > 0x7F {
@@ -172,8 +173,8 @@ func IntValue(n int64) []byte {
 	return b
 }
 
-// OIDValue returns the value of an object identifier. The dotted form must be
-// valid, and its first part 0 or 1.
+// OIDValue encodes a dotted object identifier as the value of an element. The
+// dotted form must be valid, and its first part 0 or 1.
 func OIDValue(dotted string) (b []byte) {
 	var first uint64
 	for i, part := range strings.Split(dotted, ".") {

@@ -33,8 +33,8 @@ const (
 	pollInterval = 20 * time.Millisecond // time between two evaluations of a condition
 )
 
-// ForeignHost is a host name that the browser resolves to 127.0.0.1. It is the
-// name of another site, as in an attack by DNS rebinding.
+// ForeignHost is a host name that the browser resolves to 127.0.0.1. Tests use
+// it as the name of a hostile site, as in a DNS rebinding attack.
 const ForeignHost = "foreign.example"
 
 // A Browser is a running Chromium. Its profile and its downloads are deleted at
@@ -45,9 +45,9 @@ type Browser struct {
 	downloads string // directory of the downloaded files, named by their GUIDs
 }
 
-// Start starts Chromium (Debian chromium), which can connect to the given
-// loopback addresses, each with the form host:port, and to nothing else. At the
-// end of the test, the browser is killed.
+// Start starts Chromium (Debian package chromium). The browser can connect only
+// to addrs, which are loopback addresses in the form host:port. At the end of
+// the test, the browser is killed.
 func Start(t *testing.T, addrs ...string) *Browser {
 	t.Helper()
 	program := peer.Need(t, "chromium", "chromium")
@@ -194,16 +194,16 @@ func (p *Page) Eval(expression string) string {
 	return text
 }
 
-// Wait waits until a JavaScript expression is true, also if the tab opens other
-// pages meanwhile. An expression that throws an exception is not yet true. If
-// the time limit has passed, the test fails with the text of the page.
+// Wait waits until a JavaScript expression is true. The tab may open other
+// pages in the meantime. An expression that throws an exception is not yet
+// true. If the time limit has passed, the test fails with the text of the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, timeout)
 	defer cancel()
 	safe := "(async () => { try { return Boolean(await (" + expression + ")) } catch { return false } })()"
 	for {
-		// A page that is replaced during the call causes an error.
+		// The call fails if the tab opens another page during the call.
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](safe, chromedp.EvalAwaitPromise))
 		if ok && err == nil {
 			return

@@ -41,9 +41,10 @@ func newNamespace(t *testing.T, addrs []string) (path string, err error) {
 // ownNamespace is the network namespace of the current thread.
 const ownNamespace = "/proc/thread-self/ns/net"
 
-// enterNamespace creates a network namespace, listens on each address in it, and
-// returns to the namespace of the caller. The thread must not end, because the
-// kernel kills the servers of a test with the thread that started them.
+// enterNamespace creates a network namespace, listens on each address in it,
+// and returns to the namespace of the caller. The thread must not end, because
+// the kernel kills the servers of a test when the thread that started them
+// ends.
 func enterNamespace(addrs []string) (space *os.File, listeners []net.Listener, err error) {
 	runtime.LockOSThread()
 	home, err := os.Open(ownNamespace)

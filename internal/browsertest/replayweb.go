@@ -18,8 +18,8 @@ type Replay struct {
 	Page *Page // the tab of ReplayWeb.page
 }
 
-// OpenWACZ starts a browser and a server of ReplayWeb.page with a WACZ file. It
-// opens the capture of the URL first.
+// OpenWACZ starts a browser that shows the WACZ file with the given path in
+// ReplayWeb.page. The parameter first is the URL of the first capture to open.
 func OpenWACZ(t *testing.T, path, first string) *Replay {
 	t.Helper()
 	_, program := peer.NeedModule(t, "replaywebpage@2.5.3", "replaywebpage", "ui.js")
@@ -70,16 +70,16 @@ func (r *Replay) Show(url, condition string) {
 	r.ShowAt(url, "", condition)
 }
 
-// ShowAt is like Show. It opens the capture at a timestamp of the form
-// 20261122090000, in UTC, or the next later one.
+// ShowAt is like Show, but opens the capture of the given time or the next
+// later one. The timestamp has the form 20261122090000, in UTC.
 func (r *Replay) ShowAt(url, timestamp, condition string) {
 	r.Page.t.Helper()
 	r.Page.Eval(showCall(url, timestamp))
 	r.Wait(condition)
 }
 
-// Download opens the latest capture of another URL, which the browser downloads.
-// It returns the name and the content of the download.
+// Download opens the latest capture of another URL and expects the browser to
+// download it. It returns the name and the content of the download.
 func (r *Replay) Download(url string) (name string, content []byte) {
 	r.Page.t.Helper()
 	return r.Page.Download(showCall(url, ""))

@@ -33,7 +33,7 @@ type Visit struct {
 	Outcome  Outcome
 	Code     int       // status code of the response, or 0
 	Media    string    // media type, or ""
-	Size     int64     // size of the object
+	Size     int64     // size of the object in bytes
 	Modified time.Time // time of the last modification, or zero
 	Reason   string    // class of the error, or reason of the exclusion
 	Error    string    // class of the error, or "" without an error
@@ -58,10 +58,10 @@ type Collector struct {
 	waited     time.Duration
 }
 
-// Counts contains the totals of a run that has not ended.
+// Counts contains the totals of a run in progress.
 type Counts struct {
 	Totals
-	Errors       map[string]int64 // visits with an error, also those that are repeated, by class of the error
+	Errors       map[string]int64 // number of visits with an error, including repeated visits, by class of the error
 	Requests     int64            // requests with a response or an error
 	ResponseTime time.Duration    // sum of the times until the responses started
 }
@@ -100,7 +100,7 @@ func (c *Collector) Add(v Visit) {
 	c.statuses.add(status, size)
 }
 
-// countError adds v to the numbers of errors.
+// countError increments the counter for the error class of v.
 func (c *Collector) countError(v Visit) {
 	if v.Error == "" || v.Outcome != Failed && v.Outcome != Unreached && v.Outcome != Retried {
 		return
@@ -141,8 +141,8 @@ func (c *Collector) count(v Visit) {
 	}
 }
 
-// AddResponseTime records the response time of a request to host. It ignores
-// new hosts after maxNames hosts.
+// AddResponseTime records the response time of a request to host. It keeps
+// separate times for at most maxNames hosts.
 func (c *Collector) AddResponseTime(host string, d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +188,7 @@ const (
 // clip truncates s to maxName bytes.
 func clip(s string) string { return clipTo(s, maxName) }
 
-// clipTo truncates s to at most n bytes, between two characters.
+// clipTo truncates s to at most n bytes, without splitting a character.
 func clipTo(s string, n int) string {
 	if len(s) <= n {
 		return s

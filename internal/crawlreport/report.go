@@ -37,19 +37,20 @@ type Report struct {
 
 	Failures   []Row `json:"failures"`   // failed and unreached URLs, by class of the error
 	Exclusions []Row `json:"exclusions"` // excluded URLs, by reason
-	Guards     []Row `json:"guards"`     // URLs that guards left out, by guard
+	Guards     []Row `json:"guards"`     // URLs that guards omitted, by guard
 
 	SlowestHosts []HostTime `json:"slowest_hosts"`
 	LargestFiles []File     `json:"largest_files"`
 }
 
-// Others is the name of the row that contains the sum of all rows that a table
-// of a Report does not list.
+// Others is the name of the row that contains the sum of the rows that a Report
+// omits from a table.
 const Others = "(others)"
 
-// Totals contains numbers of URLs, unless a comment states another unit.
+// Totals contains the counters of a run. They count URLs unless a comment
+// states another unit.
 type Totals struct {
-	Visited   int64 `json:"visited"`   // URLs with a final result, the sum of the next eight fields
+	Visited   int64 `json:"visited"`   // URLs with a final result, the sum of the next seven fields
 	New       int64 `json:"new"`       // new or changed objects
 	Unchanged int64 `json:"unchanged"` // including URLs for which no request was sent
 	Repaired  int64 `json:"repaired"`
@@ -59,18 +60,18 @@ type Totals struct {
 	Excluded  int64 `json:"excluded"`
 	Retried   int64 `json:"retried"`  // failed visits that were repeated; not a number of URLs
 	Pending   int64 `json:"pending"`  // URLs that the run has not visited
-	LeftOut   int64 `json:"left_out"` // URLs that the guards left out
+	LeftOut   int64 `json:"left_out"` // URLs that the guards omitted
 	NoFollow  int64 `json:"nofollow"` // links with nofollow that were not followed
 	Bytes     int64 `json:"bytes"`    // bytes of new objects
-	Archived  int64 `json:"archived"` // bytes of new and unchanged objects
+	Archived  int64 `json:"archived"` // bytes of new, unchanged and repaired objects
 }
 
-// A Row of a table contains the number of URLs with one property, such as a
-// host.
+// A Row is a table row. It contains the number of URLs that share a property,
+// such as the host.
 type Row struct {
 	Name  string `json:"name"`
 	URLs  int64  `json:"urls"`
-	Bytes int64  `json:"bytes,omitempty"` // size of the new and unchanged objects
+	Bytes int64  `json:"bytes,omitempty"` // size of the new, unchanged and repaired objects
 }
 
 // A HostTime contains the response times of a host. A response time is the time
@@ -84,7 +85,7 @@ type HostTime struct {
 	total time.Duration
 }
 
-// A File is an object of the archive.
+// A File is an archived object in the list of the largest files.
 type File struct {
 	URL   string `json:"url"`
 	Bytes int64  `json:"bytes"`

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// WriteText writes the report as text for readers. Control characters in names
-// are escaped.
+// WriteText writes the report as plain text for people. Control characters in
+// names are escaped.
 func (r *Report) WriteText(out io.Writer) error {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

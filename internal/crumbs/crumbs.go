@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Crumb is a listing above an object.
+// A Crumb is a parent folder of an object, or another listing above it.
 type Crumb struct {
 	Name string
 	URL  uri.URI

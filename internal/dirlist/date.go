@@ -49,8 +49,8 @@ func parseDate(fields []field, i int, at time.Time) (time.Time, int) {
 // parseISODate parses a date such as "2004-01-01 12:00". GNU ls may append
 // seconds and a time zone.
 func parseISODate(day, hour, zone string) (time.Time, int) {
-	// An error of time.Parse takes several allocations. Most dates are not ISO
-	// dates.
+	// This check avoids most calls of time.Parse, which needs several
+	// allocations for an error. Most dates are not ISO dates.
 	if len(day) != len(time.DateOnly) || day[4] != '-' {
 		return time.Time{}, 0
 	}

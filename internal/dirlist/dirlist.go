@@ -82,7 +82,7 @@ func ParseMediaType(media string) (Params, error) {
 
 // Menu parses the listing of the directory base and returns its entries. The
 // media type must be a result of [MediaType]. An error ends the sequence. Menu
-// implements the field Menu of a [fetch.Scheme].
+// is a function for the field Menu of a [fetch.Scheme].
 func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		params, err := ParseMediaType(media)
@@ -119,7 +119,7 @@ func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 // required because a VMS server splits the entry of a long name into two lines.
 type lines struct {
 	reader *line.Reader
-	ahead  string // line that was unread
+	ahead  string // line that next returns again
 	has    bool   // ahead is valid
 }
 
@@ -228,7 +228,7 @@ func (l *lines) vmsEntry(text string) row {
 	return infoRow(text)
 }
 
-// parseName parses a line of NLST.
+// parseName parses a line of an NLST listing, which is a file name.
 func parseName(text string) (row, bool) {
 	return row{Entry: fetch.Entry{Name: text, Size: -1}}, text != ""
 }

@@ -55,8 +55,8 @@ func parseUnix(text string, at time.Time) (row, bool) {
 	return row{}, false
 }
 
-// isMode reports whether s starts with nine permission letters, such as
-// "rwxr-xr-x". They may be followed by an ACL mark such as "+" or ".", or by
+// isMode reports whether s consists of permission letters, such as "rwxr-xr-x".
+// In a listing, they may be followed by an ACL mark such as "+" or ".", or by
 // the text that MacOS servers append.
 func isMode(s string) bool {
 	for i := range len(s) {

@@ -32,7 +32,7 @@ func IsMedia(media string) bool {
 	return err == nil && t == "application/x-ndjson" && params["profile"] == "fetch-entries"
 }
 
-// NewReader returns a reader of the encoded entries that next returns. The
+// NewReader returns a reader that encodes the entries returned by next. The
 // first error of next ends the listing, and io.EOF marks its regular end. The
 // reader holds one entry at a time and calls next only during Read.
 //
@@ -45,7 +45,7 @@ func NewReader(next func() (fetch.Entry, error)) io.Reader {
 
 type reader struct {
 	next func() (fetch.Entry, error)
-	line []byte // buffer of rest
+	line []byte // buffer to which rest refers
 	rest []byte // not yet returned by Read
 	err  error
 }

@@ -44,8 +44,9 @@ func ResourceMedia(u uri.URI, resp *fetch.Response) string {
 	return cmp.Or(media.ByName(u.Path()), "application/octet-stream")
 }
 
-// TrailerFields returns a metadata field trailer for each trailer field of an
-// HTTP response. A recorded body without its transfer coding has no trailer.
+// TrailerFields returns the trailer fields of an HTTP response as metadata
+// fields with the name "trailer". It returns none if the recorded body keeps
+// its transfer coding, because the body then contains them.
 func (r *Response) TrailerFields(resp *fetch.Response) (fields fetch.Header) {
 	if resp.Trailer == nil || r.KeepsCoding() {
 		return nil

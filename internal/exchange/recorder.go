@@ -1,5 +1,5 @@
-// Package exchange stores exchanges with servers until their WARC records are
-// written.
+// Package exchange records requests and responses, and stores them until they
+// are written as WARC records.
 package exchange
 
 import (
@@ -27,19 +27,19 @@ type Recorder struct {
 	Sent     Spool    // the HTTP request; used only with RecordWire
 	Response Response // the HTTP response; used only with RecordWire
 
-	mu            sync.Mutex // protects the following fields, because each direction has a goroutine
+	mu            sync.Mutex // protects the following fields; each direction runs in its own goroutine
 	conversation  bytes.Buffer
 	replyExpected bool // with RecordReplies, the next line from the server is a reply
 	full          bool
-	err           error // an error of a write to Sent or Response
+	err           error // error of a write to Sent or Response
 }
 
 // maxConversation is the maximum size of the recorded commands and replies, in
 // bytes.
 const maxConversation = 64 << 10
 
-// Trace returns the functions that store the exchange. It returns nil if the
-// Recorder stores nothing.
+// Trace returns hooks that record the bytes of the exchange. It returns nil if
+// the Recorder stores nothing.
 func (r *Recorder) Trace() *trace.Trace {
 	switch r.Mode {
 	case scheme.RecordPlan:

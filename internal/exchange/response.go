@@ -45,10 +45,10 @@ func (r *Response) write(p []byte) error {
 	return nil
 }
 
-// KeepsCoding reports whether the recorded body has its transfer coding. This
-// is the case if KeepCoding is set. It is also the case for codings other than
-// chunked, which only the driver can decode, unless OmitBody discarded the
-// recorded body.
+// KeepsCoding reports whether the body is recorded with its transfer coding,
+// such as chunked, still applied. This is the case if KeepCoding is set. It is
+// also the case for codings other than chunked, which only the driver can
+// decode, unless OmitBody discarded the recorded body.
 func (r *Response) KeepsCoding() bool {
 	return r.message.TransferCoded() && (r.KeepCoding || !r.message.PayloadValid() && !r.omitted)
 }
@@ -81,9 +81,10 @@ func (r *Response) Head(resp *fetch.Response) []byte {
 	return r.message.Head()
 }
 
-// Block returns the block of the response record. The parameter object is the
-// body that the caller stored, or nil. The result complete is false if OmitBody
-// discarded the body and object is nil.
+// Block returns the content of the WARC response record, which is the head
+// followed by the body. The parameter object is the body that the caller
+// stored, or nil. The result complete is false if OmitBody discarded the body
+// and object is nil.
 func (r *Response) Block(resp *fetch.Response, object Spool) (block io.ReadSeeker, complete bool, err error) {
 	head, body := r.Head(resp), r.Body
 	if r.omitted {
@@ -91,8 +92,8 @@ func (r *Response) Block(resp *fetch.Response, object Spool) (block io.ReadSeeke
 			return JoinBlock(head, nil), false, nil
 		}
 	}
-	// With http.Legacy.IgnoreLength, the object of a chunked response has its
-	// chunks.
+	// With http.Legacy.IgnoreLength, the driver does not decode chunks, so that
+	// the object still contains them.
 	if r.message.TransferCoded() && !r.KeepsCoding() && body.Size() != r.wireSize {
 		head = http1.DecodedHead(head, body.Size())
 	}
@@ -100,7 +101,8 @@ func (r *Response) Block(resp *fetch.Response, object Spool) (block io.ReadSeeke
 	return JoinBlock(head, content), true, err
 }
 
-// JoinBlock returns a reader of head and body. The parameter body may be nil.
+// JoinBlock returns a reader of head followed by body. The parameter body may
+// be nil.
 func JoinBlock(head []byte, body *io.SectionReader) io.ReadSeeker {
 	if body == nil {
 		body = io.NewSectionReader(nil, 0, 0)

@@ -18,12 +18,12 @@ type Conn struct {
 
 	server *Server
 	raw    net.Conn
-	done   <-chan struct{} // closed with the server
+	done   <-chan struct{} // closed when the server is closed
 
 	mu     sync.Mutex
-	top    net.Conn // the raw connection, or TLS on top of it
+	top    net.Conn // the raw connection, or a TLS or compressed connection on top of it
 	in     *inbox   // the bytes received from top
-	before []byte   // the bytes consumed before TLS started
+	before []byte   // the bytes consumed before TLS or compression started
 }
 
 func newConn(s *Server, nth int, raw net.Conn) *Conn {
@@ -71,8 +71,9 @@ func (c *Conn) write(p []byte) error {
 	return err
 }
 
-// take passes the unread bytes of the client to find until find returns true.
-// It consumes and returns the number of bytes that find returned.
+// take calls find with the unread bytes of the client, again after each read,
+// until find returns true. It then consumes and returns the first n of these
+// bytes.
 func (c *Conn) take(find func(said []byte) (n int, ok bool)) ([]byte, error) {
 	return c.in.take(find)
 }

@@ -7,8 +7,9 @@ import (
 	"net"
 )
 
-// Deflate starts raw DEFLATE in both directions, like COMPRESS DEFLATE in NNTP
-// (RFC 8054) and IMAP (RFC 4978). Later steps use the compressed connection.
+// Deflate returns a Step that starts DEFLATE compression in both directions, as
+// COMPRESS DEFLATE does in NNTP (RFC 8054) and IMAP (RFC 4978). Later steps use
+// the compressed connection.
 func Deflate() Step {
 	return Do("deflate", func(c *Conn) error {
 		plain := c.in.takenBytes()

@@ -22,7 +22,8 @@ func (e *Entity) Now() string {
 	return e.versions[0]
 }
 
-// Send returns a Step that sends the current version from the byte first on.
+// Send returns a Step that sends the current version, starting at the byte
+// offset first.
 func (e *Entity) Send(first int) Step {
 	return Do("send entity", func(c *Conn) error { return c.write([]byte(e.Now()[first:])) })
 }

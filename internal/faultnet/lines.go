@@ -33,10 +33,10 @@ func (h *Hook) fits(line string) bool {
 	return h.nth == 0 || h.nth == h.heard
 }
 
-// Lines serves a line protocol until the client closes the connection. For each
-// line, the steps of the first matching hook run. They may end the script.
-// Later hooks do not count the line. A line without a matching hook ends the
-// connection and is reported by Server.Err.
+// Lines returns a Step that serves a line protocol until the client closes the
+// connection. For each line, the steps of the first matching hook run. They may
+// end the script. Later hooks do not count the line. A line without a matching
+// hook ends the connection and is reported by Server.Err.
 //
 //	faultnet.Lines(
 //		faultnet.On("^RETR", 1, faultnet.Send("150 here\r\n"), faultnet.Reset()),

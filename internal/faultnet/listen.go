@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Listen starts a server on a loopback socket. Refuse and Blackhole must be the
-// first step of the only script here, because the kernel accepts connections
-// before the script runs. Blackhole needs Linux; elsewhere the test is skipped.
+// Listen starts a server on a loopback socket. A script that begins with Refuse
+// or Blackhole must be the only script, because the kernel accepts connections
+// before a script runs. Blackhole needs Linux; elsewhere the test is skipped.
 func Listen(t testing.TB, scripts ...Script) *Server {
 	t.Helper()
 	for _, script := range scripts {

@@ -77,7 +77,7 @@ func (n *Network) Dial(ctx context.Context, network string, to netip.AddrPort) (
 	case err != nil:
 	case dial != nil:
 		conn, err = dial(ctx, from)
-	case kind == "udp": // UDP reports a refusal only as a reply
+	case kind == "udp": // a refused UDP dial succeeds, and the first read fails
 		near, far := PacketPipe(from, to)
 		far.out.finish(syscall.ECONNREFUSED, nil)
 		return near, nil

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A Fate says whether a datagram is delivered, lost, duplicated or delayed.
+// A Fate states whether a datagram is delivered, lost, duplicated or delayed.
 type Fate uint8
 
 const (
@@ -23,8 +23,8 @@ const (
 // direction. If it is nil, all datagrams are delivered.
 type Fates func(n int) Fate
 
-// Nth returns Fates in which the datagrams with the given numbers have one Fate
-// and all others are delivered.
+// Nth returns Fates that apply fate to the datagrams with the given numbers,
+// counted from 1. All other datagrams are delivered.
 func Nth(fate Fate, numbers ...int) Fates {
 	return func(n int) Fate {
 		for _, number := range numbers {
@@ -36,8 +36,8 @@ func Nth(fate Fate, numbers ...int) Fates {
 	}
 }
 
-// Sometimes returns Fates in which each datagram has the given Fate with
-// probability p. Equal seeds result in equal choices.
+// Sometimes returns Fates that apply fate to each datagram with probability p.
+// The same seed always selects the same datagrams.
 func Sometimes(fate Fate, p float64, seed uint64) Fates {
 	r := rand.New(rand.NewPCG(seed, 0))
 	return func(int) Fate {

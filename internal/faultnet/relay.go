@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// Relay starts an HTTP server on loopback that forwards each request to the
-// server at the address to, and returns its address. It calls request before it
-// forwards a request, and response before it forwards the response. Both
-// functions may replace the body. If there is no response, or if response
-// returns an error, Relay closes the connection of the client.
+// Relay starts an HTTP server on loopback and returns its address. The server
+// forwards each request to another server, whose address is the parameter to.
+// It calls request before it forwards a request, and response before it
+// forwards the response. Both functions may replace the body. If there is no
+// response, or if response returns an error, Relay closes the connection of the
+// client.
 func Relay(t testing.TB, to string, request func(*http.Request), response func(*http.Response) error) (addr string) {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -30,12 +31,14 @@ func Relay(t testing.TB, to string, request func(*http.Request), response func(*
 	return strings.TrimPrefix(s.URL, "http://")
 }
 
-// AtHalf makes r call f when one half of its body was read.
+// AtHalf replaces the body of r by one that calls f once half of the body was
+// read.
 func AtHalf(r *http.Request, f func()) {
 	r.Body = &halfBody{r.Body, r.ContentLength / 2, f}
 }
 
-// halfBody calls half once after left bytes.
+// halfBody is a body that calls half, once, after the first left bytes were
+// read.
 type halfBody struct {
 	io.ReadCloser
 	left int64

@@ -41,12 +41,12 @@ const (
 
 func (s Script) begins(name string) bool { return len(s) > 0 && s[0].name == name }
 
-// Send sends text.
+// Send returns a Step that sends text.
 func Send(text string) Step {
 	return Do("send", func(c *Conn) error { return c.write([]byte(text)) })
 }
 
-// SendFile sends the content of a file.
+// SendFile returns a Step that sends the content of a file.
 func SendFile(path string) Step {
 	return Do("send file", func(c *Conn) error {
 		f, err := os.Open(path)
@@ -68,8 +68,8 @@ func SendBytes(n int64) Step {
 	})
 }
 
-// Body returns n bytes of generated text. The text consists of increasing
-// numbers, so that missing or repeated parts can be detected.
+// Body returns a reader of n bytes of generated text. The text consists of
+// increasing numbers, so that missing or repeated parts can be detected.
 func Body(n int64) io.Reader { return io.LimitReader(new(counter), n) }
 
 type counter struct {
@@ -119,7 +119,7 @@ func Garbage(n int) Step {
 	})
 }
 
-// Delay waits for d.
+// Delay returns a Step that waits for d.
 func Delay(d time.Duration) Step {
 	return Do("delay", func(c *Conn) error {
 		if !c.sleep(d) {
@@ -155,7 +155,8 @@ func Fin() Step {
 }
 
 // Cut returns a Step that closes a TLS connection without close_notify, as an
-// attacker or a broken network would. Without TLS, Cut is equal to Fin.
+// attacker or a broken network would. On a connection without TLS, Cut does the
+// same as Fin.
 func Cut() Step {
 	return Do("cut", func(c *Conn) error {
 		c.raw.Close()

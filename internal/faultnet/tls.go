@@ -92,7 +92,8 @@ func (c *Certs) WrongHost() Step { return startTLS("tls wrong", c.wrong) }
 // 1999.
 func (c *Certs) Expired() Step { return startTLS("tls expired", c.expired) }
 
-// SelfSigned starts TLS with an untrusted, self-signed certificate.
+// SelfSigned returns a Step that starts TLS with an untrusted, self-signed
+// certificate.
 func (c *Certs) SelfSigned() Step { return startTLS("tls self-signed", c.selfSigned) }
 
 func startTLS(name string, cert tls.Certificate) Step {
@@ -107,8 +108,9 @@ func startTLS(name string, cert tls.Certificate) Step {
 	})
 }
 
-// startLayer makes later steps use conn, which reads from the inbox of c. Plain
-// holds the bytes that the client sent before conn.
+// startLayer makes later steps use conn, a TLS or compressed connection that
+// reads from the inbox of c. The parameter plain contains the bytes that the
+// client sent before this layer started.
 func (c *Conn) startLayer(conn net.Conn, plain []byte) {
 	in := newInbox()
 	c.mu.Lock()
@@ -125,7 +127,7 @@ type inboxConn struct {
 
 func (c inboxConn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
-// TLSStall reads the ClientHello and then sends no byte.
+// TLSStall returns a Step that reads the ClientHello and then sends nothing.
 func TLSStall() Step {
 	return Do("tls stall", func(c *Conn) error {
 		if err := c.hello(); err != nil {
@@ -135,7 +137,8 @@ func TLSStall() Step {
 	})
 }
 
-// TLSCut reads the ClientHello, sends the start of a record and closes.
+// TLSCut returns a Step that reads the ClientHello, sends the start of a TLS
+// record and closes the connection.
 func TLSCut() Step {
 	return Do("tls cut", func(c *Conn) error {
 		if err := c.hello(); err != nil {

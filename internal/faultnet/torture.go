@@ -43,8 +43,9 @@ type Breaker struct {
 	count int
 }
 
-// NewBreaker returns a Breaker in which operation number at fails, and the
-// context that the operations must use. If at is 0, no operation fails.
+// NewBreaker returns a Breaker that makes the operation with the number at
+// fail, and the context that the operations must use. If at is 0, no operation
+// fails.
 func NewBreaker(ctx context.Context, at int, f Failure) (context.Context, *Breaker) {
 	ctx, cancel := context.WithCancel(ctx)
 	return ctx, &Breaker{at: at, failure: f, cancel: cancel}
@@ -71,7 +72,8 @@ func (b *Breaker) now() bool {
 // A Dial connects to an address. It has the type of fetch.Options.Dial.
 type Dial = func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error)
 
-// Dial returns a Dial whose connections are wrapped by b.
+// Dial returns a function that connects by calling dial. The Breaker counts
+// these calls and the operations on the connections.
 func (b *Breaker) Dial(dial Dial) Dial {
 	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 		if b.now() {
@@ -93,7 +95,8 @@ func (b *Breaker) Dial(dial Dial) Dial {
 	}
 }
 
-// Wrap returns conn with its operations counted.
+// Wrap returns a net.Conn that passes all operations on to conn. The Breaker
+// counts them and makes the selected one fail.
 func (b *Breaker) Wrap(conn net.Conn) net.Conn {
 	mute, far := net.Pipe()
 	return &brokenConn{Conn: conn, b: b, mute: mute, far: far}
@@ -102,7 +105,8 @@ func (b *Breaker) Wrap(conn net.Conn) net.Conn {
 type brokenConn struct {
 	net.Conn
 	b *Breaker
-	// mute provides the deadlines and the end of Conn, with a silent peer.
+	// mute is a connection to a silent peer, on which a Silent operation
+	// blocks. It has the same deadlines as Conn and is closed with it.
 	mute, far net.Conn
 }
 

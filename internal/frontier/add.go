@@ -10,7 +10,7 @@ import (
 
 // urlRow contains the columns of a URL that are needed to change its state.
 type urlRow struct {
-	id    int64 // 0 for a new URL
+	id    int64 // row number, or 0 for a new URL
 	state State
 	run   int64
 	host  int64
@@ -56,7 +56,7 @@ func (t *tx) addItem(item *Item) (added bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if t.run == 1 && !full { // nearly all URLs of the first run are new, so that an insert needs no lookup
+	if t.run == 1 && !full { // nearly all URLs of the first run are new, so try an insert without a lookup
 		if added, err = t.addNew(item); added || err != nil {
 			return added, err
 		}
@@ -92,8 +92,8 @@ func (t *tx) addNew(item *Item) (added bool, err error) {
 	return true, nil
 }
 
-// hostFull reports whether a new URL exceeds the limit of pending URLs of its
-// host.
+// hostFull reports whether the host of a new item has reached the limit of
+// pending URLs. The limit does not apply to seeds, which have no Via.
 func (t *tx) hostFull(item *Item) (bool, error) {
 	if t.limit <= 0 || item.Via.IsZero() || item.Host == "" {
 		return false, nil
@@ -135,7 +135,7 @@ func (t *tx) makePending(u *urlRow, item *Item) error {
 }
 
 // create inserts a row for the item, sets u.id, and returns the host of the
-// item. If the key of the item has a row already, u.id remains 0.
+// item. If the table already contains the key of the item, u.id remains 0.
 func (t *tx) create(u *urlRow, item *Item, state State, wait sql.NullInt64) (*host, error) {
 	if item.URL == "" || item.Host == "" {
 		return nil, fmt.Errorf("frontier: item has no URL or no host: URL %q, host %q", item.URL, item.Host)
@@ -182,12 +182,12 @@ func keyColumn(k Key) []byte {
 	return k[:]
 }
 
-// farFuture is the value of the column wait for a postponed item. It is also
-// the value of the column due for a host that has only postponed items.
+// farFuture is the value in the column "wait" of a postponed item. It is also
+// the value in the column "due" of a host that has only postponed items.
 const farFuture = 1<<63 - 1
 
-// waitColumn returns the value of the column wait for an item that must not be
-// visited before until. If this time has passed, the value is null.
+// waitColumn returns the value in the column "wait" of an item that must not be
+// visited before the time until. If this time has passed, the value is null.
 func (t *tx) waitColumn(until time.Time) sql.NullInt64 {
 	w := nullTime(until)
 	if w.Int64 <= t.now {

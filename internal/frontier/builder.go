@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A Builder creates the database of an archive again from the files of the
-// archive. The caller first adds the logged visits with AddVisits, in the order
-// of the log. It then adds all WARC records with AddRecords, in the order of
-// the files, and calls DropMissingRecords. It then completes captures with
-// SetFiles. Finish completes the database.
+// A Builder recreates the database of an archive from the log and the WARC
+// files of the archive. The caller first adds the logged visits with AddVisits,
+// in the order of the log. It then adds all WARC records with AddRecords, in
+// the order of the files, and calls DropMissingRecords. It then completes
+// captures with SetFiles. Finish completes the database.
 //
 // A Builder does not sync its changes to disk. A database without a successful
 // call of Finish must be discarded. A Builder is not safe for concurrent use.
@@ -21,14 +21,14 @@ type Builder struct {
 	files map[string]int64 // offset after the last complete record of each WARC file
 }
 
-// A LoggedVisit is the result of a visit from the log of an archive. The
-// Builder ignores Result.Children and Result.Retry.
+// A LoggedVisit is the Result of a visit, as recorded in the log of an archive.
+// The Builder ignores Result.Children and Result.Retry.
 type LoggedVisit struct {
 	Result
 	Run int64
 }
 
-// A Record is a WARC record with an object, for a Builder.
+// A Record describes a WARC record of an object, for Builder.AddRecords.
 type Record struct {
 	Item    Item    // item to add if the database does not contain the URL
 	State   State   // state of the new item
@@ -127,8 +127,8 @@ func (t *tx) addVisit(v *LoggedVisit) error {
 		int(v.State), v.Run, v.Item.Depth, v.Item.Priority, v.Item.Meta, v.Note, last, u.id)
 }
 
-// claimFree reserves the names of c.Path. If a name belongs to another URL, it
-// reserves no names and removes the path.
+// claimFree reserves the names for c.Path. If a name belongs to another URL, it
+// reserves no names and clears c.Path.
 func (t *tx) claimFree(c *Capture, names []Name) error {
 	for _, n := range names {
 		var has []byte
@@ -144,9 +144,9 @@ func (t *tx) claimFree(c *Capture, names []Name) error {
 	return t.claimNames(names)
 }
 
-// AddRecords adds WARC records. A record at the place of a logged capture, or
-// with its URL and time, completes this capture. Any other record becomes a new capture, unless it
-// refers to an unknown record.
+// AddRecords adds WARC records. A record completes the logged capture with the
+// same URL that has the same file and offset, or else the same time. Any other
+// record becomes a new capture, unless it refers to an unknown record.
 func (b *Builder) AddRecords(ctx context.Context, records []Record) (added int, err error) {
 	err = b.write(ctx, func(t *tx) error {
 		for i := range records {
@@ -195,9 +195,10 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 		modified=coalesce(modified, ?) where id=?`, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
 }
 
-// loggedCapture returns the row of the logged capture whose record is c. A
-// repair may have moved the record to another file after the visit was logged.
-// Then the capture with the same URL and time has the record.
+// loggedCapture returns the row number of the logged capture to which the
+// record c belongs. After the visit was logged, a repair may have moved the
+// record to another file. The capture then has the same URL and time as the
+// record.
 func (t *tx) loggedCapture(c *Capture, file int64) (id int64, err error) {
 	const query = "select c.id from capture c join url u on u.id=c.item where coalesce(c.url, u.url)=? and "
 	err = t.Scan(query+"c.file=? and c.at=?", []any{c.URL, file, c.Offset}, &id)
@@ -207,10 +208,10 @@ func (t *tx) loggedCapture(c *Capture, file int64) (id int64, err error) {
 	return id, err
 }
 
-// addUnloggedRecord adds a record that belongs to no logged capture, and returns
-// the number of new captures. The record becomes the newest capture of its URL
-// unless the URL has a later one. A repetition of the newest capture is no new
-// capture, as in a run.
+// addUnloggedRecord adds a record that belongs to no logged capture, and
+// returns the number of new captures. The record becomes the newest capture of
+// its URL unless the URL has a later one. A record with the same object as the
+// newest capture is not a new capture, as in a run.
 func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 	c := &r.Capture
 	t.run = max(c.Run, 1)
@@ -244,8 +245,8 @@ func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", id, int(Dead), int(r.State), u.id)
 }
 
-// moveLast moves the newest capture of a URL behind its other captures, because
-// the order of the captures is the order of their rows.
+// moveLast gives the newest capture of a URL the highest row number. Captures
+// are ordered by row number.
 func (t *tx) moveLast(url int64) error {
 	const columns = `item, key, url, run, time, kind, media, code, size, digest, sum, validator, modified, path, file, at,
 		bytes, record, proof, checksum`
@@ -258,7 +259,7 @@ func (t *tx) moveLast(url int64) error {
 	return errors.Join(err, t.Exec("update url set last=? where id=?", id, url))
 }
 
-// HasPlace reports whether a capture has its record at the given offset of a
+// HasPlace reports whether the record of a capture is at the given offset of a
 // WARC file.
 func (b *Builder) HasPlace(ctx context.Context, file string, offset int64) (has bool, err error) {
 	err = b.e.read(ctx, func(s *session) error {
@@ -271,8 +272,8 @@ func (b *Builder) HasPlace(ctx context.Context, file string, offset int64) (has 
 // SetEnd records the offset after the last complete record of a WARC file.
 func (b *Builder) SetEnd(file string, end int64) { b.files[file] = end }
 
-// DropMissingRecords removes the places of logged captures whose WARC records
-// were not added. It returns the number of these captures.
+// DropMissingRecords removes the file and offset of logged captures whose WARC
+// records were not added. It returns the number of these captures.
 func (b *Builder) DropMissingRecords(ctx context.Context) (lost int64, err error) {
 	err = b.write(ctx, func(t *tx) error {
 		err := t.Scan("select count(*) from capture where file is not null and record=''", nil, &lost)
@@ -284,7 +285,8 @@ func (b *Builder) DropMissingRecords(ctx context.Context) (lost int64, err error
 	return lost, err
 }
 
-// A FoundFile describes the file of the newest capture of a URL.
+// A FoundFile describes a file in the tree that contains the newest capture of
+// a URL.
 type FoundFile struct {
 	Key    Key
 	Path   string
@@ -314,8 +316,8 @@ func (b *Builder) SetFiles(ctx context.Context, files []FoundFile) error {
 	})
 }
 
-// ReserveNames reserves names for their URLs. The names must be free or belong to
-// the same URLs.
+// ReserveNames reserves names for the URLs that own them. The names must be
+// free or already belong to the same URLs.
 func (b *Builder) ReserveNames(ctx context.Context, names []Name) error {
 	return b.write(ctx, func(t *tx) error { return t.claimNames(names) })
 }
@@ -351,7 +353,8 @@ func (b *Builder) Finish(ctx context.Context, r RunRecord) error {
 	return b.checkpoint(ctx)
 }
 
-// countRows computes the totals that a Frontier updates in each transaction.
+// countRows removes the scratch indexes and computes the totals that a Frontier
+// otherwise updates in each transaction.
 const countRows = `drop index scratch_place;
 	drop index scratch_record;
 	drop index scratch_logged;
@@ -359,15 +362,15 @@ const countRows = `drop index scratch_place;
 	update book set live=0, urls=(select count(*) from url), captures=(select count(*) from capture),
 		bytes=(select coalesce(sum(size), 0) from capture)`
 
-// countStates counts the URLs by state. All pending URLs count, and the other
-// URLs of the newest run.
+// countStates counts the URLs in each state. It counts the pending URLs of all
+// runs, and the other URLs of the newest run.
 func (t *tx) countStates(run int64) error {
 	if err := t.load(); err != nil {
 		return err
 	}
 	t.run = run
 	for state := range t.states {
-		// No GROUP BY, which sorts all rows in memory.
+		// A single query with GROUP BY would sort all rows in memory.
 		err := t.Scan("select count(*) from url where state=?1 and (state=0 or run=?2)", []any{state, run}, &t.states[state])
 		if err != nil {
 			return err
@@ -377,8 +380,8 @@ func (t *tx) countStates(run int64) error {
 	return errors.Join(err, t.store())
 }
 
-// checkpoint writes the log of SQLite back to the database and syncs the
-// database.
+// checkpoint copies the write-ahead log of SQLite to the database file and
+// syncs the file.
 func (b *Builder) checkpoint(ctx context.Context) error {
 	s, err := b.e.acquire(ctx, b.e.writer)
 	if err != nil {

@@ -101,7 +101,7 @@ func (l *Lease) addOutstanding(items []Item, ids []int64) {
 }
 
 // readyItems returns the row numbers of up to n items of a host that are ready.
-// It skips the items in out. The query reads only an index.
+// It skips the items in the map out. The query reads only an index.
 func (s *session) readyItems(host int64, n int, out map[Key]int64) (ids []int64, err error) {
 	known := make(map[int64]struct{}, len(out))
 	for _, id := range out {

@@ -50,9 +50,9 @@ func (e *engine) Complete(ctx context.Context, l *Lease, rs []Result, ends map[s
 	return err
 }
 
-// complete records the result r without its Children. The items in out are
-// pending. They need no lookup, because only Control changes them during the
-// lease of h.
+// complete records the result r without its Children. The items in the map out
+// need no lookup. They are pending, because only Control changes them during
+// the lease of h.
 func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 	u := &urlRow{id: out[r.Item.Key], state: Pending, run: t.run, host: h.id}
 	if delete(out, r.Item.Key); u.id == 0 || h.control.excluded {
@@ -152,8 +152,8 @@ func (t *tx) file(name string) (id int64, err error) {
 	return id, err
 }
 
-// sumOf returns the first 8 bytes of digest as an integer, for an index of the
-// database.
+// sumOf returns the first 8 bytes of digest as an integer, for the indexed
+// column sum.
 func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[:])) }
 
 // claimNames reserves paths in the tree. It returns an error if a path belongs

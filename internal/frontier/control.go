@@ -62,8 +62,8 @@ func (h *host) pause(paused bool) {
 	}
 }
 
-// excludePending gives the state Excluded to the pending URLs of the host and
-// returns their number.
+// excludePending changes the state of the pending URLs of the host to Excluded
+// and returns their number.
 func (t *tx) excludePending(h *host) (n int64, err error) {
 	err = t.Exec("update url set state=?1, run=?2, wait=null, note=?3 where host=?4 and state=0",
 		int(Excluded), t.run, NoteExcludedHost, h.id)

@@ -9,16 +9,16 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// Names of the counters of a run. The counter of an error class has the prefix
-// ErrorCounter.
+// Names of the counters of a run. The counter of each error class has a name
+// with the prefix ErrorCounter.
 const (
 	FilesCounter = "files"
 	BytesCounter = "bytes"
 	ErrorCounter = "error "
 )
 
-// Counters returns the changes of the counters of a run by results, and the sum
-// of Result.Objects.
+// Counters returns the amounts that the results add to the counters of a run,
+// by counter name, and the sum of Result.Objects.
 func Counters(rs []Result) (changes map[string]int64, objects int64) {
 	changes = map[string]int64{}
 	for i := range rs {
@@ -37,7 +37,8 @@ func Counters(rs []Result) (changes map[string]int64, objects int64) {
 	return changes, objects
 }
 
-// addCounters counts the results of visits to the host h.
+// addCounters adds the results of visits to the host h to the counters of the
+// run.
 func (t *tx) addCounters(h *host, rs []Result) error {
 	changes, objects := Counters(rs)
 	if objects != 0 {
@@ -54,8 +55,8 @@ func (t *tx) addCounters(h *host, rs []Result) error {
 	return nil
 }
 
-// errorCounts returns the number of results of the run with each class of error,
-// or nil if there are none.
+// errorCounts returns the number of failed results of the run for each class of
+// error. It returns nil if no result failed.
 func (s *session) errorCounts() (counts map[string]int64, err error) {
 	const query = "select name, n from counter where name like 'error %'"
 	err = s.ForEachRow(query, nil, func(r *sqlite.Row) error {
@@ -71,7 +72,7 @@ func (s *session) errorCounts() (counts map[string]int64, err error) {
 	return counts, err
 }
 
-// Counts counts all results as those of this worker, because the database does
+// Counts attributes all results to this worker, because an SQLite database does
 // not distinguish workers.
 func (e *engine) Counts(ctx context.Context) (own, others Counts, err error) {
 	err = e.read(ctx, func(s *session) error {

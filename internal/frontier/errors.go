@@ -14,7 +14,7 @@ var ErrAbandoned = errors.New("this worker was abandoned, or its directory belon
 // does not start another run.
 var ErrEnded = errors.New("the crawl is complete")
 
-// ErrOtherFolder means that a worker with the same name has another folder.
+// ErrOtherFolder means that a worker with the same name uses another directory.
 var ErrOtherFolder = errors.New("the name belongs to a worker with another folder")
 
 // ErrRunning means that another process runs a worker with the same name.

@@ -9,19 +9,20 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// An ExportedTable is a table of a database, for a copy to another engine.
+// An ExportedTable contains the rows of a table, so that the caller can copy
+// them to another database engine.
 type ExportedTable struct {
 	Name    string
 	Columns []string
 
-	// Rows returns the rows in batches, in the order of their numbers. The
-	// values of a row are nil, int64, string or []byte. Text of servers is
-	// []byte.
+	// Rows yields the rows, ordered by row number. It reads them in batches.
+	// The values of a row are nil, int64, string or []byte. Text from servers
+	// is []byte.
 	Rows iter.Seq2[[]any, error]
 }
 
 // exportedTables lists the tables, columns and queries of Export. The first
-// column of a query is the number of the row, which is no column of the result.
+// column of a query is the row number, which is not part of the result.
 var exportedTables = [...]struct{ name, columns, query string }{
 	{"book", "run live", "select rowid, run, live from book where rowid > ?"},
 	{"tally", "slot pending done kept gone dead excluded before urls captures bytes",

@@ -56,7 +56,8 @@ type Item struct {
 	LastCapture *Capture // most recent capture, or nil
 }
 
-// A State is the state of a URL in the last run that visited the URL.
+// A State is the crawl state of a URL, such as Done. The last run that visited
+// the URL has set it.
 type State uint8
 
 const (
@@ -70,8 +71,7 @@ const (
 
 var states = [...]string{"pending", "done", "kept", "gone", "dead", "excluded"}
 
-// String returns the name of the state as in the files of an archive, such as
-// "done".
+// String returns the name by which archives store the state, such as "done".
 func (s State) String() string { return states[min(int(s), len(states)-1)] }
 
 // ParseState returns the State with the given name. The result ok is false if
@@ -121,7 +121,7 @@ type File struct {
 
 // A Name reserves a path in the tree for one URL.
 type Name struct {
-	Fold string // path with case folding and Unicode normalization
+	Fold string // path after case folding and Unicode normalization
 	Key  Key    // key of the URL that owns the file; zero for a directory
 }
 
@@ -131,19 +131,19 @@ type Result struct {
 	State    State
 	Retry    time.Time // time of the next attempt, if State is Pending
 	Postpone bool      // if true and State is Pending, the item is not claimed before the next Begin
-	Note     string    // reason of a failure or an exclusion
+	Note     string    // reason for a failure or an exclusion
 	Meta     []byte    // new value of Item.Meta, or nil to keep it
 	Capture  *Capture  // new capture, or nil if no new object was retrieved
 	Names    []Name    // paths to reserve for Capture.Path
-	Children []Item    // links in the object, to be added as with Add
+	Children []Item    // links in the object; Complete adds them like Add
 
-	Counts  Counts // added to the numbers of the run
+	Counts  Counts // added to the counters of the run
 	Objects int64  // added to Lease.Objects of the host
 	Error   string // class of the error, counted in Stats.Errors; "" means no error
 }
 
-// Counts contains the numbers of a run that limits apply to. The caller defines
-// their meaning.
+// Counts contains the counters that the limits of a run apply to. The caller
+// defines what the counters mean.
 type Counts struct{ Files, Bytes int64 }
 
 // A Lease is the exclusive right of one worker to visit a host. It is not safe
@@ -157,47 +157,49 @@ type Lease struct {
 	Control HostControl // settings of the host at the time of Claim
 	Objects int64       // sum of Result.Objects of all runs at the time of Claim
 
-	// Outstanding contains the row numbers of the items that were claimed and
-	// are not completed. Only the Frontier modifies it.
+	// Outstanding contains the row numbers of the items that are claimed but
+	// not completed. Only the Frontier modifies it.
 	Outstanding map[Key]int64
 }
 
-// A HostControl contains the settings of a host that Control changes. The zero
-// value belongs to a host without special settings.
+// A HostControl contains the settings that Control can change for one host. The
+// zero value means that the host has no special settings.
 type HostControl struct {
 	Host     string
 	Paused   bool // if true, Claim and ClaimMore return no items of the host
-	Excluded bool // if true, the caller excludes the items that it claims
+	Excluded bool // if true, the caller must exclude the items that it claims
 
-	// Delay is the minimum time between two requests that a person has set. 0
-	// means the delay of the crawl, and a negative value means no delay.
+	// Delay is the minimum time between two requests, as set by the operator of
+	// the crawl. 0 means the default delay, and a negative value means no
+	// delay.
 	Delay time.Duration
 
-	// CrawlDelay is the minimum time between two requests that the host has
-	// requested. If a lease ends without a call of Release, the host is not
-	// claimed before this time has passed.
+	// CrawlDelay is the minimum time between two requests, as the host's
+	// robots.txt demands. If a lease ends without a call of Release, the host
+	// is not claimed before this time has passed.
 	CrawlDelay time.Duration
 }
 
 // NoteExcludedHost is the note of the items that Control excludes.
 const NoteExcludedHost = "the host was excluded from the crawl"
 
-// Stats contains the numbers of URLs and captures in a Frontier.
+// Stats contains statistics about the newest run and the URLs, hosts and
+// captures in a Frontier.
 type Stats struct {
 	Run       int64     // number of the most recent run
 	Note      []byte    // note that was passed to Begin at the start of the run
 	Time      time.Time // current time of the database
 	Started   time.Time
 	Ended     time.Time        // end of the run; zero while the run is active
-	States    map[State]int64  // number of URLs that this run has visited, and of all pending URLs
-	Errors    map[string]int64 // number of results of this run with each class of error; nil if there are none
+	States    map[State]int64  // URLs by state: all pending URLs, and other URLs that this run has visited
+	Errors    map[string]int64 // number of failed results of this run by class of error; nil if there are none
 	URLs      int64            // number of URLs of all runs
 	Postponed int64            // number of pending URLs that are not claimed before the next Begin
 	Dropped   int64            // number of URLs dropped because of SetPendingLimit since Open
 	Hosts     int64            // number of hosts with pending URLs
-	Waiting   int64            // number of these hosts without a lease that may not be visited yet
+	Waiting   int64            // number of these hosts that have no lease and must not be visited yet
 	Paused    int64            // number of these hosts that are paused
-	Open      int64            // number of these hosts that are leased, or that will be due without a call of Begin or Control
+	Open      int64            // number of these hosts that are leased or become due without Begin or Control
 	Captures  int64
 	Bytes     int64     // total size of the payloads of all captures
 	NextDue   time.Time // earliest time at which a waiting host may be visited; zero if no host waits
@@ -211,7 +213,7 @@ type Stats struct {
 // one microsecond.
 type Frontier interface {
 	// Begin continues the active run. If there is no active run, Begin starts
-	// the next run with the given note and returns fresh as true. Postponed
+	// the next run with the given note, and the result fresh is true. Postponed
 	// items become ready.
 	Begin(ctx context.Context, note []byte) (run int64, fresh bool, err error)
 
@@ -229,9 +231,9 @@ type Frontier interface {
 	// URLs of earlier runs. Zero, the default, means no limit.
 	SetPendingLimit(n int64)
 
-	// Revive makes URLs pending that earlier runs have retrieved and that this
-	// run has not added. These URLs have the state Done, or the state Excluded
-	// and a capture. Revive returns their number.
+	// Revive makes URLs of earlier runs pending if they were retrieved and this
+	// run has not added them. These URLs have the state Done, or the state
+	// Excluded and a capture. Revive returns their number.
 	Revive(ctx context.Context) (n int64, err error)
 
 	// Claim leases hosts that have items to visit now. The parameter hosts is
@@ -255,7 +257,8 @@ type Frontier interface {
 	// offset never decreases.
 	Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error
 
-	// Extend changes the end of the lease to the duration ttl from now.
+	// Extend prolongs or shortens the lease, so that it ends after the duration
+	// ttl from now.
 	Extend(ctx context.Context, l *Lease, ttl time.Duration) error
 
 	// Release ends the lease. The host can be claimed again at the time next,
@@ -293,8 +296,8 @@ type Frontier interface {
 	// which their URLs were added.
 	Files(ctx context.Context) iter.Seq2[File, error]
 
-	// Layout returns the version of the rules for paths in the tree. The
-	// version does not change after the database is created.
+	// Layout returns the version of the rules that determine the paths in the
+	// tree. The version does not change after the database is created.
 	Layout(ctx context.Context) (int, error)
 
 	// NewestCaptures returns the most recent capture for each key in keys. The
@@ -305,9 +308,9 @@ type Frontier interface {
 	// for a key that does not belong to a URL of the database.
 	Metas(ctx context.Context, keys []Key) (map[Key][]byte, error)
 
-	// CapturesByDigest returns the first capture with each digest that has a
-	// WARC record. The result contains no entry for a digest without such a
-	// capture.
+	// CapturesByDigest returns the first capture that has a WARC record, for
+	// each digest in digests. The result contains no entry for a digest without
+	// such a capture.
 	CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]Capture, error)
 
 	// NameOwners returns the keys of the URLs that own the names in folds. The
@@ -319,8 +322,8 @@ type Frontier interface {
 	FileEnds(ctx context.Context) (map[string]int64, error)
 
 	// Requeue makes all items with the given states pending and returns their
-	// number. It can also be called between runs. With the state Excluded, no
-	// host remains excluded.
+	// number. It can also be called between runs. If states contains Excluded,
+	// no host remains excluded.
 	Requeue(ctx context.Context, states ...State) (n int64, err error)
 
 	// RequeueItems makes the items with the given keys pending and returns
@@ -328,19 +331,22 @@ type Frontier interface {
 	// be called between runs.
 	RequeueItems(ctx context.Context, keys []Key) (n int64, err error)
 
-	// RecordsIn returns the captures with a record in a WARC file.
+	// RecordsIn returns the captures whose record is in the WARC file named
+	// file.
 	RecordsIn(ctx context.Context, file string) iter.Seq2[Stored, error]
 
-	// RecordsOf returns the captures with a record and the given digest.
+	// RecordsOf returns the captures that have the given digest and a WARC
+	// record.
 	RecordsOf(ctx context.Context, digest [32]byte) iter.Seq2[Stored, error]
 
-	// RecordCount returns the number of captures with a record.
+	// RecordCount returns the number of captures that have a WARC record.
 	RecordCount(ctx context.Context) (int64, error)
 
-	// Relocate changes the places of records in one transaction. A Move that is
-	// not lost refers to the WARC file to, and end becomes the offset after the
-	// last record of this file. A lost capture keeps its ID, but its File
-	// becomes "". The WARC file from becomes retired. Both names may be "".
+	// Relocate changes the file and offset of records in one transaction. The
+	// parameter to names the WARC file that contains the moved records, and end
+	// is the offset after its last record. A lost capture keeps its ID, but its
+	// File becomes "". The WARC file with the name from becomes retired. Both
+	// names may be "".
 	Relocate(ctx context.Context, from, to string, end int64, moves []Move) error
 
 	// Retired returns the names of retired WARC files, which contain no record

@@ -20,7 +20,7 @@ type host struct {
 	now     int64 // time of the transaction, in microseconds
 }
 
-// control is a row of the table control, or its zero value.
+// control is a row of the table control, or zero if the host has no row.
 type control struct {
 	held         sql.NullInt64
 	delay, crawl int64
@@ -29,7 +29,7 @@ type control struct {
 	changed      bool
 }
 
-// pausedTime is the value of the column next for a paused host.
+// pausedTime is the value in the column "next" of a paused host.
 const pausedTime = 1 << 62
 
 // block prevents claims of the host before the given time. It has no effect if
@@ -44,18 +44,18 @@ func (h *host) block(until int64) {
 }
 
 // setLease sets the end of the lease. If no worker releases the lease, the host
-// is due after its delay.
+// is due when its delay after this end has passed.
 func (h *host) setLease(until int64) {
 	h.until = sql.NullInt64{Int64: until, Valid: true}
 	h.due, h.changed = max(h.next, until+h.control.pause()), true
 }
 
-// pause returns the time between the end of a lease that no worker releases and
-// the next lease.
+// pause returns the minimum time between the end of an expired lease and the
+// next lease of the host.
 func (c *control) pause() int64 { return max(c.delay, c.crawl, 0) }
 
-// leased reports whether a worker has a lease of the host that has not expired,
-// or whose delay has not passed. The field due is then the end of the delay.
+// leased reports whether the host has a lease that has not expired, or that has
+// expired less than the delay ago. The field due is then the end of the delay.
 func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.control.pause() > h.now }
 
 // addPending adds n to the number of pending URLs of the host.
@@ -74,8 +74,8 @@ func (h *host) removePending() {
 	h.changed = true
 }
 
-// setReady makes the host due at the time wait, at which one of its URLs is
-// ready. Null means now.
+// setReady makes the host due at the given time or earlier, because one of its
+// URLs is then ready. Null means now.
 func (h *host) setReady(wait sql.NullInt64) {
 	if at := max(h.next, wait.Int64); !h.leased() && at < h.due {
 		h.due, h.changed = at, true
@@ -170,7 +170,7 @@ func (t *tx) computeDue(h *host) error {
 	if err != nil {
 		return err
 	}
-	h.due = max(h.next, t.now) // the host is claimed after the hosts that are already due
+	h.due = max(h.next, t.now) // hosts that are already due are claimed before this host
 	if !ready {
 		h.due = farFuture
 		if wait.Valid {

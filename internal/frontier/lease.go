@@ -10,8 +10,8 @@ import (
 )
 
 // leasedHostID returns the row number of the leased host. It returns ErrFenced
-// if another worker has claimed the host. Otherwise an expired lease is valid,
-// so that completed work is not lost.
+// if the lease was released or another worker has claimed the host. Otherwise
+// even an expired lease is valid, so that completed work is not lost.
 func (s *session) leasedHostID(l *Lease) (host int64, err error) {
 	err = s.Scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -20,8 +20,8 @@ func (s *session) leasedHostID(l *Lease) (host int64, err error) {
 	return host, err
 }
 
-// leasedHost returns the leased host. It returns ErrFenced if another worker
-// has claimed the host.
+// leasedHost returns the leased host. It returns the same errors as
+// leasedHostID.
 func (t *tx) leasedHost(l *Lease) (*host, error) {
 	id, err := t.leasedHostID(l)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *engine) Release(ctx context.Context, l *Lease, next time.Time) error {
 		if err != nil {
 			return err
 		}
-		h.block(Micros(next)) // a later time of BlockHost takes precedence
+		h.block(Micros(next)) // a later time set by BlockHost takes precedence
 		return t.endLease(h)
 	})
 	if err == nil {
@@ -90,7 +90,7 @@ func (e *engine) Evict(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			h.block(t.now + h.control.pause()) // the process may have sent a request a moment ago
+			h.block(t.now + h.control.pause()) // the worker may have sent a request just before
 			if err := t.endLease(h); err != nil {
 				return err
 			}

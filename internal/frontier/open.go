@@ -60,7 +60,8 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	if err = checkFiles(path); err != nil {
 		return nil, err
 	}
-	// The caches and the temporary files on disk bound the memory.
+	// Memory use is bounded, because the caches have a fixed size and temporary
+	// files are on disk.
 	w, err := e.connect(path, "cache_size(-16384)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {

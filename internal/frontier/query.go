@@ -10,11 +10,12 @@ import (
 )
 
 // pageRows is the number of rows that an iteration reads in one transaction.
-// Between two transactions, SQLite can write its log back to the database.
+// Between two transactions, SQLite can copy its write-ahead log to the
+// database.
 const pageRows = 128
 
-// itemColumns lists the columns that scanItem reads from the table url, with
-// the alias u. The name of the host is the next column.
+// itemColumns lists the columns that scanItem reads from the table url, whose
+// alias is u. A query must append a column with the name of the host.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
 
 // scanItem reads an item from a row of the database. It returns the item and
@@ -68,8 +69,8 @@ func scanCapture(scan func(...any) error) (c Capture, id int64, err error) {
 	return c, id, err
 }
 
-// captureOf returns the capture that matches the SQL condition where. If no
-// capture matches, the error is sql.ErrNoRows.
+// captureOf returns the capture that matches an SQL condition. If no capture
+// matches, the error is sql.ErrNoRows.
 func (s *session) captureOf(where string, args ...any) (Capture, error) {
 	c, _, err := scanCapture(func(to ...any) error {
 		return s.Scan("select "+captureColumns+" where "+where, args, to...)

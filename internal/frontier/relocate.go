@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// A Stored is a capture whose WARC record is in a file.
+// A Stored is a Capture that has a WARC record, together with its row number.
 type Stored struct {
-	Row int64 // row number, for Relocate
+	Row int64 // row number in the table of captures, for Move.Row
 	Capture
 }
 

@@ -41,7 +41,7 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 		if !t.live {
 			return ErrNoRun
 		}
-		if t.run == 1 { // no earlier run left any URLs
+		if t.run == 1 { // the first run has no URLs of earlier runs
 			return nil
 		}
 		for state, where := range map[State]string{
@@ -86,8 +86,8 @@ func (t *tx) wakePostponed() error {
 	return t.Exec("update url set wait=null where wait = ?", farFuture)
 }
 
-// requeue makes all URLs pending that match the SQL condition where, and
-// returns their number. The parameters of the condition are state and run.
+// requeue makes the URLs that match an SQL condition pending, and returns their
+// number. The parameters of the condition are state and run.
 func (t *tx) requeue(where string, state State) (n int64, err error) {
 	query := "select host, count(*) from url where " + where + " group by host"
 	err = t.ForEachRow(query, []any{int(state), t.run}, func(r *sqlite.Row) error {

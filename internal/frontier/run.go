@@ -11,7 +11,7 @@ import (
 // called.
 var ErrNoRun = errors.New("frontier: no run is active")
 
-// book is the only row of the table book. It contains the totals of the
+// book is the only row of the table book, which contains the totals of the
 // database.
 type book struct {
 	run                   int64
@@ -21,7 +21,7 @@ type book struct {
 	urls, captures, bytes int64
 }
 
-// tx is the state of a write transaction.
+// tx holds the state of a write transaction.
 type tx struct {
 	*session
 	book
@@ -53,8 +53,8 @@ func (t *tx) store() error {
 	return err
 }
 
-// countMove updates the totals after the state of a URL changes to the state
-// to.
+// countMove updates the totals for a URL that changes from the state in u to
+// another state.
 func (t *tx) countMove(u *urlRow, to State) {
 	switch {
 	case u.id == 0:

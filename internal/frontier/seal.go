@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/sqlite"
 )
 
-// A Seal contains the digests that Frontier.Seal has stored.
+// A Seal describes the digests that Frontier.Seal has stored.
 type Seal struct {
 	Rows     bool   // if true, the database is unchanged since the call of Frontier.Seal
 	Manifest []byte // digest that the caller passed to Frontier.Seal, or nil

@@ -14,7 +14,7 @@ type SeenKeys struct {
 // maxSeen is the maximum number of cached keys, which occupy a few megabytes.
 const maxSeen = 1 << 16
 
-// Contains reports whether the cache contains a key of the given run.
+// Contains reports whether the cache contains k for the given run.
 func (s *SeenKeys) Contains(run int64, k Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 type lineWriter struct {
 	strings.Builder
 	width   int
-	indent  int    // of the next lines, in columns
-	marker  string // of a list item, for the next line
+	indent  int    // indent of the next lines, in columns
+	marker  string // mark of a list item, such as "* ", for the next line
 	column  int    // columns used in the current line
 	longest int    // longest line since the last reset, in columns
 	start   int    // column of the first word in the current line
 	gap     int    // line ends before the next word: 1 for a new line, 2 for an empty line
-	space   bool   // a space before the next word
-	sep     bool   // a separator of table cells before the next word
+	space   bool   // write a space before the next word
+	sep     bool   // write a separator of table cells before the next word
 	word    []byte // a word that may continue
 }
 
@@ -126,7 +126,8 @@ func (w *lineWriter) preformatted(text string) {
 	}
 }
 
-// mark adds text directly after the last word, even if a new line would follow.
+// mark adds text, such as a link number, directly after the last word. A
+// pending line break follows the text.
 func (w *lineWriter) mark(text string) {
 	w.flush()
 	if w.Len() == 0 {
@@ -135,7 +136,7 @@ func (w *lineWriter) mark(text string) {
 	w.put(text, len(text))
 }
 
-// rule writes a line of the given character.
+// rule writes a horizontal line that consists of the character c.
 func (w *lineWriter) rule(c string, columns int) {
 	w.breakLine(1)
 	w.begin()

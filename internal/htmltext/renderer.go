@@ -97,7 +97,7 @@ func (p *renderer) start(t *html.Token) {
 		p.breakLine(1)
 		p.link(attribute(t, "src"), strings.TrimSpace("frame "+attribute(t, "name")))
 		p.breakLine(1)
-		p.skip = strings.TrimPrefix(name, "frame") // the content of an iframe is its replacement
+		p.skip = strings.TrimPrefix(name, "frame") // skip the fallback content of an iframe
 	case "img":
 		p.text(attribute(t, "alt"))
 	case "br":
@@ -165,7 +165,7 @@ func (p *renderer) startBlock(t *html.Token) {
 	}
 }
 
-// isBlock reports whether an element starts and ends with a line end.
+// isBlock reports whether an element begins and ends with a line break.
 func isBlock(name string) bool {
 	switch name {
 	case "div", "section", "article", "header", "footer", "main", "nav", "aside", "body", "details", "summary",
@@ -277,7 +277,7 @@ func (p *renderer) startCell() {
 	p.cellStart = true
 }
 
-// endLink writes the number of the open link.
+// endLink ends the open link, if there is one, and writes its number.
 func (p *renderer) endLink() {
 	if p.ref == "" {
 		return

@@ -15,9 +15,9 @@ import (
 // MaxTitleOffset is the number of bytes of a page that Title reads.
 const MaxTitleOffset = 64 << 10
 
-// Title returns the text of the first title element outside SVG. White space is
-// collapsed. The page is the start of an HTML page in any charset, and media is
-// its media type.
+// Title returns the text of the first title element, which must precede the
+// body and any SVG. White space is collapsed. The page is the start of an HTML
+// page in any charset, and media is its media type.
 func Title(page []byte, media string) string {
 	_, params, _ := mime.ParseMediaType(media)
 	charset := params["charset"]
@@ -60,9 +60,9 @@ func MetaCharset(t html.Token) string {
 	return ""
 }
 
-// DecodeText returns text in UTF-8. It decodes windows-1252, which is also the
-// encoding of pages that declare none or ISO 8859-1. It returns "" for text in
-// another encoding.
+// DecodeText returns text in UTF-8. It decodes windows-1252, which it also
+// assumes for pages that declare no encoding or ISO 8859-1. It returns "" for
+// text in another encoding.
 func DecodeText(text, charset string) string {
 	if utf8.ValidString(text) {
 		return text

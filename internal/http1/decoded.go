@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// OriginalPrefix is the start of the new name of a header field that
-// [DecodedHead] renames.
+// OriginalPrefix is the prefix that [DecodedHead] adds to the names of header
+// fields that describe the received body.
 const OriginalPrefix = "X-Orig-"
 
 // DecodedHead returns the head of a message whose body is stored without its
@@ -37,9 +37,9 @@ func DecodedHead(head []byte, size int64) []byte {
 	return append(out, lineEnd...)
 }
 
-// describesFraming reports whether a header line begins a field that describes
-// the body as it was received. A line that begins with a blank continues a
-// field.
+// describesFraming reports whether line starts a header field that describes
+// the received body, such as Content-Length. A line that begins with a blank
+// continues a field.
 func describesFraming(line []byte) bool {
 	if isBlank(line[0]) {
 		return false

@@ -24,7 +24,7 @@ type Framing struct {
 	End            End
 	Length         int64    // Content-Length in bytes, or -1 if unknown or invalid
 	LengthOverflow bool     // Content-Length exceeds 62 bits
-	Codings        []string // transfer codings other than chunked, in the order of their application
+	Codings        []string // transfer codings other than chunked, in the order in which they were applied
 	KeepAlive      bool     // the server keeps the connection open
 }
 

@@ -52,7 +52,7 @@ const (
 // is strict.
 type Rules struct {
 	Mode         Mode
-	IgnoreLength bool // the body ends with the connection
+	IgnoreLength bool // ignore Content-Length and Transfer-Encoding: the body ends with the connection
 
 	// If Note is not nil, the parser calls it for each deviation that it
 	// accepts.
@@ -61,7 +61,7 @@ type Rules struct {
 
 // An Error reports that a message is malformed or exceeds a limit.
 type Error struct {
-	Text     string // without text from the message
+	Text     string // description, which contains no text from the message
 	TooLarge bool   // the message exceeds a limit
 }
 

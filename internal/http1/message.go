@@ -30,7 +30,7 @@ const (
 	atBody              // all further bytes are payload
 	atChunks
 	atEnd   // no further bytes are payload
-	invalid // the block is not a message, or its chunks are malformed
+	invalid // the archive record is not a message, or its chunks are malformed
 )
 
 // storedRules are the rules for messages in archives. They must not be
@@ -93,8 +93,9 @@ func (m *Message) nextChunk(p []byte) (n int, payload []byte) {
 	return n, payload
 }
 
-// End returns payload that Next has not returned yet. The caller must call End
-// after the last byte of the message.
+// End returns the end of the payload, which Next held back because it could
+// have been an incomplete chunk size. The caller must call End after the last
+// byte of the message.
 func (m *Message) End() []byte {
 	if m.state != atChunks || m.chunks.sizeSeen || len(m.chunks.line) == 0 {
 		return nil
@@ -107,11 +108,11 @@ func (m *Message) End() []byte {
 // interim responses. If the head is truncated, Head returns the complete lines.
 func (m *Message) Head() []byte { return m.lines.Complete() }
 
-// HasHead reports whether Next has parsed a complete message head, and no error
-// since then.
+// HasHead reports whether Next has parsed a complete message head and has found
+// no error since then.
 func (m *Message) HasHead() bool { return m.state != atHead && m.state != invalid }
 
-// InHead reports whether the end of the message head has not been reached yet.
+// InHead reports whether Next has not yet reached the end of the message head.
 func (m *Message) InHead() bool { return m.state == atHead }
 
 // Interim returns the size in bytes of all interim responses before the final
@@ -187,8 +188,8 @@ func (r *Reader) step() {
 	r.unread, r.payload = r.unread[n:], payload
 }
 
-// Raw returns a reader of the body with its transfer coding. The caller must
-// call ReadHead before Raw, and must not call Read.
+// Raw returns a reader for the body with its transfer coding still applied. The
+// caller must call ReadHead before Raw, and must not call Read.
 func (r *Reader) Raw() io.Reader { return io.MultiReader(bytes.NewReader(r.unread), r.block) }
 
 // Read reads the payload of the message. It returns [io.ErrUnexpectedEOF] if a

@@ -22,7 +22,7 @@ const maxChallenges = 16
 // malformed challenges.
 func Parse(fields []string) (list []Challenge) {
 	for _, field := range fields {
-		open := false // the last challenge belongs to this field
+		open := false // the last challenge in list comes from this field
 		for item := range splitList(field) {
 			name, rest := cutToken(item)
 			if value, ok := strings.CutPrefix(rest, "="); ok && open {

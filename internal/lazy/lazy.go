@@ -1,6 +1,6 @@
-// Package lazy creates values of package variables at their first use. A process
-// of the command uses few of them, so creating all at its start takes longer than
-// a small download.
+// Package lazy creates values of package variables at their first use. One run
+// of the command uses few of these variables. Creating all of them at the start
+// would take longer than a small download.
 package lazy
 
 import (

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// A Block reads a block that ends with a line that contains a single dot (RFC
-// 3977 section 3.1.1). It does not change line endings. Read returns io.EOF
-// after the terminating line, and the Reader is then positioned after that
-// line. If the input ends earlier, Read returns io.ErrUnexpectedEOF.
+// A Block reads a multi-line data block, whose last line contains only a dot
+// (RFC 3977 section 3.1.1). It does not change line endings. Read returns
+// io.EOF after the terminating line, and the Reader is then positioned after
+// that line. If the input ends earlier, Read returns io.ErrUnexpectedEOF.
 //
 // Do not use the underlying Reader until Block.Read has returned an error,
 // which may be io.EOF.
@@ -20,7 +20,7 @@ type Block struct {
 	err     error
 	inside  bool // the next byte is not the first of a line
 	length  int  // bytes of the current line so far
-	last    byte // last byte of the current line, or 0
+	last    byte // last byte so far of the current line, or 0
 	tail    int  // bytes of the terminating line that a raw block has not returned yet
 	bareLFs bool
 	plain   bool // the server does not add dots to lines that start with a dot
@@ -159,7 +159,8 @@ func (b *Block) lineSpan(w []byte) (int, error) {
 	}
 }
 
-// count updates the state for bytes of the current line.
+// count adds bytes to the length of the current line. It returns ErrTooLong if
+// the line exceeds the limit.
 func (b *Block) count(bytes []byte) error {
 	if len(bytes) == 0 {
 		return nil

@@ -35,7 +35,7 @@ var (
 type End uint8
 
 const (
-	None End = iota // the input ended before the line
+	None End = iota // no line ending, because the input ended
 	LF              // a bare line feed, sent by some old servers
 	CRLF            // the standard line ending
 )

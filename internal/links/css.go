@@ -95,7 +95,7 @@ func (s *sheet) readByte() (byte, bool) {
 	return b, true
 }
 
-// unreadByte returns the last byte to the input.
+// unreadByte puts the last byte back into the input.
 func (s *sheet) unreadByte() {
 	s.in.UnreadByte()
 	if s.out != nil {

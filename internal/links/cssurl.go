@@ -123,9 +123,10 @@ func (s *sheet) visitValue(start, end int, quote byte) {
 	s.raw = append(appendCSS(s.raw[:start], to, quote), tail...)
 }
 
-// appendCSS appends a reference to a CSS string. If quote is 0, the reference
-// is the unquoted argument of url(). appendCSS escapes characters that could
-// end the string or the enclosing HTML element.
+// appendCSS appends the reference ref to dst in CSS syntax. The parameter quote
+// is the quotation mark around the reference, or 0 for an unquoted argument of
+// url(). appendCSS escapes characters that could end the string or the
+// enclosing HTML element.
 func appendCSS(dst []byte, ref string, quote byte) []byte {
 	wrap := quote == 0 && strings.ContainsAny(ref, "\"'()\\<"+whitespace)
 	if wrap {

@@ -56,8 +56,8 @@ func formOf(contentType string) form {
 	return formNone
 }
 
-// inflate returns a reader that removes a content coding, up to the size limit of
-// w.
+// inflate returns a reader that decompresses packed. The parameter name is the
+// content coding. The reader fails if its output exceeds the size limit of w.
 func (w *walk) inflate(packed io.Reader, name string) io.Reader {
 	z := coding.NewReader(io.NopCloser(packed), []string{name}, nil)
 	return &limitedReader{z, cmp.Or(w.inflateLimit, maxInflated)}
@@ -76,7 +76,7 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		body, f = w.inflate(body, "gzip"), formXML
 	}
 	in := readHead(body)
-	if w.out == nil { // the caller of Rewrite has decoded the body
+	if w.out == nil { // only for Extract, because the caller of Rewrite has decoded the body
 		if name := coding.Detect(in.buf); name != "" {
 			in = readHead(w.inflate(in, name))
 		}

@@ -104,8 +104,8 @@ func (w *walk) visitScript(scriptType string, text []byte) {
 	}
 }
 
-// imports is a regular expression for the static and dynamic imports in a
-// JavaScript module. The specifier must be a string constant.
+// imports matches the static and dynamic imports in a JavaScript module. The
+// specifier must be a string constant.
 var imports = lazy.Regexp(`\b(?:import|from)\s*\(?\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
 
 // visitModule calls visitReference for the specifier of a JavaScript import. It

@@ -58,9 +58,9 @@ func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reade
 	return ExtractCopy(retrieved, media, header, body, nil)
 }
 
-// ExtractCopy is like [Extract]. If the document has markup, such as HTML, it
-// also writes the decoded document to markup, which may be nil. After an error
-// of markup, the iterator ends with this error.
+// ExtractCopy is like [Extract], but also writes the decoded document to
+// markup, unless markup is nil. It writes only HTML and SVG documents. If a
+// write fails, the iterator ends with its error.
 func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.Reader,
 	markup io.Writer) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {

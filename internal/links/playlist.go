@@ -8,8 +8,7 @@ import (
 	"github.com/anyurl/fetch/internal/lazy"
 )
 
-// playlistURI is a regular expression for the URI attribute of a tag in an HLS
-// playlist.
+// playlistURI matches the URI attribute of a tag in an HLS playlist.
 var playlistURI = lazy.Regexp(`[:,]URI="([^"]*)"`)
 
 // visitPlaylist finds the links in an HLS playlist (RFC 8216). They are

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// tokens is an HTML tokenizer that limits the size of a token. After a token
-// that exceeds the limit, the tokenizer continues.
+// tokens is an HTML tokenizer that limits the size of a token. Unlike
+// html.Tokenizer, it continues after a token that exceeds the limit.
 type tokens struct {
 	*html.Tokenizer
 	in      *pushback
 	max     int // maximum size of a token in bytes
 	xml     bool
 	foreign bool           // inside an svg element, to which XML rules apply
-	text    string         // element with raw text that comes next, or ""
+	text    string         // name of the element whose raw text comes next, or ""
 	last    html.TokenType // type of the last token
 	head    [9]byte
 	tail    [2]byte
@@ -142,8 +142,8 @@ func discardEOF(err error) error {
 	return err
 }
 
-// A pushback is a reader to which bytes can be returned. The next Read returns
-// these bytes first.
+// A pushback is a reader with a method unread, which puts bytes back. The next
+// Read returns these bytes first.
 type pushback struct {
 	buf []byte
 	r   io.Reader

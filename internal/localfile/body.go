@@ -81,7 +81,7 @@ func (s *source) checkUnchanged(info fs.FileInfo) error {
 	return nil
 }
 
-// A content is the reader of a range of a regular file.
+// A content reads a range of bytes of a regular file.
 type content struct {
 	*source
 	remaining int64       // bytes left to read
@@ -111,8 +111,8 @@ func (c *content) Read(p []byte) (n int, err error) {
 	return n, c.err
 }
 
-// A body is a response body that returns buffered data. Closing the body closes
-// the file.
+// A body is a response body that reads from Reader, such as a buffer or an
+// encoded listing. Closing the body closes the file.
 type body struct {
 	io.Reader
 	*source

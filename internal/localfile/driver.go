@@ -16,7 +16,7 @@ import (
 // A driver executes requests for one scheme.
 type driver struct {
 	scheme Scheme
-	root   *os.Root // nil for all files
+	root   *os.Root // root directory; nil permits all files
 }
 
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -66,8 +66,8 @@ func (d *driver) closeMount() {
 }
 
 // headLen is the number of bytes in the first read of a file. This prefix is
-// sufficient to detect the media type. It also contains all of a file with an
-// incorrect size, such as the one-page files in /sys.
+// sufficient to detect the media type. If a file reports an incorrect size,
+// such as the one-page files in /sys, the prefix often is the complete content.
 const headLen = 4<<10 + 1
 
 // readFile returns the metadata of a file and opens the range that the request

@@ -38,8 +38,8 @@ func fault(err error) error {
 	return fetch.Local.With(err)
 }
 
-// refusal returns an error for a file that the given rule of this package
-// denies.
+// refusal returns the error for a URL or file that violates the given rule of
+// this package. The parameter subject describes the URL or file.
 func refusal(rule, subject string) error {
 	return fetch.BadAddress.With(&fetch.Refusal{Rule: rule, Subject: subject})
 }

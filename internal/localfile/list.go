@@ -15,8 +15,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// list opens a directory and returns its listing. The URL of the Response ends
-// in a slash, so that relative references resolve against the directory.
+// list returns the Response for the open directory src. Its body is the
+// listing. The URL of the Response ends in a slash, so that relative references
+// resolve against the directory.
 func (d *driver) list(
 	ctx context.Context, src *source, p Place, info fs.FileInfo, req *fetch.Request,
 ) (*fetch.Response, error) {

@@ -31,7 +31,8 @@ type Scheme struct {
 	// Files outside it cannot be read, not even through symbolic links.
 	Root *os.Root
 
-	// Mount, if not empty, is opened as Root for each request.
+	// Mount, if not empty, is the path of a directory that is opened as Root
+	// for each request.
 	Mount string
 
 	// Locate parses the path of a URL. If Locate is nil, [Locate] is used.
@@ -56,8 +57,8 @@ func (s Scheme) Scheme() fetch.Scheme {
 	}
 }
 
-// plan returns the file operations for req and the paths of these operations. A
-// URL without a final slash can name a file or a directory.
+// plan returns the file operations that req would perform, each with its path.
+// A URL without a final slash can name a file or a directory.
 func (s Scheme) plan(req *fetch.Request) ([]scheme.Step, error) {
 	p, err := s.Locate(req.URL)
 	switch {

@@ -54,8 +54,8 @@ func ParsePath(path string) (Place, error) {
 	return Place{names: names, dir: last == "" || last == "." || last == ".."}, nil
 }
 
-// WithoutFirst returns p relative to the directory name at its start. It returns
-// p if p does not start with name.
+// WithoutFirst returns p without its first segment if this segment is equal to
+// name. Otherwise it returns p unchanged.
 func (p Place) WithoutFirst(name string) Place {
 	if len(p.names) > 0 && p.names[0] == name {
 		p.names, p.lead = p.names[1:], "/"+name
@@ -63,7 +63,7 @@ func (p Place) WithoutFirst(name string) Place {
 	return p
 }
 
-// Below returns p in the directory host, which is the host of the URL.
+// Below returns p with the host of the URL as its first segment.
 func (p Place) Below(host string) Place {
 	p.names, p.host = append([]string{host}, p.names...), true
 	return p

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// noWait also prevents a terminal from becoming the controlling terminal.
+// noWait prevents an open from blocking on a named pipe. It also prevents a
+// terminal from becoming the controlling terminal.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 // identity returns the device and inode numbers of a file, which identify the

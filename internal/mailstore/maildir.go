@@ -39,8 +39,8 @@ func hashOf(full [sha256.Size]byte) messageHash { return messageHash(full[:len(m
 // OpenMaildir returns a Maildir for the directory dir, which need not exist.
 func OpenMaildir(dir string) *Maildir { return &Maildir{dir: dir, path: "."} }
 
-// MaildirIn returns a Maildir for the directory name inside root. Deliver
-// writes only inside root. Close does not close root.
+// MaildirIn returns a Maildir for the directory with the given name inside
+// root. Deliver writes only inside root. Close does not close root.
 func MaildirIn(root *os.Root, name string) *Maildir { return &Maildir{root: root, path: name} }
 
 // Create creates the directory of the Maildir and its folders if they do not
@@ -143,7 +143,8 @@ func (d *Maildir) createTemp() (f *os.File, name string, err error) {
 
 const nameSuffix = ".fetch"
 
-// readDelivered records the messages in the Maildir when it is first called.
+// readDelivered fills d.delivered with the messages that the Maildir already
+// contains. Later calls do nothing.
 func (d *Maildir) readDelivered() error {
 	if d.delivered != nil {
 		return nil

@@ -181,7 +181,8 @@ func (m *mboxMessage) readFromLine() time.Time {
 	return t
 }
 
-// readNext reads the next piece of text.
+// readNext reads the next piece of the message into m.text. It removes the ">"
+// and the empty line that Append adds.
 func (m *mboxMessage) readNext() {
 	switch {
 	case m.pos == lineStart && hasPrefix(m.r, fromLine):

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Charset returns a charset parameter for the media type of the text in the
-// buffer of r, or "" if the text is ASCII. Text that is not UTF-8 is ISO 8859-1,
-// because old protocols such as Gopher and Finger declare no character set.
-// Current servers send UTF-8.
+// Charset returns the charset parameter for the media type of the text that r
+// has buffered, or "" if the text is ASCII. Text that is not UTF-8 is ISO
+// 8859-1, because old protocols such as Gopher and Finger declare no character
+// set. Current servers send UTF-8.
 func Charset(r *bufio.Reader) string {
 	const utf, latin = "; charset=utf-8", "; charset=iso-8859-1"
 	w, _ := r.Peek(r.Buffered())

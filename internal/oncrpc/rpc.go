@@ -18,7 +18,7 @@ const (
 	maxParts   = 1 << 10 // fragments of a record
 )
 
-// A Call is the head of a call, with a credential of the type AUTH_SYS.
+// A Call is the header of an RPC call with an AUTH_SYS credential.
 type Call struct {
 	XID                         uint32
 	Program, Version, Procedure uint32
@@ -75,7 +75,7 @@ func ReadRecord(r *bufio.Reader, buf []byte, limit int) ([]byte, error) {
 	}
 }
 
-// A Rejection is the error for a call that the server did not carry out.
+// A Rejection is the error for a call that the server did not execute.
 type Rejection struct {
 	Denied bool   // the server rejected the version of RPC, or the credential if Auth is not zero
 	Auth   uint32 // reason for which the credential was rejected
@@ -97,7 +97,7 @@ func (r *Rejection) Error() string {
 	return fmt.Sprintf("server could not process the call (RPC status %d)", r.Status)
 }
 
-// XIDOf returns the identifier of a reply.
+// XIDOf returns the transaction identifier (XID) of an encoded reply.
 func XIDOf(record []byte) (uint32, error) {
 	d := NewDecoder(record)
 	xid := d.Uint32()
@@ -108,7 +108,7 @@ func XIDOf(record []byte) (uint32, error) {
 }
 
 // ParseReply returns a Decoder for the results in a reply. The error is a
-// *Rejection if the server did not carry out the call.
+// *Rejection if the server did not execute the call.
 func ParseReply(record []byte) (*Decoder, error) {
 	d := NewDecoder(record)
 	d.Uint32()

@@ -1,6 +1,6 @@
 // Package oncrpc encodes calls and decodes replies of ONC RPC version 2 (RFC
-// 5531) over TCP. Their data is in XDR (RFC 4506). All lengths of the peer are
-// limited.
+// 5531) over TCP. The data is encoded in XDR (RFC 4506). All lengths that the
+// peer sends are limited.
 package oncrpc
 
 import (
@@ -9,26 +9,27 @@ import (
 	"fmt"
 )
 
-// ErrMalformed is in the chain of every error about invalid bytes.
+// ErrMalformed is wrapped by every error about invalid bytes.
 var ErrMalformed = errors.New("malformed message")
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 }
 
-// AppendUint32 appends a number of four bytes to dst.
+// AppendUint32 appends v to dst as four bytes.
 func AppendUint32(dst []byte, v uint32) []byte { return binary.BigEndian.AppendUint32(dst, v) }
 
-// AppendUint64 appends a number of eight bytes to dst.
+// AppendUint64 appends v to dst as eight bytes.
 func AppendUint64(dst []byte, v uint64) []byte { return binary.BigEndian.AppendUint64(dst, v) }
 
-// AppendOpaque appends bytes of variable length or a string to dst.
+// AppendOpaque appends v to dst, as opaque data of variable length or as a
+// string.
 func AppendOpaque[T string | []byte](dst []byte, v T) []byte {
 	dst = append(AppendUint32(dst, uint32(len(v))), v...)
 	return append(dst, make([]byte, padding(len(v)))...)
 }
 
-// padding returns the number of zero bytes after n bytes.
+// padding returns the number of zero bytes that XDR adds after n bytes of data.
 func padding(n int) int { return -n & 3 }
 
 // A Decoder decodes XDR. After an error, all methods return zero values. Values
@@ -44,7 +45,7 @@ func NewDecoder(b []byte) *Decoder { return &Decoder{b: b} }
 // Err returns the first error.
 func (d *Decoder) Err() error { return d.err }
 
-// Fail sets the error. The first error is kept.
+// Fail records an error. If there already is an error, Fail does nothing.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = malformed(format, args...)
@@ -67,7 +68,7 @@ func (d *Decoder) Fixed(n int) []byte {
 	return v
 }
 
-// Uint32 returns the next number of four bytes.
+// Uint32 decodes the next four bytes as a number.
 func (d *Decoder) Uint32() uint32 {
 	if b := d.Fixed(4); b != nil {
 		return binary.BigEndian.Uint32(b)
@@ -75,7 +76,7 @@ func (d *Decoder) Uint32() uint32 {
 	return 0
 }
 
-// Uint64 returns the next number of eight bytes.
+// Uint64 decodes the next eight bytes as a number.
 func (d *Decoder) Uint64() uint64 {
 	if b := d.Fixed(8); b != nil {
 		return binary.BigEndian.Uint64(b)
@@ -83,7 +84,7 @@ func (d *Decoder) Uint64() uint64 {
 	return 0
 }
 
-// Bool returns the next boolean.
+// Bool decodes the next boolean.
 func (d *Decoder) Bool() bool {
 	v := d.Uint32()
 	if v > 1 {
@@ -92,8 +93,8 @@ func (d *Decoder) Bool() bool {
 	return v == 1 && d.err == nil
 }
 
-// Opaque returns the next bytes of variable length. More than limit bytes are an
-// error.
+// Opaque decodes the next opaque data of variable length. More than limit bytes
+// are an error.
 func (d *Decoder) Opaque(limit int) []byte {
 	n := d.Uint32()
 	if uint64(n) > uint64(limit) {

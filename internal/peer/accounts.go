@@ -10,10 +10,10 @@ import (
 )
 
 // accounts creates users for one server without changing the users of the
-// system. It writes Dir/passwd and Dir/group. The map contains the password of
-// each user. If it is nil, the only user is User. All users have the home
-// directory Home, and the anonymous user of FTP has Root. All users have the
-// numeric user ID of nobody. The returned environment variables make
+// system. It writes Dir/passwd and Dir/group. The map users contains the
+// password of each user. If it is nil, the only user is User. All users have
+// the home directory Home, and the anonymous user of FTP has Root. All users
+// have the numeric user ID of nobody. The returned environment variables make
 // libnss-wrapper read users from these files. The password hashes are in
 // Dir/passwd, because the library does not use the shadow file for lookups.
 func (s *Server) accounts(users map[string]string) (env []string) {

@@ -10,7 +10,7 @@ import (
 // ApacheOptions configures apache2. By default it serves Root with fancy
 // indexes and content negotiation on a plaintext port.
 type ApacheOptions struct {
-	TLS    bool     // also on TLSAddr
+	TLS    bool     // also listen on TLSAddr
 	HTTP2  bool     // offer h2 besides http/1.1 on TLSAddr; implies TLS
 	Cert   *Cert    // nil: NewCert with zero options
 	Login  string   // "Basic" or "Digest": only User with Password may read Root

@@ -19,7 +19,7 @@ import (
 // PEM files.
 type Cert struct {
 	Pool    *x509.CertPool  // trusts only this certificate
-	TLS     tls.Certificate // the certificate of a server
+	TLS     tls.Certificate // the certificate and key, for servers in Go
 	File    string          // path of the certificate in PEM form
 	KeyFile string          // path of the key in PEM form, readable by all accounts
 }

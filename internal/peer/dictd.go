@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A Dictionary is a database of dictd: a description, and the text of each
-// definition by its word.
+// A Dictionary is a database of dictd. Definitions maps each word to the text
+// of its definition.
 type Dictionary struct {
 	Name, Description string
 	Definitions       map[string]string
 }
 
-// Dictd starts the dictionary server dictd (Debian dictd). Its user is User with
-// the password Password. Users are not required.
+// Dictd starts the dictionary server dictd (Debian dictd). Clients may
+// authenticate as User with Password. The server does not require this.
 func Dictd(t TB, all ...Dictionary) *Server {
 	t.Helper()
 	program, format := Need(t, "dictd", "dictd"), Need(t, "dictfmt", "dictfmt")

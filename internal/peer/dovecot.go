@@ -20,7 +20,7 @@ type DovecotOptions struct {
 	Config []string          // further lines: "disable_plaintext_auth = yes"
 }
 
-// A Mail is a running dovecot.
+// A Mail is a running dovecot server.
 type Mail struct {
 	*Server
 	added int

@@ -6,7 +6,7 @@ import (
 )
 
 // Fingerd starts in.fingerd (Debian fingerd) with the program finger. The only
-// user is User with the home directory Home, whose file .plan is part of the
+// user is User. The file .plan in the home directory Home is part of the
 // response. The request "/W" is supported, and forwarding is not.
 func Fingerd(t TB) *Server {
 	t.Helper()
@@ -17,7 +17,7 @@ func Fingerd(t TB) *Server {
 		t.Fatalf("peer: %v", err)
 	}
 	return s.inetd(func() command {
-		// The program inetd connects standard error to the client too.
+		// Standard error goes to the client too, as under the program inetd.
 		return command{path: "/bin/sh", args: []string{"-c", `exec "$@" 2>&1`, "sh", program, "-p", finger}, env: env}
 	})
 }

@@ -5,11 +5,11 @@ package peer
 // its parent directories.
 type FTPOptions struct {
 	TLS      bool              // offer AUTH TLS on Addr
-	Implicit bool              // TLS from the first byte on TLSAddr, and no Addr
+	Implicit bool              // TLS from the first byte on TLSAddr; Addr is empty
 	Cert     *Cert             // nil: NewCert with zero options
 	Users    map[string]string // name to password; nil: User with Password
 	Rate     int               // limit of each transfer in KiB/s; 0: no limit
-	Config   []string          // further lines of configuration; for pure-ftpd arguments
+	Config   []string          // further lines of configuration, or arguments of pure-ftpd
 }
 
 // listen sets the addresses of an FTP server. The control connection uses the

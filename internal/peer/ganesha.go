@@ -9,7 +9,7 @@ import (
 // Ganesha starts the NFS server nfs-ganesha (Debian nfs-ganesha,
 // nfs-ganesha-vfs). It exports Root over NFS version 3 and TCP, read only. The
 // path of the export is the path of Root. The MOUNT service uses the port after
-// Port. No portmapper listens: ganesha needs one, which has a Unix socket in a
+// Port. Ganesha needs a portmapper, which listens only on a Unix socket in a
 // mount namespace. Ganesha requires permission to mount file systems.
 //
 // The lines of export are added to the configuration of the export, such as
@@ -31,7 +31,8 @@ func Ganesha(t TB, export ...string) *Server {
 	})
 }
 
-// ganeshaScript starts rpcbind, which then listens on no port, and ganesha.
+// ganeshaScript starts rpcbind, which listens only on a Unix socket, and then
+// ganesha.
 const ganeshaScript = `netconfig=$1; shift
 mount -t tmpfs none /run && mkdir -p /run/rpcbind /run/ganesha && mount --bind "$netconfig" /etc/netconfig || exit 1
 rpcbind -f -w &

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// NeedGowarc returns the path of the program warc of the Internet Archive, which
-// "make peers" builds from the module github.com/internetarchive/gowarc. If the
+// NeedGowarc returns the path of the Internet Archive's program warc. "make
+// peers" builds it from the module github.com/internetarchive/gowarc. If the
 // program is missing, the test is skipped. With CI=true in the environment, the
 // test fails instead.
 func NeedGowarc(t TB) string {

@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// inetd starts one process for each connection, as the program inetd does. The
-// connection is the standard input and output of the process. The function
-// configure is called after the address of the server is set.
+// inetd listens on a free port and starts one process for each connection, as
+// the program inetd does. The connection is the standard input and output of
+// the process. The function configure is called after the address of the server
+// is set.
 func (s *Server) inetd(configure func() command) *Server {
 	s.t.Helper()
 	ln, err := net.Listen("tcp4", host+":0")

@@ -22,7 +22,7 @@ type INNOptions struct {
 	Config []string // further lines of inn.conf: "allownewnews: false"
 }
 
-// A News is a running INN.
+// A News is a running INN server.
 type News struct {
 	*Server
 	feed string // the address where innd accepts articles from other servers
@@ -108,7 +108,7 @@ func (n *News) ihave(article string) error {
 	return nil
 }
 
-// inn contains the paths of the programs.
+// inn contains the directories of the programs and libraries of INN.
 type inn struct{ root, libraries string }
 
 func innPrograms(t TB) inn {

@@ -13,8 +13,9 @@ type MollyBrownOptions struct {
 }
 
 // MollyBrown starts the Gemini server molly-brown (Debian molly-brown), which
-// serves Root. Files below cgi-bin are CGI programs. The server lists directories without a file index.gmi, and answers only
-// requests for the host 127.0.0.1.
+// serves Root. Files below cgi-bin are CGI programs. The server lists
+// directories without a file index.gmi, and answers only requests for the host
+// 127.0.0.1.
 func MollyBrown(t TB, opts MollyBrownOptions) *Server {
 	t.Helper()
 	program := Need(t, "molly-brown", "molly-brown")

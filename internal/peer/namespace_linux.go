@@ -12,10 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolated starts a server that can only listen on all addresses. The server
-// runs in its own network namespace, so that no other machine reaches it. The
-// server must listen on the port of s.Addr, which is set before configure is
-// called. Connections to s.Addr are forwarded to the server.
+// isolated starts a server that cannot be configured to listen only on
+// loopback. The server runs in its own network namespace, so that no other
+// machine reaches it. The server must listen on the port of s.Addr, which is
+// set before configure is called. Connections to s.Addr are forwarded to the
+// server.
 func (s *Server) isolated(configure func() command) *Server {
 	s.t.Helper()
 	NeedRoot(s.t, "network namespaces")
@@ -52,7 +53,7 @@ type forwarder struct {
 	group    sync.WaitGroup
 
 	mu    sync.Mutex
-	conns []net.Conn // nil after close
+	conns []net.Conn // all forwarded connections
 	ended bool
 }
 
@@ -65,8 +66,9 @@ func (f *forwarder) probe() error {
 	return conn.Close()
 }
 
-// dial connects to the server from inside its network namespace. It must not end
-// its thread, because the kernel kills the processes that the thread started.
+// dial connects to the server from inside its network namespace. It must not
+// end its thread, because the kernel would then kill the processes that the
+// thread started.
 func (f *forwarder) dial() (conn net.Conn, err error) {
 	const own = "/proc/thread-self/ns/net"
 	other := fmt.Sprintf("/proc/%d/ns/net", f.pid)
@@ -120,7 +122,8 @@ func (f *forwarder) accept() {
 	}
 }
 
-// add registers connections to be closed at the end.
+// add records connections for the method close. If close was already called,
+// add closes the connections and returns false.
 func (f *forwarder) add(conns ...net.Conn) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,8 +136,8 @@ func (f *forwarder) add(conns ...net.Conn) bool {
 	return !f.ended
 }
 
-// pump copies one direction of a connection. An error closes both sides, and
-// the end of the input only the output.
+// pump copies one direction of a connection. An error closes both connections.
+// The end of the input closes only the sending side of the output.
 func pump(to, from net.Conn) {
 	_, err := io.Copy(to, from)
 	if err == nil {

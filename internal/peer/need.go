@@ -46,8 +46,8 @@ func NeedRoot(t TB, server string) {
 	}
 }
 
-// needMount returns the path of the program unshare, which starts a server with
-// its own view of the file system.
+// needMount returns the path of the program unshare, which starts a server in
+// its own mount namespace. If mounting is not permitted, the test is skipped.
 func needMount(t TB, server string) string {
 	t.Helper()
 	unshare := Need(t, "unshare", "util-linux")
@@ -58,8 +58,8 @@ func needMount(t TB, server string) string {
 }
 
 // packageRoot returns the directory that contains the files of a Debian
-// package. The directory is "/" if the package is installed, and a directory
-// below unpacked otherwise.
+// package. The directory is below unpacked if the package was unpacked there.
+// Otherwise it is "/", because the package is installed.
 func packageRoot(t TB, debianPackage, file string) string {
 	t.Helper()
 	skipShort(t, debianPackage)

@@ -8,9 +8,9 @@ import (
 // NginxOptions configures nginx. By default, nginx serves Root with directory
 // listings on a plaintext port.
 type NginxOptions struct {
-	TLS    bool   // also on TLSAddr
+	TLS    bool   // also listen on TLSAddr
 	HTTP2  bool   // offer h2 besides http/1.1 on TLSAddr; implies TLS
-	IPv6   bool   // also on [::1], same ports
+	IPv6   bool   // also listen on the same ports of [::1]
 	Cert   *Cert  // nil: NewCert with zero options
 	Rate   string // limit_rate of each response in bytes a second: "100k"
 	Server string // further directives of the server block, each with its ";"

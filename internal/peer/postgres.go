@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// Postgres starts the database PostgreSQL (Debian postgresql-15). It trusts all
-// users. The database "postgres" and the user "postgres" exist. If durable is
-// false, the server does not sync its files to disk.
+// Postgres starts the database PostgreSQL (Debian postgresql-15). It accepts
+// all users without a password. The database "postgres" and the user "postgres"
+// exist. If durable is false, the server does not sync its files to disk.
 func Postgres(t TB, durable bool) *Server {
 	t.Helper()
 	return postgres(t, durable, func(_ *Server, c command) command { return c })
 }
 
-// postgres starts a server with the command that the function in returns.
+// postgres implements [Postgres]. The function in receives the command that
+// starts the server and returns the command to run instead.
 func postgres(t TB, durable bool, in func(*Server, command) command) *Server {
 	t.Helper()
 	bin := postgresDir(t)
@@ -57,7 +58,7 @@ func postgres(t TB, durable bool, in func(*Server, command) command) *Server {
 	})
 }
 
-// postmaster returns the identifier of the main process of a server.
+// postmaster returns the process ID of the main process of a server.
 func postmaster(s *Server) (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.Dir, "data", "postmaster.pid"))
 	first, _, _ := strings.Cut(string(text), "\n")
@@ -94,8 +95,9 @@ func PostgresTime(s *Server) (time.Duration, error) {
 		if err != nil {
 			continue // the process has ended
 		}
-		// The fields after the name of the program: state, parent, ..., the
-		// times of the process from field 11, and those of its ended children.
+		// These are the fields after the program name: state, parent, and so
+		// on. Fields 11 to 14 are the times of the process and of its ended
+		// children.
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		own := filepath.Base(filepath.Dir(name)) == first
 		if len(fields) < 15 || !own && fields[1] != first {
@@ -112,5 +114,6 @@ func PostgresTime(s *Server) (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / clockTicks, nil
 }
 
-// clockTicks is the number of units per second of the times in /proc.
+// clockTicks is the number of clock ticks per second. Times in /proc are in
+// this unit.
 const clockTicks = 100

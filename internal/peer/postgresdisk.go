@@ -67,7 +67,7 @@ func (d *PostgresDisk) Fill() error {
 	return fmt.Errorf("the file system did not become full: %w", err)
 }
 
-// Free undoes Fill.
+// Free deletes the file with which Fill filled the file system.
 func (d *PostgresDisk) Free() error {
 	name, err := d.ballast()
 	if err != nil {
@@ -76,8 +76,8 @@ func (d *PostgresDisk) Free() error {
 	return os.Remove(name)
 }
 
-// ballast returns the path of the file that fills the file system. The path leads
-// through the root directory of the server.
+// ballast returns the path of the file that fills the file system. The path
+// begins with /proc/PID/root, because only the server sees the file system.
 func (d *PostgresDisk) ballast() (string, error) {
 	pid, err := postmaster(d.s)
 	return filepath.Join("/proc", pid, "root", d.path, "ballast"), err

@@ -50,8 +50,8 @@ func (s *Server) spawn(c command, socket *os.File) (*process, error) {
 	return p, nil
 }
 
-// end kills the process group. A clean shutdown is not necessary, because all
-// files of the server are deleted.
+// end kills the process group, after the quit signal if there is one. A clean
+// shutdown is not necessary, because all files of the server are deleted.
 func (p *process) end() {
 	p.once.Do(func() {
 		if p.quit != nil && p.cmd.Process.Signal(p.quit) == nil {

@@ -26,7 +26,8 @@ func ownGroup(cmd *exec.Cmd, account string) error {
 }
 
 // unprivileged returns the name of an account without privileges, for servers
-// that must not run as root.
+// that must not run as root. It returns "" if this process does not run as
+// root.
 func unprivileged() string {
 	if os.Geteuid() == 0 {
 		return "nobody"

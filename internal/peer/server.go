@@ -42,12 +42,12 @@ type Server struct {
 	end   func()       // kills the processes; may be called more than once
 	again func() error // kills the processes and starts them again
 
-	accepts func() error // returns an error until the server accepts requests, or nil
+	accepts func() error // returns an error until the server accepts requests; may be nil
 }
 
 // newServer creates the directories of a server and removes them at the end of
-// the test. All accounts can read these directories, in contrast to directories
-// from testing.T.TempDir.
+// the test. Unlike the directories of testing.T.TempDir, they are readable by
+// all accounts.
 func newServer(t TB) *Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fetch-peer-")

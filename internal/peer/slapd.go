@@ -16,7 +16,7 @@ type SlapdOptions struct {
 	Config []string // further lines: "sizelimit 5"
 }
 
-// LDAPUser is the name of the account of slapd.
+// LDAPUser is the distinguished name of the administrator of slapd (rootdn).
 const LDAPUser = "cn=admin,dc=example,dc=org"
 
 // Slapd starts the LDAP server slapd (Debian slapd).

@@ -39,8 +39,8 @@ func Squid(t TB, opts ProxyOptions) *Server {
 		}
 		lines = append(append(lines, opts.Config...), "http_access allow "+allowed)
 		conf := s.config("squid.conf", strings.Join(lines, "\n")+"\n")
-		// The name also identifies the shared memory of squid, which remains
-		// after the process has ended.
+		// The service name is also a part of the names of squid's shared memory
+		// files, which remain after the process has ended.
 		name := fmt.Sprintf("fetchpeer%d", base)
 		t.Cleanup(func() {
 			s.Stop()

@@ -21,8 +21,8 @@ type SSHDOptions struct {
 // An SSH is a running OpenSSH server.
 type SSH struct {
 	*Server
-	KnownHosts string // path of a file with the key of the server
-	HostKey    string // digest of the key, such as "SHA256:..."
+	KnownHosts string // path of a known_hosts file with the host key
+	HostKey    string // fingerprint of the host key, such as "SHA256:..."
 	UserKey    string // path of a private key that the server accepts for User
 }
 

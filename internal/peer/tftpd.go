@@ -15,7 +15,7 @@ func Tftpd(t TB, args ...string) *Server {
 	s := newServer(t)
 	var used uint16
 	s.start(func(base uint16) command {
-		used = base // start would wait for a TCP port at s.Addr
+		used = base // s.Addr is not set yet, because start would wait for a TCP server there
 		return command{path: program, args: append([]string{"--foreground", "--secure", "--address", addr(base)}, append(args, s.Root)...)}
 	})
 	s.Addr, s.Port = addr(used), used

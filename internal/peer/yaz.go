@@ -1,8 +1,8 @@
 package peer
 
 // Yaz starts the Z39.50 server yaz-ztest (Debian yaz). Its databases are
-// Default, db followed by letters, and slow. The number of records that a search
-// finds is the number at the beginning of its term. The records are USMARC, XML,
+// Default, db followed by letters, and slow. A search finds as many records as
+// the number at the beginning of its term states. The records are USMARC, XML,
 // SUTRS and OPAC.
 func Yaz(t TB) *Server {
 	t.Helper()

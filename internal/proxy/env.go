@@ -47,9 +47,9 @@ func (e Env) For(scheme, host string, port uint16) (proxy string, ok bool) {
 	return proxy, true
 }
 
-// httpProxy returns the value of http_proxy. On Windows, HTTP_PROXY is the same
-// variable, so httpProxy returns "" in a CGI program, whose clients can set
-// HTTP_PROXY.
+// httpProxy returns the value of http_proxy. In a CGI program, it returns "" if
+// HTTP_PROXY has the same value. On Windows, both names denote one variable,
+// which the clients of a CGI program can set.
 func (e Env) httpProxy() string {
 	proxy := e.getenv("http_proxy")
 	if e.getenv("REQUEST_METHOD") != "" && proxy == e.getenv("HTTP_PROXY") {

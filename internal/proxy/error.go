@@ -33,9 +33,9 @@ func (e *RefusedError) Error() string {
 	return s
 }
 
-// Unsupported reports whether the proxy does not support the request. A retry
-// cannot succeed. The codes are defined in RFC 9110 15.5.6, 15.6.2 and 15.6.6,
-// and in RFC 1928 6.
+// Unsupported reports whether the proxy does not support the request, so that a
+// retry cannot succeed. The codes are defined in RFC 9110 15.5.6, 15.6.2 and
+// 15.6.6, and in RFC 1928 6.
 func (e *RefusedError) Unsupported() bool {
 	switch e.Proto {
 	case "http":
@@ -85,7 +85,8 @@ type AuthRequiredError struct {
 	Redial bool
 }
 
-// Error returns a message that the credentials are missing or were rejected.
+// Error returns a message that says whether the credentials are missing or were
+// rejected.
 func (e *AuthRequiredError) Error() string {
 	if e.Tried {
 		return "proxy rejected the credentials"
@@ -93,8 +94,8 @@ func (e *AuthRequiredError) Error() string {
 	return "proxy requires a login"
 }
 
-// closedError replaces io.EOF and io.ErrUnexpectedEOF by ErrClosed. It returns
-// other errors unchanged.
+// closedError returns ErrClosed in place of io.EOF and io.ErrUnexpectedEOF. It
+// returns other errors unchanged.
 func closedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrClosed

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 )
 
-// maxDrain is the maximum size in bytes of a response body that is read so that
-// the connection can be reused. For a longer body, a new connection is cheaper.
+// maxDrain is the maximum size in bytes of a response body that is discarded to
+// reuse the connection. For a longer body, a new connection is cheaper.
 const maxDrain = 64 << 10
 
 // A head holds the status line and the header fields of a response from the

@@ -87,8 +87,8 @@ func exempt(exemptions []exemption, host string, port uint16) bool {
 }
 
 // parseLiteral parses an IP address, with or without brackets. It removes the
-// IPv6 zone from the address. A zone must not be compared as the end of a host
-// name (CVE-2025-22870).
+// zone of an IPv6 address. Otherwise, an entry of no_proxy could match the zone
+// like the end of a host name (CVE-2025-22870).
 func parseLiteral(s string) (netip.Addr, bool) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		if s, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(s, ":") {

@@ -34,8 +34,8 @@ type Options struct {
 	Agent  string  // User-Agent for an HTTP proxy, or "" to omit the field
 	Header []Field // additional fields for an HTTP proxy
 
-	// Sent and Received are called with the heads of requests to an HTTP proxy
-	// and of its responses. They may be nil.
+	// Sent is called with the head of each request to an HTTP proxy, and
+	// Received with the head of each response. They may be nil.
 	Sent, Received func(head string)
 }
 

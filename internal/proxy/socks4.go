@@ -9,8 +9,8 @@ import (
 )
 
 // connectSOCKS4 performs a SOCKS4 handshake. For a host name it uses the
-// SOCKS4a extension, which sends the address 0.0.0.1 and the name after the
-// user ID.
+// SOCKS4a extension: the request contains the address 0.0.0.1, and the name
+// follows the user ID.
 func connectSOCKS4(conn net.Conn, to destination, opts Options) error {
 	ip := [4]byte{0, 0, 0, 1}
 	if to.addr.IsValid() {

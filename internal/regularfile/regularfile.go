@@ -44,8 +44,8 @@ func OpenFileIn(root *os.Root, name string, flag int, perm fs.FileMode) (*os.Fil
 	return f, nil
 }
 
-// checkRegular returns f, or an error if f is not a regular file. err is the
-// error of opening f.
+// checkRegular returns f, or closes f and returns an error if it is not a
+// regular file. If opening f failed with err, checkRegular returns err.
 func checkRegular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func CheckFolder(root *os.Root, name string) error {
 	return err
 }
 
-// SyncFolder commits the names in the directory of root to stable storage. It
-// has no effect on systems that cannot sync a directory.
+// SyncFolder commits the directory entries of root to stable storage. It has no
+// effect on systems that cannot sync a directory.
 func SyncFolder(root *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil

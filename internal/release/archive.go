@@ -13,8 +13,8 @@ import (
 
 // A member is a file of an archive.
 type member struct {
-	name   string // in the archive, with slashes
-	source string // path of the file
+	name   string // path in the archive, with slashes
+	source string // path of the file to copy
 	mode   os.FileMode
 }
 
@@ -43,7 +43,7 @@ func (r *release) archiveAll() error {
 	return nil
 }
 
-// create writes a file and syncs it.
+// create creates a file, calls write to fill it, and syncs it.
 func create(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -59,8 +59,8 @@ func create(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// writeTar writes a compressed tar archive. Its headers contain no data of this
-// machine: the owner is root, and all times are date.
+// writeTar writes a tar archive with gzip compression. Its headers do not
+// depend on this machine: the owner is root, and all times are date.
 func writeTar(w io.Writer, members []member, date time.Time) error {
 	zw, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
@@ -100,8 +100,8 @@ func writeZip(w io.Writer, members []member, date time.Time) error {
 	return zw.Close()
 }
 
-// copyMember copies the file of m to the writer that open returns for the size
-// of the file.
+// copyMember copies the source file of m. It passes the size of the file to
+// open, which returns the writer for the copy.
 func copyMember(m member, open func(size int64) (io.Writer, error)) error {
 	f, err := os.Open(m.source)
 	if err != nil {

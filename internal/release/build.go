@@ -23,7 +23,7 @@ func (r *release) buildAll() error {
 			err = r.readVersion(info)
 		}
 		if err == nil && i == 0 {
-			err = r.writeNotes() // before the other platforms, because the section may be missing
+			err = r.writeNotes() // fails early if CHANGELOG.md has no section for the version
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
@@ -33,8 +33,8 @@ func (r *release) buildAll() error {
 	return nil
 }
 
-// build builds a static binary. It removes the settings of this machine that
-// would change the binary.
+// build builds a static binary for a platform. It overrides the environment
+// variables of this machine that would change the binary.
 func (r *release) build(p platform) error {
 	env := []string{
 		"CGO_ENABLED=0", "GOOS=" + p.system, "GOARCH=" + p.processor, "GOAMD64=v1", "GOARM64=v8.0",

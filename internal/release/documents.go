@@ -44,7 +44,8 @@ func (r *release) document() error {
 	return r.writeLicences()
 }
 
-// hostBinary returns the path of a binary that this machine can run.
+// hostBinary returns the path of a binary that this machine can run. It builds
+// the binary if the release does not include the platform of this machine.
 func (r *release) hostBinary() (string, error) {
 	p := host()
 	if slices.Contains(r.platforms, p) {
@@ -82,7 +83,8 @@ func (r *release) documents() (all []member, err error) {
 // noticesName is the name of the file with the licences of the dependencies.
 const noticesName = "THIRD-PARTY-NOTICES"
 
-// writeLicences writes the licences of Go and of all modules in the binaries.
+// writeLicences writes the file noticesName with the licences of Go and of all
+// modules in the binaries.
 func (r *release) writeLicences() error {
 	modules := map[string]bool{}
 	for _, p := range r.platforms {
@@ -120,8 +122,8 @@ func (r *release) writeLicences() error {
 // licenceFile matches the names of files with licences and notices.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|unlicense)`)
 
-// copyLicences copies the licences in the folder dir of a module. It returns an
-// error if the folder has none.
+// copyLicences writes the licences of a module to w. It returns an error if the
+// folder dir of the module contains no licence.
 func copyLicences(w io.Writer, module, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -148,7 +150,8 @@ func copyLicences(w io.Writer, module, dir string) error {
 	return nil
 }
 
-// writeNotes writes the section of CHANGELOG.md for the version.
+// writeNotes copies the section of CHANGELOG.md for the version to
+// RELEASE-NOTES.md.
 func (r *release) writeNotes() error {
 	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {
@@ -161,8 +164,9 @@ func (r *release) writeNotes() error {
 	return os.WriteFile(filepath.Join(r.out, "RELEASE-NOTES.md"), []byte(section), 0o644)
 }
 
-// changes returns the section of a changelog that describes the version. A
-// prerelease, or a commit without a tag, may have the section "Unreleased".
+// changes returns the section of a changelog that describes the version. For a
+// prerelease or a commit without a tag, it falls back to the section
+// "Unreleased".
 func changes(changelog, version string) (string, error) {
 	section := findSection(changelog, version)
 	if section == "" && strings.ContainsAny(version, "-+") {
@@ -192,8 +196,8 @@ func findSection(changelog, title string) string {
 	return strings.TrimSpace(section.String()) + "\n"
 }
 
-// firstWord returns the first word of a heading, without brackets: the version
-// in "[0.1.0] - 2026-12-01".
+// firstWord returns the first word of a heading, without brackets. For the
+// heading "[0.1.0] - 2026-12-01", it returns the version "0.1.0".
 func firstWord(heading string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(heading), " ")
 	return strings.Trim(word, "[]():")

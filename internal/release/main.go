@@ -43,8 +43,8 @@ func (p platform) String() string { return p.system + "_" + p.processor }
 
 // A release contains the settings and the state of a run.
 type release struct {
-	root      string // of the module
-	out       string // folder of the finished files
+	root      string // root folder of the module
+	out       string // folder for the files of the release
 	dirty     bool
 	platforms []platform
 	log       func(string)
@@ -65,7 +65,7 @@ func (r *release) parsePlatforms(list string) error {
 	return nil
 }
 
-// run builds all files. The folder of the files gets its final name when all
+// run builds all files in a temporary folder, and renames the folder when all
 // files are complete.
 func (r *release) run() (err error) {
 	if _, err := os.Lstat(r.out); err == nil {

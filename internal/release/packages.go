@@ -49,7 +49,7 @@ type packageRPM struct {
 type packageContent struct {
 	Source      string      `json:"src"`
 	Destination string      `json:"dst"`
-	Packager    string      `json:"packager,omitempty"` // "" means all
+	Packager    string      `json:"packager,omitempty"` // "deb" or "rpm"; "" means both
 	Info        contentInfo `json:"file_info"`
 }
 
@@ -93,8 +93,9 @@ func (r *release) packageAll() error {
 	return nil
 }
 
-// packageContents writes the files of the packages that are in no archive, and
-// returns all files except the binary.
+// packageContents writes the files that only the packages contain, such as
+// compressed manual pages. It returns all files of the packages except the
+// binary.
 func (r *release) packageContents() (all []packageContent, err error) {
 	folder := filepath.Join(r.work, "package")
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -146,14 +147,14 @@ func (r *release) packageContents() (all []packageContent, err error) {
 	return all, nil
 }
 
-// writeDebianFiles writes the changelog, the copyright file and the accepted
-// warnings of lintian.
+// writeDebianFiles writes the Debian changelog, the copyright file and the
+// lintian overrides to folder.
 func (r *release) writeDebianFiles(folder string) error {
 	licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
 	if err != nil {
 		return err
 	}
-	version := strings.Replace(r.version, "-", "~", 1) + "-1" // a prerelease sorts before the release
+	version := strings.Replace(r.version, "-", "~", 1) + "-1" // with "~", a prerelease sorts before its release
 	for name, text := range map[string]string{
 		"changelog.Debian": fmt.Sprintf("fetch (%s) unstable; urgency=medium\n\n  * New release. changelog.gz lists the changes.\n\n"+
 			" -- %s  %s\n", version, maintainer, r.date.Format(time.RFC1123Z)),

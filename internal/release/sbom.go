@@ -63,7 +63,8 @@ func bom(info *debug.BuildInfo, program []byte) *cyclonedx.BOM {
 	return b
 }
 
-// component returns a module as a component. Its hash is the one in go.sum.
+// component returns the CycloneDX component for a module. The hash of the
+// component is the hash of the module in go.sum.
 func component(kind cyclonedx.ComponentType, m *debug.Module) cyclonedx.Component {
 	url := "pkg:golang/" + m.Path + "@" + strings.ReplaceAll(m.Version, "+", "%2B")
 	c := cyclonedx.Component{BOMRef: url, Type: kind, Name: m.Path, Version: m.Version, PackageURL: url}

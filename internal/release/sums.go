@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// writeSums writes SHA256SUMS, which "sha256sum -c" checks.
+// writeSums writes the digests of all files to SHA256SUMS, in the format of
+// "sha256sum -c".
 func (r *release) writeSums() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil {

@@ -12,14 +12,16 @@ import (
 // about contains the properties of an object, which its page shows at the end.
 type about struct {
 	Facts []Fact
-	Bytes string // path of the bytes, or ""
+	Bytes string // link to the unchanged bytes of the object, or ""
 }
 
-// maxDrained limits the bytes that a page reads only for the digest.
+// maxDrained limits the bytes that are read after the displayed bytes, only to
+// compute the digest.
 const maxDrained = 64 << 20
 
-// about returns the properties of the object. If the page shows the complete
-// object, it reads the rest of the body for the digest.
+// about returns the properties of the object. If complete is true, the page
+// shows the complete object, and about reads the body to its end for the
+// digest.
 func (v *View) about(complete bool) *about {
 	r := v.Response
 	a := &about{Bytes: v.Links.Bytes(v.URL), Facts: []Fact{{Name: "URL", Value: v.URL.WithoutUserinfo().String()}}}
@@ -68,7 +70,7 @@ func (d *digester) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// image writes the page of an image.
+// image writes a page that shows an image.
 func (v *View) image(w io.Writer) error {
 	return execute(w, "image", struct {
 		Page

@@ -12,9 +12,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// ReadForm returns the form of the Gopher+ item at u. The response has the
-// attributes of the item, whose URL [askform.Attributes] returns. The form is
-// empty if the item has none.
+// ReadForm returns the form of the Gopher+ item at u. The response r contains
+// the attributes of the item, which the caller requested from the URL that
+// [askform.Attributes] returns. If the item has no form, ReadForm returns nil.
 func ReadForm(ctx context.Context, s fetch.Scheme, u uri.URI, r *fetch.Response) (askform.Form, error) {
 	for e, err := range s.Menu(u, r.Media, r.Body) {
 		if err == nil {
@@ -52,14 +52,15 @@ type askField struct {
 	Choices                     []string
 }
 
-// askTypes has the types of the input elements of a Gopher+ form. A file is
-// never sent, and the name of a file to save has no effect in a browser.
+// askTypes maps the kinds of form fields to the types of their input elements.
+// A file is never sent, and the name of a file to save has no effect in a
+// browser.
 var askTypes = map[askform.FieldKind]string{
 	askform.Note: "note", askform.Line: "text", askform.Password: "password", askform.Text: "textarea",
 	askform.Check: "checkbox", askform.Choice: "select", askform.SaveName: "text", askform.File: "file",
 }
 
-// ask writes the form of a Gopher+ item.
+// ask writes a page with the form of a Gopher+ item.
 func (v *View) ask(ctx context.Context, w io.Writer) error {
 	data := askPage{Page: v.Page}
 	form, err := ReadForm(ctx, v.Scheme, v.URL, v.Response)

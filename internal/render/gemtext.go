@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// gemtextMedia is the media type of gemtext documents. They are listings whose
-// lines without a link are text.
+// gemtextMedia is the media type of gemtext documents. Scheme.Menu parses them
+// as listings, in which each line without a link is an entry of kind Info.
 const gemtextMedia = "text/gemini"
 
-// A gemtext is the state of writing a gemtext document.
+// A gemtext writes a gemtext document as HTML.
 type gemtext struct {
 	w            io.Writer
 	err          error
@@ -54,7 +54,8 @@ func (v *View) gemtext(ctx context.Context, w io.Writer) error {
 	return execute(w, "endgemtext", listingEnd{Problem: l.problem, About: v.about(l.problem == "")})
 }
 
-// line writes a line. The name of an item is its text or the label of its link.
+// line writes a line of the document as HTML. The name of i is the text of the
+// line, or the label of its link.
 func (g *gemtext) line(i item) {
 	text := i.name
 	alternative, fence := strings.CutPrefix(text, "```")
@@ -88,14 +89,14 @@ func (g *gemtext) line(i item) {
 	}
 }
 
-// block writes an element with a text.
+// block writes an HTML element that contains only text.
 func (g *gemtext) block(name, text string) {
 	g.element("")
 	g.text("<"+name+">", strings.TrimSpace(text), "</"+name+">\n")
 }
 
-// element closes the open element, unless it has the given name, and opens the
-// element.
+// element opens an HTML element, unless an element with this name is already
+// open. It first closes the open element. The name "" opens no element.
 func (g *gemtext) element(name string) {
 	if g.open == name {
 		return
@@ -110,7 +111,7 @@ func (g *gemtext) element(name string) {
 	g.text(before, "", "")
 }
 
-// text writes markup and a text, which it escapes.
+// text writes text with HTML escapes, between the markup before and after it.
 func (g *gemtext) text(before, text, after string) {
 	if g.err == nil {
 		g.err = write(g.w, before+template.HTMLEscapeString(text)+after)

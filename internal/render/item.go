@@ -12,12 +12,12 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// An item is an entry of a listing, without the properties that no page shows.
+// An item contains the properties of a listing entry that a page can show.
 type item struct {
 	name, from  string
 	description string
 	kind        fetch.Kind
-	listing     string // name of the kind of a listing
+	listing     string // how the page names a listing: "menu", "folder", ...
 	media       string
 	path        string
 	size        int64
@@ -32,7 +32,8 @@ type item struct {
 // maxReferences limits the references of an article that determine its thread.
 const maxReferences = 20
 
-// item returns an entry as an item. Its texts are escaped, except identifiers.
+// item converts an entry of a listing to an item. It escapes all texts except
+// message identifiers.
 func (v *View) item(e fetch.Entry) item {
 	i := item{
 		name: tty.Escape(cmp.Or(e.Name, e.URL.String())), from: tty.Escape(author(e.Extra["from"])), kind: e.Kind,
@@ -55,7 +56,8 @@ func (v *View) item(e fetch.Entry) item {
 	return i
 }
 
-// listingName returns the name of the listings of a scheme, for readers.
+// listingName returns the word by which a page names the listings of a scheme,
+// such as "folder".
 func listingName(scheme string) string {
 	switch scheme {
 	case "gopher", "gophers":
@@ -70,7 +72,7 @@ func listingName(scheme string) string {
 	return "listing"
 }
 
-// number parses a number that is not negative. It returns -1 for other texts.
+// number parses a non-negative decimal number. It returns -1 for other texts.
 func number(text string) int64 {
 	n, err := strconv.ParseUint(text, 10, 62)
 	if err != nil {
@@ -79,7 +81,8 @@ func number(text string) int64 {
 	return int64(n)
 }
 
-// author returns the name in the value of a From field, or its address.
+// author returns the name in the value of a From field. If the value contains
+// no name, it returns the address.
 func author(from string) string {
 	if a, err := mail.ParseAddress(from); err == nil {
 		return cmp.Or(a.Name, a.Address)
@@ -88,10 +91,10 @@ func author(from string) string {
 	return cmp.Or(strings.Trim(name, `" `), from)
 }
 
-// Link returns the link of an item.
+// Link returns the link to the page of the object that i describes.
 func (i item) Link() Link { return Link{Name: i.name, Path: i.path} }
 
-// memory returns the approximate memory of an item, in bytes.
+// memory returns the approximate number of bytes that an item occupies.
 func (i *item) memory() int {
 	n := 300 + len(i.name) + len(i.from) + len(i.description) + len(i.media) + len(i.path) + len(i.id)
 	for _, id := range i.references {
@@ -100,7 +103,8 @@ func (i *item) memory() int {
 	return n
 }
 
-// kindName returns the kind of an object for readers.
+// kindName returns the text for the column "Kind", such as "folder" or
+// "text/plain".
 func (i *item) kindName() string {
 	switch i.kind {
 	case fetch.Info:
@@ -126,7 +130,7 @@ type column struct {
 
 type cell struct{ Class, Text, Machine string }
 
-// allColumns lists the columns of listings, after the name.
+// allColumns lists the columns of listings from left to right.
 var allColumns = []column{
 	{key: "name", label: "Name"},
 	{key: "from", label: "From", shown: func(i item) bool { return i.from != "" },
@@ -161,7 +165,7 @@ func dateCell(t time.Time) cell {
 	return cell{Class: "date", Text: FormatMinute(t), Machine: t.UTC().Format(time.RFC3339)}
 }
 
-// compareBy has the functions that compare two entries by a column.
+// compareBy maps the keys of columns to functions that compare two entries.
 var compareBy = map[string]func(a, b item) int{
 	"name":     func(a, b item) int { return strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) },
 	"from":     func(a, b item) int { return strings.Compare(strings.ToLower(a.from), strings.ToLower(b.from)) },
@@ -172,7 +176,7 @@ var compareBy = map[string]func(a, b item) int{
 	"date":     func(a, b item) int { return a.time.Compare(b.time) },
 }
 
-// columnsOf returns the columns in which one of the entries has a value.
+// columnsOf returns the columns in which at least one of items has a value.
 func columnsOf(items []item) (shown []column) {
 	for _, c := range allColumns {
 		for _, i := range items {
@@ -188,10 +192,11 @@ func columnsOf(items []item) (shown []column) {
 	return shown
 }
 
-// A header is the header of a column. Its attribute aria-sort names the order.
+// A header is the header of a column. Path links to the listing sorted by the
+// column. Sort is the attribute aria-sort: "ascending", "descending" or "".
 type header struct{ Label, Class, Path, Sort string }
 
-// headers returns the headers of the columns of a listing in the order o.
+// headers returns the column headers of a listing that is sorted by o.
 func (l *listing) headers(o Order) (all []header) {
 	for _, c := range l.columns {
 		h := header{Label: c.label, Class: c.class}
@@ -214,7 +219,7 @@ func (l *listing) headers(o Order) (all []header) {
 type row struct {
 	Name, Path, Class string
 	Cells             []cell
-	Span              int // number of columns of a line without an object, or 0
+	Span              int // number of columns that a text line occupies; 0 for an object
 }
 
 // row returns the table row of an entry.

@@ -13,27 +13,27 @@ import (
 
 // Limits of a page that shows a listing.
 const (
-	pageRows      = 1000    // entries of a page
+	pageRows      = 1000    // maximum number of entries on a page
 	maxSorted     = 10_000  // entries of a listing that can be sorted or shown as threads
 	maxSortedSize = 8 << 20 // approximate memory of these entries, in bytes
-	maxPeeked     = 100     // entries that determine the columns
+	maxPeeked     = 100     // entries at the start that determine the columns
 )
 
-// An Order is an order of the entries of a listing. The zero value is the order
-// of the server.
+// An Order is a sort order for the entries of a listing. The zero value keeps
+// the order of the server.
 type Order struct {
-	Column     string // "name", "from", "kind", "size", "date" or "score"
+	Column     string // "name", "from", "kind", "score", "articles", "size" or "date"
 	Descending bool
 }
 
-// ParseOrder parses an order as in [Links], such as "-size".
+// ParseOrder parses a column argument of [Links.Sorted], such as "-size".
 func ParseOrder(text string) (o Order, ok bool) {
 	o.Column, o.Descending = strings.CutPrefix(text, "-")
 	_, ok = compareBy[o.Column]
 	return o, ok || text == ""
 }
 
-// String returns the order as in [Links].
+// String returns o as a column argument of [Links.Sorted], such as "-size".
 func (o Order) String() string {
 	if o.Descending {
 		return "-" + o.Column
@@ -41,7 +41,7 @@ func (o Order) String() string {
 	return o.Column
 }
 
-// A listing is the state of writing a listing.
+// A listing writes the entries of a response as pages.
 type listing struct {
 	*View
 	ctx     context.Context
@@ -52,7 +52,7 @@ type listing struct {
 	columns []column
 	problem string // description of an error of the body, or ""
 	notice  string // text before the entries, or ""
-	ended   bool   // the listing has no more entries, or a problem
+	ended   bool   // no more entries can be read
 	rest    Rest
 }
 
@@ -80,7 +80,8 @@ func (v *View) listing(ctx context.Context, w io.Writer) (Rest, error) {
 	return l.rest, err
 }
 
-// peek reads entries until n entries or the given size is in memory.
+// peek reads entries ahead until l.peeked contains n entries or size bytes. It
+// reports whether it has read the complete listing.
 func (l *listing) peek(n, size int) (complete bool) {
 	for _, i := range l.peeked {
 		size -= i.memory()
@@ -126,7 +127,7 @@ func (l *listing) take() (i item, ok bool) {
 	return i, true
 }
 
-// page returns the number of the page that is written.
+// page returns the number of the page to write, from 1.
 func (l *listing) page() int { return max(l.Number, 1) }
 
 // skip skips the entries of earlier pages.
@@ -139,14 +140,14 @@ func (l *listing) skip() {
 	}
 }
 
-// table writes a page of the entries in the order of the server.
+// table writes a page of entries in the order of the server.
 func (l *listing) table() error {
 	l.skip()
 	return l.rows(func() (item, bool) { return l.take() }, Order{})
 }
 
-// sorted writes a page of the sorted entries. Lines without an object are left
-// out, because they describe the entries next to them.
+// sorted writes a page of the sorted entries. Lines without an object are
+// omitted, because they describe the entries that are adjacent before sorting.
 func (l *listing) sorted() error {
 	if !l.peek(maxSorted+1, maxSortedSize) {
 		l.notice = "The listing is too long to be sorted. It has the order of the server."
@@ -174,7 +175,7 @@ type listingPage struct {
 	Page
 	Notice  string
 	Columns []header
-	Unsort  string // path of the listing in the order of the server, or ""
+	Unsort  string // link to the listing in the order of the server, or ""
 	Search  *searchForm
 }
 
@@ -223,7 +224,7 @@ func (l *listing) finish(template string, n int, more bool, o Order) error {
 	return execute(l.w, template, end)
 }
 
-// Count returns the number of entries of the page, for readers.
+// Count returns a text such as "20 entries on page 2".
 func (e listingEnd) Count() string {
 	unit := " entries"
 	if e.Rows == 1 {

@@ -81,8 +81,8 @@ func (v *View) message(ctx context.Context, w io.Writer) error {
 	return execute(w, "article", data)
 }
 
-// field returns a header field. Newsgroups and the identifiers of other messages
-// are links.
+// field returns a header field for display. It turns newsgroups and the
+// identifiers of other messages into links.
 func (v *View) field(name, value string) field {
 	f := field{Name: name, Value: tty.Escape(rfc822.DecodeWords(value))}
 	scheme := v.URL.Scheme()
@@ -111,7 +111,8 @@ func (v *View) field(name, value string) field {
 	return f
 }
 
-// messageURL returns the URL of a newsgroup, or of another message.
+// messageURL returns the URL of the message with the given identifier. For a
+// news message, id may also be the name of a newsgroup.
 func (v *View) messageURL(id string, isNews bool) (uri.URI, error) {
 	if isNews {
 		return articleURL(v.URL, id)
@@ -136,9 +137,9 @@ func articleURL(u uri.URI, id string) (uri.URI, error) {
 	})
 }
 
-// messagePart returns a part of a message. It reads at most left bytes of its
-// text and subtracts their number from left. It shows the text of an HTML part
-// only if there is no earlier text, because the part is usually an alternative.
+// messagePart returns the part p for display. It reads at most *left bytes of
+// text and subtracts the size of the text from *left. It shows an HTML part
+// only if hasText is false, because the part usually repeats an earlier text.
 func (v *View) messagePart(p *rfc822.Part, left *int64, hasText bool) messagePart {
 	kind := media.TrimParameters(p.Media)
 	shown := messagePart{Media: tty.Escape(kind), Image: strings.HasPrefix(kind, "image/")}

@@ -15,23 +15,23 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// A Page contains the data of the frame of a page: the header, the banner and
+// A Page contains the data for the frame of a page: the header, the banner and
 // the title. Its texts are displayed unchanged.
 type Page struct {
 	Title      string
 	StyleSheet string // reference to the style sheet
 	Trail      []Link // the pages above this page, from the first page
 	Banner     *Banner
-	Crumbs     []Link // the listings above the object
+	Crumbs     []Link // breadcrumbs: the listings above the object
 }
 
-// A Link is a link of a page.
+// A Link is a hyperlink on a page.
 type Link struct {
 	Name, Path string
 	Rel        string // relation, such as "next", or ""
 }
 
-// A Banner describes the document of a page.
+// A Banner describes the document that a page shows, such as a capture.
 type Banner struct {
 	Label string // name of the banner for screen readers, such as "Capture"
 	URL   string
@@ -58,15 +58,15 @@ var templates = sync.OnceValue(func() *template.Template {
 
 var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "ref": ref}
 
-// scripting matches the schemes of URLs that contain a script or a page.
+// scripting matches URL schemes that can execute a script, such as javascript.
 var scripting = lazy.Regexp(`^(?i:javascript|vbscript|data)$`)
 
 // validScheme matches the scheme of a URL.
 var validScheme = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*$`)
 
-// ref returns a reference for an attribute. html/template replaces references
-// with another scheme than http, https and mailto, unless they have the type
-// template.URL. URLs that contain a script do not get this type.
+// ref prepares a URL reference for an HTML attribute. html/template replaces
+// references whose scheme is not http, https or mailto, unless they have the
+// type template.URL. URLs that contain a script do not get this type.
 func ref(text string) any {
 	scheme, _, ok := strings.Cut(text, ":")
 	if ok && validScheme().MatchString(scheme) && !scripting().MatchString(scheme) {
@@ -75,9 +75,9 @@ func ref(text string) any {
 	return text
 }
 
-// Templates returns the templates of this package with those in the files of
-// fsys that match pattern. A page begins with the template "top" and ends with
-// the template "bottom".
+// Templates returns the templates of this package, and the templates in the
+// files of fsys that match pattern. A page begins with the template "top" and
+// ends with the template "bottom".
 func Templates(fsys fs.FS, pattern string) (*template.Template, error) {
 	t, err := templates().Clone()
 	if err != nil {
@@ -95,14 +95,15 @@ func StyleSheet() []byte {
 	return text
 }
 
-// Insert writes a banner that can be inserted into an HTML page of a server.
+// Insert writes b as HTML that the caller can insert into the page of a server.
 func (b *Banner) Insert(w io.Writer) error { return execute(w, "inserted", b) }
 
 func execute(w io.Writer, name string, data any) error {
 	return templates().ExecuteTemplate(w, name, data)
 }
 
-// FormatDate formats a date for readers.
+// FormatDate formats t as "2006-01-02 15:04:05 UTC", for people. The result is
+// "" for the zero time.
 func FormatDate(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -110,7 +111,8 @@ func FormatDate(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// FormatMinute formats a date without seconds for readers.
+// FormatMinute formats t as "2006-01-02 15:04" in UTC, for people. The result
+// is "" for the zero time.
 func FormatMinute(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -118,8 +120,8 @@ func FormatMinute(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// FormatSize formats a number of bytes for readers. The result is "" if the
-// number is negative.
+// FormatSize formats a number of bytes for people, such as "1.5 KiB". The
+// result is "" if the number is negative.
 func FormatSize(n int64) string {
 	switch {
 	case n < 0:
@@ -143,7 +145,7 @@ func FormatCount(n int64) string {
 	return text
 }
 
-// countText formats an int or int64 for templates.
+// countText is FormatCount for templates. It accepts an int or int64.
 func countText(n any) (string, error) {
 	switch n := n.(type) {
 	case int:

@@ -18,7 +18,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Links makes the links of a page. Its methods return relative or absolute
+// Links creates the links of a page. Its methods return relative or absolute
 // references, which are written to the page without a check. The result "" means
 // that there is no link.
 type Links interface {
@@ -28,22 +28,23 @@ type Links interface {
 	Part(u uri.URI, number string) string // a part of the message at u, such as "1.2"
 
 	// Sorted returns the page of the same listing with another order or number.
-	// The column is "", "name", "kind", "size" or "date", with the prefix "-"
-	// for descending order. The number of the first page is 1.
+	// The column is "" or one of Order.Column, with the prefix "-" for
+	// descending order. The number of the first page is 1.
 	Sorted(column string, number int) string
 
-	// Query returns the action and the hidden fields of a form that sends a
-	// query to the object at u. A search form uses the method GET, and its
-	// words are in the field [WordsField]. The form of a Gopher+ item uses the
-	// method POST. The names of its fields are their numbers, as in
+	// Query returns the action and the hidden fields of an HTML form that sends
+	// a query to the object at u. A search form uses the method GET, and sends
+	// the words as [WordsField]. The form of a Gopher+ item uses the method
+	// POST. The names of its fields are their numbers, as in
 	// [askform.Form.Fill], and the last value of a field is its answer.
 	Query(u uri.URI) (action string, hidden []Field, ok bool)
 }
 
-// A Field is a field of a form.
+// A Field is a field of an HTML form, with its name and its value.
 type Field struct{ Name, Value string }
 
-// A Form is the form in which a document is displayed.
+// A Form is the way in which a document is displayed, such as a listing or
+// text.
 type Form uint8
 
 const (
@@ -61,7 +62,7 @@ const (
 
 // A View shows a document as a page. The fields URL, Scheme, Links and Problem
 // are required. For the form of a Gopher+ item, URL ends with the command "?",
-// and Response has the attributes of the item.
+// and Response contains the attributes of the item.
 type View struct {
 	URL      uri.URI
 	Response *fetch.Response // with the media type; nil for a session; the caller closes the body
@@ -73,12 +74,13 @@ type View struct {
 	Order  Order // order of the entries of a listing
 	Number int   // number of the page of a listing, from 1; 0 means 1
 
-	// Skipped is the number of entries before those that Scheme.Menu returns,
-	// for a caller that writes several pages of a listing.
+	// Skipped is the number of entries that Scheme.Menu omits at the start of
+	// the listing. A caller sets it if it writes several pages of a listing
+	// without reading the earlier entries again.
 	Skipped int
 }
 
-// Form returns the form in which the document is displayed.
+// Form returns the way in which the document is displayed.
 func (v *View) Form() Form {
 	switch {
 	case v.Response == nil || v.Response.Kind == fetch.Session:
@@ -116,16 +118,17 @@ func isText(kind string) bool {
 		strings.HasPrefix(kind, "application/x-ndjson")
 }
 
-// Write writes the page. Its form must not be Download or Web. Errors of the body
-// are described in the page. The returned error is an error of w.
+// Write writes the page. The result of Form must not be Download or Web. Errors
+// of the body are described in the page. The returned error is an error of w.
 func (v *View) Write(ctx context.Context, w io.Writer) error {
 	_, err := v.WritePage(ctx, w)
 	return err
 }
 
-// A Rest describes the entries of a listing after a page.
+// A Rest describes how far a listing has been written, and whether another page
+// follows.
 type Rest struct {
-	Shown int  // number of entries of Scheme.Menu on this page and earlier pages
+	Shown int  // number of entries from Scheme.Menu on this page and earlier pages
 	More  bool // there is another page
 }
 
@@ -148,7 +151,7 @@ func (v *View) WritePage(ctx context.Context, w io.Writer) (rest Rest, err error
 		}
 	}
 	form := v.Form()
-	if b := v.Page.Banner; b != nil && (form == Search || form == Session) { // without bytes
+	if b := v.Page.Banner; b != nil && (form == Search || form == Session) { // no bytes to link to
 		v.Page.Banner = &Banner{Label: b.Label, URL: b.URL, Facts: b.Facts}
 	}
 	switch form {

@@ -6,10 +6,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// WordsField is the name of the field of a search form that has the words.
+// WordsField is the name of the form field that contains the search words.
 const WordsField = "words"
 
-// A searchForm sends words to a searchable object.
+// A searchForm contains the data of an HTML form that sends search words to a
+// searchable object.
 type searchForm struct {
 	Action string
 	Hidden []Field

@@ -12,7 +12,7 @@ type sessionPage struct {
 	Page
 	URL, Host, Port, User string
 	Command               string       // command that opens the session
-	Link                  template.URL // opens the program that the browser has for the scheme
+	Link                  template.URL // link that opens the browser's program for the scheme, or ""
 }
 
 // session writes the page of a URL that opens an interactive session.
@@ -23,7 +23,7 @@ func (v *View) session(w io.Writer) error {
 	data.User, _, _ = u.User()
 	data.User = tty.Escape(data.User)
 	switch u.Scheme() {
-	case "telnet", "rlogin", "tn3270": // schemes without scripts
+	case "telnet", "rlogin", "tn3270": // URLs of these schemes cannot contain a script
 		data.Link = template.URL(u.WithoutUserinfo().String())
 	}
 	return execute(w, "session", data)

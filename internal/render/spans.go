@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A span is a part of a text. Its path is "" if it is not a link. A quoted span
-// is a line of the message to which the message replies.
+// A span is a part of the text of a message. Path is "" if the span is not a
+// link. A quoted span repeats lines of an earlier message, marked with ">".
 type span struct {
 	Text, Path string
 	Quoted     bool
@@ -60,7 +60,8 @@ func (v *View) spans(text string) (all []span) {
 	return all
 }
 
-// linkOf returns the path of the page of a URL in a text, or "".
+// linkOf parses text as a URL and returns the link to the page that shows it,
+// or "" if there is no such page.
 func (v *View) linkOf(text string) string {
 	u, err := uri.Parse(text)
 	if err != nil || u.Scheme() == "" || scripting().MatchString(u.Scheme()) {

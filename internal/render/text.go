@@ -37,7 +37,8 @@ func (v *View) text(ctx context.Context, w io.Writer) error {
 	return execute(w, "endtext", listingEnd{Problem: problem, About: v.about(problem == "")})
 }
 
-// readRunes reads a chunk of UTF-8 text for a page.
+// readRunes reads the next chunk of UTF-8 text, without splitting a character,
+// and replaces invalid characters.
 func readRunes(in *bufio.Reader) ([]byte, error) {
 	if _, err := in.Peek(1); err != nil {
 		return nil, err

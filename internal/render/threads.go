@@ -9,8 +9,8 @@ import (
 // maxIndent is the maximum depth at which replies are indented.
 const maxIndent = 12
 
-// maxTried limits the references of an article that are tested for a circle,
-// because a test follows the thread to its first article.
+// maxTried limits the references of an article that are tested for a cycle,
+// because each test walks up the thread to its first article.
 const maxTried = 3
 
 // hasReferences reports whether entries are articles that refer to each other.
@@ -26,7 +26,7 @@ func hasReferences(items []item) bool {
 type threadsPage struct {
 	Page
 	Notice string
-	Orders []Link // other orders
+	Orders []Link // links to the listing in other orders
 	Search *searchForm
 }
 
@@ -35,8 +35,8 @@ type articleRow struct {
 	Date           *cell
 }
 
-// threads writes the articles of a newsgroup as threads. A group with more than
-// maxSorted articles has threads within each page.
+// threads writes the articles of a newsgroup as threads. If the group has more
+// than maxSorted articles, each page has the threads of its own articles.
 func (l *listing) threads() error {
 	all, more := l.threadItems()
 	data := threadsPage{Page: l.Page, Notice: l.notice, Search: l.searchForm()}
@@ -95,13 +95,14 @@ func (l *listing) threadItems() (all []item, more bool) {
 	return all, more
 }
 
-// threads are articles in the order of a page.
+// threads contains articles in the order in which the page shows them.
 type threads struct {
 	items []item
 	order []position
 }
 
-// A position is the place of an article in its thread.
+// A position contains the index of an article in items, the index of the
+// article to which it replies, and its depth in the thread.
 type position struct{ item, parent, depth int } // parent is -1 for the first article
 
 // newThreads orders articles, so that each article follows the article to which
@@ -152,7 +153,7 @@ func newThreads(items []item) *threads {
 	return t
 }
 
-// isAncestor reports whether article n is article p or above it.
+// isAncestor reports whether article n is article p or an ancestor of p.
 func isAncestor(parents []int, n, p int) bool {
 	for ; p >= 0; p = parents[p] {
 		if p == n {
@@ -162,8 +163,8 @@ func isAncestor(parents []int, n, p int) bool {
 	return false
 }
 
-// row returns the data of an article. A reply with the subject of its thread has
-// its author as the name.
+// row returns the row of an article. A reply with the same subject as its
+// parent shows the author in place of the subject.
 func (t *threads) row(at position) articleRow {
 	i := t.items[at.item]
 	r := articleRow{Name: i.name, Path: i.path, By: i.from}

@@ -19,9 +19,9 @@ type Wrapper = func(*net.TCPConn) net.Conn
 
 type key struct{}
 
-// With returns a context for direct connections from a reserved local port. The
-// function wrap wraps each connection. If the process may not bind such a port,
-// connecting fails with the Fault BadPort before any byte is sent.
+// With returns a context in which direct connections use a reserved local port.
+// The function wrap wraps each connection. If the process may not bind such a
+// port, connecting fails with the Fault BadPort before any byte is sent.
 func With(ctx context.Context, wrap Wrapper) context.Context {
 	return context.WithValue(ctx, key{}, wrap)
 }

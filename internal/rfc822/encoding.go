@@ -71,8 +71,8 @@ func (b *base64Decoder) add(c byte) {
 	}
 }
 
-// warnOnce reports an ignored character by calling warn, but only once for each
-// kind of problem. Ignored white space is not reported.
+// warnOnce passes a warning about the ignored character c to warn, once for
+// each kind of problem. It gives no warning for white space.
 func (b *base64Decoder) warnOnce(kind int, c byte, text string) {
 	if c > ' ' && !b.warned[kind] {
 		b.warned[kind] = true
@@ -85,8 +85,8 @@ func isBase64(c byte) bool {
 }
 
 // isFooter reports whether a line starts the footer of a mailing list. Such a
-// line has no base64 characters, or it follows an empty line and has at least
-// one other character.
+// line contains no base64 characters, or it follows an empty line and contains
+// at least one character outside base64.
 func isFooter(text []byte, blank bool) bool {
 	none, other := true, false
 	for _, c := range text {

@@ -116,8 +116,8 @@ var zoneOffsets = map[string]string{
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// replaceZoneName replaces an obsolete time zone name at the end of date by its
-// numeric offset.
+// replaceZoneName replaces an obsolete time zone name at the end of date with
+// its numeric offset.
 func replaceZoneName(date string) string {
 	i := strings.LastIndexByte(date, ' ') + 1
 	if offset, ok := zoneOffsets[strings.ToUpper(date[i:])]; ok {

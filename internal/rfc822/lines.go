@@ -52,8 +52,8 @@ func (l *lines) next() (text []byte, complete bool, err error) {
 	return text, l.atStart, nil
 }
 
-// A pieceReader is an io.Reader that reads from the slices returned by
-// nextPiece.
+// A pieceReader is an io.Reader for the concatenated slices that the function
+// next returns.
 type pieceReader struct {
 	next   func() ([]byte, error)
 	unread []byte

@@ -93,8 +93,9 @@ func FindID(message io.Reader, id string) (best *Part, err error) {
 // memory while it searches for a better alternative.
 const maxBuffered = 1 << 20
 
-// buffer reads the part into memory. It returns false if the part is larger
-// than maxBuffered. The part can be read in both cases.
+// buffer reads the part into memory, so that it can be read after the parts
+// that follow it. It returns false if the part has maxBuffered bytes or more.
+// The part remains readable in both cases.
 func (p *Part) buffer() (complete bool, err error) {
 	pending, err := io.ReadAll(io.LimitReader(p.text, maxBuffered))
 	if complete = len(pending) < maxBuffered; complete {

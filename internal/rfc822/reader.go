@@ -22,7 +22,7 @@ const (
 // a fetch.Truncated error.
 type reader struct {
 	in        *lines
-	enclosing []multipart // the multiparts around the current part, outermost first
+	enclosing []multipart // multiparts that contain the current part, outermost first
 	found     *boundary   // boundary that ended the current part, or nil if the part has not ended
 	lineEnd   string      // line ending that belongs to the part unless a boundary follows
 	text      []byte

@@ -50,7 +50,7 @@ func (u *uuDecoder) next() ([]byte, error) {
 		return nil, fetch.Protocol.Errorf("uuencode: missing line %q", "end")
 	}
 	if len(text) == 0 {
-		u.ended = true // a line " " of length zero that lost its space in transit
+		u.ended = true // the line was " ", which has length zero, but lost its space in transit
 		return nil, nil
 	}
 	size := int(text[0]-' ') & 63

@@ -49,8 +49,8 @@ func parseYEncBegin(text string, in *lines) (*File, bool, error) {
 	return f, true, nil
 }
 
-// The type yencFields holds the fields of a yEnc line, such as "size=1234", by
-// keyword.
+// The type yencFields maps the keys of a yEnc line to their values. In the
+// field "size=1234", the key is "size".
 type yencFields map[string]string
 
 // decimal returns the value of a field as a number. It returns -1 if the field
@@ -71,8 +71,8 @@ func (w yencFields) crc(key string) (uint32, bool) {
 }
 
 // parseYEncLine parses a line that starts with keyword, such as "=ybegin". The
-// name must be the last field on the line, because it may contain any
-// characters.
+// field "name" extends to the end of the line, because a file name may contain
+// any characters.
 func parseYEncLine(text, keyword string) (words yencFields, name string, ok bool) {
 	if text, ok = strings.CutPrefix(text, keyword); !ok {
 		return nil, "", false
@@ -88,7 +88,8 @@ func parseYEncLine(text, keyword string) (words yencFields, name string, ok bool
 	return words, name, true
 }
 
-// next decodes one line.
+// next decodes one line of data. At the "=yend" line, it returns the result of
+// verify.
 func (y *yencDecoder) next() ([]byte, error) {
 	text, complete, err := y.in.next()
 	if err != nil {

@@ -4,8 +4,9 @@ import "strings"
 
 // match reports whether pattern matches a prefix of path. If pattern ends in
 // "$", it must match the complete path. "*" matches any sequence of bytes.
-// pattern and path must be in normal form. match does not backtrack, because
-// the first match of each part between two stars is as good as any later match.
+// pattern and path must be in normal form. match uses the first occurrence of
+// each part between two stars. It need not backtrack, because the star after
+// the part can match the bytes up to any later occurrence.
 func match(pattern, path string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	first, pattern, stars := strings.Cut(pattern, "*")

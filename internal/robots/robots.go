@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// MaxSize is the number of bytes of a file that are parsed (RFC 9309 section
-// 2.5). In a longer file, Parse uses the lines that end within this limit.
+// MaxSize is the maximum number of bytes of a file that are parsed (RFC 9309
+// section 2.5). In a longer file, Parse uses the lines that end within this
+// limit.
 const MaxSize = 500 << 10
 
 // A File is a parsed robots.txt file. The zero File allows all requests. A File
@@ -79,8 +80,8 @@ func (f *File) addRule(r rule) {
 	f.size += 64 + len(r.pattern)
 }
 
-// setDelay sets the delay of the agents that the last group has so far. A delay
-// is not a rule, so more agents may follow it.
+// setDelay applies the value of a Crawl-delay line to the agents that precede
+// it in the last group. The line is not a rule, so more agents may follow it.
 func (f *File) setDelay(value string) {
 	s, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(s >= 0) {
@@ -176,8 +177,8 @@ func (f *File) Empty() bool { return len(f.groups) == 0 }
 // Size returns the approximate memory size of f in bytes.
 func (f *File) Size() int { return f.size }
 
-// forEachGroup calls do for the groups that apply to an agent. If no group has
-// the token of name, the groups for "*" apply.
+// forEachGroup calls do for the groups that apply to the agent called name. If
+// no group lists the product token of the agent, the groups for "*" apply.
 func (f *File) forEachGroup(name string, do func(g *group, delay time.Duration)) {
 	token := productToken(name)
 	if token == "" || !f.forEachGroupOf(token, do) {

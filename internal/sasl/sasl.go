@@ -1,5 +1,6 @@
 // Package sasl implements the client side of SASL mechanisms (RFC 4422), for
-// imap and pop. The protocol transfers the messages of an [Exchange].
+// imap and pop. The callers transfer the messages of an [Exchange] in commands
+// of these protocols.
 package sasl
 
 import (
@@ -27,8 +28,8 @@ type Mechanism struct {
 	Anonymous bool // needs no credentials
 	Explicit  bool // used only if the user requests it by name
 
-	// New starts an authentication. The mail address of the user is sent for
-	// an anonymous login only.
+	// New starts an authentication. The argument address is a mail address of
+	// the user, which only an anonymous login sends.
 	New func(auth *fetch.Credential, address string) Exchange
 }
 
@@ -48,7 +49,8 @@ func Mechanisms() []Mechanism {
 	}
 }
 
-// AnswerChallenge returns the response to a challenge in base64.
+// AnswerChallenge decodes a challenge from base64 and returns the response,
+// which is not encoded.
 func (x Exchange) AnswerChallenge(text string) ([]byte, error) {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {

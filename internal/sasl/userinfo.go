@@ -30,9 +30,8 @@ func ParseUserinfo(u uri.URI) (*fetch.Credential, error) {
 }
 
 // cutMechanism removes the parameter ";AUTH=MECHANISM" from a percent-encoded
-// user name (RFC 5092 3.2) or password. Like in curl, the parameter may follow
-// the password. It is not confused with a semicolon in the user name, which is
-// encoded as "%3B".
+// user name (RFC 5092 3.2) or password. As in curl, the parameter may follow
+// the password. A semicolon that belongs to the user name is encoded as "%3B".
 func cutMechanism(name, password string) (restOfName, restOfPassword, mechanism string, err error) {
 	name, first, inName := cutAuth(name)
 	password, second, inPassword := cutAuth(password)

@@ -45,7 +45,7 @@ func (h *handle) Truncate(size int64) error {
 	return h.fs.do("truncate", h.name, func() error { return h.Handle.Truncate(size) })
 }
 
-// Sync does not write to the disk, because no test cuts the power.
+// Sync does not write to the disk, because no test simulates a power failure.
 func (h *handle) Sync() error { return h.fs.do("sync", h.name, func() error { return nil }) }
 
 func (h *handle) Lock() error { return h.fs.do("lock", h.name, h.Handle.Lock) }

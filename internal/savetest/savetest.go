@@ -1,6 +1,6 @@
-// Package savetest provides a file system for tests. Its operations can fail.
-// [Sweep] makes each operation of a test fail once. A zero [FS] only records
-// operations.
+// Package savetest provides a file system whose operations fail on request, for
+// tests. [Sweep] makes each operation of a test fail once. A zero [FS] only
+// records operations.
 package savetest
 
 import (
@@ -20,7 +20,7 @@ import (
 // An Op is an operation on a file system.
 type Op struct {
 	Verb string // "open", "write", "sync", "rename", ...
-	Name string // of the file, or the old name of a renamed file
+	Name string // name of the file; the old name for a rename
 }
 
 // String returns the verb and the base name of the file, for test messages.
@@ -31,8 +31,8 @@ type Fault struct {
 	Name string
 	Err  error // returned by the operation
 	Half bool  // if true, a write first writes half of its bytes
-	Kill bool  // if true, the process ends: further operations fail, and locks are released
-	Done bool  // if true, Kill applies after the operation
+	Kill bool  // if true, simulate a killed process: further operations fail, and locks are released
+	Done bool  // if true, the operation is performed before Kill applies
 }
 
 // Faults returns all faults of a file system that [Sweep] simulates.
@@ -49,9 +49,9 @@ func Faults() []Fault {
 // ErrKilled is returned by the operations of a killed process.
 var ErrKilled = errors.New("killed")
 
-// An FS is a save.FS that forwards operations to the file system of the system
-// and records them. Operation number At, counted from 1, fails with Fault. Zero
-// means that no operation fails. An FS is safe for concurrent use.
+// An FS is a save.FS that records operations and forwards them to save.System.
+// Operation number At, counted from 1, fails with Fault. If At is zero, no
+// operation fails. An FS is safe for concurrent use.
 type FS struct {
 	At    int
 	Fault Fault
@@ -83,10 +83,11 @@ func (f *FS) Killed() bool {
 	return f.killed
 }
 
-// Sweep calls run as a subtest with an FS that does not fail, and then for each
-// operation of that call and each of Faults. With -short it tests a quarter of
-// the combinations. The function run prepares its own folder and checks the
-// result. It may expect an error only if fs.Fault.Err is not nil.
+// Sweep calls run in subtests. The first call uses an FS that does not fail. In
+// each further call, one operation of the first call fails with one of
+// [Faults]. With -short, Sweep tests a quarter of these combinations. The
+// function run prepares its own folder and checks the result. It may expect an
+// error only if fs.Fault.Err is not nil.
 func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 	t.Helper()
 	intact := &FS{}
@@ -116,7 +117,8 @@ func Sweep(t *testing.T, run func(t *testing.T, fs *FS)) {
 	}
 }
 
-// do records an operation and runs op, unless the operation is to fail.
+// do records an operation and runs op. If the operation has the number At, do
+// makes it fail with Fault.
 func (f *FS) do(verb, name string, op func() error) error {
 	f.mu.Lock()
 	if f.killed {
@@ -150,7 +152,7 @@ func (f *FS) kill() {
 	f.open = nil
 }
 
-// The methods of save.FS.
+// The following methods implement save.FS.
 
 func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (save.Handle, error) {
 	var opened *handle
@@ -200,5 +202,6 @@ func (f *FS) Chtimes(name string, mtime time.Time) error {
 	return f.do("chtimes", name, func() error { return save.System().Chtimes(name, mtime) })
 }
 
-// SyncDir does not write to the disk, because no test cuts the power.
+// SyncDir does not write to the disk, because no test simulates a power
+// failure.
 func (f *FS) SyncDir(name string) error { return f.do("syncdir", name, func() error { return nil }) }

@@ -1,5 +1,5 @@
-// Package schemetest provides shared helpers for tests of schemes: a client,
-// exchanges, responses and plans as text, and runs in which the network fails.
+// Package schemetest provides shared helpers for tests of schemes. They send
+// requests, format responses and plans as text, and simulate network failures.
 // Package fetch/fetchtest tests the contract of a scheme.
 package schemetest
 
@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// NewClient returns a Client with the policy fetch.Typed. The test closes it at
-// its end.
+// NewClient returns a Client with the policy fetch.Typed. The Client is closed
+// when the test ends.
 func NewClient(t testing.TB, schemes []fetch.Scheme, changes ...func(*fetch.Options)) *fetch.Client {
 	opts := fetch.Options{Policy: fetch.Typed()}
 	for _, change := range changes {
@@ -37,20 +37,21 @@ func NewRequest(t testing.TB, url string) *fetch.Request {
 	return &fetch.Request{URL: u}
 }
 
-// Read retrieves a URL. Body is the part that was read before err.
+// Read retrieves a URL. The result body contains the bytes that were read
+// before err occurred.
 func Read(t testing.TB, c *fetch.Client, url string) (resp *fetch.Response, body string, err error) {
 	t.Helper()
 	return ReadRequest(t, c, NewRequest(t, url))
 }
 
-// ReadRequest is Read for a request.
+// ReadRequest is like Read, but sends the given request.
 func ReadRequest(t testing.TB, c *fetch.Client, req *fetch.Request) (*fetch.Response, string, error) {
 	t.Helper()
 	e := Exchange(t.Context(), c, req)
 	return e.Response, e.Body, e.Err
 }
 
-// List returns the entries of a listing.
+// List retrieves a URL and returns the entries of its listing.
 func List(t testing.TB, c *fetch.Client, url string) (all []fetch.Entry, err error) {
 	t.Helper()
 	resp, err := c.Get(t.Context(), url)
@@ -88,7 +89,7 @@ type Result struct {
 	Body     string          // the bytes that were read before Err
 	Err      error           // error of the request or of its body
 	Took     time.Duration
-	Notes    []string // of a request without a Trace: its notes and details
+	Notes    []string // notes and details of the request; nil if the request has its own Trace
 }
 
 // Exchange sends a request and reads the body of its response.
@@ -119,7 +120,7 @@ func exchange(ctx context.Context, c *fetch.Client, req *fetch.Request, input st
 	return r
 }
 
-// Fault returns the name of the class of the error, or "ok".
+// Fault returns the name of the fetch.Fault of r.Err, or "ok" if r.Err is nil.
 func (r Result) Fault() string {
 	if r.Err == nil {
 		return "ok"
@@ -127,9 +128,9 @@ func (r Result) Fault() string {
 	return fetch.FaultOf(r.Err).String()
 }
 
-// Check fails the test unless the result has the given fault and body and
-// arrived within the time limit. Errors may not contain control characters of
-// the server.
+// Check fails the test unless the result has the given fault and body, and the
+// request took at most limit. The test also fails if the text of the error
+// contains control characters, such as those from a reply of the server.
 func (r Result) Check(t *testing.T, fault, body string, limit time.Duration) {
 	t.Helper()
 	for _, err := range r.check(fault, body, limit) {

@@ -32,8 +32,8 @@ func ConstantMemory(t *testing.T, c *fetch.Client, req *fetch.Request, size int6
 	}
 }
 
-// ListSlowly reads a listing of n entries, and pauses for five minutes after
-// every 500 of them. It is for the fake time of a synctest bubble.
+// ListSlowly reads a listing of n entries, and sleeps for five minutes after
+// every 500 entries. Call it in a synctest bubble, where time is fake.
 func ListSlowly(t *testing.T, resp *fetch.Response, n int) {
 	t.Helper()
 	got := 0
@@ -50,7 +50,8 @@ func ListSlowly(t *testing.T, resp *fetch.Response, n int) {
 	}
 }
 
-// Overrides checks which setting the error for each reply code names.
+// Overrides checks that the error for each reply code names the setting that
+// could permit the request, as listed in want.
 func Overrides(t *testing.T, refuse func(code int) error, want map[int]string) {
 	t.Helper()
 	for code, setting := range want {

@@ -17,7 +17,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Names checks the errors for a host name that does not exist.
+// Names checks the errors for a host name that does not exist, and for a
+// temporary failure of the resolver.
 func Names(t *testing.T, schemes []fetch.Scheme, url string) {
 	t.Helper()
 	for _, err := range []*net.DNSError{{Err: "no such host", IsNotFound: true}, {Err: "server misbehaving", IsTemporary: true}} {
@@ -40,7 +41,7 @@ func (r brokenResolver) LookupNetIP(context.Context, string, string) ([]netip.Ad
 	return nil, r.err
 }
 
-// A Tunnel is a URL that is retrieved through an HTTP proxy.
+// A Tunnel describes a test that retrieves a URL through an HTTP proxy.
 type Tunnel struct {
 	Schemes func() []fetch.Scheme
 	URL     string          // URL of an object on the server at Address
@@ -48,10 +49,11 @@ type Tunnel struct {
 	Answer  faultnet.Script // script of the server
 	Body    string          // the body that Answer sends
 	Cut     faultnet.Script // Answer, truncated in the middle
-	CutBody string          // the part that is read before the error
+	CutBody string          // the part of Body that is read before the error
 }
 
-// Run checks how each reply of the proxy is reported.
+// Run checks the result of the request for each reply of the proxy, such as a
+// refusal.
 func (u Tunnel) Run(t *testing.T) {
 	connect := faultnet.Expect("^CONNECT " + u.Address + " HTTP/1.1\r\n(.+\r\n)*\r\n")
 	open := faultnet.Script{connect, faultnet.Send("HTTP/1.1 200 ok\r\n\r\n")}
@@ -102,8 +104,9 @@ type Sweep struct {
 // sweepLimit is the time after which a request must have failed.
 const sweepLimit = 3 * time.Minute
 
-// Run checks that each body is complete or comes with an error, that the error
-// has a class, and that no request takes longer than three minutes.
+// Run checks that each body is complete or ends with an error, that the Fault
+// of the error is not Internal, and that no request takes longer than three
+// minutes.
 func (s Sweep) Run(t *testing.T) {
 	faultnet.Sweep(t, 1, func(t *testing.T, at int, f faultnet.Failure) (count int) {
 		synctest.Test(t, func(t *testing.T) { count = s.run(t, at, f) })
@@ -132,8 +135,8 @@ func (s Sweep) run(t *testing.T, at int, f faultnet.Failure) int {
 	return count
 }
 
-// check returns the errors in a result. The argument hit is true if a network
-// operation failed.
+// check returns an error for each rule of Run that a result violates. The
+// argument hit is true if a network operation failed.
 func (s Sweep) check(r Result, hit bool) (errs []error) {
 	session := r.Response != nil && r.Response.Input != nil
 	switch {

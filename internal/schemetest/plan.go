@@ -17,8 +17,8 @@ func Plans(t *testing.T, s fetch.Scheme, want map[string]string) {
 	}
 }
 
-// FuzzPlan checks that no URL adds a line to the commands of a scheme. The seeds
-// are URLs without the name of the scheme.
+// FuzzPlan checks that no URL can inject a line into the commands of a scheme.
+// The seeds are URLs without the name of the scheme.
 func FuzzPlan(f *testing.F, s fetch.Scheme, seeds ...string) {
 	for _, seed := range seeds {
 		f.Add(s.Name + ":" + seed)

@@ -8,7 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// A Single is one request to a server in memory. Time is fake.
+// A Single describes one request to a server in memory. The exchange runs in a
+// synctest bubble, where time is fake.
 type Single struct {
 	Schemes []fetch.Scheme
 	URL     string
@@ -18,8 +19,8 @@ type Single struct {
 	MaxBody int64           // see fetch.Policy
 }
 
-// ExchangeOnce sends the request of s and returns its result. A Response.Fault
-// is the error of the result.
+// ExchangeOnce sends the request of s and returns its result. If Response.Fault
+// is set, it becomes the error of the result.
 func ExchangeOnce(t *testing.T, s Single) (r Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // session type, which then implements Session.
 type Conn struct {
 	NetConn net.Conn             // network connection, for deadlines and addresses
-	Stream  net.Conn             // NetConn, or a TLS or compression layer over it
+	Stream  net.Conn             // NetConn, or a TLS or compression layer on top of it
 	TLS     *tls.ConnectionState // nil for a plaintext connection
 
 	goodbye string

@@ -29,8 +29,8 @@ func (p *Pool[S]) lease(ctx context.Context, key string, trace *trace.Trace, s S
 	return &Lease[S]{Session: s, pool: p, ctx: ctx, key: key, trace: trace, stop: context.AfterFunc(ctx, s.Abort)}
 }
 
-// Rekey changes the key under which the session is stored in the [Pool] after
-// the lease.
+// Rekey changes the key of the session. When the lease ends, the session
+// returns to the [Pool] under the new key.
 func (l *Lease[S]) Rekey(key string) {
 	if key == l.key {
 		return

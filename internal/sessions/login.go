@@ -5,8 +5,9 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 )
 
-// NeedLogin adds the setting of a login to err if fault is [fetch.Auth]. For
-// any other fault, it returns err unchanged.
+// NeedLogin adds the setting [override.Login] to err if fault is [fetch.Auth].
+// The setting says that the request may succeed with a login. For any
+// other fault, NeedLogin returns err unchanged.
 func NeedLogin(fault fetch.Fault, err error) error {
 	if fault != fetch.Auth {
 		return err

@@ -24,8 +24,8 @@ func MessageFault(err, malformed error) error {
 	return err
 }
 
-// TruncatedFault changes the Fault of an error in the middle of a body or of a
-// listing. A lost connection means that the object is truncated.
+// TruncatedFault returns a [fetch.Truncated] error if the connection was lost
+// in the middle of a body or of a listing. It returns other errors unchanged.
 func TruncatedFault(err error) error {
 	if err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
 		return fetch.Truncated.Errorf("connection lost: %w", err)

@@ -38,7 +38,8 @@ type Pool[S Session] struct {
 	closerRunning bool
 }
 
-// A queue holds the sessions of one key.
+// A queue holds the idle sessions with the same key. It also counts the
+// sessions in use and the requests that wait for a session.
 type queue[S Session] struct {
 	idle    []idleSession[S] // oldest first
 	leased  int              // number of sessions in use

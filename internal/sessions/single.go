@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// A Single is a connection for one request, for protocols such as Gopher and
-// Finger. The server sends its response and closes the connection.
+// A Single is a connection for a single request, for protocols such as Gopher
+// and Finger. The server closes the connection after its response.
 type Single struct {
 	*Conn
 	R      *bufio.Reader // the response

@@ -18,10 +18,11 @@ type Pipe struct {
 
 const (
 	minSize = 64 << 10 // default capacity of a Pipe in bytes
-	maxSize = 1 << 20  // capacity that all users may set by default
+	maxSize = 1 << 20  // largest capacity that an unprivileged process may set by default
 )
 
-// newPipe returns nil if the process cannot open a pipe.
+// newPipe opens a pipe with a capacity of maxSize if possible. It returns nil
+// if the process cannot open a pipe.
 func newPipe() *Pipe {
 	var fd [2]int
 	if unix.Pipe2(fd[:], unix.O_CLOEXEC) != nil {
@@ -72,7 +73,8 @@ func (p *Pipe) Fill(c net.Conn, limit int) (n int, err error) {
 	return n, nil
 }
 
-// copyFrom is like Fill, but copies the bytes.
+// copyFrom is like Fill, but copies the bytes through the memory of the
+// process.
 func (p *Pipe) copyFrom(c net.Conn, limit int) (int, error) {
 	buffer := make([]byte, min(limit, minSize))
 	n, err := c.Read(buffer)

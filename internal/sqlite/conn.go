@@ -20,8 +20,8 @@ type Conn struct {
 }
 
 // Open opens or creates the database at uri, which is a path or a "file:" URI.
-// The file may be untrusted. Functions with side effects are disabled in its
-// schema, and corrupt pages are detected.
+// The file may be untrusted. SQL functions with side effects are disabled in
+// its schema, and corrupt pages are detected.
 func Open(uri string) (*Conn, error) {
 	conn, err := sqlite.OpenConn(uri, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI)
 	if err != nil {
@@ -97,8 +97,8 @@ func (c *Conn) Scan(query string, args []any, to ...any) error {
 	return r.Scan(to...)
 }
 
-// ForEachRow executes query and calls f for each row. f may execute other
-// queries.
+// ForEachRow executes query and calls f for each row. The function f may
+// execute other queries.
 func (c *Conn) ForEachRow(query string, args []any, f func(*Row) error) error {
 	r, err := c.prepare(query, args)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// limit is the maximum duration of all requests of one connection. The agent
-// may ask the user to confirm the use of a key.
+// limit is the maximum duration of all requests on one connection. It is long,
+// because the agent may ask the user to confirm the use of a key.
 const limit = 2 * time.Minute
 
 // An Agent is a connection to an SSH agent.

@@ -22,17 +22,17 @@ const (
 	maxBody  = 16 << 20
 	maxRange = 8 << 20
 
-	headTime = 5 * time.Minute  // limit for the response to an upload, whose parts the server may have to join
-	keepTime = 30 * time.Second // limit for the time that a connection is unused
+	headTime = 5 * time.Minute  // limit for the response to an upload; the server may have to join the parts first
+	keepTime = 30 * time.Second // time after which an unused connection is closed
 )
 
 // A transport sends HTTP requests over the connections of a [fetch.Client], so
 // that its policy, proxies and TLS settings apply. It follows no redirects.
 type transport struct{ client *fetch.Client }
 
-// newTransport returns a transport for a server that the user names. The
-// environment selects the proxy, and AWS_CA_BUNDLE names a file with the trusted
-// certificates.
+// newTransport returns a transport for a server whose address the user has
+// configured. The environment selects the proxy, and AWS_CA_BUNDLE names a file
+// with the trusted certificates.
 func newTransport(getenv func(string) string) (*transport, error) {
 	o := fetch.Options{Policy: fetch.Typed(), Proxy: fetch.ProxyFromEnvironment(getenv)}
 	o.Policy.Idle = headTime
@@ -61,10 +61,12 @@ type exchange struct {
 	resp *http.Response
 }
 
-// exchangeKey is the key of the *exchange in a context.
+// exchangeKey is the context key under which transport.Do passes an *exchange
+// to exchanger.Do.
 type exchangeKey struct{}
 
-// Do sends a request. It implements the interface HTTPClient of the SDK.
+// Do sends a request through the client. It implements the interface HTTPClient
+// of the AWS SDK.
 func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	origin, err := uri.Parse(req.URL.Scheme + "://" + req.URL.Host + "/")
 	if err != nil {
@@ -78,7 +80,7 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		var wrapped *fetch.Error
-		if errors.As(err, &wrapped) { // the error of the store names the operation and the object
+		if errors.As(err, &wrapped) { // remove the URL, because the store adds the operation and the object name
 			err = wrapped.Err
 		}
 		return nil, err
@@ -90,7 +92,8 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	return e.resp, nil
 }
 
-// An exchanger is the driver of a transport.
+// An exchanger is the fetch.Driver with which the client of a transport sends
+// HTTP requests.
 type exchanger struct{ pool *http.Transport }
 
 func newExchanger(env fetch.Env) *exchanger {
@@ -117,8 +120,8 @@ func newExchanger(env fetch.Env) *exchanger {
 	return x
 }
 
-// Do sends the HTTP request in ctx. The request req contains only the address of
-// the server.
+// Do sends the HTTP request of the exchange in ctx. The parameter req contains
+// only the address of the server.
 func (x *exchanger) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	e, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {

@@ -20,8 +20,8 @@ import (
 // maxCredentials is the maximum size of the shared credentials file.
 const maxCredentials = 1 << 20
 
-// credentials finds the access key for S3 in the environment and in the shared
-// credentials file, as the programs of AWS do.
+// credentials reads the access key for S3 from the environment or from the
+// shared credentials file, like the AWS command line tools.
 type credentials struct{ getenv func(string) string }
 
 // Retrieve returns the access key. It reads the file each time, because other
@@ -62,8 +62,8 @@ func (c credentials) Retrieve(context.Context) (aws.Credentials, error) {
 }
 
 // readProfile returns the access key of a profile in a shared credentials file.
-// A line is a section in square brackets, a comment, or NAME = VALUE. Lines that
-// are indented belong to nested settings and are skipped.
+// A line is a profile name in square brackets, a comment, or NAME = VALUE.
+// Lines that are indented belong to nested settings and are skipped.
 func readProfile(r io.Reader, profile string) (key aws.Credentials, err error) {
 	lines := bufio.NewScanner(io.LimitReader(r, maxCredentials))
 	inProfile := false

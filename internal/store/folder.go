@@ -21,15 +21,15 @@ import (
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
-// uploads is the directory of incomplete objects in a folder. A single directory
-// makes them easy to find after a crash.
+// uploads is the directory for the incomplete objects of a folder. They share
+// one directory, so that they are easy to find after a crash.
 const uploads = reserved + "uploads"
 
 // uploadTime is the time after which an incomplete object that does not grow is
 // removed.
 const uploadTime = 24 * time.Hour
 
-// folder is a Store in a directory. An object is a file. It is written in the
+// folder is a Store in a directory. Each object is a file. It is written in the
 // directory uploads, synced, read again, and then linked to its name, which
 // fails if the name exists.
 type folder struct {
@@ -57,13 +57,13 @@ func openFolder(u *url.URL) (Store, error) {
 
 func (s *folder) String() string { return s.url }
 
-// failed adds the operation and the store to an error.
+// failed wraps err with the operation, the store and the object name.
 func (s *folder) failed(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if fetch.FaultOf(err) == fetch.Internal {
-		err = fetch.Local.With(err) // such as os.LinkError
+		err = fetch.Local.With(err) // the error has no fault, such as an os.LinkError
 	}
 	return fail(s, op, name, err)
 }
@@ -77,7 +77,8 @@ func (s *folder) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 		err = s.create(ctx, name, r, size, sum)
 	}
 	if !exists && errors.Is(err, fs.ErrExist) {
-		// Another worker was faster, unless the error belongs to another file.
+		// Another worker has just created the object, unless the error is about
+		// another file.
 		if found, other := s.compare(ctx, name, size, sum); found || other != nil {
 			err = other
 		}
@@ -88,8 +89,8 @@ func (s *folder) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 	return s.failed("create", name, err)
 }
 
-// compare reports whether the object exists. The error wraps ErrConflict if its
-// bytes are others than those with the given size and digest.
+// compare reports whether the object exists. The error wraps ErrConflict if the
+// object differs from the given size and digest.
 func (s *folder) compare(ctx context.Context, name string, size int64, sum [sha256.Size]byte) (exists bool, err error) {
 	f, err := regularfile.OpenIn(s.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +114,9 @@ func (s *folder) compare(ctx context.Context, name string, size int64, sum [sha2
 	return true, err
 }
 
-// create writes a file, reads it again and links it to its name. It returns an
-// error that wraps fs.ErrExist if the name exists.
+// create writes an object to a temporary file, verifies the file, and links it
+// to the name of the object. It returns an error that wraps fs.ErrExist if the
+// name exists.
 func (s *folder) create(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (err error) {
 	if err := s.root.MkdirAll(path.Dir(name), 0o777); err != nil {
 		return err
@@ -158,8 +160,8 @@ func (s *folder) write(ctx context.Context, part string, r io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFolders commits the name of an object and the names of its directories to
-// stable storage.
+// syncFolders syncs all parent directories of an object, so that its name is
+// durable.
 func (s *folder) syncFolders(name string) error {
 	for {
 		name = path.Dir(name)
@@ -196,7 +198,7 @@ func (s *folder) Open(_ context.Context, name string) (File, error) {
 	return f, nil
 }
 
-// folderFile is an open file of a folder.
+// folderFile is an open object of a folder.
 type folderFile struct {
 	*os.File
 	info fs.FileInfo
@@ -228,8 +230,8 @@ func (s *folder) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// list calls yield for the objects in a directory and below it. It returns false
-// if the iteration has ended.
+// list calls yield for the objects in a directory and its subdirectories. It
+// returns false if yield returned false or an error occurred.
 func (s *folder) list(ctx context.Context, dir, prefix string, yield func(Object, error) bool) bool {
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err == nil {
@@ -251,7 +253,7 @@ func (s *folder) list(ctx context.Context, dir, prefix string, yield func(Object
 		case e.Type().IsRegular() && strings.HasPrefix(name, prefix):
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was removed after ReadDir
+				continue // the file was removed after ReadDir
 			}
 			if err != nil {
 				yield(Object{}, s.failed("list", name, err))
@@ -265,7 +267,8 @@ func (s *folder) list(ctx context.Context, dir, prefix string, yield func(Object
 	return true
 }
 
-// sortName returns the name of an entry as it appears in names of objects.
+// sortName returns the name by which list sorts an entry. A directory name ends
+// in a slash, as in the names of its objects.
 func sortName(e fs.DirEntry) string {
 	if e.IsDir() {
 		return e.Name() + "/"
@@ -273,7 +276,8 @@ func sortName(e fs.DirEntry) string {
 	return e.Name()
 }
 
-// Check also removes incomplete objects of processes that were killed.
+// Check tests the store, and removes incomplete objects of processes that were
+// killed.
 func (s *folder) Check(ctx context.Context) error {
 	name := path.Join(uploads, "check-"+rand.Text())
 	err := s.root.MkdirAll(uploads, 0o777)

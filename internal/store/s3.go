@@ -19,11 +19,11 @@ type bucket struct {
 	name   string
 	prefix string // "", or a prefix that ends in "/"
 	url    string
-	unless *string // condition If-None-Match of requests that create an object, or nil
+	unless *string // value of If-None-Match in requests that create an object, or nil
 	ghosts *ghosts
 }
 
-// isBucketName reports whether name can be the name of a bucket.
+// isBucketName reports whether name is a valid bucket name.
 func isBucketName(name string) bool {
 	return len(name) >= 3 && len(name) <= 63 && name[0] != '.' && name[0] != '-' && strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
@@ -105,5 +105,5 @@ func checkEndpoint(text string) error {
 
 func (s *bucket) String() string { return s.url }
 
-// key returns the key of an object in the bucket.
+// key returns the S3 key of the object with the given name.
 func (s *bucket) key(name string) *string { return aws.String(s.prefix + name) }

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// codes maps the error codes of S3 to faults. The status determines the fault
-// of other codes.
+// codes maps the error codes of S3 to faults. For other codes, statusFault
+// determines the fault.
 var codes = map[string]fetch.Fault{
 	"NoSuchBucket":                 fetch.NotFound,
 	"InvalidAccessKeyId":           fetch.Auth,
@@ -24,7 +24,7 @@ var codes = map[string]fetch.Fault{
 	"RequestTimeTooSkewed":         fetch.Auth,
 	"AccessDenied":                 fetch.Denied,
 	"PreconditionFailed":           fetch.Mismatch,
-	"BadDigest":                    fetch.Truncated, // the bytes were changed on the way
+	"BadDigest":                    fetch.Truncated, // the bytes were changed during the transfer
 	"XAmzContentSHA256Mismatch":    fetch.Truncated,
 	"XAmzContentChecksumMismatch":  fetch.Truncated,
 	"IncompleteBody":               fetch.Truncated,
@@ -46,8 +46,8 @@ var texts = map[fetch.Fault]string{
 	fetch.TryLater: "the server cannot respond now",
 }
 
-// failed adds the operation, the store and a fault to an error of the SDK. Its
-// text is the error code and the message of the server.
+// failed converts an error of the SDK to a failure with a fault. Its text
+// contains the error code and the message of the server.
 func (s *bucket) failed(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -59,7 +59,7 @@ func (s *bucket) failed(op, name string, err error) error {
 	return fail(s, op, name, err)
 }
 
-// classify returns an error with a Fault for an error of the SDK.
+// classify converts an error of the SDK to an error with a Fault.
 func classify(err error) error {
 	var answer *smithyhttp.ResponseError
 	var api smithy.APIError
@@ -114,8 +114,8 @@ func cause(err error) error {
 	return err
 }
 
-// statusFault returns the fault for the status of a response without a known
-// error code.
+// statusFault returns the fault for the HTTP status of an error response. It is
+// used if the error code is unknown.
 func statusFault(status int) fetch.Fault {
 	switch {
 	case status == http.StatusPreconditionFailed:
@@ -134,7 +134,8 @@ func statusFault(status int) fetch.Fault {
 	return fetch.Denied
 }
 
-// isStatus reports whether the server answered with a status.
+// isStatus reports whether err is a response of the server with the given HTTP
+// status.
 func isStatus(err error, status int) bool {
 	var answer *smithyhttp.ResponseError
 	return errors.As(err, &answer) && answer.HTTPStatusCode() == status

@@ -26,10 +26,10 @@ import (
 )
 
 const (
-	partSize = 16 << 20 // minimum size of a part; smaller objects are sent in one request
+	partSize = 16 << 20 // minimum size of a part; objects up to this size are sent in one request
 	maxParts = 10_000   // limit of S3
 
-	abortTime = 10 * time.Second // limit for the removal of an incomplete upload
+	abortTime = 10 * time.Second // time limit for the request that removes an incomplete upload
 	ghostTime = 5 * time.Second
 )
 
@@ -44,7 +44,7 @@ func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 	if errors.Is(err, fetch.NotFound) || errors.Is(err, fetch.Denied) { // the access key may have no permission to read
 		err = s.create(ctx, name, r, size, sum)
 	}
-	if isStatus(err, http.StatusPreconditionFailed) { // another worker was faster
+	if isStatus(err, http.StatusPreconditionFailed) { // another worker has just created the object
 		err = s.compare(ctx, name, size, sum)
 		if errors.Is(err, fs.ErrNotExist) && s.ghosts.remain(name) {
 			always := *s
@@ -55,18 +55,18 @@ func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64
 	return s.failed("create", name, err)
 }
 
-// ghosts are names for which the server returns the status 412, although it has no
-// object. Another worker may be about to create the object. If a ghost remains, a
-// crash of the server has left metadata without an object.
+// ghosts are names that the server treats as existing (status 412), although it
+// has no such object. Another worker may be about to create the object. If a
+// ghost remains, a crash of the server has left metadata without an object.
 type ghosts struct {
-	wait time.Duration // time after which a ghost remains
+	wait time.Duration // time after which a ghost is considered permanent
 
 	mu    sync.Mutex
-	since map[string]time.Time // time of the first such response
+	since map[string]time.Time // time of the first response 412 for each name
 }
 
-// remain reports whether the name has been a ghost for some time. It is called
-// for each such response.
+// remain reports whether the name has been a ghost for the time g.wait. Put
+// calls it after each response 412 for a missing object.
 func (g *ghosts) remain(name string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,8 +82,8 @@ func (g *ghosts) remain(name string) bool {
 	return true
 }
 
-// create creates an object. The error has the status 412 if the object exists and
-// s.unless is set.
+// create uploads an object in one or several requests. If s.unless is set and
+// the object exists, the server responds with the status 412.
 func (s *bucket) create(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
 	confirmed, err := false, error(nil)
 	if size <= partSize {
@@ -97,8 +97,8 @@ func (s *bucket) create(ctx context.Context, name string, r io.ReaderAt, size in
 	return err
 }
 
-// compare reads an object. The error wraps ErrConflict if its bytes are others
-// than those with the given size and digest.
+// compare verifies an object in the store. The error wraps ErrConflict if the
+// object differs from the given size and digest.
 func (s *bucket) compare(ctx context.Context, name string, size int64, sum [sha256.Size]byte) error {
 	f, err := s.Open(ctx, name)
 	if err != nil {
@@ -136,12 +136,13 @@ func (s *bucket) putSmall(ctx context.Context, name string, r io.ReaderAt, size 
 	return aws.ToString(out.ChecksumSHA256) == check, nil
 }
 
-// metadata returns the metadata of an object.
+// metadata returns the user-defined metadata of an object, which contains its
+// digest.
 func metadata(sum [sha256.Size]byte) map[string]string {
 	return map[string]string{digestField: hex.EncodeToString(sum[:])}
 }
 
-// mediaType returns the media type of an object.
+// mediaType returns the media type for the object with the given name.
 func mediaType(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".warc.gz"), strings.HasSuffix(name, ".warc"):
@@ -166,9 +167,9 @@ func signed(sum [sha256.Size]byte) func(*s3.Options) {
 }
 
 // putParts creates an object by a multipart upload. It reports whether the
-// server returned the digest of the digests of all parts. It removes the parts of
-// earlier uploads of the object, which a crash of this program or of the server
-// has left.
+// server returned the digest of the digests of all parts. It first removes the
+// parts that earlier uploads of the object have left after a crash of this
+// program or of the server.
 func (s *bucket) putParts(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (confirmed bool, err error) {
 	s.abortAll(ctx, name)
 	start, err := s.api.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
@@ -199,9 +200,9 @@ func (s *bucket) putParts(ctx context.Context, name string, r io.ReaderAt, size 
 	return aws.ToString(out.ChecksumSHA256) == want, nil
 }
 
-// sendParts sends the parts of an object. It returns the parts, and the digests
-// of the parts one after another. It keeps no part in memory: it reads a part
-// once for its digest and once to send it.
+// sendParts uploads the parts of an object. It returns the parts and their
+// concatenated digests. It reads each part twice, for the digest and for the
+// request, and so keeps no part in memory.
 func (s *bucket) sendParts(
 	ctx context.Context, name string, id *string, r io.ReaderAt, size int64, sum [sha256.Size]byte,
 ) (parts []types.CompletedPart, sums []byte, err error) {
@@ -246,9 +247,9 @@ func (s *bucket) abortAll(ctx context.Context, name string) {
 	}
 }
 
-// abort removes the parts of an incomplete upload. The error is not nil only if
-// the server rejects the request. If the server is unreachable, the next upload
-// of the object removes the parts.
+// abort removes the parts of an incomplete upload. It returns an error only if
+// the server forbids the request (status 403). If the server is unreachable,
+// the next upload of the object removes the parts.
 func (s *bucket) abort(ctx context.Context, name string, id *string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 	defer cancel()
@@ -260,8 +261,8 @@ func (s *bucket) abort(ctx context.Context, name string, id *string) error {
 	return nil
 }
 
-// Check also verifies that the server never replaces an object, neither with one
-// request nor with a multipart upload.
+// Check tests the store. It also verifies that neither a simple request nor a
+// multipart upload replaces an existing object.
 func (s *bucket) Check(ctx context.Context) error {
 	text := []byte("fetch\n")
 	name := reserved + "check-" + rand.Text()
@@ -283,7 +284,7 @@ func (s *bucket) Check(ctx context.Context) error {
 		err = nil
 	}
 	_, removed := s.api.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.name, Key: s.key(name)})
-	if err == nil && !isStatus(removed, http.StatusForbidden) { // a store without deletion is safer
+	if err == nil && !isStatus(removed, http.StatusForbidden) { // the permission to delete objects is not required
 		err = removed
 	}
 	return s.failed("create", "a test object", err)

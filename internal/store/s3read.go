@@ -16,8 +16,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// digestField is the name of the metadata that contains the SHA-256 digest of an
-// object in hexadecimal digits. The header field is x-amz-meta-sha256.
+// digestField is the metadata key for the SHA-256 digest of an object, in
+// hexadecimal digits. The HTTP header field is x-amz-meta-sha256.
 const digestField = "sha256"
 
 func (s *bucket) Stat(ctx context.Context, name string) (Object, error) {
@@ -25,7 +25,7 @@ func (s *bucket) Stat(ctx context.Context, name string) (Object, error) {
 	return o, err
 }
 
-// head describes an object and returns its entity tag.
+// head returns a description of an object, and its entity tag.
 func (s *bucket) head(ctx context.Context, name string) (o Object, tag string, err error) {
 	if err := CheckName(name); err != nil {
 		return Object{}, "", err
@@ -35,7 +35,7 @@ func (s *bucket) head(ctx context.Context, name string) (o Object, tag string, e
 	case isStatus(err, http.StatusNotFound):
 		return Object{}, "", notFound(s, name)
 	case isStatus(err, http.StatusForbidden), isStatus(err, http.StatusBadRequest), isStatus(err, http.StatusMovedPermanently):
-		// The response to HEAD does not contain the reason.
+		// The response to HEAD has no body with the reason. GET returns it.
 		if got, reason := s.get(ctx, name, 0, 1, ""); reason != nil {
 			err = reason
 		} else {
@@ -78,7 +78,8 @@ func (s *bucket) Open(ctx context.Context, name string) (File, error) {
 	return &bucketFile{ctx, s, name, tag, o.Size}, nil
 }
 
-// bucketFile is an object of a bucket. Its reads fail if the object is replaced.
+// bucketFile is an open object of a bucket. Its reads fail if the object is
+// replaced.
 type bucketFile struct {
 	ctx  context.Context
 	s    *bucket
@@ -111,11 +112,11 @@ func (f *bucketFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// reads is the number of attempts to read a range. A connection can fail after
-// the start of the response, which the SDK does not repeat.
+// reads is the number of attempts to read a range. The SDK does not retry a
+// request whose connection fails after the start of the response.
 const reads = 3
 
-// read fills p with the bytes at off.
+// read fills p with the bytes of the object at offset off.
 func (f *bucketFile) read(p []byte, off int64) (n int, err error) {
 	for range reads {
 		var body io.ReadCloser
@@ -153,7 +154,7 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 			for _, c := range page.Contents {
 				name, ours := strings.CutPrefix(aws.ToString(c.Key), s.prefix)
 				if !ours || CheckName(name) != nil {
-					continue // such as the placeholder of a folder
+					continue // not an object of this store, such as the placeholder of a folder
 				}
 				if !yield(Object{Name: name, Size: aws.ToInt64(c.Size), Modified: aws.ToTime(c.LastModified)}, nil) {
 					return

@@ -1,5 +1,5 @@
-// Package store keeps complete files as objects: in a directory, or in a bucket
-// of a server with the S3 protocol.
+// Package store stores complete files as objects, in a directory or in a bucket
+// of an S3 server.
 //
 // An object is created once and never replaced. A reader sees either no object
 // or the complete object.
@@ -22,9 +22,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A Store keeps objects under names. A name consists of components that are
-// separated by "/". It is relative to the prefix of the Store. A Store is safe
-// for concurrent use.
+// A Store stores objects, each of which has a name. A name consists of
+// components that are separated by "/". It is relative to the prefix of the
+// Store. A Store is safe for concurrent use.
 //
 // Every error has a [fetch.Fault] in its chain or is an error of the file
 // system. [fetch.Retryable] reports whether the operation may succeed later.
@@ -40,12 +40,12 @@ type Store interface {
 	// confirmed a checksum of all bytes, or Put has read the object again.
 	Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error
 
-	// Stat describes an object. The error wraps fs.ErrNotExist and
-	// fetch.NotFound if there is no such object.
+	// Stat returns a description of an object. The error wraps fs.ErrNotExist
+	// and fetch.NotFound if there is no such object.
 	Stat(ctx context.Context, name string) (Object, error)
 
-	// Open opens an object for reading. The error is the error of Stat if there
-	// is no such object. The caller must close the File. The context also
+	// Open opens an object for reading. If there is no such object, it returns
+	// the same error as Stat. The caller must close the File. The context also
 	// applies to reads.
 	Open(ctx context.Context, name string) (File, error)
 
@@ -54,8 +54,9 @@ type Store interface {
 	// sequence. Memory use does not depend on the number of objects in a bucket.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
 
-	// Check creates a small object and removes it. The error names a missing
-	// bucket or directory, wrong credentials or a missing permission.
+	// Check creates a small object and removes it. The error names the cause,
+	// such as a missing bucket or directory, wrong credentials or a missing
+	// permission.
 	Check(ctx context.Context) error
 
 	// String returns the URL of the Store without credentials.
@@ -78,14 +79,14 @@ type File interface {
 	Size() int64 // in bytes
 }
 
-// ErrConflict means that an object exists with other bytes. Its fault is
-// fetch.Mismatch.
+// ErrConflict means that an object with this name, but with other bytes,
+// exists. Its fault is fetch.Mismatch.
 var ErrConflict = fetch.Mismatch.With(errors.New("another object with this name exists"))
 
-// Options are settings of a Store.
+// Options configures a Store.
 type Options struct {
-	// Getenv returns a variable of the environment, such as AWS_ACCESS_KEY_ID.
-	// If Getenv is nil, all variables are empty.
+	// Getenv returns the value of an environment variable, such as
+	// AWS_ACCESS_KEY_ID. If Getenv is nil, all variables are empty.
 	Getenv func(name string) string
 }
 
@@ -109,9 +110,10 @@ func Open(ctx context.Context, text string, options Options) (Store, error) {
 	return nil, fetch.Usage.Errorf("store %s: the URL must begin with file:/// or s3://", u.Redacted())
 }
 
-// CheckName returns an error if name cannot be the name of an object: it must be
-// a relative path in UTF-8 without "." and "..", control characters and
-// backslashes. Its first component must not begin with ".fetch-".
+// CheckName returns an error if name is not a valid object name. A valid name
+// is a relative path in UTF-8 without "." and "..", control characters and
+// backslashes. Its first component must not begin with ".fetch-", and its
+// length is limited to 800 bytes.
 func CheckName(name string) error {
 	valid := fs.ValidPath(name) && name != "." && len(name) <= maxName && !strings.Contains(name, `\`) && !strings.HasPrefix(name, reserved) &&
 		strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) < 0
@@ -128,10 +130,10 @@ const reserved = ".fetch-"
 // the prefix of the store, are limited to 1,024 bytes.
 const maxName = 800
 
-// A failure is an error of an operation on an object.
+// A failure is the error of a failed operation on an object.
 type failure struct {
 	store string // URL of the Store without its parameters
-	op    string // such as "create"
+	op    string // operation, such as "create"
 	name  string // name of the object, or a description
 	err   error
 }
@@ -142,8 +144,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// fail adds the operation and the Store to an error, unless it has them. It
-// returns nil if err is nil.
+// fail wraps err in a failure with the Store, the operation and the object
+// name, unless err already is a failure. It returns nil if err is nil.
 func fail(s Store, op, name string, err error) error {
 	var f *failure
 	if err == nil || errors.As(err, &f) {
@@ -153,12 +155,13 @@ func fail(s Store, op, name string, err error) error {
 	return &failure{place, op, name, err}
 }
 
-// notFound returns the error for a missing object.
+// notFound returns the error for an object that does not exist.
 func notFound(s Store, name string) error {
 	return fail(s, "open", name, fetch.NotFound.With(fs.ErrNotExist))
 }
 
-// differs returns the error for bytes that do not have the digest given to Put.
+// differs returns the error for bytes that do not have the size or the digest
+// that the caller of Put expects.
 func differs(name string) error {
 	return fetch.Mismatch.Errorf("%s does not have the expected size or SHA-256 digest", name)
 }

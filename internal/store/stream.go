@@ -11,22 +11,23 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// minAhead is the size of the first range that a stream requests. Most headers
-// and small records are shorter.
+// minAhead is the size of the first range that a stream requests, in bytes.
+// Most headers and small records are shorter.
 const minAhead = 64 << 10
 
-// A stream reads a File in order. It requests ranges whose size grows up to
-// maxRange, because each range is a request to the server. A seek within the
-// last range requests nothing.
+// A stream reads a File sequentially. It sends one request for each range, so
+// the size of the ranges grows up to maxRange. A seek within the last range
+// causes no request.
 type stream struct {
 	f      File
-	buffer []byte // bytes of f at start
+	buffer []byte // bytes of f from the offset start
 	start  int64
 	pos    int64
-	ahead  int // size of the next range
+	ahead  int // size of the next range to request
 }
 
-// Reader returns a reader for the bytes of f. It must not be used concurrently.
+// Reader returns a reader that reads f sequentially in large ranges. It must
+// not be used concurrently.
 func Reader(f File) io.ReadSeeker {
 	if local, ok := f.(*folderFile); ok {
 		return io.NewSectionReader(local, 0, local.Size())
@@ -56,7 +57,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads the next range into the buffer.
+// fill requests the range at the current position and reads it into the buffer.
 func (s *stream) fill() error {
 	n := int(min(int64(s.ahead), s.f.Size()-s.pos))
 	if cap(s.buffer) < n {
@@ -88,20 +89,22 @@ func (s *stream) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// indexes is the prefix of the names of index objects.
+// indexes is the prefix of the object names of indexes.
 const indexes = "index/"
 
-// IndexName returns the name of the object with the index of a WARC file. An
-// index contains no data of its own, so that it can be deleted and written again.
+// IndexName returns the object name of the CDXJ index of the WARC file named
+// file. An index can be deleted, because it can be created again from the WARC
+// file.
 func IndexName(file string) string { return indexes + file + ".cdxj" }
 
-// IsIndex reports whether name is the name of an index.
+// IsIndex reports whether name is the object name of an index.
 func IsIndex(name string) bool {
 	return strings.HasPrefix(name, indexes) && strings.HasSuffix(name, ".cdxj")
 }
 
-// FS returns the objects of a Store as a file system without directories. Its
-// files implement io.ReaderAt and io.Seeker. The context ends all operations.
+// FS returns a file system that contains the objects of a Store, but no
+// directories. Its files implement io.ReaderAt and io.Seeker. If ctx is
+// canceled, all operations fail.
 func FS(ctx context.Context, s Store) fs.FS { return fileSystem{ctx, s} }
 
 type fileSystem struct {
@@ -117,7 +120,7 @@ func (x fileSystem) Open(name string) (fs.File, error) {
 	return &openFile{File: f, in: Reader(f), name: name}, nil
 }
 
-// An openFile is an object as a file.
+// An openFile is an open object of a Store that implements fs.File.
 type openFile struct {
 	File
 	in   io.ReadSeeker
@@ -128,7 +131,7 @@ func (f *openFile) Read(p []byte) (int, error)                   { return f.in.R
 func (f *openFile) Seek(offset int64, whence int) (int64, error) { return f.in.Seek(offset, whence) }
 func (f *openFile) Stat() (fs.FileInfo, error)                   { return fileInfo{f}, nil }
 
-// fileInfo describes an openFile. Its time is unknown.
+// fileInfo describes an openFile. The modification time is unknown and zero.
 type fileInfo struct{ f *openFile }
 
 func (i fileInfo) Name() string       { return path.Base(i.f.name) }

@@ -21,9 +21,9 @@ func New() (dir string, err error) {
 	return dir, os.Chmod(dir, 0o755)
 }
 
-// Main runs the tests of a package and returns their exit code. With -short, all
-// temporary directories of the tests are in a directory of New. Tests without
-// -short use the disk.
+// Main runs the tests of a package and returns their exit code. With -short,
+// the tests create their temporary directories in the directory that New
+// returns. Without -short, they use the disk.
 func Main(m *testing.M) (code int) {
 	flag.Parse()
 	if !testing.Short() {

@@ -13,30 +13,31 @@
 //
 //	options      options of the scheme, as JSON
 //	policy       changes to fetch.Typed(), as JSON
-//	login        USER:PASSWORD for each login that is requested, one a line
-//	request      a URL and conditions, one request a line
-//	talk         the conversation of one connection to the port of Kit
-//	talk :PORT   the same at another port
-//	data PORT    the conversation of any connection to PORT
-//	result       the result of each request, one a line
-//	notes        the text of each Trace.Note, one a line
+//	login        USER:PASSWORD for each requested login, one per line
+//	request      a URL and conditions, one request per line
+//	talk         the conversation of one connection to Kit.Port
+//	talk :PORT   the conversation of one connection to another port
+//	data PORT    the conversation of a data connection to PORT
+//	result       the result of each request, one per line
+//	notes        the text of each Trace.Note, one per line
 //
-// Text after the port is a remark: "talk 2", "talk :563 again". The talk
-// sections of a port serve its connections in order, and the numbers of
-// connections and sections must be equal. The last data section of a port also
-// serves all further connections. The server closes a data connection after the
-// last line. It keeps the connection of a talk open until the client closes it.
+// Other text in the name of a section is a remark: "talk 2", "talk :563 again".
+// The talk sections of a port serve its connections in order, and the numbers
+// of connections and sections must be equal. The last data section of a port
+// also serves all further connections. The server closes a data connection
+// after the last line of the section. It keeps other connections open until the
+// client closes them.
 //
 // # Conversations
 //
-// A conversation has one step a line:
+// A conversation has one step per line:
 //
 //	< TEXT      the server sends TEXT and CR LF
 //	<< TEXT     the server sends TEXT
 //	> TEXT      the client must send TEXT and CR LF
 //	= NAME      the steps of a phrase: see Kit.Phrases
 //	= bytes N   the server sends N bytes: see faultnet.SendBytes
-//	= drip N    the server sends N bytes "x", one a second
+//	= drip N    the server sends N bytes "x", one per second
 //	= delay D   the server waits: 10s, 1m
 //	= tls       TLS begins. "tls wrong", "tls expired" and "tls self-signed"
 //	            use a certificate that the client must reject; "tls stall" and
@@ -56,29 +57,29 @@
 // These words may follow the URL of a request:
 //
 //	stat         Request.Op is Stat
-//	list         the result has the entries of the response, not its body
+//	list         the result contains the entries of the response, not its body
 //	nofollow     Request.NoFollow
 //	range=A:B    Request.Range from A to before B; 5: and -5: have no end
 //	if-same=V    Request.IfSame
 //	if-not=V     Request.IfNot
-//	since=T      Request.Since, as RFC 3339 has it
-//	before=T     Request.Before, as RFC 3339 has it
+//	since=T      Request.Since in the format of RFC 3339
+//	before=T     Request.Before in the format of RFC 3339
 //	token=T      Request.Auth has the token T and the user "bob"
 //
 // # Results
 //
-// A result has the kind of the response, its media type, its quoted body, and
-// further facts: offset, size, validator, time, URL (if it differs from the
+// A result contains the kind of the response, its media type, its quoted body,
+// and further facts: offset, size, validator, time, URL (if it differs from the
 // requested one), location, header fields (for Stat) and "unchanged". Unknown
 // facts are omitted. A body over 1000 bytes is replaced by its length and
 // digest. With the condition list, the body is replaced by the entries as JSON.
-// An error during the body comes last.
+// An error that occurred while the body was read is at the end.
 //
-// An error is "error FAULT CODE: CAUSE (OPTION)", with the parts that it has.
-// A transcript may leave out ": CAUSE (OPTION)".
+// An error has the form "error FAULT CODE: CAUSE (OPTION)", without the parts
+// that are unknown. A transcript may omit ": CAUSE (OPTION)".
 //
 // # Recordings
 //
-// A recording is a hex dump of the bytes of a real server and its client. See
-// [ReadRecording].
+// A recording is a hex dump of the bytes that a real server and its client
+// sent. See [ReadRecording].
 package transcript

@@ -25,8 +25,8 @@ type file struct {
 	data     map[int][]Conversation
 }
 
-// parseFile parses a transcript. Its talk sections belong to the given port
-// unless they name another one.
+// parseFile parses a transcript. Sections "talk" without a port belong to the
+// given port.
 func parseFile(archive *txtar.Archive, talk Talk, port int) (*file, error) {
 	f := &file{policy: fetch.Typed(), talks: map[int][]Conversation{}, data: map[int][]Conversation{}}
 	seen := map[string]bool{}
@@ -90,7 +90,7 @@ func lines(data []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
-// names returns the transcripts of testdata.
+// names returns the paths of the transcripts in testdata.
 func names() ([]string, error) {
 	all, err := filepath.Glob("testdata/*.txtar")
 	if err == nil && len(all) == 0 {

@@ -12,16 +12,16 @@ import (
 
 // A Message holds bytes that one side of a recorded conversation sent together.
 type Message struct {
-	Section string // the text of the last line "# == SECTION"
-	Title   string // the text after the mark, without remarks in parentheses
+	Section string // section of the recording; see ReadRecording
+	Title   string // text after "# C>S" or "# S>C", without a remark in parentheses
 	Client  bool
 	Bytes   []byte
 }
 
-// ReadRecording reads a recording. "# C>S TITLE" begins a message of the
-// client and "# S>C TITLE" one of the server. Below come its bytes as offset,
-// hex and characters. "# == SECTION" begins a section. Other comments are
-// ignored.
+// ReadRecording reads a recording. The line "# C>S TITLE" begins a message of
+// the client, and "# S>C TITLE" a message of the server. Each following line
+// contains an offset, and bytes in hexadecimal and as characters. The line
+// "# == SECTION" begins a section. Other comments are ignored.
 func ReadRecording(t testing.TB, files fs.FS, name string) []Message {
 	t.Helper()
 	text, err := fs.ReadFile(files, name)
@@ -35,7 +35,7 @@ func ReadRecording(t testing.TB, files fs.FS, name string) []Message {
 	return all
 }
 
-// Recordings returns the names of the recordings in a folder.
+// Recordings returns the paths of the recordings (*.hex) in a folder.
 func Recordings(t testing.TB, files fs.FS, folder string) []string {
 	t.Helper()
 	all, err := fs.Glob(files, folder+"/*.hex")
@@ -53,7 +53,8 @@ var (
 
 func parseRecording(text string) (all []Message, err error) {
 	section, size := "", -1
-	// check compares the length of the last message with its mark.
+	// check compares the length of the last message with the length in its
+	// title line.
 	check := func() error {
 		if n := len(all) - 1; n >= 0 && size >= 0 && len(all[n].Bytes) != size {
 			return fmt.Errorf("message %q has %d bytes, want %d", all[n].Title, len(all[n].Bytes), size)

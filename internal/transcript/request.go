@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// parseConditions parses the conditions of a request into req. List reports
-// whether the result has entries.
+// parseConditions parses the conditions of a request into req. The result list
+// is true if the condition "list" is among them.
 func parseConditions(req *fetch.Request, words []string) (list bool, err error) {
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
@@ -44,7 +44,8 @@ func parseConditions(req *fetch.Request, words []string) (list bool, err error) 
 	return list, nil
 }
 
-// parseRange parses "A:B" and "A:".
+// parseRange parses a range from A to before B in the form "A:B". The form "A:"
+// has no end.
 func parseRange(text string) (r fetch.Range, err error) {
 	first, end, ok := strings.Cut(text, ":")
 	if !ok {

@@ -14,13 +14,14 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 )
 
-// maxBody is the maximum length of a body that a result contains in full.
+// maxBody is the maximum length of a body that a result quotes. Of longer
+// bodies, it contains the length and the SHA-256 digest.
 const maxBody = 1000
 
 // A result describes a response in one line.
 type result struct {
 	text  string
-	cause string // the cause of the error: ": CAUSE (OVERRIDE)", or ""
+	cause string // cause of the error in the form ": CAUSE (OVERRIDE)", or ""
 }
 
 // matches reports whether a line of a transcript describes the result. The line
@@ -66,7 +67,8 @@ func do(ctx context.Context, c *fetch.Client, req *fetch.Request, list bool) res
 	return failed
 }
 
-// bodyOf reads the body of resp.
+// bodyOf reads the body of resp and returns it in quotes. If the body is longer
+// than maxBody, bodyOf returns its length and digest.
 func bodyOf(resp *fetch.Response) (string, error) {
 	body, err := io.ReadAll(resp.Body)
 	if len(body) > maxBody {
@@ -75,7 +77,8 @@ func bodyOf(resp *fetch.Response) (string, error) {
 	return strconv.Quote(string(body)), err
 }
 
-// entriesOf reads the entries of resp, without the lines of the server.
+// entriesOf reads the entries of resp and returns them as JSON, without
+// Entry.Raw.
 func entriesOf(resp *fetch.Response) (string, error) {
 	var all []string
 	for e, err := range resp.Entries() {

@@ -32,7 +32,8 @@ type Kit struct {
 // Server is the address of the server in all transcripts.
 const Server = "192.0.2.1"
 
-// SchemesOf returns schemes with its options decoded from JSON.
+// SchemesOf returns a function for Kit.Schemes. The function decodes options
+// from JSON and passes them to schemes.
 func SchemesOf[Options any](schemes func(Options) []fetch.Scheme) func([]byte) ([]fetch.Scheme, error) {
 	return func(text []byte) ([]fetch.Scheme, error) {
 		var options Options
@@ -47,7 +48,7 @@ func SchemesOf[Options any](schemes func(Options) []fetch.Scheme) func([]byte) (
 	}
 }
 
-// Run replays each transcript of testdata as a subtest.
+// Run replays each transcript in testdata as a subtest.
 func (k Kit) Run(t *testing.T) {
 	files, err := names()
 	if err != nil {
@@ -96,7 +97,8 @@ func (k Kit) ServerTexts(t testing.TB) (all []string) {
 	return all
 }
 
-// replay replays a transcript in the bubble of t and returns all differences.
+// replay replays a transcript and returns all differences from the expected
+// conversations, results and notes. It must run in a synctest bubble.
 func (k Kit) replay(t *testing.T, archive *txtar.Archive, talk Talk) []error {
 	f, err := parseFile(archive, talk, k.Port)
 	if err != nil {
@@ -155,7 +157,8 @@ func (f *file) sendRequests(ctx context.Context, c *fetch.Client) (errs []error)
 	return errs
 }
 
-// sendRequest returns the result of one line of the section request.
+// sendRequest sends the request that a line of the section "request" describes,
+// and returns its result.
 func sendRequest(ctx context.Context, c *fetch.Client, line string, note func(string)) (result, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {

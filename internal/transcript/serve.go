@@ -12,11 +12,11 @@ import (
 // A server replays the conversations of one port.
 type server struct {
 	*faultnet.Server
-	conversations []Conversation // without those that are refused
+	conversations []Conversation // without refused connections
 	data          bool
 }
 
-// serve starts a server for each port.
+// serve starts a server for each port that the transcript uses.
 func (f *file) serve(n *faultnet.Network) (all []server) {
 	for _, data := range []bool{true, false} {
 		ports := f.talks
@@ -39,8 +39,9 @@ func (f *file) serve(n *faultnet.Network) (all []server) {
 	return all
 }
 
-// check compares the bytes that the clients sent with the conversations. A data
-// server may have fewer connections than conversations.
+// check returns an error for each connection on which the client did not send
+// the expected bytes. A data server may have fewer connections than
+// conversations.
 func (s server) check(goodbye string) (errs []error) {
 	if err := s.Err(); err != nil {
 		errs = append(errs, fmt.Errorf("port %d: %w", s.Addr().Port(), err))
@@ -53,7 +54,7 @@ func (s server) check(goodbye string) (errs []error) {
 		talk := s.conversations[min(i, len(s.conversations)-1)]
 		got := conn.Sent()
 		if at := bytes.Index(got, []byte("\x16\x03")); talk.tls && at >= 0 {
-			got = got[:at] // a handshake that failed
+			got = got[:at] // ignore the TLS handshake, which failed
 		}
 		got = bytes.TrimSuffix(got, []byte(goodbye))
 		if string(got) != talk.Sent {

@@ -15,19 +15,19 @@ const maxText = 4 << 20
 
 // A Talk parses conversations.
 type Talk struct {
-	Phrases map[string]string // the lines of a phrase, by name
-	Certs   *faultnet.Certs   // for the verb tls; nil: there is no such verb
+	Phrases map[string]string // the lines of each phrase, by name
+	Certs   *faultnet.Certs   // certificates for the verb tls; if nil, tls is not a verb
 }
 
 // A Conversation holds the bytes that both sides are expected to send on a
 // connection.
 type Conversation struct {
-	Script faultnet.Script // of the server
-	Sent   string          // by the client
-	Said   string          // by the server in its lines, without the verbs
+	Script faultnet.Script // steps of the server
+	Sent   string          // bytes that the client must send
+	Said   string          // text that the server sends, without the bytes from verbs
 
-	refused bool // there is no connection
-	tls     bool // a handshake begins
+	refused bool // the connection is refused or never answered
+	tls     bool // the conversation contains a TLS handshake
 }
 
 // Parse parses the lines of a conversation.
@@ -36,8 +36,9 @@ func (k Talk) Parse(text string) (c Conversation, err error) {
 	return c, err
 }
 
-// parse appends the steps in text to a conversation. The argument within lists
-// the enclosing phrases, to detect a phrase that contains itself.
+// parse appends the steps in text to a conversation. The list within contains
+// the names of the enclosing phrases. With this list, parse detects a phrase
+// that contains itself.
 func (k Talk) parse(c *Conversation, text string, within []string) error {
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		mark, text, _ := strings.Cut(l, " ")
@@ -86,7 +87,7 @@ func (k Talk) phraseOrVerb(c *Conversation, text string, within []string) error 
 	return nil
 }
 
-// verb returns the step of a verb with its argument.
+// verb returns the step for a verb with its argument, such as "delay 10s".
 func (k Talk) verb(text string) (step faultnet.Step, ok bool) {
 	if name, argument, _ := strings.Cut(text, " "); argument != "" {
 		switch name {
@@ -136,7 +137,7 @@ func expectLine(want string) faultnet.Step {
 	})
 }
 
-// untilClosed waits until the client closes the connection.
+// untilClosed returns a step that waits until the client closes the connection.
 func untilClosed() faultnet.Step {
 	return faultnet.Do("wait", func(c *faultnet.Conn) error { c.All(); return nil })
 }

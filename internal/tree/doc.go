@@ -18,6 +18,6 @@
 // The rules for paths have versions. An archive stores the version of its
 // rules, its [Layout], and never changes it.
 //
-// Paths have slashes and are relative to the directory tree. A Store neither
-// follows nor creates symbolic links.
+// Paths use slashes and are relative to the directory "tree" of the archive. A
+// Store neither follows nor creates symbolic links.
 package tree

@@ -48,7 +48,7 @@ func (f *File) Open() (*os.File, error) {
 	return r, classify(err)
 }
 
-// Discard removes the file. A call after Publish has no effect.
+// Discard removes the file. After Publish or Close, it has no effect.
 func (f *File) Discard() error {
 	if f.done {
 		return nil

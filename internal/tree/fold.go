@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns a text that is equal for all paths that some file system treats
-// as equal, such as paths that differ only in case.
+// Fold returns the same text for all paths that a file system could treat as
+// equal, such as paths that differ only in case.
 func Fold(path string) string { return fold(path) }
 
 // fold returns the form of path for the canonical caseless match of Unicode
-// (D145). This match is stricter than NTFS and as strict as APFS.
+// (D145). This match treats more paths as equal than NTFS, and as many as APFS.
 func fold(path string) string {
 	for i := range len(path) {
 		if path[i] >= 0x80 {

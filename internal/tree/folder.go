@@ -83,8 +83,8 @@ func (s *Store) folder(name string) (*folder, error) {
 	return f, nil
 }
 
-// evict closes the oldest open directory if more than maxOpen directories are
-// open.
+// evict closes the directory that was opened first, if maxOpen directories are
+// open. It first syncs the directory. It never closes s.held.
 func (s *Store) evict() error {
 	if len(s.order) < maxOpen {
 		return nil
@@ -103,7 +103,7 @@ func (s *Store) evict() error {
 	return f.close()
 }
 
-// syncFolder commits the names in a directory to stable storage.
+// syncFolder commits changed names in a directory to stable storage.
 func (s *Store) syncFolder(f *folder) error {
 	if !f.dirty {
 		return nil

@@ -27,8 +27,8 @@ func (l Layout) Path(u uri.URI, menu bool) string { return pathOf(u, menu, l) }
 // function [Name].
 func (l Layout) Name(text string) string { return l.guard(escape(text)) }
 
-// guard encodes a character of name if the name is reserved, for example by
-// Windows.
+// guard encodes a character of name if a program could interpret the name, or
+// if the name is reserved, for example by Windows.
 func (l Layout) guard(name string) string {
 	if l >= NewLayout && isSpecialName(name) {
 		name = string(encode(nil, name[0])) + name[1:]
@@ -48,8 +48,8 @@ func isSpecialName(name string) bool {
 	return name[0] == '.' || name[0] == '-' || strings.EqualFold(name, "HEAD")
 }
 
-// Upgrade converts a path in any Layout to a path in [NewLayout]. The results
-// for different paths are different.
+// Upgrade converts a path in any Layout to a path in [NewLayout]. Two different
+// paths have different results.
 func Upgrade(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {

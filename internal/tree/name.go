@@ -19,8 +19,8 @@ var isPlain = func() (set [256]bool) {
 	return set
 }()
 
-// escape decodes percent-encoded bytes in text and then encodes all characters
-// that are not in plainChars.
+// escape decodes percent-encoded bytes in text. It then encodes all characters
+// except those in plainChars and printable characters outside ASCII.
 func escape(text string) string {
 	for i := 0; ; i++ {
 		if i == len(text) {
@@ -54,8 +54,8 @@ func escape(text string) string {
 	return string(out)
 }
 
-// decodeOctet returns the first byte of text and its length in text. A
-// percent-encoded byte has the length 3.
+// decodeOctet decodes the first byte of text. The result n is the length of its
+// encoding in text: 3 if the byte is percent-encoded, and 1 otherwise.
 func decodeOctet(text string) (c byte, n int) {
 	if text[0] == '%' && len(text) >= 3 {
 		if b, err := strconv.ParseUint(text[1:3], 16, 8); err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Want is a request to a Namer for the path of a URL.
+// A Want describes a URL for which the caller requests a path from a Namer.
 type Want struct {
 	Key  frontier.Key // key of the URL; zero means the key of the field URL
 	URL  uri.URI
@@ -25,10 +25,9 @@ type Assigned struct {
 	Claims []frontier.Name
 }
 
-// A Namer assigns a unique path to each URL. The paths are unique on all file
-// systems, also if a file system ignores case. Paths depend only on the URLs
-// and their order. A Namer is safe for concurrent use, but performs one lookup
-// at a time.
+// A Namer assigns a unique path to each URL. The paths are unique even on file
+// systems that ignore case. Paths depend only on the URLs and their order. A
+// Namer is safe for concurrent use, but performs one lookup at a time.
 //
 // If a name belongs to another URL, the later URL gets one of these names:
 //
@@ -50,14 +49,14 @@ type Namer struct {
 }
 
 // A claim is a reserved name that is not yet in the database. It contains the
-// owner of the name and the number of pending Assigned values with the name.
+// owner of the name, and counts the pending Assigned values with the name.
 type claim struct {
 	key   frontier.Key
 	count int
 }
 
-// NewNamer returns a Namer for paths in the Layout l. The function named
-// returns the owners of names, like the method NameOwners of a
+// NewNamer returns a Namer for paths in the Layout l. The second argument is a
+// function that returns the owners of names, like the method NameOwners of a
 // frontier.Frontier.
 func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
 	return &Namer{layout: l, lookupOwners: named, pending: map[string]claim{}}
@@ -100,7 +99,8 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	return done, nil
 }
 
-// Committed must be called after a transaction has stored the names in as.
+// Committed ends the reservation of the names in as, because a transaction has
+// stored them in the database. The caller must call it after the transaction.
 func (n *Namer) Committed(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -114,7 +114,8 @@ func (n *Namer) Committed(as ...Assigned) {
 	}
 }
 
-// Dropped releases the names in as, because no transaction has stored them.
+// Dropped ends the reservation of the names in as, because no transaction has
+// stored them. Other URLs can then get these names.
 func (n *Namer) Dropped(as ...Assigned) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -140,7 +141,7 @@ func (n *Namer) removePending(as []Assigned) {
 	}
 }
 
-// A batch is the state of one call of Assign.
+// A batch holds the state of one call of Assign.
 type batch struct {
 	namer      *Namer
 	known      map[string]*frontier.Key // owners of names in the database, or nil for a free name
@@ -192,7 +193,8 @@ func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	return *k, true, true
 }
 
-// place returns the path of one URL, as far as the owners of names are known.
+// place assigns a path to one URL. It treats a name as free if the owner of the
+// name has not been looked up yet.
 func (b *batch) place(w Want, path string) (a Assigned) {
 	if w.Key.IsZero() {
 		w.Key = frontier.KeyOf(w.URL.Unredacted())
@@ -229,7 +231,7 @@ func (b *batch) folder(p *place, path string) string {
 // two digits or is the complete name.
 const reservedMark = "%~"
 
-// file reserves a file name in dir and sets the path of a.
+// file reserves a file name in the directory dir and stores the path in a.
 func (b *batch) file(a *Assigned, w Want, dir, name string) {
 	owner, ok := b.claim(a, w, dir+name)
 	if ok {

@@ -13,8 +13,8 @@ import (
 // resume it. The name must be unique and valid on every file system. The
 // parameter url is the URL of the body. If the file has a validator and is
 // closed before Adopt, the next call of Part with this name resumes it. The
-// next bytes must then repeat some bytes, because a server may send bytes of
-// another version with the same validator.
+// caller then requests some of the bytes again, because two versions of a body
+// may have the same validator. See save.Options.Weak.
 func (s *Store) Part(name, url string) (*save.File, error) {
 	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: true, Resume: true, Strict: true})
 }

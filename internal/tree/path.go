@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxName   = 200 // maximum bytes of a name, without the suffix of a Namer
+	maxName   = 200 // maximum bytes of a name, before a Namer appends a suffix
 	shortName = 120 // bytes kept of a longer name
 	maxPath   = 900 // maximum bytes of a path; with the path of the archive, many systems allow 1024
 	cutPath   = 500
@@ -108,8 +108,9 @@ func listing(scheme string) string {
 	return ".listing"
 }
 
-// ListingName returns the file name of a listing with which name begins, such as
-// ".gophermap". It returns "" if name is no such file.
+// ListingName removes the query from the file name of a listing. For example,
+// it returns ".gophermap" for ".gophermap@q=x". It returns "" for other names,
+// and for listings such as index.html.
 func ListingName(name string) string {
 	for _, own := range []string{".gophermap", ".overview", ".listing"} {
 		if name == own || strings.HasPrefix(name, own+"@q=") {

@@ -1,6 +1,7 @@
 package tree
 
-// maxRecent is the maximum number of names in each of the two maps of a recent.
+// maxRecent limits the number of names in each of the two maps of the type
+// recent.
 const maxRecent = 8192
 
 // A recent is a set of names that drops the least recently used names. The zero

@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Relative returns a relative reference that leads from one file to another.
-// Both parameters are paths in the same tree.
+// Relative returns a relative URL reference from one file to another. Both
+// parameters are paths in the same tree.
 func Relative(from, to string) string {
 	common := 0
 	for i := 0; i < min(len(from), len(to)) && from[i] == to[i]; i++ {

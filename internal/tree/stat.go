@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// A lastFolder keeps the directory of the last call of lstat open. Without it,
-// os.Root opens every directory of the path again for each file. It is safe for
-// concurrent use. The zero value has no open directory.
+// A lastFolder caches the open directory of the last lstat call. Without it,
+// os.Root opens every directory of the path again for each file. A lastFolder
+// is safe for concurrent use. The zero value has no open directory.
 type lastFolder struct {
 	mu   sync.Mutex
 	name string
@@ -17,9 +17,9 @@ type lastFolder struct {
 }
 
 // lstat returns the file information of a file in root. It does not follow a
-// link at the end of the path. A result for a file of the open directory is
-// correct even after another process has renamed the directory: the file exists
-// and is unchanged, but its path has changed.
+// link at the end of the path. If another process has renamed the cached
+// directory, lstat still describes the file, which is unchanged except for its
+// path.
 func (l *lastFolder) lstat(root *os.Root, name string) (fs.FileInfo, error) {
 	dir, file := path.Split(name)
 	l.mu.Lock()

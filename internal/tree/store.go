@@ -23,8 +23,9 @@ const (
 	Tmp   = "tmp"   // temporary files
 )
 
-// PlainTmp is the directory of temporary files beside a tree with Options.Plain.
-// No path of a URL begins with this name.
+// PlainTmp names the directory for temporary files if Options.Plain is set. It
+// is created next to the directories of the schemes. No path of a URL begins
+// with this name.
 const PlainTmp = ".fetch-export"
 
 // Options contains the settings of a Store. The zero value is ready to use.
@@ -33,9 +34,9 @@ type Options struct {
 	// lose published files.
 	NoSync bool
 
-	// If Plain is true, the tree is the directory of the Store instead of its
-	// directory tree, and temporary files are in the directory PlainTmp.
-	// Attic and partial files are not available.
+	// If Plain is true, paths are relative to the directory of the Store, not
+	// to its subdirectory "tree". Temporary files are in the directory
+	// PlainTmp. Attic and partial files are not available.
 	Plain bool
 }
 
@@ -119,7 +120,7 @@ func (s *Store) Create(label string) (*File, error) {
 	}
 }
 
-// partName returns an unused name for a temporary file.
+// partName returns a name for a temporary file that this Store has not used.
 func (s *Store) partName(label string) string {
 	return label + "." + strconv.FormatUint(s.seq.Add(1), 36) + ".part"
 }
@@ -244,14 +245,15 @@ func (s *Store) MoveToAttic(name, run string) error {
 	return s.move(name, Dir+"/"+name, Attic+"/"+Name(run)+"/"+name)
 }
 
-// MoveAside moves a file of the archive to the attic of a run. The name is
-// relative to the directory of the archive, also in the attic. The move is
-// durable after SyncFolders.
+// MoveAside moves any file of the archive to the attic of a run. The name is
+// relative to the directory of the archive, and the file has the same name
+// relative to the attic of the run. The move is durable after SyncFolders.
 func (s *Store) MoveAside(name, run string) error {
 	return s.move(name, name, Attic+"/"+Name(run)+"/"+name)
 }
 
-// move renames a file. The path name must be valid in the tree.
+// move renames oldPath to newPath. It returns an error if name, the path that
+// the caller passed, is invalid.
 func (s *Store) move(name, oldPath, newPath string) error {
 	if err := validatePath(name); err != nil {
 		return err

@@ -54,7 +54,8 @@ func (s *Store) SyncFolders() error {
 	return classify(errors.Join(errs...))
 }
 
-// runConcurrently calls do with each number less than n, in several goroutines.
+// runConcurrently calls do for each i from 0 to n-1, in up to maxSyncs
+// goroutines.
 func runConcurrently(n int, do func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

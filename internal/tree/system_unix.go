@@ -30,8 +30,8 @@ func (f *folder) create(name string) (file *os.File, err error) {
 }
 
 // rename moves a file to another directory and replaces an existing file there.
-// It follows no links, because both names are single components in open
-// directories.
+// It follows no links, because both names are plain file names in directories
+// that are already open.
 func (f *folder) rename(name string, to *folder, newName string) error {
 	err := withDescriptor(f.dir, func(from int) error {
 		return withDescriptor(to.dir, func(to int) error { return unix.Renameat(from, name, to, newName) })

@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns valid JSON text escaped for display on a terminal. The result
-// has the same value, and the characters that [Escape] escapes are JSON
-// escapes. If no character needs escaping, JSON returns text itself.
+// JSON escapes valid JSON text for display on a terminal. It replaces the
+// characters that [Escape] escapes with JSON escapes, so that the result has
+// the same JSON value. If no character needs escaping, JSON returns text
+// itself.
 func JSON(text []byte) []byte {
 	var out []byte
 	seen := 0 // text[seen:i] needs no escape and is not in out yet

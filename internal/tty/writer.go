@@ -67,8 +67,8 @@ func (w *Writer) writeEscaped(n int) {
 	}
 }
 
-// completeLen returns the length of b without an incomplete rune or a trailing
-// CR, which LF may follow.
+// completeLen returns the length of b without an incomplete rune at the end. It
+// also excludes a CR at the end, because LF may follow it.
 func completeLen(b []byte) int {
 	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {

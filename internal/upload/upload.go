@@ -1,10 +1,10 @@
 // Package upload moves the finished WARC files of a worker to a store.
 //
-// A file passes three steps, and each is durable before the next one. The
-// database receives the size and the digest of the file. The store receives the
-// file and confirms all its bytes. The database records that the store has the
-// file, and only then the local file is removed. After a crash at any point, the
-// next Uploader continues.
+// The upload of a file has three steps, and each is durable before the next one
+// begins. The database receives the size and the digest of the file. The store
+// receives the file and confirms all its bytes. The database records that the
+// store has the file, and only then the local file is removed. After a crash at
+// any point, the next Uploader continues with the missing steps.
 package upload
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/anyurl/fetch/internal/store"
 )
 
-// Options configures an Uploader. The fields Keep, Log and the functions are
+// Options configures an Uploader. The fields Keep, Log, Failed and Removed are
 // optional.
 type Options struct {
 	Store  store.Store
@@ -35,8 +35,8 @@ type Options struct {
 	Dir    *os.Root // directory of the WARC files
 	Keep   bool     // if true, local files are not removed
 
-	Log     *slog.Logger                 // receives records of the start and the end of each attempt
-	Failed  func(name string, err error) // called after a failed attempt that is repeated
+	Log     *slog.Logger                 // receives a record at the start and at the end of each attempt
+	Failed  func(name string, err error) // called after a failed attempt that Run will repeat
 	Removed func()                       // called after a local file was removed
 }
 
@@ -46,17 +46,17 @@ type Uploader struct {
 	o Options
 
 	mu      sync.Mutex
-	waiting []*file       // in the order of Add
+	waiting []*file       // not yet uploaded files, in the order of Add
 	wake    chan struct{} // receives a value after Add
 	changed chan struct{} // closed and replaced after each uploaded file
 }
 
 type file struct {
 	postgres.File
-	finished bool // if true, the database has the digest
+	finished bool // if true, the database has recorded the digest
 }
 
-// New returns an Uploader without files.
+// New returns an Uploader that has no files to upload yet.
 func New(o Options) *Uploader {
 	if o.Failed == nil {
 		o.Failed = func(string, error) {}
@@ -83,7 +83,8 @@ func (u *Uploader) Add(name string, size int64) {
 	}
 }
 
-// Backlog returns the number of files that wait, and the sum of their sizes.
+// Backlog returns the number of files that are not uploaded yet, and their
+// total size in bytes.
 func (u *Uploader) Backlog() (files int, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -93,14 +94,15 @@ func (u *Uploader) Backlog() (files int, bytes int64) {
 	return len(u.waiting), bytes
 }
 
-// Waits reports whether the file with the given name waits for its upload.
+// Waits reports whether the file with the given name is scheduled but not
+// uploaded yet.
 func (u *Uploader) Waits(name string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.ContainsFunc(u.waiting, func(f *file) bool { return f.Name == name })
 }
 
-// Wait waits until no file waits, or until ctx ends.
+// Wait blocks until all scheduled files are uploaded, or until ctx ends.
 func (u *Uploader) Wait(ctx context.Context) error {
 	for {
 		u.mu.Lock()
@@ -117,8 +119,8 @@ func (u *Uploader) Wait(ctx context.Context) error {
 	}
 }
 
-// Waiting times between two attempts to upload a file, and the interval at which
-// the worker records that it is active.
+// Delays after a failed upload, which double from firstWait to lastWait, and
+// the interval at which the worker records that it is active.
 const (
 	firstWait    = 500 * time.Millisecond
 	lastWait     = time.Minute
@@ -126,15 +128,15 @@ const (
 )
 
 // Run uploads files until ctx ends. It repeats a failed upload. An error means
-// that no attempt can succeed: the store has other content with the name of the
-// file, the local file is damaged, or the worker was abandoned. Run then leaves
-// the local files unchanged.
+// that no attempt can succeed. The store has an object with the same name and
+// other content, the local file is damaged, or the worker was abandoned. Run
+// then leaves the local files unchanged.
 func (u *Uploader) Run(ctx context.Context) error {
 	beat := time.NewTicker(beatInterval)
 	defer beat.Stop()
 	retry := time.NewTimer(0)
 	defer retry.Stop()
-	ready, wait := true, firstWait // ready is false until the time of the next attempt
+	ready, wait := true, firstWait // ready is false during the delay after a failed attempt
 	attempt := 1                   // number of the next attempt to upload the first file
 	for {
 		if err := u.finishAll(ctx); err != nil {
@@ -173,8 +175,8 @@ func (u *Uploader) Run(ctx context.Context) error {
 	}
 }
 
-// ended returns nil if ctx has ended, because an operation that was canceled
-// failed. Otherwise it returns err.
+// ended returns nil if ctx has ended, because err is then only the result of
+// the cancellation. Otherwise, and for a permanent error, it returns err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !isPermanent(err) {
 		return nil
@@ -182,14 +184,15 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// errDamaged means that a local file is missing or damaged.
+// errDamaged means that a local WARC file is missing or damaged.
 var errDamaged = errors.New("a file of the spool is missing or damaged")
 
 func isPermanent(err error) bool {
 	return errors.Is(err, fetch.Mismatch) || errors.Is(err, frontier.ErrAbandoned) || errors.Is(err, errDamaged)
 }
 
-// first returns the file that has waited for the longest time, or nil.
+// first returns the file that was added first, or nil if all files are
+// uploaded.
 func (u *Uploader) first() *file {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -199,7 +202,7 @@ func (u *Uploader) first() *file {
 	return u.waiting[0]
 }
 
-// remove removes f from the waiting files.
+// remove removes f from the waiting files and wakes up Wait.
 func (u *Uploader) remove(f *file) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -208,8 +211,9 @@ func (u *Uploader) remove(f *file) {
 	u.changed = make(chan struct{})
 }
 
-// finishAll records the digests of all waiting files in the database. The
-// database then shows how much waits, even if the store is unavailable.
+// finishAll records the sizes and digests of all waiting files in the database.
+// The database then shows the size of the backlog, even if the store is
+// unavailable.
 func (u *Uploader) finishAll(ctx context.Context) error {
 	u.mu.Lock()
 	todo := slices.DeleteFunc(slices.Clone(u.waiting), func(f *file) bool { return f.finished })
@@ -229,7 +233,8 @@ func (u *Uploader) finishAll(ctx context.Context) error {
 	return nil
 }
 
-// digest sets the size and the digest of f to those of the local file.
+// digest computes the size and the digest of the local file and stores them in
+// f.
 func (u *Uploader) digest(f *file) error {
 	local, err := regularfile.OpenIn(u.o.Dir, f.Name)
 	if err != nil {
@@ -247,8 +252,8 @@ func (u *Uploader) digest(f *file) error {
 	return nil
 }
 
-// upload puts the file into the store and records it. Then it removes the local
-// file.
+// upload puts the file into the store and records this in the database. Then it
+// removes the local file.
 func (u *Uploader) upload(ctx context.Context, f *file, beat *time.Ticker) error {
 	if err := u.put(ctx, f, beat); err != nil {
 		return err
@@ -259,8 +264,8 @@ func (u *Uploader) upload(ctx context.Context, f *file, beat *time.Ticker) error
 	return u.Discard(f.Name)
 }
 
-// put puts a file into the store. Meanwhile it records that the worker is
-// active.
+// put puts a file into the store. During the transfer, it records at intervals
+// that the worker is active.
 func (u *Uploader) put(ctx context.Context, f *file, beat *time.Ticker) error {
 	local, err := regularfile.OpenIn(u.o.Dir, f.Name)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 // A Database is a set of documents that a WAIS client can search.
 type Database struct {
-	Documents       []*Document // in the order of relevance feedback with WAIS_NEXT
+	Documents       []*Document // in the order in which WAIS_NEXT requests traverse them
 	Source, Catalog *Document   // description of the database and list of its documents; may be nil
 
 	// Rank returns the documents that match q, the best match first. If Rank
-	// is nil, documents are ranked by the number of matching words.
+	// is nil, documents are ranked by how often they contain the words of q.
 	Rank func(q *z3950.Query) []Hit
 }
 
@@ -24,9 +24,9 @@ type Hit struct {
 	Score, BestMatch z3950.Number
 }
 
-// A Document is a document in one or more types.
+// A Document is a document that is available in one or more types.
 type Document struct {
-	Path     string // of the file; the last part of the document id
+	Path     string // path of the file; the last part of the document id
 	Headline string
 	Bodies   []Body
 }
@@ -56,8 +56,8 @@ func NewBody(kind, text string) Body {
 	return Body{kind, int64(len(text)), uint32(lines), strings.NewReader(text)}
 }
 
-// rank returns the documents that contain words of q, ordered by the number of
-// occurrences.
+// rank returns the documents that contain words of q. The document with the
+// most occurrences comes first.
 func (d *Database) rank(q *z3950.Query) (hits []Hit) {
 	best := 0
 	counts := map[*Document]int{}
@@ -98,7 +98,8 @@ func (s *Server) id(database string, doc *Document) []byte {
 	}.Append(nil)
 }
 
-// pseudoID returns the id of the description or the catalogue of a database.
+// pseudoID returns the document id of the description or the catalog of a
+// database.
 func (s *Server) pseudoID(database string, doc *Document) []byte {
 	return z3950.DocumentID{
 		{Tag: z3950.OriginalDatabase, Value: []byte(database)},
@@ -133,7 +134,8 @@ func (d *Database) find(id []byte) *Document {
 	return nil
 }
 
-// A Pattern is an endless document of numbered lines.
+// A Pattern is an io.ReaderAt for the bytes of an endless document with
+// numbered lines.
 type Pattern struct{}
 
 // ReadAt implements io.ReaderAt.

@@ -10,9 +10,9 @@ import (
 	"github.com/anyurl/fetch/internal/z3950"
 )
 
-// FreeWAIS returns the server of the recordings. Documents that no recorded
-// client retrieved have the right length but other text. Only the recorded
-// searches have results.
+// FreeWAIS returns a Server that sends the responses in the recordings.
+// Documents that no recorded client retrieved have the correct length but other
+// text. Only the recorded searches have results.
 func FreeWAIS(t testing.TB) *Server {
 	t.Helper()
 	source := Recorded(t, "05-help.hex")[3].Answer
@@ -37,8 +37,8 @@ func file(name string, bodies ...Body) *Document {
 	return &Document{dir + base, base + "   " + dir, bodies}
 }
 
-// fillerBody returns a Body with the given size and number of lines. Its text
-// is not in the recordings.
+// fillerBody returns a Body with the given size and number of lines. It
+// replaces a document whose text is not in the recordings.
 func fillerBody(kind string, size int, lines uint32) Body {
 	b := NewBody(kind, strings.Repeat("?", size))
 	b.Lines = lines
@@ -59,7 +59,7 @@ func notes(source Body) *Database {
 		"whale":     {hit(alpha, 238), hit(beta, 230)},
 		"leviathan": {hit(big, 50)},
 		"gopher":    {hit(beta, 405)},
-		"book":      {hit(alpha, 2221), hit(gamma, 833), hit(beta, 286), hit(big, 7)}, // recorded as a search for "book" like alpha
+		"book":      {hit(alpha, 2221), hit(gamma, 833), hit(beta, 286), hit(big, 7)}, // query: "book" like alpha
 	}
 	return &Database{
 		Documents: []*Document{alpha, beta, big, gamma},

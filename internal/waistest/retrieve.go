@@ -8,7 +8,8 @@ import (
 )
 
 // retrieve returns a response with a chunk of a document. It returns false for
-// requests that crash freeWAIS-sf: for a missing database or without a type.
+// a request that crashes freeWAIS-sf, because its database does not exist or
+// its type is missing.
 func (c *Session) retrieve(p *z3950.Search) (z3950.PDU, bool) {
 	r, ok := p.Retrieval()
 	d := c.server.Databases[r.Database]

@@ -32,7 +32,7 @@ func (c *Session) search(p *z3950.Search) z3950.PDU {
 	default:
 		answer.Records = c.server.hits(name, d, q)
 	}
-	// freeWAIS-sf drops records that exceed the size of a response.
+	// Like freeWAIS-sf, omit records that exceed the maximum response size.
 	for len(answer.Records) > 0 && uint32(len(answer.Append(nil))) > c.size {
 		answer.Records = answer.Records[:len(answer.Records)-1]
 	}
@@ -48,7 +48,8 @@ func diagnosis(code, message string, surrogate bool) z3950.Record {
 	return z3950.Record{Kind: z3950.Diagnosis, Diagnostic: z3950.Diagnostic{Code: code, Message: []byte(message), Surrogate: surrogate}}
 }
 
-// describe returns the response to a search without words.
+// describe returns the records for a search without words, which describe the
+// database.
 func (s *Server) describe(name string, d *Database) (records []z3950.Record) {
 	if d.Source != nil {
 		records = append(records, s.pseudo(name, d.Source, 1000, "Information on database: "))
@@ -90,7 +91,8 @@ func (s *Server) hit(name string, doc *Document) z3950.Record {
 	}, doc)
 }
 
-// adjacent returns the document before or after the document in to.
+// adjacent returns the record of the document before or after the one that
+// to.ID names.
 func (s *Server) adjacent(name string, d *Database, to z3950.Like) []z3950.Record {
 	i := slices.Index(d.Documents, d.find(to.ID))
 	if string(to.Type) == "WAIS_NEXT" {

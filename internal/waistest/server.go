@@ -1,8 +1,8 @@
-// Package waistest is a WAIS server for tests. Its responses are byte by byte
-// those of freeWAIS-sf 2.2, including its errors. The tests of this package
-// compare them with recordings.
+// Package waistest provides a WAIS server for tests. Its responses, including
+// errors, are equal to those of freeWAIS-sf 2.2 byte by byte. The tests of this
+// package compare them with recordings.
 //
-// A [Server] has databases. [Server.Step] makes it a server of
+// A [Server] serves databases. With [Server.Step], it runs as a server of
 // internal/faultnet, in memory or on loopback:
 //
 //	s := &waistest.Server{Databases: map[string]*waistest.Database{"notes": {
@@ -55,9 +55,9 @@ func (s *Server) Step() faultnet.Step {
 	return faultnet.Do("serve wais", func(c *faultnet.Conn) error { return s.Serve(c) })
 }
 
-// Serve serves the requests of one connection, one at a time. It discards bytes
-// that the client sends before the response, as freeWAIS-sf does. It returns
-// nil if freeWAIS-sf would close the connection, or the error of the
+// Serve serves the requests of one connection, one at a time. Like freeWAIS-sf,
+// it discards bytes that the client sends before it receives the response. It
+// returns nil if freeWAIS-sf would close the connection, or the error of the
 // connection.
 func (s *Server) Serve(c io.ReadWriter) error {
 	in := bufio.NewReader(c)

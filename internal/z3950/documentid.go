@@ -1,7 +1,7 @@
 package z3950
 
 // A DocumentID is the name of a document on a WAIS server, split into its
-// parts. Clients must return the complete name to the server unchanged.
+// parts. To retrieve the document, a client sends the complete name unchanged.
 type DocumentID []Part
 
 // A Part is one element of a DocumentID.

@@ -96,7 +96,7 @@ func appendVarint(dst []byte, v uint32) []byte {
 	return append(dst, byte(v)&0x7f)
 }
 
-// sizeVarint returns the number of bytes that cutVarint needs for v.
+// sizeVarint returns the number of bytes that appendVarint appends for v.
 func sizeVarint(v uint32) (n int) {
 	for n = 1; v >= 0x80; n++ {
 		v >>= 7
@@ -104,7 +104,8 @@ func sizeVarint(v uint32) (n int) {
 	return n
 }
 
-// cut decodes the first element in b and returns the remaining bytes.
+// cut decodes the first element in b. The result rest contains the bytes after
+// the element.
 func cut(b []byte) (tag uint32, value, rest []byte, err error) {
 	tag, b, err = cutVarint(b)
 	if err != nil {
@@ -214,8 +215,8 @@ func (e elements) append(dst []byte) []byte {
 	return dst
 }
 
-// read decodes elements in any order. It skips unknown elements, and the last
-// one counts if an element occurs twice.
+// read decodes elements in any order. It skips unknown elements. If an element
+// occurs twice, read keeps the last value.
 func (e elements) read(b []byte) error { return each(b, e.put) }
 
 func (e elements) put(tag uint32, value []byte) (err error) {
@@ -235,7 +236,8 @@ func (e elements) put(tag uint32, value []byte) (err error) {
 	return err
 }
 
-// maxTypes is the maximum number of types of a document.
+// maxTypes is the maximum number of types that a record may list for a
+// document.
 const maxTypes = 100
 
 func parseTypes(b []byte) ([][]byte, error) {
@@ -260,7 +262,7 @@ func appendTypes(dst []byte, types [][]byte) []byte {
 }
 
 // cutUser returns the user information at the end of a message, or nil if there
-// is none.
+// is none. Its tag must be want.
 func cutUser(b []byte, want uint32) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil

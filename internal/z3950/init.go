@@ -4,8 +4,8 @@ package z3950
 type Parameters struct {
 	Version   []byte // bitmap, most significant bit first: version 1 is 0x80
 	Options   []byte // bitmap: search, present, delete, access control, resource control
-	Preferred Number // message size in bytes
-	Maximum   Number // record size in bytes
+	Preferred Number // preferred message size in bytes
+	Maximum   Number // maximum record size in bytes
 
 	ID             []byte // name of the client
 	Implementation []byte

@@ -14,12 +14,12 @@ import (
 type Reader struct {
 	src  *bufio.Reader
 	left int    // unread bytes of the message
-	buf  []byte // the record
+	buf  []byte // memory for the bytes that read returns
 }
 
 const (
 	window    = 32 << 10
-	minWindow = 16 // room for the bytes that varint peeks
+	minWindow = 16 // enough for the bytes that varint peeks at
 )
 
 // NewReader returns a Reader with its own buffer, which may read ahead in src.
@@ -71,7 +71,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// PDU decodes the rest of the message. The result is valid until the next read.
+// PDU decodes the complete PDU of the message. The result is valid until the
+// next read.
 func (r *Reader) PDU() (PDU, error) {
 	b, err := r.read(r.left)
 	if err != nil {
@@ -123,7 +124,8 @@ func (r *Reader) openUser() error {
 	return nil
 }
 
-// varint decodes an integer in base 128. It does not read the byte after it.
+// varint decodes an integer in base 128. It consumes only the bytes of the
+// integer.
 func (r *Reader) varint() (uint32, error) {
 	for n := 1; n <= r.left; n++ {
 		w, err := r.src.Peek(n)
@@ -140,7 +142,8 @@ func (r *Reader) varint() (uint32, error) {
 	return 0, malformed("tag or length is cut")
 }
 
-// Record reads the next record. Its slices are valid until the next read.
+// Record reads the next record, or returns io.EOF at the end of the message.
+// The slices of the record are valid until the next read.
 func (r *Reader) Record() (rec Record, err error) {
 	for r.left > 0 {
 		known := false

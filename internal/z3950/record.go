@@ -37,8 +37,8 @@ type Record struct {
 	Diagnostic Diagnostic
 }
 
-// A Diagnostic is a server's reason for a failed request or an incomplete
-// result.
+// A Diagnostic is the reason that a server gives for a failed request or an
+// incomplete result.
 type Diagnostic struct {
 	Code      string // two characters: "S1"
 	Message   []byte

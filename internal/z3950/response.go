@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A SearchResponse is a server's reply to a Search. Use its records to find out
+// A SearchResponse is a server's reply to a Search. Only its records show
 // whether the search succeeded, because servers disagree on the meaning of
 // Status.
 type SearchResponse struct {
@@ -17,7 +17,7 @@ type SearchResponse struct {
 	ResultSetStatus Number
 	PresentStatus   Number
 	Reference       []byte
-	Records         []Record // empty if a Reader returned the response
+	Records         []Record // empty in a response from Reader.Response
 }
 
 func (p *SearchResponse) elements() elements {

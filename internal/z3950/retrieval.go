@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Unit is the unit in which a chunk of a document is measured.
+// A Unit is the unit in which the start and the end of a chunk are counted.
 type Unit uint8
 
 const (
@@ -20,7 +20,7 @@ var units = [...]string{"document", "bytes", "lines", "paragraphs"}
 // String returns the name of u.
 func (u Unit) String() string { return units[min(int(u), len(units)-1)] }
 
-// uses contains the protocol name of each Unit.
+// uses maps each Unit to its name in the protocol.
 var uses = [...]string{Bytes: "wb", Lines: "wl", Paragraphs: "wp"}
 
 // A Retrieval is a request for a chunk of a document. The chunk starts at Start
@@ -54,8 +54,8 @@ func term(use, relation string, value []byte) Term {
 	return Term{Attributes: []byte(use + " " + relation + " ig ig ig ig"), Value: value}
 }
 
-// Retrieval returns the chunk that a Search requests. It returns false for a
-// search by words.
+// Retrieval returns the chunk that p requests. It returns false if p is a
+// search for words, or if its terms are invalid or incomplete.
 func (p *Search) Retrieval() (r Retrieval, ok bool) {
 	if string(p.Type) != TermQuery {
 		return r, false

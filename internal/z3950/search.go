@@ -4,8 +4,8 @@ import "slices"
 
 // The values of Search.Type.
 const (
-	WAISQuery = "3" // Query: words, and documents to resemble
-	TermQuery = "1" // Terms: a document to retrieve
+	WAISQuery = "3" // Search.Query contains words, and documents that results should resemble
+	TermQuery = "1" // Search.Terms name a document to retrieve
 )
 
 // A Search is a query of a database, or a request for a chunk of a document.
@@ -34,7 +34,7 @@ type Query struct {
 }
 
 // Like names a document that search results should resemble. If Chunk is set,
-// only the part between Start and End counts.
+// they should resemble only the part of the document between Start and End.
 type Like struct {
 	ID, Type   []byte
 	Chunk      Number // a Unit; unset: the complete document
@@ -179,7 +179,7 @@ const maxTerms = 100
 
 func parseTerms(b []byte) ([]Term, error) {
 	terms := []Term{}
-	open := false // attributes without a value so far
+	open := false // the last term has attributes, but no value yet
 	err := each(b, func(tag uint32, value []byte) error {
 		if (tag == tagTerm) != open {
 			return malformed("attributes and terms do not alternate")

@@ -130,7 +130,8 @@ const (
 	typeSearchResponse = 23
 )
 
-// Decode decodes the PDU that b contains. The PDU shares memory with b.
+// Decode decodes the PDU in b, which contains no Header. The PDU shares memory
+// with b.
 func Decode(b []byte) (PDU, error) {
 	kind, fields, rest, err := cutHead(b)
 	if err != nil {

@@ -1,6 +1,6 @@
 package afs
 
-// help documents afs URLs.
+// help is the help text about afs URLs.
 const help = `afs:/afs/CELL/PATH   afs://CELL/PATH   RFC 1738 5
 
 Files of the Andrew File System, read through the mount at /afs. --afs-root DIR is

@@ -35,7 +35,8 @@ func Schemes() []fetch.Scheme {
 	}}
 }
 
-// plan returns one step with the encoding, the size and the media type.
+// plan returns one step, which describes the encoding, the size and the media
+// type of the object.
 func plan(req *fetch.Request) ([]scheme.Step, error) {
 	o, err := decode(req.URL)
 	if err != nil {

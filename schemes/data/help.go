@@ -1,6 +1,6 @@
 package data
 
-// help documents data URLs.
+// help is the help text about data URLs.
 const help = `data:[TYPE][;base64],DATA   RFC 2397
 
 The object in the URL itself, which uses no network. Without a TYPE, the object is

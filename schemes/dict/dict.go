@@ -33,7 +33,7 @@ func Schemes() []fetch.Scheme {
 	}}
 }
 
-// client is the text of the command CLIENT.
+// client is the program name that the command CLIENT sends.
 const client = "fetch"
 
 // plan returns the commands that the driver sends for req.

@@ -1,6 +1,6 @@
 package dict
 
-// help documents dict URLs.
+// help is the help text about dict URLs.
 const help = `dict://HOST[:PORT]/d:WORD[:DATABASE[:N]]             RFC 2229
 dict://HOST[:PORT]/m:WORD[:DATABASE[:STRATEGY[:N]]]
 

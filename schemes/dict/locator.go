@@ -15,7 +15,7 @@ type verb uint8
 
 const (
 	define     verb = iota // definitions of a word
-	match                  // words that match a word
+	match                  // words that match the given word
 	databases              // list of databases
 	strategies             // list of matching strategies
 	database               // description of a database
@@ -135,7 +135,7 @@ func (l locator) withArguments(parts []string) (locator, error) {
 // reply.
 type command struct {
 	words []string
-	code  int  // code before the text, or of the only line
+	code  int  // status code of a positive reply
 	block bool // a text follows the line with code
 }
 
@@ -143,7 +143,7 @@ type command struct {
 // of 1024 characters.
 const maxCommand = line.MaxCommand
 
-// command returns the command for l.
+// command returns the protocol command that retrieves the object of l.
 func (l locator) command() (c command, err error) {
 	switch l.verb {
 	case define:

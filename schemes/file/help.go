@@ -1,6 +1,6 @@
 package file
 
-// help documents file URLs.
+// help is the help text about file URLs.
 const help = `file:///PATH        local files: RFC 8089
 
 A directory is printed as a list of names; fetch ls prints details. Devices,

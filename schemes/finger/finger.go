@@ -80,7 +80,8 @@ func queryOf(u uri.URI) (string, error) {
 	return name, nil
 }
 
-// cutLong removes the segment "w" from the start or the end of path.
+// cutLong removes the segment "w", which requests the long form, from the start
+// or the end of path.
 func cutLong(path string) (name string, long bool) {
 	first, rest, _ := strings.Cut(path, "/")
 	if strings.EqualFold(first, "w") {

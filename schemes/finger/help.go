@@ -1,6 +1,6 @@
 package finger
 
-// help documents finger URLs.
+// help is the help text about finger URLs.
 const help = `finger://HOST[:PORT]/[USER[@HOST2]][/w]   RFC 1288
 
 Information about a user of a host, or about all users if there is no name. The

@@ -11,8 +11,9 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// listen opens a listener and announces it to the server with EPRT, or with
-// PORT over IPv4 (RFC 2428 2, RFC 959 4.1.2).
+// listen opens a listener for a data connection and sends its address to the
+// server. The command verb is EPRT, or PORT over IPv4 (RFC 2428 2, RFC 959
+// 4.1.2).
 func (d *driver) listen(ctx context.Context, s *session, verb string) (net.Listener, error) {
 	l, err := d.env.Net.ListenPeer(ctx, s.NetConn)
 	if err != nil {
@@ -40,7 +41,7 @@ func (d *driver) announce(s *session, verb string, l net.Listener) (line.Reply, 
 	}
 	a := at.Addr().WithZone("").Unmap()
 	if d.Active != "-" && d.Active != a.String() {
-		// A server that got another address would connect to a third party.
+		// With any other address, the server would connect to a third party.
 		s.Trace().Notef("%s is not the local address of this connection: %s is used", d.Active, a)
 	}
 	if verb == "PORT" {

@@ -15,7 +15,7 @@ import (
 
 const (
 	lastReply = 30 * time.Second // maximum time from the end of the data to the final reply
-	lateReply = time.Second      // the same after Close
+	lateReply = time.Second      // shorter limit, for example after Close
 )
 
 // A body reads the data of one transfer. It returns io.EOF only after the
@@ -28,11 +28,11 @@ type body struct {
 	release func() bool // stops watching the context
 
 	mu   sync.Mutex
-	left int64 // bytes until the end of the range; -1: the range ends with the data
-	due  int64 // bytes until the end of the data, by the size of the file; -1: unknown
-	err  error // sticky
+	left int64 // unread bytes of the requested range; -1: the range extends to the end of the data
+	due  int64 // unread bytes of the file according to its SIZE; -1: unknown
+	err  error // returned by all later reads
 
-	listing []byte // the beginning of a listing, for complaint
+	listing []byte // start of a listing, which the function complaint checks for errors
 }
 
 var (
@@ -46,14 +46,15 @@ func newBody(ctx context.Context, l *lease, t *transfer) *body {
 	return b
 }
 
-// abort makes a blocked Read return.
+// abort closes both connections, so that a blocked Read returns.
 func (b *body) abort() {
 	netConn(b.data.Conn).Close()
 	b.session.Abort()
 }
 
-// netConn returns the TCP connection of a TLS connection. Closing the TCP
-// connection does not send close_notify, which could block.
+// netConn returns the TCP connection below c if c is a TLS connection, and
+// otherwise c. Closing the TCP connection does not send close_notify, which
+// could block.
 func netConn(c net.Conn) net.Conn {
 	if t, ok := c.(*tls.Conn); ok {
 		return t.NetConn()
@@ -80,8 +81,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return b.received(p, n, err)
 }
 
-// CanReadPipe implements splice.Source. Listings, texts and the bytes before a
-// range must be read with Read.
+// CanReadPipe implements splice.Source. For listings, texts and the bytes
+// before a range, it returns false, because these need Read.
 func (b *body) CanReadPipe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,8 +104,9 @@ func (b *body) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return b.received(nil, n, err)
 }
 
-// received counts n bytes of the data connection, which are also in p if the
-// data is a listing. It returns the results of Read. The caller holds b.mu.
+// received counts n bytes that were read from the data connection, and returns
+// the results for Read. If the data is a listing, p contains the bytes. The
+// caller holds b.mu.
 func (b *body) received(p []byte, n int, err error) (int, error) {
 	if b.data.list && len(b.listing) <= maxComplaint {
 		b.listing = append(b.listing, p[:min(n, maxComplaint+1-len(b.listing))]...)
@@ -134,8 +136,8 @@ func (b *body) skip() error {
 	return err
 }
 
-// end returns the final error of the transfer. The argument err is the error of
-// the data connection.
+// end ends the transfer and returns the error for the last Read, which is
+// io.EOF after success. The argument err is the error of the data connection.
 func (b *body) end(err error, limit time.Duration) error {
 	s := b.session
 	b.data.Close() // proftpd waits for this close before it sends the final reply
@@ -164,7 +166,8 @@ func isEnd(err error, s *session) bool {
 	return err == io.EOF || s.data != nil && err == io.ErrUnexpectedEOF
 }
 
-// complete reads the final reply of the transfer (RFC 959 5.4).
+// complete reads the final reply of the transfer (RFC 959 5.4). It returns
+// io.EOF if the data is complete.
 func (b *body) complete(limit time.Duration) error {
 	s, r := b.session, b.data.reply
 	if r.Code/100 == 1 {
@@ -195,7 +198,8 @@ func (b *body) complete(limit time.Duration) error {
 	return refused("end of transfer", r)
 }
 
-// cutShort classifies an error that ended a transfer early.
+// cutShort returns the error for a transfer that err has ended early, in most
+// cases a fetch.Truncated error.
 func cutShort(err error) error {
 	switch fetch.FaultOf(err) {
 	case fetch.Timeout, fetch.Canceled, fetch.TLS, fetch.Protocol, fetch.Mismatch:
@@ -231,7 +235,9 @@ func (b *body) finish() {
 	b.end(err, lateReply)
 }
 
-// rest waits briefly for the end of the data connection.
+// rest waits briefly for the server to close the data connection after the last
+// byte of the file. It returns errEnough if the server does not close it, or if
+// the file has more bytes or an unknown size.
 func (b *body) rest() error {
 	if b.due != 0 {
 		return errEnough

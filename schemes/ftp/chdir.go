@@ -23,9 +23,9 @@ func (s *session) chdir(dirs []string) error {
 	for _, dir := range rest {
 		r, err := s.command("CWD", dir)
 		if err == nil && dir == "" && isNo(r) {
-			// Many servers reject the CWD command without an argument that RFC
-			// 1738 3.2.2 defines for "//". Users who type "//" mean the root
-			// directory.
+			// For "//" in a path, RFC 1738 3.2.2 requires a CWD command without
+			// an argument, which many servers reject. Users who type "//" mean
+			// the root directory.
 			s.Trace().Notef("the server rejected CWD without a name: using CWD /")
 			r, err = s.command("CWD", "/")
 		}
@@ -68,7 +68,7 @@ func (s *session) walkAtOnce(dirs []string) error {
 	if err := s.inStep(); err != nil {
 		return err
 	}
-	if !stray { // the current directory is the one before the rejected CWD
+	if !stray { // the server is still in the directory before the rejected CWD
 		s.lost = false
 		s.dirs = append(slices.Clip(s.dirs), dirs[:taken]...)
 	}
@@ -79,7 +79,7 @@ func (s *session) walkAtOnce(dirs []string) error {
 }
 
 // goHome changes back to the login directory, whose name PWD reported after the
-// login. A second PWD verifies the result.
+// login. The first call verifies the result with another PWD.
 func (s *session) goHome() error {
 	if s.home == "" {
 		return sessions.ErrStale

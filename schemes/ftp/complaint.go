@@ -15,11 +15,11 @@ import (
 //	.: Permission denied
 //	/bin/ls: cannot open directory '.': Permission denied
 
-// maxComplaint is the length of the longest listing that is checked for errors
-// of ls, in bytes.
+// maxComplaint is the maximum length in bytes of a listing that is checked for
+// error messages of ls.
 const maxComplaint = 1 << 10
 
-// errnos maps the system error texts of ls to faults.
+// errnos maps texts of system errors, as ls prints them, to faults.
 var errnos = map[string]fetch.Fault{
 	"permission denied":         fetch.Denied,
 	"operation not permitted":   fetch.Denied,
@@ -29,8 +29,8 @@ var errnos = map[string]fetch.Fault{
 	"stale file handle":         fetch.TryLater,
 }
 
-// complaint returns the error of ls that a listing consists of. It returns nil
-// if the listing has any other line.
+// complaint returns the error for a listing that contains only error messages
+// of ls. It returns nil if the listing has any other line.
 func complaint(listing []byte) (err error) {
 	if len(listing) > maxComplaint {
 		return nil

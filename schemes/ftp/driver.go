@@ -14,9 +14,9 @@ type driver struct {
 	Options
 	env      fetch.Env
 	port     uint16
-	implicit bool // implicit TLS, from the first byte on
+	implicit bool // TLS starts with the first byte, without AUTH TLS
 	idle     sessions.Pool[*session]
-	found    sync.Map // maps the key of a typed request to the login that Env.Login returned
+	found    sync.Map // logins from Env.Login for URLs that the user entered, by pool key
 }
 
 // Do retrieves the file or directory of an ftp URL. It uses an idle session of
@@ -63,8 +63,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// carry sends a request and returns its response. The end of the response body
-// ends the lease.
+// carry sends a request and returns its response. The lease ends when the
+// response body has been read completely or is closed.
 func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {
 	resp, t, err := d.answer(ctx, l.Session, req, p)
 	if err != nil {
@@ -81,8 +81,9 @@ func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path
 	return resp, nil
 }
 
-// answer sends the commands of a request. If the returned transfer is nil, the
-// response has no data to read.
+// answer sends the commands of a request. It returns the response and the
+// transfer that delivers its data. The transfer is nil if the response has no
+// data.
 func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p path) (*fetch.Response, *transfer, error) {
 	resp := &fetch.Response{
 		URL:   req.URL,

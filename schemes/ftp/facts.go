@@ -10,19 +10,18 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// facts are the size, time and type of a file, as far as the server reports
+// facts holds the size, time and type of a file, as far as the server reports
 // them.
 type facts struct {
 	size int64      // -1: unknown
 	time time.Time  // zero: unknown
-	dir  bool       // it is a directory
-	no   line.Reply // the 550 reply for the file, or zero
-	some bool       // the file or directory exists
+	dir  bool       // the name is a directory
+	no   line.Reply // last reply with code 550, or zero
+	some bool       // a reply shows that the file or directory exists
 }
 
-// validator returns a string made from the size and time of a file, which
-// changes when the file changes. It returns "" if the size or the time is
-// unknown.
+// validator returns a string that identifies the version of the file by its
+// size and time. It returns "" if the size or the time is unknown.
 func (f facts) validator() string {
 	if f.size < 0 || f.time.IsZero() {
 		return ""
@@ -73,8 +72,9 @@ func (d *driver) factCommands(s *session, p path) (q [][]string) {
 	return q
 }
 
-// unsized reports whether SIZE differs from the number of transferred bytes.
-// The reply to SIZE is exact only for image transfers (RFC 3659 4).
+// unsized reports whether the size of the file must be treated as unknown. The
+// reply to SIZE is the number of transferred bytes only for image transfers
+// (RFC 3659 4).
 func (d *driver) unsized(p path) bool { return p.kind != "I" || d.IgnoreSize }
 
 // knows reports whether the server supports a command according to its FEAT
@@ -102,7 +102,8 @@ func (f *facts) parseReply(verb string, r line.Reply) {
 	}
 }
 
-// readFacts reads the replies to MLST, SIZE and MDTM commands.
+// readFacts reads the replies to the commands in questions: TYPE, MLST, SIZE
+// and MDTM.
 func (s *session) readFacts(f *facts, questions [][]string, next func() (line.Reply, error)) error {
 	for _, q := range questions {
 		r, err := next()
@@ -113,14 +114,14 @@ func (s *session) readFacts(f *facts, questions [][]string, next func() (line.Re
 			return refused(q[0], r)
 		}
 		if err := s.addFact(f, q, r); err != nil {
-			s.Break() // the replies to the later commands still arrive
+			s.Break() // the replies to the later commands are not read
 			return err
 		}
 	}
 	return nil
 }
 
-// addFact processes the reply to one MLST, SIZE or MDTM command.
+// addFact processes the reply to one TYPE, MLST, SIZE or MDTM command.
 func (s *session) addFact(f *facts, q []string, r line.Reply) error {
 	if q[0] == "TYPE" {
 		return s.setType(q[1], []line.Reply{r})

@@ -17,7 +17,7 @@ func refused(verb string, r line.Reply) error {
 	return &fetch.Error{Code: r.Code, Err: sessions.NeedLogin(fault, fault.Errorf("%s: %s", verb, sentence(r)))}
 }
 
-// faultOf classifies a negative reply.
+// faultOf returns the [fetch.Fault] for a negative reply.
 func faultOf(r line.Reply) fetch.Fault {
 	switch r.Code {
 	case 425, 426:
@@ -62,7 +62,8 @@ func sentence(r line.Reply) string {
 	return tty.Escape(text)
 }
 
-// controlFault classifies an error of the control connection.
+// controlFault adds the matching [fetch.Fault] to an error that occurred while
+// a reply was read.
 func controlFault(err error) error {
 	switch {
 	case errors.Is(err, line.ErrTooLong), errors.Is(err, line.ErrTooManyLines), errors.Is(err, line.ErrNotReply):
@@ -73,8 +74,8 @@ func controlFault(err error) error {
 	return err
 }
 
-// isNo reports whether a reply is a permanent error (5xx), after which the
-// driver may try another command.
+// isNo reports whether a reply is a permanent error (5xx). After such a reply,
+// the driver may try another command for the same purpose.
 func isNo(r line.Reply) bool { return r.Code/100 == 5 }
 
 // isUnknown reports whether a reply code means that the server does not support

@@ -84,8 +84,9 @@ func (d *driver) retrieveAtOnce(ctx context.Context, s *session, req *fetch.Requ
 	return t, nil
 }
 
-// orDirectory lists a directory whose URL lacks the final slash. If the name is
-// not a directory, it returns the error of the failed file request.
+// orDirectory lists the directory p if its retrieval as a file has failed,
+// because the URL lacks the final slash. If p is not a directory, orDirectory
+// returns the argument no, the error of the failed retrieval.
 func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response, no error) (*transfer, error) {
 	if (f.dir || f.no.Code == 550) && fetch.FaultOf(no) == fetch.NotFound {
 		if r, err := s.enter(p); err == nil && r.Code/100 == 2 {
@@ -95,8 +96,8 @@ func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request
 	return nil, no
 }
 
-// unconditional reports whether a request has no conditions, such as IfNot or
-// Since.
+// unconditional reports whether a request retrieves a complete file without
+// conditions, such as IfNot or Since, and without a size limit.
 func (d *driver) unconditional(req *fetch.Request) bool {
 	return req.Op == fetch.Get && req.Range.IsZero() && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
 		d.env.MaxBody == 0
@@ -108,15 +109,15 @@ func (d *driver) canPipeline(s *session) bool {
 	return s.eager && s.opened > 0 && d.Active == "" && !d.PRET
 }
 
-// openEnded reports whether a range extends to the end of the file. The length
-// of such a transfer must agree with the size of the file. A range with an end
-// is truncated at its length instead.
+// openEnded reports whether r extends from a given byte to the end of the file.
+// The length of such a transfer must agree with the size of the file. The
+// transfer of any other range is cut off after the length of the range.
 func openEnded(r fetch.Range) bool { return r.First >= 0 && r.End == 0 }
 
-// find requests the size and time of a file whose directory may be unreadable.
-// If the server rejected CWD, find tries the complete path from the login
-// directory, because a readable file can be in a directory that cannot be
-// entered.
+// find requests the size and time of a file. The argument err is the error of
+// the CWD commands. If the server rejected a CWD, find tries the complete path
+// from the login directory, because a readable file can be in a directory that
+// cannot be entered.
 func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	if err == nil {
 		f, err := d.facts(s, p)
@@ -134,7 +135,7 @@ func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 	return whole, f, nil
 }
 
-// enter sends CWD with the last path segment, which may be a file or a
+// enter sends CWD with the last path segment, to find out whether it is a
 // directory.
 func (s *session) enter(p path) (line.Reply, error) {
 	r, err := s.command("CWD", p.name)
@@ -144,8 +145,8 @@ func (s *session) enter(p path) (line.Reply, error) {
 	return r, err
 }
 
-// directory lists the directory that a URL without a final slash names. The
-// response URL gets the slash, so that relative references resolve correctly.
+// directory lists the directory that a URL without a final slash names. It adds
+// the slash to the response URL, so that relative references resolve correctly.
 func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, resp *fetch.Response) (t *transfer, err error) {
 	if query, ok := req.URL.Query(); ok {
 		resp.URL, err = req.URL.WithQuery(query + "/")
@@ -160,8 +161,8 @@ func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, 
 	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
 }
 
-// unchanged reports whether the file has not changed according to the
-// conditions of the request (IfNot, Since).
+// unchanged reports whether the conditions of the request (IfNot, Since,
+// Before) are not met, so that no data is transferred.
 func unchanged(req *fetch.Request, f facts) bool {
 	switch {
 	case req.IfNot != "" && req.IfNot == f.validator():
@@ -174,9 +175,9 @@ func unchanged(req *fetch.Request, f facts) bool {
 	return !req.Before.IsZero() && f.time.After(req.Before)
 }
 
-// wanted returns the byte range to transfer. The end is -1 if the size of the
-// file is unknown. If the file has changed since the last attempt, the range
-// starts at zero.
+// wanted returns the byte range to transfer. The end is -1 if neither the
+// request nor the size of the file determines it. If the file has changed since
+// the last attempt, the range starts at zero.
 func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
 	r := req.Range
 	if req.IfSame != "" && req.IfSame != f.validator() {

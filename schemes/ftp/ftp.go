@@ -7,9 +7,9 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// Options configure the ftp and ftps schemes. The zero value is valid.
+// Options configures the ftp and ftps schemes. The zero value is valid.
 type Options struct {
-	Method    Method // conversion of a path to commands
+	Method    Method // how a path is converted to CWD commands
 	ASCII     bool   // use TYPE A if the URL has no type
 	NamesOnly bool   // use NLST for listings
 	LF        bool   // convert CR LF to LF in texts and listings (RFC 959 3.1.1.1)
@@ -25,14 +25,14 @@ type Options struct {
 	TLS       scheme.TLSMode // use of AUTH TLS in ftp (RFC 4217); default: never; ftps is always encrypted
 	ClearData bool           // encrypt only the control connection
 
-	Anonymous   string       // password of the anonymous user; "": "fetch@"
+	Anonymous   string       // password of the anonymous user; default: "fetch@"
 	Account     fetch.Secret // argument of ACCT if the Credential has none
 	Alternative string       // command to send if the server rejects USER
 
-	IgnoreSize bool // do not send SIZE, for files that grow
+	IgnoreSize bool // do not send SIZE, because the files may grow during the transfer
 }
 
-// A Method is a way to reach a file with CWD commands, as in curl's
+// A Method determines how a path is converted to CWD commands, as in curl's
 // --ftp-method.
 type Method uint8
 

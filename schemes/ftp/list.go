@@ -78,8 +78,8 @@ func isEmpty(code int, err error) bool {
 }
 
 // isUnread reports whether the final reply of a listing means that the server
-// could not read the directory. vsftpd and pure-ftpd use 226 for this, and send
-// an empty listing.
+// could not read the directory. vsftpd and pure-ftpd reply 226 in this case,
+// and send an empty listing.
 func isUnread(r line.Reply) bool {
 	text := strings.ToLower(strings.Join(r.Lines, " "))
 	return strings.Contains(text, "failed to open directory") || strings.Contains(text, "unable to read")

@@ -24,14 +24,14 @@ const (
 // command at a time, as RFC 959 5.4 requires.
 var knownServers = []struct {
 	name   string
-	telnet bool // reads two bytes 255 as one, as RFC 959 3.1 requires
+	telnet bool // reads two bytes 0xff as one, as RFC 959 3.1 requires
 }{
 	{"vsFTPd", false},
 	{"ProFTPD", true},
 	{"Pure-FTPd", false},
 }
 
-// A login holds the user of a session.
+// A login holds the credentials for a session and the origin of its server.
 type login struct {
 	fetch.Credential
 	origin fetch.Origin
@@ -54,7 +54,8 @@ func (d *driver) loginFor(auth *fetch.Credential, origin fetch.Origin) (login, e
 	return l, l.safe()
 }
 
-// safe returns an error if the user name or password contains a line break.
+// safe returns an error if the user name, password or account contains a line
+// break or is too long for a command.
 func (l *login) safe() error {
 	return safe(l.User, l.Password.Reveal(), l.Account.Reveal())
 }
@@ -99,7 +100,8 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 	return s.discover()
 }
 
-// greeting waits until the server is ready.
+// greeting reads the greeting of the server. If the server replies with code
+// 120, greeting waits for another reply.
 func (s *session) greeting() (line.Reply, error) {
 	limit := sessions.ReplyTimeout
 	for range 5 {
@@ -128,8 +130,8 @@ func (s *session) greeting() (line.Reply, error) {
 	return line.Reply{}, fetch.TryLater.Errorf("the server repeatedly asked to wait")
 }
 
-// login sends name and password. If the server rejects them, it calls Env.Login
-// and tries once more.
+// login sends the user name and the password. If the server rejects them, login
+// calls Env.Login and tries once more.
 func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bool) error {
 	for again := false; ; again = true {
 		r, err := d.tryLogin(ctx, s, who, encrypted)
@@ -195,7 +197,7 @@ func (d *driver) tryLogin(ctx context.Context, s *session, who *login, encrypted
 	return r, err
 }
 
-// findPassword calls Env.Login for a user without a password.
+// findPassword calls Env.Login to complete a login that has no password.
 func (d *driver) findPassword(ctx context.Context, s *session, who *login, encrypted bool) error {
 	if who.Password == "" {
 		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.User})

@@ -6,7 +6,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// below returns the URL of the directory that a URL with ";type=d" lists.
+// below replaces ";type=d" in u by a final slash, so that the URL is a prefix
+// of the URLs below the directory. It returns false if u has no ";type=d".
 func below(u uri.URI) (uri.URI, bool) {
 	i := strings.LastIndex(u.Path(), ";type=d")
 	if i < 0 {

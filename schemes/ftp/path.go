@@ -15,7 +15,7 @@ type path struct {
 	dirs []string // decoded arguments of CWD
 	name string   // decoded argument of the last command; often "" for a listing
 	list bool     // the URL requests a listing
-	kind string   // argument of TYPE: A or I
+	kind string   // argument of TYPE: A (text) or I (image)
 }
 
 // parsePath parses the path of an ftp URL.
@@ -66,14 +66,13 @@ func cutType(text string) (rest string, code byte, err error) {
 		return text[:i], value[0] | 0x20, nil
 	}
 	if strings.Contains(text[i:], "/") {
-		return text, 0, nil // part of the name of a directory
+		return text, 0, nil // the semicolon is part of a directory name
 	}
 	return "", 0, fetch.BadURL.Errorf("invalid ftp type: want a, i or d")
 }
 
-// safe returns an error if a word contains a line break, or makes a command
-// longer than all servers accept. A server may execute the end of a long line
-// as another command.
+// safe returns an error if a word contains a line break or is too long for a
+// command. A server may execute the end of a long line as another command.
 func safe(words ...string) error {
 	for _, word := range words {
 		if strings.ContainsAny(word, "\r\n\x00") {
@@ -86,8 +85,8 @@ func safe(words ...string) error {
 	return nil
 }
 
-// by returns the path with its directories arranged for a Method. For example,
-// SingleCWD joins all directories into one.
+// by returns a copy of p with its directories arranged for the Method m. For
+// example, SingleCWD joins all directories into one.
 func (p path) by(m Method) path {
 	if m == MultiCWD || len(p.dirs) == 0 {
 		return p
@@ -103,9 +102,9 @@ func (p path) by(m Method) path {
 	return path{name: under(dir, p.name), list: p.list, kind: p.kind}
 }
 
-// literal makes "~" inside a path an ordinary name, because servers may replace
-// "~" by a home directory. At the beginning of a path, ~user still names a home
-// directory.
+// literal adds "./" to segments that begin with "~", because servers may
+// replace "~" by a home directory. It does not change the first segment of the
+// path, so that ~user still names a home directory there.
 func (p path) literal() path {
 	p.dirs = slices.Clone(p.dirs)
 	for i, dir := range p.dirs {
@@ -128,13 +127,13 @@ func under(dir, name string) string {
 	return dir + "/" + name
 }
 
-// joined returns a path without separate directories. Its name is the complete
-// path relative to the login directory.
+// joined returns p without separate directories. The name of the result is the
+// complete path relative to the login directory.
 func (p path) joined() path { return p.by(NoCWD) }
 
 // argument returns the file name as a command argument. It adds "./" before a
-// leading "-", because some servers pass the name to ls, which would read an
-// option.
+// leading "-", because some servers pass the name to ls, which would parse "-x"
+// as an option.
 func (p path) argument() string {
 	if p.list && strings.HasPrefix(p.name, "-") {
 		return "./" + p.name

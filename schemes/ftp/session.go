@@ -14,34 +14,36 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// waitTime limits the wait for the next reply after "120 ready in nnn minutes".
+// waitTime is the maximum time to wait for the next reply after the greeting
+// "120 ready in nnn minutes".
 const waitTime = 2 * time.Minute
 
-// waitForTurn is the maximum time that a request waits for a session of another
-// request. Many servers accept only a few sessions of one address.
+// waitForTurn is the maximum time that a request waits until another request no
+// longer uses its session. Many servers accept only a few sessions from one
+// address.
 const waitForTurn = time.Minute
 
-// A session is a control connection to an FTP server that is logged in. Only
-// one request at a time uses a session.
+// A session is a control connection to an FTP server after the login. Only one
+// request at a time uses a session.
 type session struct {
 	*sessions.Text
 	host string // host name of the server, for TLS
 	key  string // key in the pool
 	got  []byte // bytes that were read, but not yet traced
 
-	data     *tls.Config // configuration of data connections; nil: plaintext
+	data     *tls.Config // TLS configuration of data connections; nil: plaintext
 	features features    // features in the reply to FEAT
 	home     string      // the login directory, from PWD; "": unknown
-	proven   bool        // CWD home was verified by PWD
+	proven   bool        // goHome has verified the name in home with a second PWD
 	dirs     []string    // arguments of the CWD commands since the login
 	kind     string      // current TYPE; "": not set yet
 	ways     ways        // commands for data connections that have not failed
-	opened   int         // data connections since the last unused port
-	ahead    bool        // the next data port was requested; its reply is the next one
-	asked    time.Time   // time of that command
-	early    *line.Reply // the reply to that command, if already read
+	opened   int         // number of data connections opened; discardAhead resets it to 1
+	ahead    bool        // the next data port was requested early; the next reply belongs to that command
+	asked    time.Time   // when the next data port was requested early
+	early    *line.Reply // the reply to the early port request, if already read
 	noREST   bool        // the server rejected REST
-	telnet   bool        // double each byte 255
+	telnet   bool        // send each byte 0xff twice
 	eager    bool        // the server accepts several commands at once
 
 	lost bool // the current directory is unknown
@@ -62,8 +64,8 @@ func (s *session) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// traceReceived reports received bytes to the trace. It leaves out the last
-// bytes, up to the given number, because these bytes belong to a later reply.
+// traceReceived reports received bytes to the trace, except the last ones. The
+// argument but is the number of these bytes, which belong to a later reply.
 func (s *session) traceReceived(but int) {
 	n := max(len(s.got)-but, 0)
 	s.ReportRead(s.got[:n])
@@ -117,7 +119,7 @@ func (s *session) read() (line.Reply, error) {
 	return r, nil
 }
 
-// check returns an error for a malformed reply, and for a late reply to an
+// check returns an error if a reply contains NUL or is a late reply to an
 // earlier request.
 func (s *session) check(r line.Reply) error {
 	for _, text := range r.Lines {
@@ -183,8 +185,8 @@ func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	return replies, nil
 }
 
-// next returns a function that returns the next reply on each call. With
-// atOnce, all commands are sent before the first reply is read.
+// next returns a function that returns the next reply on each call. If atOnce
+// is true, all commands are sent before the first reply is read.
 func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, error) {
 	var failed error
 	if atOnce {
@@ -205,8 +207,8 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 	}
 }
 
-// inStep returns an error if the server sent more replies than it received
-// commands.
+// inStep returns an error if the server has sent more replies than the session
+// has sent commands.
 func (s *session) inStep() error {
 	if s.Lines.Buffered() > 0 && !s.ahead {
 		s.Break()
@@ -215,9 +217,9 @@ func (s *session) inStep() error {
 	return nil
 }
 
-// quiet reports whether an idle session received no unexpected bytes. Such
-// bytes would be read as the reply to the next command. Only the reply to a
-// command that was sent ahead is expected.
+// quiet reports whether an idle session has received no unexpected bytes, which
+// would be read as the reply to the next command. Only the reply to the port
+// request of askAhead is expected.
 func (s *session) quiet() bool {
 	if !s.ahead {
 		return s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
@@ -231,8 +233,8 @@ func (s *session) quiet() bool {
 	return err == nil && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
-// features holds the lines of a FEAT reply by their first word in upper case
-// (RFC 2389 3.2).
+// features maps each feature name in a FEAT reply, in upper case, to the
+// remaining text of its line (RFC 2389 3.2).
 type features map[string]string
 
 func (f features) has(name string) bool { _, ok := f[name]; return ok }

@@ -20,7 +20,8 @@ import (
 // connection in active mode.
 const acceptTime = 15 * time.Second
 
-// unknown is the error for a rejected EPSV, PASV, EPRT or PORT command.
+// unknown is the error for an EPSV, PASV, EPRT or PORT command that the server
+// rejected.
 type unknown struct {
 	verb  string
 	reply line.Reply
@@ -58,21 +59,22 @@ func (d *driver) waysFor(s *session) ways {
 type transfer struct {
 	net.Conn
 	reply line.Reply    // reply to the command: 1xx, or 2xx if all data was sent already
-	skip  int64         // bytes before the requested range
-	left  int64         // length of the requested range; -1: unlimited
-	text  *bufio.Reader // reader of Conn for texts
-	whole bool          // another transfer of this kind may follow
+	skip  int64         // number of received bytes to discard before the requested range
+	left  int64         // length of the requested range; -1: up to the end of the data
+	text  *bufio.Reader // buffered reader of Conn for a text transfer, or nil
+	whole bool          // the data is a complete file; another file is likely to follow
 	list  bool          // the data is a listing
 }
 
-// An order is a request for one transfer: its command, first byte and type.
+// An order describes one transfer: the transfer command, the first byte, and
+// other commands to send first.
 type order struct {
 	command []string
 	first   int64 // first byte of the requested range
 	atOnce  bool  // send all commands together if the server accepts that
 
 	questions [][]string // commands to send before the transfer command
-	facts     *facts     // receive the replies
+	facts     *facts     // set from the replies to questions
 }
 
 // transfer opens a data connection and sends the transfer command. If the
@@ -116,7 +118,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 			s.ways = slices.Clone(s.ways[1:])
 			continue
 		}
-		s.Break() // another session may use all commands again
+		s.Break() // a new session tries all commands again
 		if no {
 			err = refused(u.verb, u.reply)
 		}
@@ -124,8 +126,8 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 	}
 }
 
-// failed reports whether err is a reason to open the data connection with
-// another command.
+// failed reports whether the data connection should be opened with another
+// command after the error err.
 func failed(err error) bool {
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -138,9 +140,9 @@ func failed(err error) bool {
 	return false
 }
 
-// tryPassive opens a data connection to a port of the server. If all commands
-// were sent together, the server waits for the connection at the last command,
-// and executes the others during the connect.
+// tryPassive opens a data connection to a port of the server and starts the
+// transfer. If all commands were sent together, the server waits for the
+// connection at the last command, and executes the others during the connect.
 func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer, error) {
 	way := s.ways[0]
 	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
@@ -172,8 +174,8 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	return t, nil
 }
 
-// sending returns the commands of a transfer: TYPE, REST and the transfer
-// command.
+// sending returns the commands that start a transfer: REST if it is needed, and
+// the transfer command.
 func (s *session) sending(o order) [][]string {
 	if o.first > 0 && !s.noREST {
 		return [][]string{{"REST", strconv.FormatInt(o.first, 10)}, o.command}
@@ -233,8 +235,8 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 	return r, skip, err
 }
 
-// tryActive opens a data connection in active mode: the server connects to the
-// client.
+// tryActive starts a transfer in active mode, in which the server opens the
+// data connection to the client.
 func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer, error) {
 	l, err := d.listen(ctx, s, s.ways[0])
 	if err != nil {

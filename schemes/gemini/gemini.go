@@ -72,7 +72,7 @@ func requestURL(u uri.URI) (string, error) {
 	return text, nil
 }
 
-// plan returns the request of req.
+// plan returns the request line that the driver sends for req.
 func plan(req *fetch.Request) ([]scheme.Step, error) {
 	text, err := requestURL(req.URL)
 	if err != nil {
@@ -81,8 +81,8 @@ func plan(req *fetch.Request) ([]scheme.Step, error) {
 	return []scheme.Step{{Verb: "send", Arg: text}}, nil
 }
 
-// query returns the URL that sends the words of q to the document at u. The new
-// words replace the query of u.
+// query returns the URL that sends the words of q as input to the document at
+// u. The words replace the query of u.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	return u.WithoutFragment().WithQuery(uri.Escape(q.Words, uri.Unreserved))
 }

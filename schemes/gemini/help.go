@@ -1,6 +1,6 @@
 package gemini
 
-// help documents gemini URLs.
+// help is the help text about gemini URLs.
 const help = `gemini://HOST[:PORT]/PATH[?INPUT]   Gemini protocol 0.24
 
 A gemtext document is a listing of its links: fetch ls. A document that asks for
@@ -12,7 +12,7 @@ Flags: --cert FILE and --key FILE use a client certificate. It is sent only to
 the host of the URL that you type, and not after links to other hosts. --cacert
 FILE verifies servers with CA certificates instead. -k skips the verification.`
 
-// spartanHelp documents spartan URLs.
+// spartanHelp is the help text about spartan URLs.
 const spartanHelp = `spartan://HOST[:PORT]/PATH[?DATA]   Spartan protocol, 2021
 
 A gemtext document is a listing of its links: fetch ls. DATA is sent to the

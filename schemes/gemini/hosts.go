@@ -20,11 +20,11 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// A hosts is the file with the public keys of servers. Each line has the host
-// and port of a server, the digest of its public key as in the curl option
-// --pinnedpubkey, and the date of the first request. Empty lines and lines that
-// start with "#" are comments. If a server has several lines, the first one
-// counts.
+// A hosts represents the file with the public keys of servers. Each line
+// contains the host and port of a server, the digest of its public key, and the
+// date of the first request. The digest has the format of the curl option
+// --pinnedpubkey. Empty lines and lines that start with "#" are comments. If a
+// server has several lines, the first one counts.
 type hosts struct {
 	path string // "" means the file in the state folder of the user
 	mu   sync.Mutex
@@ -101,8 +101,8 @@ func find(r io.Reader, server string) (digest string, number int, err error) {
 	return "", 0, lines.Err()
 }
 
-// add appends the key of a server to the file. Each line is written at once, so
-// that several processes can append to the file.
+// add appends the key of a server to the file. Each line is written by a single
+// call, so that several processes can append to the file.
 func (h *hosts) add(server, digest string, now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,7 +181,7 @@ func (t *trust) verify(s tls.ConnectionState) error {
 }
 
 // store adds the key of an unknown server to the file. It must be called after
-// the handshake, when the server has proved that it has the key.
+// the handshake, when the server has proved that it owns the private key.
 func (t *trust) store(events *trace.Trace, now time.Time) error {
 	if t.digest == "" {
 		return nil

@@ -43,8 +43,8 @@ func parseHeader(text []byte) (h header, err error) {
 // gemtext is the media type of a response that does not state one.
 const gemtext = "text/gemini; charset=utf-8"
 
-// response returns the response that h begins, without a body. An error status
-// is returned as an error.
+// response converts h to a Response without a body. An error status is returned
+// as an error.
 func (h header) response(req *fetch.Request) (*fetch.Response, error) {
 	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Size: -1, Proto: "Gemini", Code: h.code}
 	switch h.code / 10 {

@@ -14,8 +14,8 @@ import (
 // response (Gopher+ memo, section 2.5 and appendix I).
 type attributes []attribute
 
-// An attribute is one line of an attribute block, such as +ADMIN or +VIEWS. A
-// block without lines is represented by an empty line.
+// An attribute is one line of an attribute block, such as the block +ADMIN or
+// +VIEWS. A block without lines is represented by an empty line.
 type attribute struct{ block, line string }
 
 // maxAttributes is the maximum size of the attributes of one item, in bytes.
@@ -62,7 +62,7 @@ func items(r io.Reader) iter.Seq2[attributes, error] {
 	}
 }
 
-// add appends one line of an attribute block.
+// add appends a line of the given attribute block to a.
 func (a attributes) add(block, line string) attributes {
 	if n := len(a); n > 0 && a[n-1] == (attribute{block, ""}) {
 		a[n-1].line = line
@@ -130,9 +130,8 @@ func (a attributes) time() time.Time {
 	return time.Time{}
 }
 
-// media returns the media type of the only view of the item, or "" if the item
-// has several views. The sizes of views are ignored because they are
-// approximate.
+// media returns the media type of the item if it has exactly one view, and
+// otherwise "". The sizes of views are ignored because they are approximate.
 func (a attributes) media() string {
 	if v := a.views(); len(v) == 1 {
 		return v[0].media
@@ -140,7 +139,8 @@ func (a attributes) media() string {
 	return ""
 }
 
-// plusEntries parses the Gopher+ attributes of several items as a listing.
+// plusEntries parses the Gopher+ attributes of several items and yields one
+// listing entry for each item.
 func plusEntries(base uri.URI, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		p := newMenuParser(base)

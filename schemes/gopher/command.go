@@ -12,7 +12,7 @@ import (
 type command struct {
 	verb       byte          // '+' data, '!' attributes, '$' attributes of a menu's items, '?' data after a form
 	arg        string        // name of a view, or names of attributes
-	viewNeeded bool          // the view must be selected from the item's attributes
+	viewNeeded bool          // the driver must first request the attributes and select a view
 	hasForm    bool          // form data follows the request line
 	form       *askform.Data // form data, or nil if the user has not filled in the form yet
 }
@@ -32,8 +32,9 @@ func (c command) String() string {
 	return s
 }
 
-// isDefault reports whether c requests the default Gopher+ view. A server
-// without Gopher+ support returns the same object for this request.
+// isDefault reports whether c requests the default Gopher+ view. For this view,
+// the response of a server without Gopher+ support is accepted, because it
+// contains the same object.
 func (c command) isDefault() bool { return c.verb == '+' && c.arg == "" }
 
 // parseCommand parses the Gopher+ string of a URL after percent-decoding. It

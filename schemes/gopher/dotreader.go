@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// A pieceKind classifies a piece of text by the dots at the start of a line.
+// A pieceKind classifies a piece of text from a dotReader by the dots at the
+// start of a line.
 type pieceKind uint8
 
 const (
@@ -17,9 +18,9 @@ const (
 	dotLine                       // line ".", including its line end
 )
 
-// A dotReader splits text into pieces, so that each dot at the start of a line
-// is in a separate piece. It never looks beyond the buffer of r, and reads no
-// more bytes than it needs for the next piece.
+// A dotReader splits text into pieces, so that each leading dot of a line is a
+// separate piece. It never looks beyond the buffer of r, and reads no more
+// bytes than it needs for the next piece.
 type dotReader struct {
 	r        *bufio.Reader
 	midLine  bool // the next byte does not start a line
@@ -69,7 +70,7 @@ func (d *dotReader) dot() ([]byte, pieceKind, error) {
 		m = dotDotLine
 	}
 	d.midLine = true
-	w, _ = d.r.Peek(1) // lineEnd may have moved the buffer
+	w, _ = d.r.Peek(1) // lineEnd may have moved the data within the buffer
 	return d.piece(w, m)
 }
 
@@ -95,10 +96,10 @@ func (d *dotReader) piece(w []byte, m pieceKind) ([]byte, pieceKind, error) {
 	return w, m, nil
 }
 
-// A dotBlock reads Gopher+ data that ends with a line "." (length "+-1"). Read
-// returns io.EOF only after this line. UMN gopherd is the only known server
-// that sends such data. UMN gopherd adds a dot only to a line that consists of
-// one dot.
+// A dotBlock reads Gopher+ data that ends with a line ".", as announced by the
+// header "+-1". Read returns io.EOF only after this line. UMN gopherd is the
+// only known server that sends such data. UMN gopherd adds a dot only to a line
+// that consists of one dot.
 type dotBlock struct {
 	dots dotReader
 	out  []byte

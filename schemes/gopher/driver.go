@@ -41,7 +41,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	}
 	resp, err := d.get(ctx, req, l)
 	if err == nil && !req.Range.IsZero() {
-		resp.Size = -1 // the Client must not check the body against the range
+		resp.Size = -1 // keeps the Client from comparing the length of the body with the range
 	}
 	return resp, err
 }
@@ -61,8 +61,8 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch
 	return resp, nil
 }
 
-// readResponse reads the start of a response and prepares a reader for its
-// body.
+// readResponse reads the start of a response and returns a Response whose Body
+// reads the remaining data.
 func (d *driver) readResponse(req *fetch.Request, l locator, s *sessions.Single) (*fetch.Response, error) {
 	if err := s.AwaitResponse(); err != nil {
 		return nil, err

@@ -13,13 +13,13 @@ import (
 )
 
 // maxErrorPage is the maximum length of an error page, in bytes. A longer
-// response is a document.
+// response is treated as a document.
 const maxErrorPage = 4 << 10
 
 // detectError returns the error that a response describes, or nil if the
 // response is not an error page. Gopher has no status code, so errors are
-// recognized by their text. detectError reads ahead only while the response may
-// be an error page.
+// recognized by their text. detectError does not consume input, and waits for
+// more input only while the response may be an error page.
 //
 //   - UMN gopherd answers a plain request with a Gopher+ error.
 //   - pygopherd, geomyidae and others send a menu that contains only an item of
@@ -64,9 +64,9 @@ func umnError(text string) error {
 }
 
 // isErrorItem reports whether a line is a menu item of type 3, which is an
-// error message. A table of numbers may look similar, so the item must have a
-// text. A host and a port, if present, must be valid. The host must be an IP
-// address or contain a letter.
+// error message. A line in a table of numbers may look similar, so the item
+// must have a text. A host and a port, if present, must be valid. The host must
+// be an IP address or contain a letter.
 func isErrorItem(text string) bool {
 	i, _ := parseItem(text)
 	if i.kind != '3' || i.name == "" || strings.Count(text, "\t") < 3 {
@@ -77,8 +77,8 @@ func isErrorItem(text string) bool {
 	return i.host == "" && i.port == "" || isPort && (err == nil || strings.ContainsFunc(i.host, unicode.IsLetter))
 }
 
-// menuError returns the error in a menu that starts with an error item (type
-// 3). It returns nil if the menu also contains items that can be fetched.
+// menuError returns the error message of a menu that starts with an error item
+// (type 3). It returns nil if the menu also contains items that can be fetched.
 func menuError(page []byte) error {
 	for line := range bytes.Lines(page) {
 		if strings.IndexByte("3i.\r\n", line[0]) < 0 {

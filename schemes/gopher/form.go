@@ -29,8 +29,8 @@ const (
 	File     = askform.File     // ChooseF: name of a local file, which is never sent
 )
 
-// fillForm fetches the form of an item, calls Options.FillForm for the answers
-// and returns the command that sends the answers.
+// fillForm fetches the form of an item and calls Options.FillForm, which
+// returns the answers. It returns the command that sends the answers.
 func (d *driver) fillForm(ctx context.Context, req *fetch.Request, l locator) (command, error) {
 	a, _, err := d.requestAttributes(ctx, req, l)
 	if err != nil {

@@ -14,7 +14,7 @@ type framing uint8
 const (
 	rawFraming  framing = iota // until the connection is closed
 	textFraming                // lines, optionally followed by the line "."
-	menuFraming                // as textFraming, but the "." line is kept in the body
+	menuFraming                // like textFraming, but the "." line is kept in the body
 )
 
 // An itemType describes one of the Gopher item types, such as 0 for a text. The
@@ -22,7 +22,7 @@ const (
 type itemType struct {
 	kind    fetch.Kind
 	framing framing
-	media   string // or "" if it depends on the selector
+	media   string // media type, or "" if it depends on the selector
 }
 
 var itemTypes = [128]itemType{
@@ -39,10 +39,10 @@ var itemTypes = [128]itemType{
 	'T': {fetch.Session, rawFraming, ""}, // tn3270
 	'g': {fetch.Document, rawFraming, "image/gif"},
 	'I': {fetch.Document, rawFraming, ""}, // image
-	':': {fetch.Document, rawFraming, ""}, // Gopher+ name of the previous type
+	':': {fetch.Document, rawFraming, ""}, // image in Gopher+, like type I
 	'p': {fetch.Document, rawFraming, "image/png"},
 	's': {fetch.Document, rawFraming, ""}, // audio
-	'<': {fetch.Document, rawFraming, ""}, // Gopher+ name of the previous type
+	'<': {fetch.Document, rawFraming, ""}, // audio in Gopher+, like type s
 	';': {fetch.Document, rawFraming, ""}, // video
 	'v': {fetch.Document, rawFraming, ""}, // video
 	'h': {fetch.Document, rawFraming, "text/html"},
@@ -56,7 +56,7 @@ var itemTypes = [128]itemType{
 	'i': {fetch.Info, rawFraming, ""}, // informational text in a menu
 }
 
-// typeOf returns the description of the item type c. It treats an unknown type
+// typeOf returns the properties of the item type c. It treats an unknown type
 // as a binary file.
 func typeOf(c byte) itemType {
 	if c < 128 && itemTypes[c].kind != fetch.Unknown {

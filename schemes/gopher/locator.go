@@ -11,7 +11,7 @@ import (
 // A locator is a parsed gopher URL, which determines the request line and the
 // format of the response (RFC 1738 section 3.4.1).
 type locator struct {
-	item     byte    // item type, which is not sent to the server
+	item     byte    // item type, which is not part of the request line
 	selector string  // decoded
 	words    string  // search words, or ""
 	plus     command // Gopher+ command; zero for plain Gopher
@@ -68,8 +68,8 @@ func locate(u uri.URI) (l locator, err error) {
 
 // searchQuery parses the search words in a URL that ends in "?words" (RFC
 // 1630). RFC 1738 replaced this form by "%09words". If the item is not an index
-// or if the URL contains a TAB, searchQuery returns false, because the question
-// mark is then part of the selector.
+// or if the URL contains a TAB, the question mark is part of the selector, and
+// searchQuery returns false.
 func searchQuery(item byte, path, question string) (words string, ok bool, err error) {
 	if typeOf(item).kind != fetch.Index || strings.Contains(path, "%09") || strings.Contains(question, "%09") {
 		return "", false, nil
@@ -93,8 +93,8 @@ func firstByte(path string) byte {
 // bytes as the end of the request line.
 func breaksLine(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
 
-// classify rejects item types that cannot be fetched by Gopher. If the selector
-// contains a URL, classify stores this URL in l.link.
+// classify returns an error for item types that Gopher cannot fetch. If the
+// selector contains a URL, classify stores this URL in l.link.
 func (l *locator) classify() error {
 	switch l.item {
 	case 'i', '3', '+':

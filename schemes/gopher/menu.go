@@ -130,7 +130,7 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 	if i.plus == "+" || i.plus == "?" {
 		e.Extra["plus"] = i.plus
 	}
-	if i.kind == '+' { // redundant server for the previous item
+	if i.kind == '+' { // the previous item on another server
 		i.kind = p.lastType
 	}
 	p.lastType = i.kind
@@ -145,14 +145,15 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 	return e
 }
 
-// setURL sets the URL and kind of e if text is a valid URL.
+// setURL sets the URL and the kind of e if text is a valid URL.
 func setURL(e *fetch.Entry, text string, kind func(uri.URI) fetch.Kind) {
 	if u, err := baseuri.ParseAbsolute(text); err == nil {
 		e.URL, e.Kind = u, kind(u)
 	}
 }
 
-// linkKind returns the kind of the object that a URL names, such as fetch.Menu.
+// linkKind returns the kind of the object that u names: fetch.Session for
+// terminal sessions, such as telnet URLs, and otherwise fetch.Document.
 func linkKind(u uri.URI) fetch.Kind {
 	switch u.Scheme() {
 	case "telnet", "tn3270", "rlogin":
@@ -161,7 +162,7 @@ func linkKind(u uri.URI) fetch.Kind {
 	return fetch.Document
 }
 
-// setTarget sets the URL of an entry to the URL of a menu item. It leaves the
+// setTarget builds the URL of the menu item i and stores it in e. It leaves the
 // entry unchanged if the host, port or selector of the item is invalid.
 func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	kind := typeOf(i.kind).kind

@@ -77,8 +77,8 @@ func (p *phoneReader) Read(b []byte) (int, error) {
 }
 
 // readLine reads the next response line. A line with a status code of 200 or
-// more is the last line. After the last line, p.err is io.EOF or the error that
-// the server reported after the first line.
+// more is the last line. After this line, p.err is io.EOF, or the error in the
+// last line if other lines precede it.
 func (p *phoneReader) readLine() {
 	first := p.out == nil
 	text, err := p.r.ReadSlice('\n')
@@ -153,7 +153,7 @@ func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 			index, field, isField := strings.Cut(rest, ":")
 			index = strings.TrimSpace(index)
 			if !ok || code >= 0 || !isField || !isNumber(index) {
-				continue // number of matches, or the final status
+				continue // this line contains the number of matches or the final status
 			}
 			if p.index != index {
 				if p.raw != nil && !yield(p.entry(), nil) {
@@ -186,8 +186,8 @@ type person struct {
 // maxPerson is the maximum size of the data about one person, in bytes.
 const maxPerson = 1 << 20
 
-// add parses a response line, such as "name: John Doe". A line without a name
-// continues the previous field.
+// add parses a response line, such as "name: John Doe", and adds it to p. A
+// line without a name continues the previous field.
 func (p *person) add(raw, text string) {
 	name, value, _ := strings.Cut(text, ":")
 	if name = toUTF8(strings.TrimSpace(name)); name != "" {

@@ -18,7 +18,7 @@ import (
 // A header is the first line of a Gopher+ response, such as "+43" or "--1".
 type header struct {
 	isError bool  // an error message follows
-	length  int64 // bytes, or untilDot or untilClose
+	length  int64 // length of the data in bytes, or untilDot or untilClose
 	line    []byte
 }
 
@@ -91,8 +91,8 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readPlus reads the remaining parts of a Gopher+ response after its first
-// line.
+// readPlus returns the Response for a Gopher+ response whose first line, the
+// header h, was already read.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *sessions.Single, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
 	out := s.Body(h.dataReader(s.R))
@@ -129,9 +129,10 @@ func (c command) media() string {
 // maxError is the maximum length of a Gopher+ error message, in bytes.
 const maxError = 16 << 10
 
-// readError reads a Gopher+ error. The first line contains an error code and
-// the administrator. The next lines contain the error message or, if the item
-// has moved, its new menu line.
+// readError converts a Gopher+ error response to a Response with a Fault or a
+// Location. The first line contains an error code and the administrator. The
+// next lines contain the error message or, if the item has moved, its new menu
+// line.
 func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *sessions.SingleBody) (*fetch.Response, error) {
 	page, err := io.ReadAll(io.LimitReader(out, maxError))
 	if err != nil && len(page) == 0 {
@@ -168,8 +169,9 @@ func plusFault(code int) fetch.Fault {
 	return fetch.Denied
 }
 
-// errorText returns the first line of an error message. UMN gopherd sends the
-// message as an item of type 0.
+// errorText returns the first line of a Gopher+ error message. UMN gopherd
+// sends the message as a menu item of type 0, of which errorText returns the
+// name.
 func errorText(rest string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(rest, "\r\n"), "\n")
 	line = strings.TrimRight(line, "\r")
@@ -179,7 +181,8 @@ func errorText(rest string) string {
 	return strings.TrimSpace(line)
 }
 
-// movedTo parses the menu line of an item that has moved.
+// movedTo returns the new URL of an item that has moved. It parses the new menu
+// line of the item, the first line of rest.
 func movedTo(base uri.URI, rest string) (uri.URI, bool) {
 	line, _, _ := strings.Cut(rest, "\n")
 	e := newMenuParser(base).entry([]byte(strings.TrimRight(line, "\r")))

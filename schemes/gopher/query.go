@@ -8,8 +8,8 @@ import (
 )
 
 // query returns the URL that searches the index u for the words of q. The new
-// words replace any search words in u. The Gopher+ string of u is kept. The
-// server determines the number of results.
+// words replace any search words in u. The Gopher+ string of u is kept. query
+// ignores q.Max, because only the server determines the number of results.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	switch {

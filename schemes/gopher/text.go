@@ -34,11 +34,11 @@ type textReader struct {
 	strict bool
 	note   func(format string, args ...any)
 
-	out         []byte   // to be returned by Read, valid until dots.next
-	held        []byte   // text from the first undecided line on, or nil
+	out         []byte   // bytes that Read returns next; valid until the call of dots.next
+	held        []byte   // buffered text, which starts with the first undecided line, or nil
 	dotDotAt    int      // offset of the first line ".." in held, or -1
 	pending     []byte   // a line "." that may be the last line
-	stuffed     stuffing // determined by the lines read so far
+	stuffed     stuffing // rule that agrees with the lines read so far
 	passThrough bool     // the text is too long to be buffered
 	err         error
 }
@@ -48,8 +48,8 @@ type textReader struct {
 type stuffing uint8
 
 const (
-	stuffAll  stuffing = iota // lines that begin with a dot (RFC 1436)
-	stuffLone                 // the line "." (UMN gopherd)
+	stuffAll  stuffing = iota // adds a dot to each line that begins with a dot (RFC 1436)
+	stuffLone                 // adds a dot only to the line "." (UMN gopherd)
 	stuffNone
 )
 
@@ -72,10 +72,10 @@ func (t *textReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// processPiece processes the next piece of the text. If more text follows a "."
-// line, the "." line is ordinary text. After a "." line, a connection error is
-// treated as the end of the text, because a server that closes the connection
-// with unread request bytes resets the connection.
+// processPiece reads the next piece of the text and determines its meaning. If
+// more text follows a "." line, the "." line is ordinary text. After a "."
+// line, a connection error is treated as the end of the text, because a server
+// that closes the connection with unread request bytes resets the connection.
 func (t *textReader) processPiece() {
 	if len(t.pending) > 0 {
 		_, err := t.dots.r.Peek(t.dots.pieceLen + 1)
@@ -134,9 +134,9 @@ func (t *textReader) holdBack(w []byte, m pieceKind) {
 	t.emit(w)
 }
 
-// release decodes the buffered text as far as possible, moves it to t.out and
-// then appends more text. Lines ".." are decoded at the end of the text, unless
-// the stuffing is stuffNone.
+// release appends w to the buffered text, and moves the text before the first
+// undecided line ".." to t.out. A line ".." remains undecided until the end of
+// the text, unless the stuffing is stuffNone.
 func (t *textReader) release(w []byte) {
 	if t.dotDotAt < 0 {
 		t.out, t.held = append(t.held, w...), nil
@@ -173,8 +173,8 @@ func missingDot(strict bool, note func(string, ...any)) error {
 	return io.EOF
 }
 
-// removeStuffing removes, in place, the dots that a server added by the given
-// rule.
+// removeStuffing removes, in place, the dots that a server has added according
+// to the rule stuffed.
 func removeStuffing(held []byte, stuffed stuffing) []byte {
 	out := held[:0]
 	for line := range bytes.Lines(held) {
@@ -205,14 +205,14 @@ func (m *menuReader) Read(p []byte) (int, error) {
 	switch ended := m.endsWithDot(); {
 	case err == io.EOF && !ended:
 		err = missingDot(m.strict, m.note)
-	case ended && fetch.FaultOf(err) == fetch.Connect: // see textReader.processPiece
+	case ended && fetch.FaultOf(err) == fetch.Connect: // connection reset, see textReader.processPiece
 		err = io.EOF
 	}
 	return n, err
 }
 
 // endsWithDot reports whether the last line of the menu is ".". If the menu has
-// no other lines, the bytes before the dot in m.tail are zero.
+// no other lines, the byte before the dot in m.tail is zero.
 func (m *menuReader) endsWithDot() bool {
 	last := bytes.TrimSuffix(bytes.TrimSuffix(m.tail[:], []byte("\n")), []byte("\r"))
 	last, ok := bytes.CutSuffix(last, []byte("."))

@@ -11,7 +11,7 @@ import (
 // A view is a representation of an item, such as a media type and a language.
 // The +VIEWS attribute contains one line for each view.
 type view struct {
-	name        string // name for requests, including the language
+	name        string // name in a request, such as "Text/plain En_US"
 	media, lang string // in lower case
 }
 
@@ -21,7 +21,7 @@ func (a attributes) views() (all []view) {
 	for _, l := range a.lines("VIEWS") {
 		name, _, _ := strings.Cut(l, ":")
 		if name = strings.TrimSpace(name); name == "" || breaksLine(name) || strings.Contains(name, "\t") {
-			continue // the name is sent in a request line
+			continue // the name could not be sent in a request line
 		}
 		media, lang, _ := strings.Cut(strings.ToLower(name), " ")
 		all = append(all, view{name, media, strings.TrimSpace(lang)})

@@ -17,7 +17,7 @@ type Auth uint8
 const (
 	// Basic uses Basic authentication (RFC 7617). The credentials in
 	// Request.Auth are sent with the first request, before the server requires
-	// them. Credentials from Env.Login are sent by the rules of AnyAuth.
+	// them. Credentials from Env.Login are sent as with AnyAuth.
 	Basic Auth = iota
 	// Digest uses Digest authentication (RFC 7616) if the server requires it.
 	Digest
@@ -40,13 +40,14 @@ type authState struct {
 	credential    *fetch.Credential  // last credentials that were tried
 	challenge     httpauth.Challenge // last challenge for which credentials were sent
 	logins        int                // number of calls of Env.Login
-	staleNonce    bool               // the server has rejected an expired nonce once
+	staleNonce    bool               // the server has rejected one nonce because it had expired
 	proxyAnswered bool               // credentials were sent to the proxy
 }
 
-// authenticate returns a copy of the request with an Authorization or
-// Proxy-Authorization field. It returns nil if the response has no challenge or
-// no credentials are available.
+// authenticate returns the request to send after a response with status 401 or
+// 407. It is a copy of wr with an Authorization or Proxy-Authorization field.
+// authenticate returns nil for other responses, and if the response has no
+// challenge or no credentials are available.
 func (d *driver) authenticate(
 	ctx context.Context, req *fetch.Request, wr *wireRequest, x *exchange,
 ) (*wireRequest, error) {
@@ -140,8 +141,8 @@ func loginOf(c *fetch.Credential) httpauth.Login {
 }
 
 // authenticate returns a copy of the request with a Proxy-Authorization field
-// for a challenge in list. It returns nil if the proxy has already rejected
-// such a field.
+// for a challenge in list. It returns nil if there are no credentials or the
+// proxy has already rejected them.
 func (p *proxyRoute) authenticate(wr *wireRequest, list []httpauth.Challenge) *wireRequest {
 	if wr.proxyAnswered || p.login == nil || p.auth == fetch.ProxyBasic {
 		return nil

@@ -42,8 +42,8 @@ func (p *challengeCache) store(origin fetch.Origin, user string, c httpauth.Chal
 	p.entries[challengeKey{origin, user}] = &cachedChallenge{challenge: c, uses: 1}
 }
 
-// next returns the cached challenge for the origin and user. use is the number
-// of requests that have used the challenge, including the next request.
+// next returns the cached challenge for the origin and user. The result use
+// counts the requests that have used the challenge, including the next request.
 func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Challenge, use int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,9 +64,9 @@ func (d *driver) preauthenticate(req *fetch.Request, wr *wireRequest) {
 	}
 	c, use, ok := d.challenges.next(wr.target.Origin(), req.Auth.User)
 	if !ok && req.From != nil {
-		// The caller allows these credentials for every host of the redirect.
-		// Only Basic can be used here, because a Digest nonce belongs to one
-		// host.
+		// The caller allows req.Auth for every host to which the server
+		// redirects. Only Basic can be used here, because a Digest nonce
+		// belongs to one host.
 		t, err := fetch.TargetOf(req.From.URL, webPorts[req.From.URL.Scheme()])
 		if c, use, ok = d.challenges.next(t.Origin(), req.Auth.User); err != nil || c.Scheme != "basic" {
 			return

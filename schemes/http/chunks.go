@@ -27,8 +27,8 @@ func (c *chunked) Read(p []byte) (n int, err error) {
 	return n, c.err
 }
 
-// step reads data of one chunk into p. Between chunks, it reads the lines
-// before the next chunk and returns no data.
+// step reads data of the current chunk into p. After the end of a chunk, step
+// reads the lines before the next chunk and returns no data.
 func (c *chunked) step(p []byte) (n int, err error) {
 	if left := c.chunks.Left(); left > 0 {
 		n, err = c.reader.receive(p[:min(int64(len(p)), left)])
@@ -61,8 +61,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// A rawChunks reader returns a chunked body without decoding it, as Legacy.Raw
-// requires.
+// A rawChunks reads a chunked body without decoding it. It is used if
+// Legacy.Raw is set.
 type rawChunks struct {
 	chunks  *chunked
 	pending bytes.Buffer

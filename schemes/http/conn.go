@@ -14,17 +14,17 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A conn is an HTTP/1 connection, with or without TLS. Only one request at a
-// time uses the connection.
+// A conn is an HTTP/1 connection, with or without TLS. It serves one request at
+// a time.
 type conn struct {
 	net.Conn
-	raw        *eofConn // connection below TLS, or nil
+	raw        *eofConn // TCP connection below the TLS connection, or nil
 	state      *tls.ConnectionState
 	r          *bufio.Reader
 	out        []byte    // buffer for request heads
 	head       []byte    // buffer for response heads
-	created    time.Time // time of the handshake
-	used       bool      // the connection has carried a request
+	created    time.Time // when the connection was opened
+	used       bool      // at least one request has used the connection
 	reusable   bool      // the connection can carry another request
 	stale      bool      // the last request failed before a response arrived
 	timerStart time.Time // start of the firstByte timeout, or zero if no read deadline is set
@@ -42,26 +42,28 @@ func newConn(c net.Conn, raw *eofConn) *conn {
 // These limits apply to one request and its response. The limits of fetch.Net
 // apply while the connection is being opened.
 const (
-	maxField   = 100 << 10        // bytes of one header field, as in curl
-	firstByte  = 30 * time.Second // from the request to the first byte of the response
-	maxIdle    = 16               // idle connections per pool key
-	maxAllIdle = 64               // idle connections in total
+	maxField   = 100 << 10        // maximum length of one header field in bytes, as in curl
+	firstByte  = 30 * time.Second // maximum time from the request to the first byte of the response
+	maxIdle    = 16               // maximum number of idle connections per pool key
+	maxAllIdle = 64               // maximum number of idle connections in total
 	readBuffer = 32 << 10
 )
 
-// timerTolerance is the maximum age of a read deadline that the next request
-// may keep. Setting a new deadline for every request would be slow.
+// timerTolerance is how old a read deadline may be when the next request uses
+// it unchanged. Setting a new deadline for every request would be slow.
 const timerTolerance = time.Second
 
 // NetConn returns the underlying connection, such as a TLS connection.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// unusedGrace is the time in which a new connection is used without a check for
-// unsolicited data. TLS 1.3 session tickets arrive in this time.
+// unusedGrace is the time after the handshake in which Claim does not check an
+// unused connection for unsolicited data. TLS 1.3 session tickets arrive in
+// this time.
 const unusedGrace = time.Second
 
-// earlyResponseWait is the time to wait for a response after writing a request
-// failed. Some servers send an error response and then close the connection.
+// earlyResponseWait is how long to wait for a response after a request could
+// not be written completely. Some servers send an error response and then close
+// the connection.
 const earlyResponseWait = 50 * time.Millisecond
 
 // Claim reports whether the idle connection c can be used for another request.
@@ -105,11 +107,11 @@ func (d *driver) sendHTTP1(
 		if c.used {
 			reportReused(req.Trace, c)
 		}
-		if c.state != nil && !c.used { // new, or opened for HTTP/2
+		if c.state != nil && !c.used { // c is new, or was opened for HTTP/2
 			req.Trace.Reached(trace.Secured, c)
 		}
 		r := &reader{Legacy: d.opts.Legacy, noBody: wr.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l}
-		if x, err = r.exchange(wr, via); err != nil { // the lease is still valid only after an error
+		if x, err = r.exchange(wr, via); err != nil { // without an error, the lease may have ended already
 			c.stale = r.failedBeforeResponse(err)
 		}
 		return err

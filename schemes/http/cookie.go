@@ -14,7 +14,7 @@ import (
 
 // These limits are defined in RFC 6265bis 5.6.
 const (
-	maxCookie    = 4096 // name and value
+	maxCookie    = 4096 // maximum length of the name and the value in bytes
 	maxAttribute = 1024
 	maxLifetime  = 400 * 24 * time.Hour
 )
@@ -61,7 +61,7 @@ func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 		case "path":
 			c.path = defaultPath(p.path)
 			if strings.HasPrefix(value, "/") {
-				c.path = cmp.Or(strings.TrimRight(value, "/"), "/") // as curl: "/x/" covers "/x" too
+				c.path = cmp.Or(strings.TrimRight(value, "/"), "/") // as in curl, "/x/" also matches "/x"
 			}
 		case "secure":
 			c.secure = true

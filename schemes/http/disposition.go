@@ -18,7 +18,7 @@ func Filename(disposition string) string {
 		name = strings.ToLower(strings.Trim(name, " \t"))
 		value = strings.Trim(value, " \t")
 		switch {
-		case i == 0 && !ok: // the type
+		case i == 0 && !ok: // disposition type, such as "attachment"
 		case name == "filename" && plain == "":
 			plain = unquote(value)
 		case name == "filename*" && extended == "":
@@ -36,7 +36,7 @@ func splitParams(s string) (items []string) {
 	start, quoted := 0, false
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '"' && (quoted || i > 0 && s[i-1] == '='): // a quote elsewhere is literal
+		case s[i] == '"' && (quoted || i > 0 && s[i-1] == '='): // any other quote is an ordinary character
 			quoted = !quoted
 		case s[i] == '\\' && quoted:
 			i++

@@ -88,8 +88,9 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 	}
 }
 
-// addCookies returns a copy of the request with the cookies of the jar. They
-// precede the cookies in the Cookie field of the caller.
+// addCookies returns a copy of the request with the matching cookies of
+// Options.Jar. If the caller has set a Cookie field, its cookies follow those
+// of the jar.
 func (d *driver) addCookies(wr *wireRequest) *wireRequest {
 	if d.opts.Jar == nil {
 		return wr

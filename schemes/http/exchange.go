@@ -16,14 +16,14 @@ import (
 type exchange struct {
 	trace *trace.Trace
 	via   *proxyRoute // proxy or gateway, or nil
-	conn  net.Conn    // the last connection that was tried
+	conn  net.Conn    // connection of the last attempt
 	tls   *tls.ConnectionState
 
 	proto          string // for example "HTTP/1.1"; "HTTP/0.9" has no head and no code
 	code           int
 	head           []byte // includes interim responses; for HTTP/2, the equivalent HTTP/1 head
 	header         fetch.Header
-	length         int64         // of the body in bytes, or -1 if unknown
+	length         int64         // length of the body in bytes, or -1 if unknown
 	lengthOverflow bool          // Content-Length exceeds 62 bits
 	body           io.ReadCloser // the exchange ends when Read returns io.EOF or Close is called
 	trailer        func() fetch.Header

@@ -61,9 +61,9 @@ type pastEnd struct{ error }
 func (e pastEnd) Unwrap() error      { return e.error }
 func (pastEnd) Is(target error) bool { return target == fetch.ErrPastEnd }
 
-// loginRemedy adds to err the setting that lets the user authenticate.
-// It adds digest if the server offers Digest but not Basic, and otherwise
-// basic.
+// loginRemedy adds to err the [override.Setting] with which the user can
+// authenticate. Its kind is the argument digest if the server offers only
+// Digest, and the argument basic otherwise.
 func loginRemedy(err error, challenges []string, basic, digest override.Kind) error {
 	kind := basic
 	if httpauth.OnlyDigest(httpauth.Parse(challenges)) {

@@ -11,8 +11,9 @@ import (
 	"github.com/anyurl/fetch/internal/splice"
 )
 
-// frame prepares the reader of the response body. The header fields determine
-// where the body ends.
+// frame selects the reader for the response body. The header fields determine
+// whether the body ends after Content-Length bytes, after the last chunk, or
+// when the server closes the connection.
 func (r *reader) frame() error {
 	f, err := http1.Frame(&r.rules, r.status, r.header, r.noBody)
 	if err != nil {
@@ -95,8 +96,8 @@ func (b lengthDelimited) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return b.count(splice.Read(b.reader.conn.Conn, p, int(min(int64(limit), b.reader.remaining))))
 }
 
-// count subtracts n from the number of remaining bytes. It returns io.EOF after
-// the last byte.
+// count subtracts n, the number of bytes just read, from the remaining bytes.
+// It returns the results for Read, with io.EOF after the last byte.
 func (b lengthDelimited) count(n int, err error) (int, error) {
 	b.reader.remaining -= int64(n)
 	switch {

@@ -44,8 +44,8 @@ const (
 	maxServers   = 1024
 )
 
-// A server holds the state that is shared by requests to the same host and
-// port.
+// A server records, for one host and port, the HTTP version that was negotiated
+// and whether the first request was sent.
 type server struct {
 	http1Only bool          // the server selected HTTP/1.1
 	requested chan struct{} // closed when the first request was sent
@@ -180,8 +180,8 @@ func (s *stream) Close() error {
 	return err
 }
 
-// server returns the shared state for a host and port, and whether it existed
-// before. The caller must hold h.mu.
+// server returns the entry of h.servers for a host and port, and whether the
+// entry existed before the call. The caller must hold h.mu.
 func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 	key := netKey + " " + addr
 	if s := h.servers[key]; s != nil {
@@ -224,7 +224,7 @@ func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested fun
 func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.mu.Lock()
 	s, exists := h.server(netKey, addr)
-	if !exists { // the state was dropped by the limit maxServers
+	if !exists { // the entry was deleted because of the limit maxServers
 		close(s.requested)
 	}
 	s.http1Only = true
@@ -306,8 +306,8 @@ func (h *h2) closeIdle() {
 }
 
 // closeUnused closes idle connections. If no request is active, it closes all
-// connections. Package net/http would keep a connection open while it cancels
-// the last stream.
+// connections. This is necessary because net/http keeps a connection open while
+// it cancels the last stream.
 func (h *h2) closeUnused() {
 	h.closeIdle()
 	if h.exchanges > 0 {
@@ -332,7 +332,8 @@ func (h *h2) endExchange() {
 	}
 }
 
-// track stores an open connection, so that closeUnused can close it later.
+// track adds an open connection to h.conns, so that closeUnused can close it
+// later.
 func (h *h2) track(e *eofConn) {
 	h.connsMu.Lock()
 	if h.conns == nil {
@@ -352,8 +353,8 @@ func (h *h2) track(e *eofConn) {
 	}
 }
 
-// clientClosed reports whether the Client is closed. After that, idle
-// connections are not kept.
+// clientClosed reports whether the fetch.Client is closed. A closed Client
+// keeps no idle connections.
 func (h *h2) clientClosed() bool {
 	select {
 	case <-h.env.Done:

@@ -48,7 +48,7 @@ func newScheme(name string, port uint16, opts *Options) fetch.Scheme {
 	}
 	if s.Secure = port == webPorts["https"]; s.Secure {
 		s.Links = scheme.Links{To: []string{"https"}, Downgrade: []string{"http"}}
-	} else { // as in curl, wget and lynx
+	} else { // links to these schemes are allowed, as in curl, wget and lynx
 		s.Links.To = []string{"http", "https", "ftp", "ftps"}
 		s.Ports.Extra = []uint16{443}
 	}

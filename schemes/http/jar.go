@@ -12,8 +12,8 @@ import (
 const (
 	maxCookies       = 3000
 	maxDomainCookies = 180
-	maxSetCookies    = 50      // Set-Cookie fields of one response
-	maxCookieField   = 8 << 10 // bytes; many servers reject longer fields
+	maxSetCookies    = 50      // maximum number of Set-Cookie fields in one response
+	maxCookieField   = 8 << 10 // maximum length of a Cookie field in bytes; many servers reject longer fields
 )
 
 // A Jar stores HTTP cookies (RFC 6265bis). It rejects cookies for public
@@ -22,7 +22,7 @@ const (
 type Jar struct {
 	mu      sync.Mutex
 	cookies []*cookie // in the order of their creation
-	count   int       // cookies created so far
+	count   int       // number of cookies passed to put so far
 }
 
 // EndSession deletes all session cookies. A session cookie is a cookie without
@@ -45,8 +45,9 @@ func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	}
 }
 
-// shadowsSecure reports whether c, which was set without TLS, could replace a
-// Secure cookie. It compares the name, the domain and the path of the cookies.
+// shadowsSecure reports whether c was set without TLS and could hide a Secure
+// cookie in the jar. It compares the name, the domain and the path of the
+// cookies.
 func (j *Jar) shadowsSecure(c *cookie, p cookieContext) bool {
 	return !p.secure && slices.ContainsFunc(j.cookies, func(other *cookie) bool {
 		return other.secure && other.name == c.name && pathMatch(c.path, other.path) &&
@@ -75,8 +76,8 @@ func (j *Jar) put(c *cookie, now time.Time) {
 	j.evict(func(*cookie) bool { return true }, maxCookies)
 }
 
-// evict deletes the oldest cookie for which match returns true, if there are
-// more than limit such cookies.
+// evict deletes the oldest cookie for which match returns true, if more than
+// limit cookies match.
 func (j *Jar) evict(match func(*cookie) bool, limit int) {
 	n, oldest := 0, -1
 	for i, c := range j.cookies {

@@ -15,7 +15,7 @@ type Legacy struct {
 	HTTP10       bool // send HTTP/1.0 requests
 	HTTP09       bool // accept a response without a status line as the body (HTTP/0.9)
 	Tolerant     bool // accept malformed response heads that old servers send
-	IgnoreLength bool // ignore Content-Length: the body ends with the connection
+	IgnoreLength bool // ignore Content-Length: the body ends when the connection is closed
 	Raw          bool // do not decode transfer codings
 }
 

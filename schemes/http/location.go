@@ -7,7 +7,8 @@ import (
 )
 
 // resolveLocation resolves the value of a Location field against the URL of the
-// request.
+// request. The result repaired reports whether text was not a valid URI
+// reference.
 func resolveLocation(from uri.URI, text string) (u uri.URI, repaired bool, err error) {
 	u, repaired, err = baseuri.ResolveLocation(from, text)
 	if err != nil {

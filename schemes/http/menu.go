@@ -91,9 +91,9 @@ func isXML(bare string) bool { return bare == "text/xml" || bare == "application
 // body.
 const sniffLen = 1 << 10
 
-// sniff determines the type of a body from its first bytes. It sets the media
-// type if the response has no Content-Type field. It sets Kind if the body is a
-// directory listing or a sitemap.
+// sniff examines the first bytes of the response body. It sets the media type
+// if the response has no Content-Type field. It sets Kind to fetch.Menu if the
+// body is a directory listing or a sitemap.
 func (r *responseBuilder) sniff() {
 	bare := bareType(r.out.Media)
 	gzipped := isGzip(bare) && strings.HasSuffix(r.wire.path, ".xml.gz")
@@ -136,7 +136,7 @@ func isSitemap(prefix []byte) bool {
 func inflatePrefix(prefix []byte) []byte {
 	z := coding.NewReader(io.NopCloser(bytes.NewReader(prefix)), []string{"gzip"}, nil)
 	text := make([]byte, sniffLen)
-	n, _ := io.ReadFull(z, text) // the stream ends early
+	n, _ := io.ReadFull(z, text) // ignores the error, because prefix is only the start of the stream
 	return text[:n]
 }
 
@@ -162,11 +162,12 @@ func (b *prefixedBody) read(n int) {
 // the Caddy web server start with 15 KiB of styles and icons.
 const (
 	maxListingPrefix = 64 << 10 // bytes
-	maxListingReads  = 32       // each read parses the complete prefix
+	maxListingReads  = 32       // after each read, the complete prefix is parsed again
 )
 
-// isListing reports whether b is a directory listing of the URL u. To avoid
-// delaying other pages, it reads no more of the body than it needs to decide.
+// isListing reports whether b is a directory listing of the URL u. It reads no
+// more of the body than it needs to decide, so that other pages are not
+// delayed.
 func (b *prefixedBody) isListing(u uri.URI) bool {
 	for n := 0; ; n++ {
 		b.read(max(4<<10, len(b.prefix)))

@@ -74,8 +74,8 @@ func parseByteCount(s string) (int64, bool) {
 }
 
 // partial processes a response with status 206. It returns an error if the
-// response does not contain the requested range. A part at another offset would
-// corrupt the object.
+// response does not contain the requested range. If the caller appended a part
+// from another offset, the object would be corrupt.
 func (r *responseBuilder) partial() error {
 	part, ok := parseContentRange(r.header.Get("Content-Range"))
 	if r.wire.callerRange {

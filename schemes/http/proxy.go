@@ -15,7 +15,7 @@ import (
 type proxyRoute struct {
 	key       string // part of the pool key, including the credentials
 	host      string // host:port
-	urlPrefix string // part of the request target before the path
+	urlPrefix string // scheme and host before the path in the request target, or ""
 	login     *fetch.Credential
 	auth      fetch.ProxyAuth
 	header    fetch.Header // additional fields for the proxy
@@ -32,7 +32,7 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	if err != nil || via.URL.IsZero() {
 		return nil, err
 	}
-	t, err := fetch.TargetOf(via.URL, 80) // the port is used only in the pool key
+	t, err := fetch.TargetOf(via.URL, 80) // the default port 80 is used only in the pool key
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,10 @@ import (
 // response body. It uses the parsers of package http1 and does not read beyond
 // the response.
 //
-// A reader accepts a deviation from RFC 9112 that has only one interpretation.
-// The connection is then not reused, because unusual framing could hide bytes
-// that would be read as the next response. A deviation with several
-// interpretations is an error unless Legacy.Tolerant is set.
+// If a response deviates from RFC 9112, but has only one interpretation, the
+// reader accepts it. The connection is then not reused, because unusual framing
+// could hide bytes that would be read as the next response. A deviation with
+// several interpretations is an error unless Legacy.Tolerant is set.
 type reader struct {
 	Legacy
 	noBody bool
@@ -36,15 +36,15 @@ type reader struct {
 	head           []byte // all bytes before the body, including interim responses
 	status         http1.Status
 	header         fetch.Header
-	length         int64 // of the body in bytes, or -1 if unknown
+	length         int64 // length of the body in bytes, or -1 if unknown
 	lengthOverflow bool  // Content-Length exceeds 62 bits
 	remaining      int64 // unread bytes of a body of known length
 	trailer        fetch.Header
 
-	result    exchange // result of the method exchange
+	result    exchange // returned by the method exchange
 	body      io.Reader
 	keepAlive bool // the server keeps the connection open
-	bounded   bool // the framing marks the end of the body
+	bounded   bool // the end of the body does not depend on the end of the connection
 	deviated  bool // the response has a deviation from RFC 9112
 	closed    atomic.Bool
 }
@@ -69,8 +69,9 @@ func (r *reader) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	return r.received(splice.Read(r.body, p, limit))
 }
 
-// received releases the connection if err is the end of the body or an error. It
-// returns the results of Read.
+// received processes the results of one read of the body and returns the
+// results for the caller. If err is io.EOF or another error, it releases the
+// connection.
 func (r *reader) received(n int, err error) (int, error) {
 	if err != nil {
 		r.finish(err == io.EOF)
@@ -131,7 +132,7 @@ func (r *reader) response() error {
 	if r.Tolerant {
 		r.rules.Mode = http1.Tolerant
 	}
-	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // reuses the buffer
+	lines := http1.Lines{Text: r.conn.head[:0], Rules: &r.rules} // reuses the buffer of the last response
 	for range http1.MaxInterim + 1 {
 		if is, err := r.headFollows(); !is {
 			return r.acceptHTTP09(err)

@@ -19,7 +19,7 @@ type responseBuilder struct {
 	now  time.Time
 	out  *fetch.Response
 
-	limit int64 // of the body in bytes, or zero for no limit
+	limit int64 // maximum length of the body in bytes, or zero for no limit
 
 	decoded bool // content codings were removed from the body
 }
@@ -62,8 +62,8 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 	return r.out, nil
 }
 
-// decode replaces the response body by its decoded form if the request accepts
-// content codings.
+// decode removes content codings, such as gzip, from the response body if the
+// request accepts them.
 func (r *responseBuilder) decode() (err error) {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil

@@ -26,8 +26,8 @@ func (h *headTrace) add(name string, values []string) {
 	}
 }
 
-// report reports the fields as they are sent over HTTP/2, and then as an
-// HTTP/1 head.
+// report passes the collected fields to the Trace twice: one by one as they are
+// sent over HTTP/2, and then together as an HTTP/1 head.
 func (h *headTrace) report() {
 	if len(h.fields) == 0 {
 		return
@@ -50,8 +50,8 @@ func (h *headTrace) report() {
 	h.fields = nil
 }
 
-// reportHTTP2Response reports the head of an HTTP/2 response with lower-case
-// field names, as the server has sent them.
+// reportHTTP2Response passes the head of an HTTP/2 response to the Trace. The
+// field names are in lower case, as the server has sent them.
 func reportHTTP2Response(t *trace.Trace, x *exchange) {
 	if t == nil || t.ResponseHead == nil {
 		return
@@ -63,7 +63,7 @@ func reportHTTP2Response(t *trace.Trace, x *exchange) {
 	t.ResponseHead(string(head) + "\r\n")
 }
 
-// reportReused reports that a request uses an idle connection.
+// reportReused reports to the Trace that the request uses an idle connection.
 func reportReused(t *trace.Trace, c net.Conn) {
 	if t != nil && t.Connection != nil {
 		t.Connectionf("Re-using the connection to %v", c.RemoteAddr())

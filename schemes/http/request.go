@@ -15,8 +15,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A wireRequest is the HTTP request that is sent for a fetch.Request. It does
-// not depend on the connection.
+// A wireRequest is the HTTP request that is sent for a fetch.Request. It can be
+// sent over HTTP/1 or HTTP/2, and with or without a proxy.
 type wireRequest struct {
 	method       string
 	target       fetch.Target
@@ -53,7 +53,7 @@ func newWireRequest(req *fetch.Request, port uint16, opts *Options) (*wireReques
 		host: hostField(t, address, port),
 	}
 	if host := req.URL.Host(); !t.Addr.IsValid() && host != t.Host {
-		wr.host = host + strings.TrimPrefix(wr.host, t.Host) // the case of letters as in the URL
+		wr.host = host + strings.TrimPrefix(wr.host, t.Host) // keeps upper-case letters of the URL
 	}
 	if err := wr.setPath(req.URL, opts); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 				continue
 			}
 			if host == "" {
-				wr.host, host = f.Value, f.Value // the first of several fields wins
+				wr.host, host = f.Value, f.Value // only the first Host field is used
 			}
 			continue
 		case "content-length", "transfer-encoding", "trailer":
@@ -218,7 +218,8 @@ func validateFields(h fetch.Header) error {
 }
 
 // cookieContext returns the properties of the request that determine its
-// cookies. As in curl, the host comes from the Host field.
+// cookies: the host, the path, and whether it uses TLS. As in curl, the host
+// comes from the Host field.
 func (wr *wireRequest) cookieContext() cookieContext {
 	p := cookieContext{host: wr.target.Origin().Host, path: wr.path, secure: wr.target.Scheme == "https"}
 	if u, err := uri.Parse("http://" + wr.host + "/"); err == nil {

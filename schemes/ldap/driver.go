@@ -22,7 +22,7 @@ func newDriver(o Options, env fetch.Env) *driver {
 	return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
 // usesStartTLS reports whether sessions for URLs of a scheme use StartTLS.
@@ -66,8 +66,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return resp, nil
 }
 
-// login runs use with a lease of a session. If the server requires a login,
-// login requests a credential from env.Login once.
+// login calls the function use with a leased session. If the server requires
+// authentication, login requests a credential from env.Login once, and calls
+// use again.
 func (d *driver) login(ctx context.Context, req *fetch.Request, l locator, use func(*lease) error) error {
 	auth := req.Auth
 	if auth != nil && auth.User == "" && l.bindName != "" {
@@ -94,8 +95,8 @@ func (d *driver) port(req *fetch.Request) uint16 {
 	return port
 }
 
-// exchange runs use with a lease of a session that is logged in as auth. The
-// function use ends the lease.
+// exchange calls the function use with a lease of a session that is
+// authenticated as auth. The function use ends the lease.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, auth *fetch.Credential, use func(*lease) error) error {
 	t, err := fetch.TargetOf(req.URL, d.port(req))
 	if err != nil {
@@ -115,7 +116,7 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, auth *fetch.C
 	}, use)
 }
 
-// open prepares a new session: TLS and the login.
+// open prepares a new session: it starts TLS if required, and logs in.
 func (d *driver) open(ctx context.Context, s *session, t fetch.Target, auth *fetch.Credential) (err error) {
 	switch {
 	case t.Scheme == "ldaps":

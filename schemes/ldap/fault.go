@@ -26,7 +26,7 @@ var faults = map[int64]fetch.Fault{
 	ldap.LDAPResultLoopDetect:                  fetch.Loop,
 }
 
-// maxShown is the maximum length of a server's text in an error.
+// maxShown is the maximum length in bytes of a server's message in an error.
 const maxShown = 300
 
 // fault returns the error for a result that is not a success.
@@ -46,5 +46,5 @@ func (r result) fault() error {
 	return sessions.NeedLogin(f, &fetch.Error{Code: int(r.code), Err: err})
 }
 
-// wireFault classifies an error of the connection or of the codec.
+// wireFault classifies an error of the connection or of the BER decoder.
 func wireFault(err error) error { return sessions.MessageFault(err, ber.ErrMalformed) }

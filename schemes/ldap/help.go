@@ -1,6 +1,6 @@
 package ldap
 
-// help documents ldap, ldaps and x500 URLs.
+// help is the help text about ldap, ldaps and x500 URLs.
 const help = `ldap://HOST[:PORT]/DN[?ATTRIBUTES[?SCOPE[?FILTER[?EXTENSIONS]]]]   RFC 4516
 ldaps://HOST[:PORT]/DN...   x500://HOST[:PORT]/DN...
 

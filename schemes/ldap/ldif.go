@@ -23,13 +23,13 @@ const (
 	partSize   = 48 << 10 // bytes of a value that are converted at a time; a multiple of 3
 )
 
-// A value is the rest of an attribute's value that is not written yet (RFC
-// 2849). The zero value is a value that is written completely.
+// A value converts the value of an attribute to LDIF in parts (RFC 2849). The
+// zero value has nothing to write.
 type value struct {
-	begin   string // the name and the colon, before they are written
+	begin   string // the name and the colon; "" if there is nothing to write
 	rest    []byte
 	encoded bool // in base64
-	column  int  // of the last line
+	column  int  // length of the last line so far
 }
 
 func newValue(name string, text []byte) value {
@@ -63,7 +63,8 @@ func (v *value) more(w *bytes.Buffer) bool {
 	return true
 }
 
-// fold writes a part of a value. Continuation lines begin with a space.
+// fold writes a part of a value and breaks long lines. Continuation lines begin
+// with a space.
 func (v *value) fold(w *bytes.Buffer, part []byte) {
 	for len(part) > 0 {
 		if v.column >= lineLength {
@@ -100,11 +101,13 @@ func isSafe(text []byte) bool {
 	return len(text) == 0 || text[len(text)-1] != ' '
 }
 
-// maxLine is the maximum length of a line of LDIF in bytes. Our lines are short.
+// maxLine is the maximum length of a line of LDIF in bytes. The lines that this
+// package writes are much shorter.
 const maxLine = 64 << 10
 
-// menu parses LDIF. Each entry and each reference becomes an entry. In a
-// listing without DN, the directories of the server become entries.
+// menu parses LDIF. Each directory entry and each reference becomes a
+// fetch.Entry. In a listing without DN, the directories of the server become
+// entries.
 func menu(u uri.URI, mediaType string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		if !strings.HasPrefix(mediaType, media) {
@@ -143,8 +146,9 @@ type parser struct {
 	started bool
 }
 
-// logical returns the next line with its continuations. It returns io.EOF
-// together with the last line. Only the beginning of a long line is returned.
+// logical returns the next line, joined with its continuation lines. It returns
+// io.EOF together with the last line. Only the beginning of a long line is
+// returned.
 func (p *parser) logical() ([]byte, error) {
 	if !p.started {
 		p.started = true
@@ -194,7 +198,8 @@ func (p *parser) entry(text []byte) (e fetch.Entry, ok bool) {
 	return e, false
 }
 
-// dnEntry returns the entry of a DN, the rest of a line.
+// dnEntry returns the entry for a DN. The parameter rest is a line of LDIF
+// after its name and the colon.
 func (p *parser) dnEntry(rest []byte, kind fetch.Kind, query string) (e fetch.Entry, ok bool) {
 	text, encoded := bytes.CutPrefix(rest, []byte(":"))
 	text = bytes.TrimLeft(text, " ")

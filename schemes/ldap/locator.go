@@ -15,9 +15,9 @@ type locator struct {
 	dn         string
 	attributes []string // nil: all user attributes
 	scope      scope
-	filter     []byte // encoded
+	filter     []byte // encoded in BER
 	filterText string // "" for the default
-	bindName   string // of the extension, or ""
+	bindName   string // value of the extension bindname, or ""
 }
 
 // A scope selects entries relative to the entry of the URL.
@@ -169,10 +169,10 @@ func (l locator) isListing() bool { return l.scope != base || l.dn == "" }
 // escapeDN encodes a DN for the path of a URL.
 func escapeDN(dn string) string { return uri.Escape(dn, uri.Segment) }
 
-// names are the attributes that a search compares with words.
+// names lists the attributes in which a search looks for the search words.
 var names = []string{"cn", "sn", "givenName", "displayName", "uid", "mail", "ou", "o"}
 
-// query returns the URL that searches for words below the entry of a URL.
+// query returns the URL of a search for the words of q below the entry at u.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	l, err := locate(u)
 	if err != nil {

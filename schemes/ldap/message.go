@@ -60,13 +60,13 @@ func (l locator) searchRequest(attributes []string) []byte {
 		ber.Primitive(ber.Universal, ber.Boolean, []byte{0}), l.filter, ber.SequenceOf(all...))
 }
 
-// pageControl returns the controls that request a page of the entries.
+// pageControl returns the controls that request one page of the search results.
 func pageControl(cookie []byte) []byte {
 	value := ber.SequenceOf(number(ber.Integer, pageSize), ber.Primitive(ber.Universal, ber.OctetString, cookie))
 	return ber.Group(0, ber.SequenceOf(octets(pagedResults), octets(string(value))))
 }
 
-// A message is a message of the server.
+// A message is a decoded message of the server.
 type message struct {
 	id       int64
 	op       ber.Element

@@ -13,22 +13,22 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A search reads the entries that a server sends as LDIF.
+// A search reads the entries that a server sends, and converts them to LDIF.
 type search struct {
 	locator
 	lease *lease
 	req   *fetch.Request
 
-	cookie []byte // of the page
+	cookie []byte // cookie of the requested page
 	out    bytes.Buffer
-	done   bool  // the result was read
-	err    error // of fill
+	done   bool  // the final result was read
+	err    error // first error of fill
 
-	// The rest of the current message, which is not written yet.
+	// The part of the current message that is not converted yet.
 	value      value
-	name       string // attribute of values
-	values     []byte // encoded
-	attributes []byte // encoded
+	name       string // name of the attribute to which values belong
+	values     []byte // encoded in BER
+	attributes []byte // encoded in BER
 	references []string
 }
 
@@ -59,7 +59,7 @@ func (e *search) start(resp *fetch.Response) error {
 	return e.handle(m)
 }
 
-// request requests a page of the entries.
+// request sends the search request for the next page of entries.
 func (e *search) request() error {
 	var controls []byte
 	if e.scope != base && e.req.Op != fetch.Stat {
@@ -72,9 +72,8 @@ func (e *search) request() error {
 // errNotFollowed is the error for a referral without a usable URL.
 var errNotFollowed = errors.New("the server refers to another server without an ldap URL")
 
-// redirect returns the URL to which a referral leads: the first ldap URL, with
-// the parts of the URL of the request in place of missing parts (RFC 4511
-// 4.1.10).
+// redirect returns the URL to which a referral leads, which is the first ldap
+// URL. Missing parts are taken from the URL of the request (RFC 4511 4.1.10).
 func (e *search) redirect(referrals []string) (uri.URI, error) {
 	for _, text := range referrals {
 		if u, ok := e.complete(text); ok {
@@ -84,7 +83,8 @@ func (e *search) redirect(referrals []string) (uri.URI, error) {
 	return uri.URI{}, fetch.Protocol.With(errNotFollowed)
 }
 
-// complete returns the URL of a referral.
+// complete parses the URL of a referral and adds missing parts. It returns
+// false if the URL is not usable.
 func (e *search) complete(text string) (uri.URI, bool) {
 	u, err := uri.Parse(text)
 	if err != nil || u.Scheme() != "ldap" && u.Scheme() != "ldaps" || u.Host() == "" {
@@ -144,8 +144,8 @@ func (e *search) fill() error {
 	return e.handle(m)
 }
 
-// nextValue begins the next value of the current message. It returns false at
-// the end of the message.
+// nextValue starts the conversion of the next value of the current message. It
+// returns false at the end of the message.
 func (e *search) nextValue() (more bool, err error) {
 	switch {
 	case len(e.values) > 0:
@@ -216,7 +216,7 @@ func (e *search) finish(m message) error {
 	return e.request()
 }
 
-// begin begins an entry with its DN.
+// begin starts the conversion of an entry. The first value is its DN.
 func (e *search) begin(op ber.Element) error {
 	parts, err := op.Children(2)
 	if err != nil {

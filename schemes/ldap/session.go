@@ -18,7 +18,7 @@ import (
 type session struct {
 	*sessions.Conn
 	in *bufio.Reader
-	id int64 // of the last request
+	id int64 // number of the last request
 }
 
 // goodbye is the message that ends a session.
@@ -132,7 +132,7 @@ func (s *session) startTLS(ctx context.Context, env fetch.Env, host string, mode
 	return nil
 }
 
-// bind logs in.
+// bind authenticates the user with a name and a password (simple bind).
 func (s *session) bind(auth *fetch.Credential) error {
 	if err := s.send(bindRequest(auth.User, auth.Password.Reveal()), bindRequest(auth.User, "***"), nil); err != nil {
 		return err

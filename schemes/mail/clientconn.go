@@ -23,15 +23,15 @@ import (
 type clientConn struct {
 	net.Conn
 	s       *session
-	pending []byte // bytes that Read returns before any others
-	command string // replaces the text after the tag of the next command, unless empty
+	pending []byte // bytes that Read returns before it reads from the server
+	command string // if not empty, replaces the text after the tag of the next command
 
 	mu             sync.Mutex
 	continuations  []string // remaining parts of the command, each sent after a continuation request
 	inContinuation bool     // if true, the read position is in a line that starts with "+"
-	midLine        bool     // if true, the read position is in any other line
+	midLine        bool     // if true, the last byte from the server was not a line feed
 	list           listRepairer
-	remaining      int64 // bytes that may still be read
+	remaining      int64 // bytes of the server's answer that may still be read
 	limit          int64 // initial value of remaining
 	literal        int64 // unread bytes of the current literal
 	openParens     int   // consecutive opening parentheses
@@ -71,9 +71,9 @@ func (s *session) startClient() {
 	s.client.WaitGreeting()
 }
 
-// startCommand sets the command that is sent in place of the next command from
-// imapclient. If command is empty, the command from imapclient is sent. The size
-// limit and the timeout for the server's answer start again.
+// startCommand prepares for the next command. If command is not empty, it is
+// sent in place of the command that imapclient writes. The size limit and the
+// timeout for the server's answer start again.
 func (g *clientConn) startCommand(command string) { g.startSized(command, maxAnswer) }
 
 // startList prepares for a LIST command and enables the repair of malformed
@@ -107,8 +107,8 @@ func (g *clientConn) startSized(command string, size int64, waits ...int) {
 	g.s.awaitReply()
 }
 
-// allowLiteral raises the size limit by n bytes for a literal. Parentheses in
-// the literal are not counted.
+// allowLiteral raises the size limit for the server's answer by n bytes, the
+// length of a literal. Parentheses in the literal are not counted.
 func (g *clientConn) allowLiteral(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -116,7 +116,9 @@ func (g *clientConn) allowLiteral(n int64) {
 	g.literal = n
 }
 
-// refill raises the size limit after an entry of a listing was read.
+// refill raises the size limit for the server's answer after each listing
+// entry, so that a listing can have any length. It also restarts the reply
+// timeout.
 func (g *clientConn) refill() {
 	g.mu.Lock()
 	g.remaining = min(g.remaining+entryAllowance, maxAnswer)
@@ -237,7 +239,7 @@ func (g *clientConn) setReadErr(err error) error {
 	return g.err
 }
 
-// readErr returns the recorded error, or nil.
+// readErr returns the error that setReadErr has recorded, or nil.
 func (g *clientConn) readErr() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

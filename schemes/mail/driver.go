@@ -96,8 +96,8 @@ func (q *task) response(l *lease) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// response sends the commands for the task q and waits until the content
-// begins. A nil Body in the response means empty content.
+// response sends the commands for the task q. The Body of the result reads the
+// content from the session. A nil Body means empty content.
 func (s *session) response(q *task) (*fetch.Response, error) {
 	if q.kind == kindServer {
 		return s.listMailboxes(q)

@@ -24,7 +24,7 @@ func newNamer(u uri.URI) namer {
 	return namer{p}
 }
 
-// mailbox returns the URL of a mailbox.
+// mailbox returns the URL of the mailbox with the given name.
 func (n namer) mailbox(name string) uri.URI { return n.urlAt(escapeMailbox(name)) }
 
 // message returns the URL of the message with the given UID. The URL includes

@@ -49,7 +49,7 @@ func statusError(verb string, fallback fetch.Fault, a answer) error {
 	return fallback.Errorf("%s: %s %s", verb, tty.Escape(a.status), tty.Escape(truncateText(text)))
 }
 
-// truncateText shortens server text for use in an error message.
+// truncateText shortens text from the server for use in an error message.
 func truncateText(text string) string {
 	if len(text) > 300 {
 		return text[:300] + "..."

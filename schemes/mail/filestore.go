@@ -200,7 +200,7 @@ func headerEntry(s *fileMessage) fetch.Entry {
 		setExtra(e.Extra, key, rfc822.DecodeWords(s.header.Get(name)))
 	}
 	setExtra(e.Extra, "message_id", strings.Trim(s.header.Get("Message-ID"), " <>"))
-	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // for a message without subject and id
+	e.Name = cmp.Or(s.name, e.Extra["from"], "message") // withMidURL prefers the subject or the Message-ID
 	e.Time = s.date()
 	return e
 }

@@ -75,7 +75,8 @@ func (r *imapStore) find(ctx context.Context, req *fetch.Request, id string) (*f
 	return r.driver.request(ctx, q)
 }
 
-// messageByID searches the mailbox and returns the first message found.
+// messageByID searches the mailbox for the Message-ID in q.search and returns
+// the first message found.
 func (s *session) messageByID(q *task) (*fetch.Response, error) {
 	set, err := s.search(q.search)
 	if err != nil {

@@ -144,7 +144,7 @@ func (s *session) readSummary(data *imapclient.FetchMessageData) (*imapclient.Fe
 type responseLister struct {
 	s         *session
 	verb      string
-	drain     func() error               // reads the remaining response
+	drain     func() error               // reads and discards the remaining response
 	nextEntry func() (fetch.Entry, bool) // returns false after the last entry or an error
 	err       error
 }

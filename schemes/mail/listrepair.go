@@ -66,15 +66,15 @@ func repairLine(line []byte) []byte {
 			b.WriteString(run + "-")
 			text, shifted = after, true
 		default:
-			b.WriteByte('-') // an unescaped ampersand
+			b.WriteByte('-') // escapes an ampersand that does not start a shift sequence
 			text, shifted = rest, false
 		}
 	}
 	return []byte(b.String() + "\r\n")
 }
 
-// isShift reports whether run is a valid sequence of modified base64 between
-// the "&" and "-" of modified UTF-7.
+// isShift reports whether run, the text between "&" and "-" in a mailbox name,
+// is valid modified base64 (RFC 3501 5.1.3).
 func isShift(run string) bool {
 	b, err := base64.RawStdEncoding.DecodeString(strings.ReplaceAll(run, ",", "/"))
 	if err != nil || len(b) == 0 || len(b)%2 != 0 || strings.Contains(run, "/") {

@@ -18,7 +18,7 @@ type literal struct {
 	command     *imapclient.FetchCommand
 	message     *imapclient.FetchMessageData
 	text        io.Reader
-	size        int64    // bytes of text
+	size        int64    // length of text in bytes
 	fromStart   bool     // if true, the literal starts at the first byte of the section
 	offset      int64    // position of the first byte in the section; unused if fromStart is true
 	messageSize int64    // RFC822.SIZE in bytes, or -1 if not requested
@@ -48,8 +48,8 @@ func (s *session) fetchSection(q *task, items string) (*literal, error) {
 func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described bool, err error) {
 	s.clientConn.startCommand(q.verb() + " " + q.number() + " " + items)
 	// If a FETCH command has a UID set, imapclient rejects a section that
-	// arrives before the UID of its message. Some servers send the UID last. A
-	// set of sequence numbers avoids this check.
+	// arrives before the UID of its message. Some servers send the UID last.
+	// With sequence numbers, imapclient does not check the order.
 	set := imap.SeqSet{{Start: 1, Stop: 0}}
 	if q.uid == 0 {
 		set = imap.SeqSetNum(q.index)
@@ -87,9 +87,9 @@ func (s *session) fetchSectionOnce(q *task, items string) (_ *literal, described
 	return nil, described, err
 }
 
-// otherMessageFault returns the error after data about an unrelated message has
-// closed the session. If this data exceeded the size limit, the error is
-// errAbsent.
+// otherMessageFault returns the error for a session that was closed while it
+// received data about an unrelated message. If this data exceeded the size
+// limit, the error is errAbsent.
 func (s *session) otherMessageFault() error {
 	if err := s.classify("FETCH", fetch.Denied, io.ErrUnexpectedEOF); fetch.FaultOf(err) != fetch.TooLarge {
 		return err

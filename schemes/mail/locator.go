@@ -30,11 +30,11 @@ const (
 	kindMailbox               // a listing of the messages in a mailbox
 	kindSearch                // a listing of the messages that a search finds
 	kindMessage               // a message or one of its sections
-	kindMessageID             // a message with a Message-ID; only mail stores use this kind
+	kindMessageID             // a message that is found by its Message-ID; only mail stores use this kind
 )
 
 const (
-	maxMailbox = 1000 // maximum bytes in a mailbox name; servers accept fewer
+	maxMailbox = 1000 // maximum length of a mailbox name in bytes; the limits of servers are lower
 	maxNumber  = 1<<32 - 1
 )
 
@@ -171,8 +171,8 @@ func (l *locator) setQuery(u uri.URI) error {
 	return err
 }
 
-// number returns the UID or the sequence number of the message as text for a
-// command.
+// number returns the UID of the message in decimal, or its sequence number if
+// the URL has no UID.
 func (l *locator) number() string {
 	if l.uid != 0 {
 		return strconv.FormatUint(uint64(l.uid), 10)

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// The type credentials holds the user name, the secret and the SASL mechanism
-// for a login.
+// credentials holds the user name, the secret and the SASL mechanism for a
+// login.
 type credentials struct {
 	auth      *fetch.Credential // nil for an anonymous login
 	mechanism string            // SASL mechanism; "" or "*" means the best mechanism

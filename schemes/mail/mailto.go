@@ -74,9 +74,9 @@ func (o Options) mailtoPlan(req *fetch.Request) ([]scheme.Step, error) {
 	return []scheme.Step{{Verb: "FIND From, To, Cc", Arg: strings.Join(all, ", ")}}, nil
 }
 
-// mailto returns the driver for mailto URLs. Because mailto URLs have no
-// retrieval (RFC 1738 3.5), the driver returns the stored messages from or to
-// the address.
+// mailto returns the driver for mailto URLs. A mailto URL names an address and
+// not an object that can be retrieved (RFC 1738 3.5). The driver therefore
+// returns the stored messages from or to the address.
 func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -137,8 +137,8 @@ type idSet map[string]bool
 
 const maxSeen = 100_000
 
-// add adds id to the set. It returns false if the set already contains id. A
-// full set accepts no more ids, and add then returns true.
+// add adds id to the set. It returns false if the set already contains id. If
+// the set is full, add does not store id and returns true.
 func (seen idSet) add(id string) bool {
 	if seen[id] {
 		return false

@@ -60,9 +60,9 @@ func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Respons
 	}
 }
 
-// searchedMessage returns the message of the listing entry e. Its open function
-// uses a second session, because the first session is still reading the
-// listing.
+// searchedMessage returns the storedMessage for the listing entry e. Its open
+// function uses a second session, because the first session is still reading
+// the listing.
 func (d *driver) searchedMessage(ctx context.Context, q *task, e fetch.Entry) storedMessage {
 	return storedMessage{e, func() (io.ReadCloser, error) {
 		l, err := parseLocator(e.URL)

@@ -18,8 +18,8 @@ type mechanism struct {
 // first.
 var mechanisms = withLoginCommand(sasl.Mechanisms())
 
-// withLoginCommand adds the LOGIN command after the last mechanism with
-// credentials, and the LOGIN command without credentials at the end.
+// withLoginCommand adds two mechanisms that use the LOGIN command: "+LOGIN"
+// before the anonymous SASL mechanism, and "+ANONYMOUS" at the end.
 func withLoginCommand(all []sasl.Mechanism) (list []mechanism) {
 	for _, m := range all {
 		if m.Anonymous {
@@ -93,8 +93,8 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 	return a, "", err
 }
 
-// bestOffered returns the name of the preferred mechanism that the server
-// offers and the credentials allow, or "".
+// bestOffered returns the name of the first mechanism in order of preference
+// that the server offers and the credentials allow, or "".
 func (s *session) bestOffered(auth *fetch.Credential) string {
 	for _, m := range mechanisms {
 		if ok, _ := m.eligible("", auth); ok && m.isOffered(s) {
@@ -104,8 +104,8 @@ func (s *session) bestOffered(auth *fetch.Credential) string {
 	return ""
 }
 
-// noMechanismError returns the error for a login after all mechanisms have
-// failed or were unsuitable.
+// noMechanismError returns the error for a login in which no mechanism was
+// suitable or could be completed.
 func noMechanismError(requested string, auth *fetch.Credential, lastErr error) error {
 	switch {
 	case lastErr != nil:

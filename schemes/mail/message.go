@@ -55,9 +55,9 @@ func mediaOf(section string) string {
 	return ""
 }
 
-// validator returns a string that identifies the message permanently, made from
-// UIDVALIDITY and UID (RFC 3501 2.3.1.1). It returns "" for a sequence number,
-// because sequence numbers change.
+// validator returns the text "UIDVALIDITY.UID", which identifies the message
+// permanently (RFC 3501 2.3.1.1). It returns "" for a sequence number, because
+// sequence numbers change.
 func (s *session) validator(q *task) string {
 	if q.uid == 0 || s.mailbox.validity == 0 {
 		return ""
@@ -65,9 +65,10 @@ func (s *session) validator(q *task) string {
 	return fmt.Sprintf("%d.%d", s.mailbox.validity, q.uid)
 }
 
-// fetchMetadata requests the header and the size of the message if the response
-// needs them before the content. For an ordinary download it sends no command,
-// because each command costs a round trip.
+// fetchMetadata requests the header and the size of the message if they are
+// required before the content, for example to evaluate a date condition. For an
+// ordinary download it sends no command, because each command costs a round
+// trip.
 func (s *session) fetchMetadata(q *task, resp *fetch.Response) error {
 	req := q.req
 	if mime := mimeSection(q.section); mime != "" {
@@ -123,7 +124,7 @@ func (s *session) fetchHeader(q *task, items string) (fetchedHeader, error) {
 var errAbsent error = fetch.NotFound.Errorf("no such message or part")
 
 // sizeOfPartial returns the number of bytes that the PARTIAL parameter selects
-// from size bytes.
+// from an object of size bytes.
 func (l *locator) sizeOfPartial(size int64) int64 {
 	size = max(size-l.partialOffset, 0)
 	if l.partialLength > 0 {
@@ -164,7 +165,7 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 		return err
 	}
 	if q.section == "" && q.partialOffset == 0 && resp.Offset == 0 && resp.Header == nil {
-		s.awaitReply() // the Client does not limit the time of the header
+		s.awaitReply() // fetch.Client limits the time of body reads, but not of this header
 		head, rest := rfc822.ReadHeader(resp.Body)
 		s.SetReplyTimeout(0)
 		resp.Header = rfc822.ParseHeader(head)
@@ -176,7 +177,8 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 
 // partialSpec returns the byte range for the FETCH command, such as "<0.1024>".
 // The range combines the PARTIAL parameter of the URL with the requested range.
-// If the first byte is still unknown, partialSpec returns "".
+// If the requested range counts from the end, partialSpec ignores it, because
+// the first byte is unknown.
 func (l *locator) partialSpec(want fetch.Range) string {
 	first, length := l.partialOffset, l.partialLength
 	if want.First > 0 || want.End > 0 && want.First == 0 {

@@ -95,7 +95,7 @@ func parseCid(u uri.URI) (string, error) {
 	return parseID(text)
 }
 
-// mid returns the driver of mid URLs.
+// mid returns the driver for mid URLs.
 func (o Options) mid(env fetch.Env) fetch.DriverFunc {
 	stores := o.newStoreSet(env)
 	return func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -144,8 +144,8 @@ func (o Options) cid(env fetch.Env) fetch.DriverFunc {
 // detects a cid URL whose message is itself retrieved by a cid URL.
 type nestedCidKey struct{}
 
-// fetch returns a stored message, or a part of the message if locator has a
-// Content-ID.
+// fetch returns the stored message that locator names, or the part with the
+// Content-ID in locator if it is not empty.
 func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLocator) (*fetch.Response, error) {
 	if !req.Range.IsZero() {
 		req.Trace.Notef("mid and cid URLs do not support ranges: retrieving the complete object")

@@ -13,6 +13,6 @@ func isPermanent(u uri.URI) bool {
 	return strings.Contains(path, ";uidvalidity=") && strings.Contains(path, ";uid=")
 }
 
-// mirrorScope returns the URL unchanged as the scope of a mirror run. Unlike
-// file paths, mailbox names and mail addresses have no parent folder.
+// mirrorScope returns u as the URL prefix that limits a mirror run. Unlike file
+// paths, mailbox names and mail addresses have no parent folder.
 func mirrorScope(u uri.URI) (uri.URI, bool) { return u, true }

@@ -20,7 +20,7 @@ type resumableLister struct {
 	ctx       context.Context // context of the request
 	q         *task
 	lastUID   uint32         // UID of the last entry; the second session lists higher UIDs
-	second    *sessions.Body // response of the second session, or nil
+	second    *sessions.Body // response body of the second session, or nil
 	unordered bool           // if true, the UIDs were not ascending, so resuming is not possible
 }
 

@@ -123,10 +123,10 @@ func quotedToken(text string) (t token, rest string, err error) {
 	return t, "", fetch.BadURL.Errorf("quoted text in the search has no closing quote")
 }
 
-// encode returns the program as arguments of the SEARCH command. Words outside
-// ASCII become literals. If a literal is longer than nonSync bytes, the client
-// must wait for a continuation request before it sends the literal (RFC 7888).
-// The offsets of these literals are in waits.
+// encode returns the program as arguments of the SEARCH command. Strings with
+// characters outside ASCII become literals. If a literal is longer than nonSync
+// bytes, the client must wait for a continuation request before it sends the
+// literal (RFC 7888). The offsets of these literals are in waits.
 func (p program) encode(nonSync int) (text string, waits []int) {
 	var b strings.Builder
 	if !strings.EqualFold(p[0].text, "CHARSET") && p.hasNonASCII() {

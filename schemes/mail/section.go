@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// maxDepth is the maximum depth of a part number. For example, "1.2.3" has
-// depth 3.
+// maxDepth limits the depth of part numbers and the nesting of parentheses in a
+// search. For example, the part number "1.2.3" has depth 3.
 const maxDepth = 32
 
 // parseSection parses a message section (section-spec in RFC 3501 9) such as

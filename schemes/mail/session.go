@@ -24,8 +24,8 @@ type endpoint struct {
 // login, package imapclient uses the connection through clientConn.
 //
 // The session does not use imapclient for the login, because imapclient cannot
-// cancel a login and supports few mechanisms. It also requests capabilities
-// without being called.
+// cancel a login and supports few mechanisms. It also sends CAPABILITY commands
+// on its own.
 type session struct {
 	*sessions.Text
 	endpoint endpoint
@@ -49,7 +49,7 @@ type answer struct {
 	status string // OK, NO, BAD, PREAUTH or BYE, or "+" for a continuation request
 	code   string // response code in upper case without brackets: "NONEXISTENT"
 	text   string // text after the code, or all text after "+"
-	final  bool   // the server has verified the password, so no other mechanism can help
+	final  bool   // the server has checked and rejected the password, so no other mechanism can help
 }
 
 // command sends a command and returns the server's answer. If the command

@@ -26,10 +26,10 @@ type store interface {
 // A storedMessage is a message in a store, with its listing entry.
 type storedMessage struct {
 	fetch.Entry
-	open func() (io.ReadCloser, error) // may be called until the next iteration
+	open func() (io.ReadCloser, error) // opens the content; must not be called after the next iteration
 }
 
-// stores returns the mail stores that Options.Stores names, in the same order.
+// stores returns a store for each element of Options.Stores, in the same order.
 func (o Options) stores(env fetch.Env) (all []store, err error) {
 	if len(o.Stores) == 0 {
 		return nil, needOption(fetch.Unsupported.Errorf("no mail store is configured"), OverrideStores, "")

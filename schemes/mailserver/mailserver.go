@@ -28,13 +28,14 @@ func Schemes() []fetch.Scheme {
 	}}
 }
 
-// help documents mailserver URLs.
+// help is the help text about mailserver URLs.
 const help = `mailserver:ADDRESS/SUBJECT/BODY   RFC 1738 5, draft-ietf-uri-url-mailserver-01
 
 A document that a mail server sends on request. fetch sends no mail. fetch plan
 prints the message that requests the document. In BODY, / separates lines.`
 
-// plan returns the header fields and the lines of the message.
+// plan returns the header fields and the lines of the message that requests the
+// document.
 func plan(req *fetch.Request) ([]scheme.Step, error) {
 	m, err := parse(req.URL)
 	if err != nil {

@@ -26,7 +26,7 @@ func newDriver(o Options, env fetch.Env) *driver {
 	return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
 // Do implements fetch.Driver.
@@ -54,7 +54,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	if err = d.exchange(ctx, req, t, "", use); !needsReservedPort(err) {
 		return resp, err
 	}
-	// Many servers accept only privileged clients.
+	// Many servers accept only clients with a local port below 1024.
 	reserved := reservedport.With(ctx, func(c *net.TCPConn) net.Conn { return c })
 	if again := d.exchange(reserved, req, t, "reserved", use); fetch.FaultOf(again) != fetch.BadPort {
 		return resp, again
@@ -62,7 +62,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	return nil, fetch.FaultOf(err).Errorf("%w (the server may accept only clients with a local port below 1024, which needs privileges)", err)
 }
 
-// exchange runs use with a lease of a session. The function use ends the lease.
+// exchange calls the function use with a leased session. The function use ends
+// the lease.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, t fetch.Target, local string, use func(*lease) error) error {
 	return d.idle.Do(ctx, sessions.Key(ctx, d.env.Net, t, nil, local), req.Trace, func() (*session, error) {
 		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
@@ -98,9 +99,10 @@ func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lea
 	return retrieve(req, l, n, lease)
 }
 
-// findRoot returns the directory to which the path of a URL is relative, and the
-// rest of the path: the directory of the public file handle, or an export that
-// contains the file. The result is the zero root for the list of exports.
+// findRoot returns the directory to which the path of a URL is relative, and
+// the rest of the path. The directory is that of the public file handle, or an
+// export that contains the file. The result is the zero root for the list of
+// exports.
 func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, path []string, err error) {
 	if !s.probed {
 		_, err := s.getattr(handle{})
@@ -189,8 +191,8 @@ func listExports(req *fetch.Request, exports []string, lease *lease) (*fetch.Res
 	return resp, nil
 }
 
-// plan returns the calls for one connection, in order. A server without a public
-// file handle is mounted instead of "lookup".
+// plan returns the calls for one connection, in order. A server without a
+// public file handle is mounted before "lookup".
 func (o Options) plan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {

@@ -66,7 +66,7 @@ func statusOf(err error) uint32 {
 	return 0
 }
 
-// isRejected reports whether the server rejected a call of RPC, or returned a
+// isRejected reports whether the server rejected an RPC call, or returned a
 // status instead of a result. The connection is then still usable.
 func isRejected(err error) bool {
 	var r *oncrpc.Rejection
@@ -92,7 +92,8 @@ func isUnauthorized(err error) bool {
 	return errors.As(err, &r) && r.Auth != 0
 }
 
-// wireFault classifies an error of the connection or of the codec.
+// wireFault classifies an error of the connection, a malformed message or a
+// rejected call.
 func wireFault(err error) error {
 	var r *oncrpc.Rejection
 	switch {

@@ -1,6 +1,6 @@
 package nfs
 
-// help documents nfs URLs.
+// help is the help text about nfs URLs.
 const help = `nfs://HOST[:PORT]/PATH   RFC 2224
 
 Retrieves a file, or lists a directory, over NFS version 3 and TCP. PATH is

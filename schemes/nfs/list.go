@@ -17,7 +17,7 @@ const (
 	maxBatch      = 4096 // entries of a reply
 )
 
-// A directoryEntry is an entry of a directory.
+// A directoryEntry is a directory entry that the server listed.
 type directoryEntry struct {
 	name  string
 	known bool // the attributes are known
@@ -29,7 +29,7 @@ type directoryReader struct {
 	s    *session
 	root root
 	dir  node
-	path []string // of the directory, relative to the root
+	path []string // path of the directory, relative to the root
 	base uri.URI  // ends in a slash
 
 	cookie    uint64
@@ -54,8 +54,8 @@ func (r *directoryReader) entry() (e fetch.Entry, err error) {
 	return r.convert(found)
 }
 
-// request requests the next entries: by READDIRPLUS, or by READDIR if the server
-// does not support READDIRPLUS.
+// request requests the next entries by READDIRPLUS. It uses READDIR if the
+// server does not support READDIRPLUS.
 func (r *directoryReader) request() (*oncrpc.Decoder, error) {
 	args := oncrpc.AppendUint64(oncrpc.AppendOpaque(nil, []byte(r.dir.handle)), r.cookie)
 	args = append(args, r.verifier...)
@@ -112,7 +112,7 @@ func (r *directoryReader) decode(d *oncrpc.Decoder) (e directoryEntry) {
 	return e
 }
 
-// convert returns the entry of a listing for an entry of the directory.
+// convert converts an entry of the directory to a fetch.Entry.
 func (r *directoryReader) convert(found directoryEntry) (e fetch.Entry, err error) {
 	e = fetch.Entry{Name: strings.ToValidUTF8(found.name, "\uFFFD"), Size: -1}
 	path := append(r.path[:len(r.path):len(r.path)], found.name)
@@ -141,8 +141,8 @@ func (r *directoryReader) convert(found directoryEntry) (e fetch.Entry, err erro
 	return e, err
 }
 
-// followed returns the target of a symbolic link, or a file whose attributes
-// are not in the listing.
+// followed resolves a symbolic link to its target. It also looks up a file
+// whose attributes are not in the listing.
 func (r *directoryReader) followed(found directoryEntry, path []string, e *fetch.Entry) (node, error) {
 	if found.kind == typeLink && found.handle != nil {
 		target, err := r.s.readlink(found.handle)
@@ -154,8 +154,8 @@ func (r *directoryReader) followed(found directoryEntry, path []string, e *fetch
 	return r.s.resolve(r.root, path)
 }
 
-// isBroken reports whether an error is about the target of a symbolic link, so
-// that the listing can continue.
+// isBroken reports whether an error concerns only the target of a symbolic
+// link, so that the listing can continue.
 func isBroken(err error) bool {
 	switch fetch.FaultOf(err) {
 	case fetch.NotFound, fetch.Denied, fetch.Loop, fetch.BadURL:

@@ -49,13 +49,12 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, nil
 }
 
-// isFileName reports whether a server's name of a directory entry can be the
-// name of a file.
+// isFileName reports whether name, which a server listed, is a valid file name.
 func isFileName(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName && !strings.ContainsAny(name, "/\x00")
 }
 
-// relative returns the names without an empty first name.
+// relative removes the empty first name of an absolute path.
 func relative(path []string) []string {
 	if len(path) > 0 && path[0] == "" {
 		return path[1:]

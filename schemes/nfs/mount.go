@@ -27,8 +27,8 @@ const (
 // A mounter calls the MOUNT service.
 type mounter struct {
 	driver *driver
-	s      *session // of the NFS service
-	own    *session // of the MOUNT service; nil before the first call
+	s      *session // session of the NFS service
+	own    *session // session of the MOUNT service; nil before the first call
 }
 
 // call calls a procedure of the MOUNT service. It uses the connection of the NFS
@@ -185,7 +185,7 @@ func exportOf(exports []string, path []string) (dir string, rest []string, ok bo
 	return dir, rest, best >= 0
 }
 
-// splitPath returns the names in a path of the server.
+// splitPath splits a path of the server into names, without empty ones.
 func splitPath(path string) (names []string) {
 	for name := range strings.SplitSeq(path, "/") {
 		if name != "" {

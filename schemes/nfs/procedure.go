@@ -91,8 +91,8 @@ func (s *session) getattr(h handle) (a attributes, err error) {
 	return a, s.check(d)
 }
 
-// lookup returns the file with a name in a directory. In the directory of the
-// public file handle, the name can be a path.
+// lookup returns the file with the given name in a directory. In the directory
+// of the public file handle, the name can be a path.
 func (s *session) lookup(dir handle, name string) (n node, err error) {
 	d, err := s.results(procLookup, oncrpc.AppendOpaque(oncrpc.AppendOpaque(nil, []byte(dir)), name))
 	if err != nil {

@@ -28,7 +28,7 @@ type fileReader struct {
 	file   node
 	next   int64 // offset of the next request
 	end    int64
-	size   int // of a request
+	size   int // bytes of a request
 	window int // maximum number of requests
 
 	sent  []*readRequest // in the order of their offsets
@@ -122,8 +122,8 @@ func (r *fileReader) receive() error {
 	return fetch.Protocol.Errorf("server replied to call %d, which was not sent", xid)
 }
 
-// use decodes a reply. If the reply has less data than requested, use requests
-// the rest.
+// use decodes the reply to q. If the reply contains less data than requested,
+// another request is sent for the missing data.
 func (r *fileReader) use(q *readRequest) error {
 	d, err := oncrpc.ParseReply(q.record)
 	if err != nil {

@@ -22,7 +22,7 @@ var (
 // A program is the number and the version of an RPC program.
 type program struct{ number, version uint32 }
 
-// maxRecord is the maximum size of a reply without data of a file, in bytes.
+// maxRecord is the maximum size in bytes of a reply that contains no file data.
 const maxRecord = 256 << 10
 
 const replyTime = time.Minute
@@ -38,10 +38,10 @@ type session struct {
 	buf  []byte
 
 	public   bool              // the server has a public file handle
-	probed   bool              // public is known
+	probed   bool              // the value of public has been determined
 	exports  []string          // nil: not yet known
 	mounted  map[string]handle // by exported directory
-	transfer int               // size of a READ; 0: not yet known
+	transfer int               // bytes of a READ; 0: not yet known
 }
 
 func newSession(conn net.Conn, t *trace.Trace, user User) *session {
@@ -141,7 +141,8 @@ func (s *session) status(d *oncrpc.Decoder) error {
 	return nil
 }
 
-// check returns the error of a Decoder.
+// check returns the error of a Decoder. If there is one, check marks the
+// session as broken.
 func (s *session) check(d *oncrpc.Decoder) error {
 	if d.Err() != nil {
 		s.Break()

@@ -21,7 +21,8 @@ func errOutside() error {
 	return fetch.Denied.Errorf("a symbolic link leads out of the exported directory")
 }
 
-// A walk is a position in a tree: the directories from the root on.
+// A walk is a position in a directory tree. It contains the directories on the
+// path from the root.
 type walk struct {
 	root
 	stack []handle // without the root
@@ -35,7 +36,7 @@ func (w *walk) top() handle {
 	return w.stack[len(w.stack)-1]
 }
 
-// resolve returns the file with a path relative to a directory. It follows
+// resolve returns the file at a path relative to the directory r. It follows
 // symbolic links inside the export, also at the end of the path.
 func (s *session) resolve(r root, path []string) (n node, err error) {
 	w := &walk{root: r}
@@ -76,7 +77,8 @@ func (s *session) resolveFrom(w *walk, path []string) (n node, err error) {
 	return n, err
 }
 
-// follow returns the names of a link's target, followed by the rest of a path.
+// follow replaces a symbolic link in a path. It returns the names of the link's
+// target, followed by the rest of the path.
 func (s *session) follow(w *walk, link node, rest []string) ([]string, error) {
 	if w.links++; w.links > maxLinks {
 		return nil, fetch.Loop.Errorf("more than %d symbolic links", maxLinks)

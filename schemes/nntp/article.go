@@ -54,7 +54,7 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 		resp.Head = head
 	}
 	if d.View == Head {
-		resp.Media = headMedia // only if the user selected this view; a Stat describes the complete article
+		resp.Media = headMedia // a Stat request also uses HEAD, but its response describes the complete article
 	}
 	resp.Unchanged = excludedByTime(q.req, resp.Time)
 	if q.req.Op != fetch.Stat {
@@ -75,9 +75,8 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 	return resp, nil
 }
 
-// excludedByTime reports whether a time condition of the request, such as
-// Since, excludes an article with the given date. An article without a date is
-// never excluded.
+// excludedByTime reports whether Since or Before of the request excludes an
+// article with the given date. An article without a date is never excluded.
 func excludedByTime(req *fetch.Request, date time.Time) bool {
 	old := !req.Since.IsZero() && !date.After(req.Since)
 	recent := !req.Before.IsZero() && date.After(req.Before)
@@ -112,8 +111,8 @@ func (s *session) commandInGroup(group string, command ...string) (line.Reply, e
 	return s.readReply()
 }
 
-// checkReply returns an error unless the reply to an article command reports
-// success. If the reply contains an unexpected article number, the session
+// checkReply returns an error unless r is the success reply to the article
+// command verb. If the reply contains an unexpected article number, the session
 // becomes unusable, because the replies no longer match the commands.
 func (s *session) checkReply(r line.Reply, verb string, l locator) error {
 	if r.Code != successCodes[verb] {

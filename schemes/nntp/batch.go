@@ -9,8 +9,8 @@ import (
 )
 
 // maxBatchArticle is the maximum size of an article in a batch, in bytes. The
-// size precedes the article in the batch, so the complete article must fit into
-// memory. An article outside a batch has no such limit.
+// size precedes the article in the batch, so the driver must read the complete
+// article into memory first. An article outside a batch has no such limit.
 const maxBatchArticle = 8 << 20
 
 // batch returns the articles of a range as an rnews batch. In a batch, a line

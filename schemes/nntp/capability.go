@@ -20,8 +20,8 @@ func (c capabilities) hasArg(label, arg string) bool { return slices.Contains(c[
 // accepts pipelined commands, and its LISTGROUP command accepts a range.
 func (c capabilities) supportsRFC3977() bool { return c.has("READER") }
 
-// requestCapabilities sends CAPABILITIES and stores the capabilities in the
-// response.
+// requestCapabilities sends CAPABILITIES and stores the capabilities of the
+// server in s.caps.
 func (s *session) requestCapabilities() error {
 	s.caps = nil
 	r, err := s.command("CAPABILITIES")
@@ -42,8 +42,8 @@ func (s *session) requestCapabilities() error {
 }
 
 // readGreeting reads the greeting of the server and requests its capabilities.
-// It sends MODE READER if the server requires this command. For example, the
-// innd program of INN passes the connection to a reader program after MODE
+// It sends MODE READER if the server requires this command. INN is such a
+// server: its program innd passes the connection to a reader program after MODE
 // READER.
 func (s *session) readGreeting() error {
 	r, err := s.readReply()
@@ -75,9 +75,9 @@ func (s *session) readGreeting() error {
 	return nil
 }
 
-// inSync reports whether the session is usable. If received bytes are still
-// unread, the session becomes unusable, because these bytes cannot be the reply
-// to the next command.
+// inSync reports whether the session can send the next command. It marks the
+// session as broken if received bytes are unread, because they would be taken
+// for the reply to that command.
 func (s *session) inSync() bool {
 	if s.Lines.Buffered() > 0 {
 		s.Break()

@@ -6,8 +6,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// minCompressed is the minimum number of articles for which the driver requests
-// compression.
+// minCompressed is the minimum number of articles in a response for which the
+// driver requests compression.
 const minCompressed = 100
 
 // startCompression sends COMPRESS DEFLATE (RFC 8054) if compression is enabled
@@ -38,9 +38,10 @@ func (d *driver) startCompression(s *session, articles uint64, listing bool) err
 
 // A deflateConn is a connection that sends and receives raw DEFLATE data. It
 // sends commands as stored blocks, because they are too short to compress. It
-// does not expose the underlying connection. Bytes that arrive on an idle
-// connection may complete a flush of the last response, so they are not an
-// error.
+// does not expose the underlying connection, so that [fetch.IsQuiet] checks
+// only for decompressed bytes. Compressed bytes that arrive on an idle
+// connection may be the end of a flush after the last response, so they are not
+// an error.
 type deflateConn struct {
 	net.Conn
 	inflater *inflater

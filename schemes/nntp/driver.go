@@ -83,8 +83,8 @@ func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Respon
 	}
 }
 
-// authenticate logs in after the server has rejected a request without a login.
-// The error refusal contains the reply of the server.
+// authenticate logs in after the server has rejected a request because it
+// requires a login. The error refusal contains the reply of the server.
 func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal error) error {
 	auth := q.req.Auth
 	if auth == nil {
@@ -97,8 +97,8 @@ func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal er
 	return d.changeSession(ctx, q, l, auth, func(s *session) error { return d.login(ctx, s, auth) })
 }
 
-// upgradeTLS starts TLS after the server has rejected a request over a
-// plaintext connection.
+// upgradeTLS starts TLS after the server has rejected a request because the
+// connection is not encrypted.
 func (d *driver) upgradeTLS(ctx context.Context, q *task, l *lease) error {
 	return d.changeSession(ctx, q, l, q.req.Auth, func(s *session) error { return s.startTLS(ctx, d.env.TLS) })
 }

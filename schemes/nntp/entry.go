@@ -9,11 +9,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A fieldParser converts the lines of responses to OVER and HDR to entries.
+// A fieldParser converts lines of OVER and HDR responses to listing entries.
 type fieldParser struct {
 	urlBuilder
 	keys     []string // keys in Entry.Extra, in the order of the fields
-	prefixed []bool   // true for fields with values that start with the field name
+	prefixed []bool   // for each key, whether the value starts with the field name, as in "Xref: ..."
 }
 
 func newFieldParser(n urlBuilder, fields ...string) *fieldParser {

@@ -14,7 +14,7 @@ import (
 func faultOf(code int) fetch.Fault {
 	switch code {
 	case 401:
-		return fetch.Unsupported // the command requires another mode of the server
+		return fetch.Unsupported // the server must first switch to another mode
 	case 411, 412, 420, 421, 422, 423, 430:
 		return fetch.NotFound
 	case 480, 481, 482:

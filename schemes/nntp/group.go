@@ -8,26 +8,27 @@ import (
 	"github.com/anyurl/fetch/internal/line"
 )
 
-// A group is the selected newsgroup, with the numbers from the reply to GROUP
-// (RFC 3977 6.1.1). The number of articles is an estimate. In an empty group,
-// high may be lower than low.
+// A group describes the selected newsgroup, as reported in the reply to GROUP
+// (RFC 3977 6.1.1): the estimated number of articles, and the lowest and the
+// highest article number. In an empty group, high may be lower than low.
 type group struct {
 	name             string
 	count, low, high uint64
-	placeholder      bool // the only article is a placeholder of the server
+	placeholder      bool // the only article is a placeholder, see placeholderSuffix
 }
 
-// placeholderSuffix ends the reply of the leafnode server to GROUP for a
-// newsgroup that the server has not yet fetched. The group then contains one
-// placeholder article, with a message-id that starts with placeholderIDPrefix.
-// The server fetches the group after a client has read the placeholder article.
+// placeholderSuffix is the end of the reply to GROUP if a leafnode server has
+// not yet fetched the newsgroup. The group then contains one placeholder
+// article, with a message-id that starts with placeholderIDPrefix. The server
+// fetches the group after a client has read the placeholder article.
 const (
 	placeholderSuffix   = "(pseudo article)"
 	placeholderIDPrefix = "<leafnode:placeholder:"
 )
 
-// placeholderDoubt is the warning for a group that contains only a placeholder
-// article. It is reported to the trace and in [fetch.Response].Doubt.
+// placeholderDoubt is the warning to the user if a group contains only a
+// placeholder article. It is reported to the trace and in
+// [fetch.Response].Doubt.
 const placeholderDoubt = "server has not yet fetched this group and returns a placeholder article: try again later"
 
 func parseGroup(name string, r line.Reply) (group, error) {
@@ -46,9 +47,8 @@ func parseGroup(name string, r line.Reply) (group, error) {
 	return g, nil
 }
 
-// intersect returns the part of a range of numbers that lies between the lowest
-// and the highest article number of the group. It returns false if this part is
-// empty.
+// intersect returns the part of the range first-last that lies between g.low
+// and g.high. It returns false if this part is empty.
 func (g group) intersect(first, last uint64) (from, to uint64, ok bool) {
 	from, to = max(first, g.low), min(last, g.high)
 	return from, to, g.count > 0 && from <= to
@@ -105,8 +105,8 @@ func (s *session) selectGroup(name string, overview bool) (group, error) {
 var standardFields = []string{"subject", "from", "date", "message-id", "references", "bytes", "lines"}
 
 const (
-	maxFields = 64 // fields of an overview line
-	maxField  = 64 // bytes of a field name
+	maxFields = 64 // maximum number of fields in an overview line
+	maxField  = 64 // maximum length of a field name in bytes
 )
 
 // readFields reads the response to LIST OVERVIEW.FMT (RFC 3977 8.4). If the

@@ -56,9 +56,9 @@ func (d *driver) listGroups(q *task, s *session) (*fetch.Response, error) {
 	return resp, nil
 }
 
-// listNewArticles lists the message-ids of the articles that reached the group
-// after Request.Since (RFC 3977 7.4). If the server does not support NEWNEWS,
-// it lists all articles.
+// listNewArticles lists the message-ids of the articles that arrived in the
+// group after Request.Since (NEWNEWS, RFC 3977 7.4). If the server does not
+// support NEWNEWS, it lists all articles.
 func (d *driver) listNewArticles(q *task, s *session) (*fetch.Response, error) {
 	r, err := s.command("NEWNEWS", q.group, formatTime(q.req.Since, s.caps.supportsRFC3977()))
 	switch {

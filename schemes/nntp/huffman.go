@@ -3,8 +3,9 @@ package nntp
 // endOfBlock is the symbol that ends a compressed block (RFC 1951 3.2.5).
 const endOfBlock = 256
 
-// A span is the range of values of a length or distance symbol. The value of
-// the symbol is base plus the number in the next extra bits of the input.
+// A span is the range of lengths or distances that one symbol stands for. The
+// value is base plus an offset, which follows the symbol in the input. The
+// field extra is the number of bits in the offset.
 type span struct{ base, extra uint }
 
 var (
@@ -33,7 +34,7 @@ func spanTable(base uint, noExtra, group, count int, last uint) []span {
 }
 
 const (
-	maxCode  = 15 // bits
+	maxCode  = 15 // maximum length of a code in bits
 	fastBits = 10
 )
 
@@ -46,8 +47,8 @@ type huffman struct {
 }
 
 // build sets h to the code in which symbol i has sizes[i] bits. It reports
-// whether this code is valid. Like zlib, it accepts an incomplete code only
-// with at most one symbol.
+// whether this code is valid. Like zlib, it accepts an incomplete code only if
+// the code has at most one symbol.
 func (h *huffman) build(sizes []uint8) bool {
 	*h = huffman{}
 	used := 0
@@ -82,9 +83,9 @@ func (h *huffman) build(sizes []uint8) bool {
 	return true
 }
 
-// addFast adds a code to the lookup table h.fast. The index in the table
-// contains the bits of the code in reverse order, because the highest bit of a
-// code comes first in the input.
+// addFast adds a code of size bits to the lookup table h.fast. The index in the
+// table contains the bits of the code in reverse order, because the highest bit
+// of a code comes first in the input.
 func (h *huffman) addFast(code, size uint, symbol uint16) {
 	if size > fastBits {
 		return
@@ -99,9 +100,9 @@ func (h *huffman) addFast(code, size uint, symbol uint16) {
 	}
 }
 
-// decode decodes the symbol at the lowest of the n available bits. It returns
-// the symbol and the size of its code. The size is 0 if the available bits do
-// not contain a complete code.
+// decode decodes the symbol whose code starts at the lowest bit of bits, of
+// which n bits are valid. It returns the symbol and the size of its code. The
+// size is 0 if the n bits do not contain a complete code.
 func (h *huffman) decode(bits uint64, n uint) (symbol, size uint) {
 	if e := h.fast[bits&(1<<fastBits-1)]; e != 0 {
 		if size = uint(e & 15); size <= n {
@@ -144,8 +145,8 @@ func (z *inflater) setFixedCodes() {
 	z.distances.build(append(sizes[:30:30], 5, 5))
 }
 
-// codeOrder is the order in which a block header lists the sizes of the codes
-// for code sizes (RFC 1951 3.2.7).
+// codeOrder is the order in which a block header lists the code lengths for the
+// code length alphabet (RFC 1951 3.2.7).
 var codeOrder = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // readCodes reads the dynamic Huffman codes of a block (RFC 1951 3.2.7).

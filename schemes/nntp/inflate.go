@@ -17,10 +17,10 @@ import (
 type inflater struct {
 	r              io.Reader
 	in             [4 << 10]byte
-	inStart, inEnd int // in[inStart:inEnd] is not yet in bits
+	inStart, inEnd int // in[inStart:inEnd] was not yet moved to the field bits
 
 	bits       uint64 // next input bits, starting at the lowest bit
-	bitCount   uint   // number of valid bits
+	bitCount   uint   // number of valid bits in the field bits
 	state      func(*inflater) error
 	final      bool
 	storedLeft int // remaining bytes of a stored block
@@ -33,8 +33,8 @@ type inflater struct {
 
 func newInflater(r io.Reader) *inflater { return &inflater{r: r, state: (*inflater).blockHeader} }
 
-// maxUnread is the maximum number of decompressed bytes that Read has not yet
-// returned. A copy of 258 bytes must still fit into the window.
+// maxUnread limits the decompressed bytes that Read has not yet returned. It
+// leaves space in the window for the longest copy, which has 258 bytes.
 const maxUnread = 1<<15 - 258
 
 func (z *inflater) Read(p []byte) (int, error) {
@@ -64,8 +64,8 @@ func (z *inflater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A needInputError means that a step of the decompressor needs more bits than
-// are available. The step has consumed no bits.
+// A needInputError means that a state function needs more input bits than are
+// available. The function has consumed no bits of the incomplete item.
 type needInputError struct{}
 
 func (needInputError) Error() string { return "more bits are needed" }
@@ -81,7 +81,7 @@ func (z *inflater) fill() error {
 		n, err := z.r.Read(z.in[:])
 		z.inStart, z.inEnd = 0, n
 		if n > 0 {
-			return nil // the next Read returns the error again
+			return nil // a persistent error is returned again by the next Read
 		}
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
@@ -93,8 +93,8 @@ func (z *inflater) fill() error {
 	return io.ErrNoProgress
 }
 
-// refill moves available input to bits. It provides at least 56 bits if the
-// input is long enough.
+// refill moves available input bytes into z.bits. Afterwards z.bits has at
+// least 56 valid bits, unless the input is too short.
 func (z *inflater) refill() {
 	for z.bitCount <= 56 && z.inStart < z.inEnd {
 		z.bits |= uint64(z.in[z.inStart]) << z.bitCount

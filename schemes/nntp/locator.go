@@ -33,9 +33,9 @@ const (
 
 const (
 	maxID        = 250               // RFC 3977 3.6
-	maxGroupName = 460               // bytes; a command also contains a verb and a range
+	maxGroupName = 460               // bytes; leaves space in the command for a verb and a range
 	maxDigits    = 16                // RFC 3977 9.8
-	maxNumber    = uint64(1)<<63 - 1 // the last number of a range without an end
+	maxNumber    = uint64(1)<<63 - 1 // last number of an open range, such as "7-"
 )
 
 // parseLocator parses a news or nntp URL. An unescaped "?" is part of the path,

@@ -20,7 +20,7 @@ func (d *driver) connect(ctx context.Context, q *task, auth *fetch.Credential) (
 	if err != nil {
 		return nil, err
 	}
-	fetch.SetQuickAck(conn) // INN writes the status line and the article separately
+	fetch.SetQuickAck(conn) // INN sends the status line and the article in separate writes
 	s := newSession(conn, q.endpoint, q.req.Trace)
 	return sessions.Start(ctx, s, func() error { return d.negotiate(ctx, s, auth) })
 }
@@ -131,8 +131,8 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 	return s.readReply()
 }
 
-// promptPassword returns auth with a password. If auth has no password,
-// promptPassword prompts the user for it.
+// promptPassword prompts the user for the password if auth has none. It returns
+// auth, completed with the password.
 func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Credential) (*fetch.Credential, error) {
 	if auth.Password != "" {
 		return auth, nil

@@ -74,9 +74,9 @@ func (m *Marks) Set(server, group string, mark Mark) {
 	m.m[server+"/"+group] = mark
 }
 
-// skippedUpTo returns the highest article number that the request excludes, or
-// 0. It ignores the mark of the group if the server has renumbered the
-// articles.
+// skippedUpTo returns the highest article number to skip, according to
+// Options.After and the mark of the group, or 0. It ignores the mark of the
+// group if the server has renumbered the articles.
 func (d *driver) skippedUpTo(q *task, s *session, g group) (uint64, error) {
 	if d.Marks == nil || q.kind == kindNumber {
 		return d.After, nil
@@ -125,8 +125,9 @@ func (s *session) isMarkValid(g group, mark Mark) (bool, error) {
 	return r.Code != 223, err
 }
 
-// recordMark returns a reader that reads from r and updates the mark of the
-// group at the end of r. It does not set a mark for a placeholder article.
+// recordMark returns a reader that reads from r. At the end of r, the reader
+// stores the result of last as the mark of the group. It does not set a mark
+// for a placeholder article.
 func (d *driver) recordMark(q *task, p articleRange, r io.Reader, last func() Mark) io.ReadCloser {
 	if d.Marks == nil || q.kind == kindNumber || p.placeholder {
 		return io.NopCloser(r)

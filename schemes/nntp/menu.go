@@ -110,8 +110,8 @@ func (n urlBuilder) messageIDURL(id string) uri.URI {
 	return n.withPath(uri.Escape(id[1:len(id)-1], uri.Segment))
 }
 
-// groupChars are the characters of a group name that need no escaping in a URL.
-// RFC 5538 5 requires escaping of most other characters.
+// groupChars are the characters of a group name that are not percent-encoded in
+// a URL. RFC 5538 5 requires the encoding of most other characters.
 const groupChars = uri.Unreserved | uri.SubDelims
 
 func (n urlBuilder) groupURL(name string) uri.URI {

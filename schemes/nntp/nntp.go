@@ -48,8 +48,8 @@ type Options struct {
 	// groups (LIST NEWSGROUPS).
 	Describe bool
 
-	// After is an article number. Listings and ranges exclude the article with
-	// this number and all articles with lower numbers.
+	// After is an article number. Listings and ranges contain only articles
+	// with higher numbers.
 	After uint64
 
 	// Marks, if not nil, contains the last article that earlier runs retrieved
@@ -65,7 +65,7 @@ type Options struct {
 	// If ClearPassword is true, the driver may send passwords in plaintext.
 	ClearPassword bool
 
-	// Compress selects the responses that are compressed.
+	// Compress selects the responses for which the driver requests compression.
 	Compress Compress
 }
 
@@ -80,11 +80,11 @@ const (
 type View uint8
 
 const (
-	Complete View = iota // complete articles, and listings for groups
-	Head                 // article headers, and listings for groups
-	Body                 // article bodies, and listings for groups
+	Complete View = iota // complete articles; the URL of a group returns a listing
+	Head                 // article headers; the URL of a group returns a listing
+	Body                 // article bodies; the URL of a group returns a listing
 	Overview             // listings of articles, even for a single article
-	Articles             // complete articles, even for groups
+	Articles             // complete articles, even for the URL of a group
 )
 
 // Compress selects the responses that the server compresses (RFC 8054).

@@ -12,9 +12,9 @@ import (
 )
 
 // A numberSource returns the article numbers of a range in ascending order. It
-// requests them with LISTGROUP in parts of limited size, so that memory stays
-// small for large ranges. If the server does not support LISTGROUP with a
-// range, the numberSource returns every number of the range.
+// requests them with several LISTGROUP commands, so that it needs little memory
+// for large ranges. If the server does not support LISTGROUP with a range, the
+// numberSource returns every number of the range.
 type numberSource struct {
 	s         *session
 	group     string
@@ -25,8 +25,8 @@ type numberSource struct {
 }
 
 const (
-	initialRangeSize = 1 << 14 // article numbers in the first LISTGROUP command
-	maxListed        = 1 << 16 // article numbers in memory
+	initialRangeSize = 1 << 14 // size of the range in the first LISTGROUP command
+	maxListed        = 1 << 16 // maximum number of article numbers in memory
 )
 
 func newNumberSource(s *session, group string, from, to uint64) *numberSource {
@@ -40,11 +40,13 @@ func newNumberSource(s *session, group string, from, to uint64) *numberSource {
 	}
 }
 
-// errBusy means that a LISTGROUP command must wait for pending responses.
+// errBusy means that LISTGROUP cannot be sent before the responses to all
+// earlier commands were read.
 var errBusy = errors.New("commands are pending")
 
-// next returns the next article number, or io.EOF after the last number. If a
-// LISTGROUP command is required and idle is false, next returns errBusy.
+// next returns the next article number, or io.EOF after the last number. If
+// LISTGROUP must be sent first, but idle is false because other commands are
+// pending, next returns errBusy.
 func (n *numberSource) next(idle bool) (uint64, error) {
 	for len(n.listed) == 0 {
 		switch {
@@ -73,7 +75,7 @@ func (n *numberSource) requestList() error {
 	}
 	arg := locator{first: n.from, last: to}.rangeText()
 	if n.from == to {
-		arg += "-" + arg // some servers take a single number for the name of a group
+		arg += "-" + arg // some servers mistake a single number for the name of a group
 	}
 	r, err := n.s.command("LISTGROUP", n.group, arg)
 	switch {

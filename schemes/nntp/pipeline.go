@@ -13,7 +13,7 @@ import (
 // A pipeline sends a command for each article of a range and concatenates the
 // converted responses. At most maxPending commands are waiting for a response.
 // These commands always fit into the send buffer of a socket, so a write never
-// blocks while the server waits for reads.
+// blocks while the server waits until the client reads.
 type pipeline struct {
 	s             *session
 	verb          string
@@ -29,7 +29,7 @@ type pipeline struct {
 
 const (
 	maxPending = 64
-	maxMissing = 100_000 // consecutive numbers without an article
+	maxMissing = 100_000 // maximum number of consecutive numbers without an article
 )
 
 // Read implements [io.Reader].
@@ -89,8 +89,8 @@ func (r *pipeline) readNext() error {
 	return nil
 }
 
-// truncationFault changes the fault of err from Connect to Truncated, because
-// the connection was lost within a range.
+// truncationFault changes the fault of err from Connect to Truncated. It is
+// called for errors within a range of articles.
 func truncationFault(err error) error {
 	if fetch.FaultOf(err) == fetch.Connect {
 		return fetch.Truncated.With(err)
@@ -124,8 +124,8 @@ func (r *pipeline) sendCommands() error {
 	return nil
 }
 
-// A timedReader is a reader with a time limit, for data that the driver reads
-// before it returns a response or an article. The limit is
+// A timedReader limits the time of all reads together. It is used for data that
+// the driver reads before it returns a response or an article. The limit is
 // sessions.ReplyTimeout plus one second for each minSpeed bytes.
 type timedReader struct {
 	r     io.Reader

@@ -9,7 +9,7 @@ import (
 )
 
 // plan returns the commands that the driver sends for req. It omits QUIT, which
-// follows the idle timeout.
+// the driver sends after the idle timeout.
 func (o Options) plan(req *fetch.Request, implicit bool) ([]scheme.Step, error) {
 	l, err := o.parseURL(req)
 	if err != nil {
@@ -91,8 +91,9 @@ func formatTime(t time.Time, rfc3977 bool) string {
 	return t.UTC().Format("060102 150405 GMT")
 }
 
-// viewOf returns the view in which articles are retrieved. The view is Head for
-// a Stat request. For a group, it is Overview unless Options.View is Articles.
+// viewOf returns the View for a request with the locator l. The view is Head
+// for a Stat request. For a group, it is Overview unless Options.View is
+// Articles.
 func (o Options) viewOf(l locator, op fetch.Op) View {
 	switch {
 	case op == fetch.Stat:

@@ -27,9 +27,9 @@ func (d *driver) startResponse(q *task, s *session) (*fetch.Response, error) {
 	return d.batch(q, s, view)
 }
 
-// noteIgnoredTimes reports time conditions that the driver cannot apply. NNTP
-// supports only Since, and only for listings. The driver compares single
-// articles by their Date field.
+// noteIgnoredTimes reports to the trace if the driver cannot apply a time
+// condition of the request. NNTP supports only Since, and only for listings.
+// For single articles, the driver itself checks the Date field.
 func (d *driver) noteIgnoredTimes(q *task, view View) {
 	article := (q.kind == kindMessageID || q.kind == kindNumber) && (view == Complete || view == Head)
 	since := article || q.kind == kindGroupList || d.listsNewArticles(q.locator, q.req)
@@ -47,8 +47,8 @@ func (d *driver) statGroup(q *task, s *session) (*fetch.Response, error) {
 }
 
 // An articleRange is the range of articles in a group that a request retrieves.
-// It excludes articles that the server does not have and articles of earlier
-// runs.
+// It excludes numbers outside of the group and articles that earlier runs have
+// retrieved.
 type articleRange struct {
 	group
 	first, last uint64 // article numbers, both inclusive

@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A session is a connection to a news server. One request uses it at a time.
+// A session is a connection to a news server. It serves one request at a time.
 type session struct {
 	*sessions.Text
 	endpoint endpoint
@@ -59,7 +59,8 @@ func (s *session) readReply() (line.Reply, error) {
 	return line.Reply{}, sessions.ReplyFault(err)
 }
 
-// codeUnavailable means that the server ends the session (RFC 3977 3.2.1).
+// codeUnavailable is the status code of a server that ends the session (RFC
+// 3977 3.2.1).
 const codeUnavailable = 400
 
 // command sends a command and reads the first line of the response.
@@ -82,7 +83,8 @@ func (s *session) dataBlock() *line.Block {
 // response.
 const maxLines = line.MaxReplyLines
 
-// readLines reads the remaining lines of a short multi-line response.
+// readLines calls the function each for every remaining line of a short
+// multi-line response.
 func (s *session) readLines(each func(text string)) error {
 	for n := 0; ; n++ {
 		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)

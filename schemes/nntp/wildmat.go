@@ -25,9 +25,9 @@ func matchWildmat(wildmat, name string) bool {
 	return matched
 }
 
-// matchPattern reports whether name matches a pattern without commas. It
-// backtracks only to the last star, so it takes at most len(pattern)*len(name)
-// steps.
+// matchPattern reports whether name matches a pattern without commas. After a
+// mismatch it retries only from the last star, so it takes at most
+// len(pattern)*len(name) steps.
 func matchPattern(pattern, name string) bool {
 	p, n := 0, 0
 	star, starEnd := -1, 0
@@ -54,8 +54,8 @@ func matchPattern(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// newGroupFilter returns a reader of the lines that start with the name of a
-// newsgroup matching wildmat.
+// newGroupFilter returns a reader for those lines of r that start with the name
+// of a newsgroup that matches wildmat.
 func newGroupFilter(wildmat string, r io.Reader) io.Reader {
 	return &groupFilter{wildmat: wildmat, lines: line.NewReader(r)}
 }

@@ -94,7 +94,7 @@ func carry(l *lease, req *fetch.Request, number string) (*fetch.Response, error)
 	return resp, nil
 }
 
-// bodyFault classifies an error during a body.
+// bodyFault classifies an error that occurs while a body is read.
 func bodyFault(err error) error {
 	if err == io.EOF {
 		return err

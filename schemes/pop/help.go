@@ -1,6 +1,6 @@
 package pop
 
-// help documents pop URLs.
+// help is the help text about pop URLs.
 const help = `pop://USER[:PASSWORD][;AUTH=MECHANISM]@HOST[:PORT]/[NUMBER]   RFC 2384
 
 Without NUMBER, the URL names the mailbox: fetch ls lists its messages. With

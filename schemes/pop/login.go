@@ -76,8 +76,8 @@ func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) erro
 	return err
 }
 
-// ask calls Env.Login. It returns auth with the password, another credential, or
-// nil.
+// ask calls Env.Login to obtain the password for auth, or another credential.
+// It returns nil if Env.Login supplies no credential for the user.
 func (d *driver) ask(ctx context.Context, s *session, auth *fetch.Credential, realm string, rejected bool) (*fetch.Credential, error) {
 	if d.env.Login == nil {
 		return nil, nil
@@ -97,7 +97,8 @@ func (d *driver) ask(ctx context.Context, s *session, auth *fetch.Credential, re
 	return &complete, nil
 }
 
-// A login is the user of a session.
+// A login contains the credentials and the mechanism with which a session
+// authenticates.
 type login struct {
 	auth      *fetch.Credential // nil for an anonymous login
 	mechanism string            // in upper case; "" or "*" for any
@@ -106,7 +107,7 @@ type login struct {
 
 func (l login) needsPassword() bool { return l.mechanism != "EXTERNAL" && l.mechanism != "ANONYMOUS" }
 
-// The commands that are used like mechanisms.
+// Commands that Options.Mechanism can select in place of a SASL mechanism.
 const (
 	apopCommand = "+APOP"
 	userCommand = "+LOGIN"
@@ -144,7 +145,8 @@ func (d *driver) authenticate(s *session, who login) (reply, error) {
 	return reply{}, override.With(err, override.Setting{Kind: OverrideMechanism, Value: userCommand})
 }
 
-// eligible reports whether the credentials allow a mechanism.
+// eligible reports whether the mechanism m fits the credentials, and the
+// requested mechanism if there is one.
 func (l login) eligible(m sasl.Mechanism) bool {
 	if l.mechanism != "" && l.mechanism != "*" {
 		return m.Name == l.mechanism && (l.auth != nil || m.Anonymous || m.Name == "EXTERNAL")
@@ -187,7 +189,8 @@ func (s *session) authAPOP(auth *fetch.Credential) (reply, error) {
 }
 
 // authSASL sends AUTH (RFC 5034) and responds to the challenges of the server.
-// The initial response follows the first challenge, which all servers support.
+// It sends the initial response after the first challenge, because all servers
+// support this.
 func (s *session) authSASL(name string, x sasl.Exchange) (reply, error) {
 	r, err := s.command("AUTH", name)
 	for round := 0; err == nil && r.more; round++ {

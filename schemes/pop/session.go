@@ -17,7 +17,7 @@ import (
 type session struct {
 	*sessions.Text
 	target    fetch.Target
-	timestamp string              // of the greeting, for APOP; or ""
+	timestamp string              // timestamp in the greeting, for APOP; or ""
 	caps      map[string][]string // capabilities with their arguments (RFC 2449)
 }
 

@@ -25,9 +25,9 @@ func accessOf(tokens []string, of link) access {
 	return access{method: at(0, ""), host: at(2, of.host), name: at(4, of.name), extra: at(5, "")}
 }
 
-// methods convert an ACCESS-METHOD attribute to a URL, in order of preference.
-// LOCAL, RCP, NFS and AFS are missing, because only the server's own machine
-// can use them.
+// methods lists the supported access methods in order of preference, with
+// functions that return their URLs. LOCAL, RCP, NFS and AFS are missing,
+// because only the server's own machine can use them.
 var methods = []struct {
 	name string
 	url  func(a access, h host) (uri.URI, bool)

@@ -1,6 +1,6 @@
 package prospero
 
-// help documents prospero URLs.
+// help is the help text about prospero URLs.
 const help = `prospero://HOST[:PORT]/NAME[;FIELD=VALUE]   RFC 4157, RFC 1738 3.11
 
 A directory is a listing of links; a file is retrieved from the server itself, or

@@ -98,7 +98,8 @@ func (l *link) size() int64 {
 	return n
 }
 
-// time parses 20261120130814Z.
+// time parses the modification time, such as 20261120130814Z. It returns the
+// zero Time if there is none.
 func (l *link) time() time.Time {
 	text, _ := l.get("LAST-MODIFIED")
 	t, err := time.Parse("20060102150405Z", text)

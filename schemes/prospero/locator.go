@@ -93,7 +93,8 @@ func decode(s string) (string, error) {
 	return s, nil
 }
 
-// number returns the version of the object for a GET-OBJECT-INFO request.
+// number returns the version of the object for a GET-OBJECT-INFO request. The
+// value "0" means any version.
 func (l locator) number() string {
 	if l.version == "" {
 		return "0"

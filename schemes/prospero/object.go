@@ -13,8 +13,9 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// everything requests all attributes of an object. The server dirsrv PreAlpha
-// 5.3 returns no attributes if only ACCESS-METHOD is requested.
+// everything is the argument that requests all attributes of an object. The
+// server dirsrv PreAlpha 5.3 returns no attributes if only ACCESS-METHOD is
+// requested.
 const everything = "#ALL"
 
 // object retrieves an object from the Prospero server. If the server cannot
@@ -55,8 +56,8 @@ func (d *driver) object(ctx context.Context, req *fetch.Request, l locator) (*fe
 	return resp, nil
 }
 
-// elsewhere returns the URL of an object that a directory of this server links
-// to, if the object is on another server.
+// elsewhere returns the URL to which a directory of this server links, if the
+// URL names an object on another server or with another name.
 func (l locator) elsewhere(at *link, here uri.URI) (uri.URI, bool) {
 	if at.raw == "" || at.isDead() { // no link to it
 		return uri.URI{}, false
@@ -106,8 +107,8 @@ func (l locator) check(at *link, t *trace.Trace) error {
 }
 
 // known requests the attributes of an object. If the server does not know the
-// object, known requests the link to it in the parent directory. If the object
-// has moved, the response is a redirect.
+// object, the driver requests the link to it in the parent directory. If the
+// object has moved, the response is a redirect.
 func (d *driver) known(ctx context.Context, req *fetch.Request, l locator) (*link, *fetch.Response, error) {
 	at, resp, err := d.read(ctx, req, l.info(everything), &link{target: "OBJECT", host: req.URL.Host(), name: l.name}, "")
 	if fetch.FaultOf(err) != fetch.NotFound {

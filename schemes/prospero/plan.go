@@ -29,7 +29,7 @@ func (r request) text() (text []byte, err error) {
 	return text, nil
 }
 
-// list requests the links of a directory.
+// list returns a request for the links of a directory.
 func (l locator) list() request {
 	return newRequest(l.directory(), []string{"LIST", "ATTRIBUTES", "COMPONENTS"})
 }

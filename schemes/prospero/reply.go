@@ -114,8 +114,9 @@ func (r *reply) Close() error {
 	return r.conn.Close()
 }
 
-// next returns the next line of a reply that belongs to the result. If the line
-// reports a failure, next returns the error.
+// next returns the next line of the reply. It skips lines that are not part of
+// the result, such as warnings. If the line reports a failure, next returns the
+// error.
 func (r *reply) next() (message.Line, error) {
 	for {
 		l, err := r.Line()
@@ -129,7 +130,8 @@ func (r *reply) next() (message.Line, error) {
 	}
 }
 
-// isAside reports whether a line of a reply does not belong to the result.
+// isAside reports whether a line of a reply is not part of the result. It adds
+// warnings of the server to the trace.
 func (r *reply) isAside(l message.Line) bool {
 	switch l.Token(0) {
 	case "VERSION", "SUCCESS":

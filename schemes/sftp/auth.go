@@ -21,8 +21,8 @@ type authenticator struct {
 	trace  *trace.Trace
 	limit  *handshakeLimit
 	agent  *sshagent.Agent // nil if not used
-	rounds int             // of keyboard-interactive
-	err    error           // of a prompt
+	rounds int             // number of keyboard-interactive rounds
+	err    error           // error of a key file or of a prompt
 }
 
 // maxRounds is the maximum number of rounds of keyboard-interactive
@@ -99,8 +99,8 @@ func readKey(name string) (ssh.Signer, error) {
 	return key, nil
 }
 
-// password returns the password of the credential. If there is none, it asks
-// for a credential once.
+// password returns the password of the credential. If there is none, it
+// requests a credential from Env.Login.
 func (a *authenticator) password() (string, error) {
 	if a.login.Password == "" && a.driver.env.Login != nil {
 		a.limit.stop()
@@ -121,8 +121,8 @@ func (a *authenticator) password() (string, error) {
 }
 
 // interact answers the questions of keyboard-interactive authentication. It
-// knows the answer only to a single question for a secret, which is the
-// password.
+// accepts only a single question whose answer is not displayed, and answers it
+// with the password.
 func (a *authenticator) interact(_, _ string, questions []string, echos []bool) ([]string, error) {
 	if a.rounds++; a.rounds > maxRounds {
 		return nil, fetch.Auth.Errorf("more than %d questions", maxRounds)

@@ -18,15 +18,16 @@ import (
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
-// A login is the user of a session.
+// A login describes how a session authenticates.
 type login struct {
 	fetch.Credential
 	origin     fetch.Origin
 	mayUseKeys bool // the keys of the user may be used
 }
 
-// newLogin returns the login for a request. Without a user name, it is the name
-// of the local user if the user entered the URL.
+// newLogin returns the login for a request. If the request contains no user
+// name, the login has the name of the local user. For a link from another
+// server, the name is "anonymous".
 func newLogin(req *fetch.Request, t fetch.Target) *login {
 	who := &login{origin: t.Origin(), mayUseKeys: req.Typed()}
 	if from := req.From; from != nil {
@@ -42,7 +43,7 @@ func newLogin(req *fetch.Request, t fetch.Target) *login {
 	who.User = "anonymous"
 	if u, err := user.Current(); err == nil && who.mayUseKeys {
 		name := u.Username
-		who.User = name[strings.LastIndexByte(name, '\\')+1:] // Windows has the domain before it
+		who.User = name[strings.LastIndexByte(name, '\\')+1:] // on Windows, the domain precedes the name
 	}
 	return who
 }
@@ -58,7 +59,7 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 	if err != nil {
 		return nil, err
 	}
-	fetch.SetIdleTimeout(conn, 0) // the SSH library always reads; a timed limits the requests
+	fetch.SetIdleTimeout(conn, 0) // the SSH library reads all the time; type timed limits each operation
 	s := &session{Conn: sessions.NewConn(conn, req.Trace, "")}
 	return sessions.Start(ctx, s, func() error {
 		limit := newHandshakeLimit(s.Abort)
@@ -90,7 +91,7 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 	})
 }
 
-// A buffered value is a connection with a read buffer. Package ssh reads each
+// A buffered is a connection with a read buffer, because package ssh reads each
 // packet in several small parts.
 type buffered struct {
 	net.Conn
@@ -162,7 +163,7 @@ func folder() string {
 	return filepath.Join(home, ".ssh")
 }
 
-// existing returns the names of files that exist.
+// existing removes the names of missing files from a list.
 func existing(all []string) (found []string) {
 	for _, name := range all {
 		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {

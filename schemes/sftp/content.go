@@ -16,9 +16,9 @@ type content struct {
 	end     int64 // end of the range, or -1 for the end of the file
 
 	queue  []block           // requested blocks in the order of the file
-	flight int64             // sum of the lengths in queue
+	flight int64             // requested bytes that have not been read
 	early  map[uint32]packet // replies that arrived before the reply for queue[0]
-	left   uint32            // bytes of queue[0] that are still in session.r
+	left   uint32            // bytes of queue[0] that must still be read from session.r
 	got    uint32            // bytes of queue[0] that were received
 	cur    []byte            // bytes of queue[0] that were received early
 	err    error
@@ -32,12 +32,12 @@ type block struct {
 }
 
 // maxFlight is the maximum number of requested bytes that have not arrived. It
-// also limits the memory for blocks that arrive in another order.
+// also limits the memory for blocks that arrive out of order.
 const maxFlight = 2 << 20
 
-// patience is the time in which a Read collects data. On a fast network, fewer
-// reads and writes of the caller are necessary. On a slow network, data is
-// returned as it arrives.
+// patience is the time for which a Read collects data before it returns. On a
+// fast network, fewer reads and writes of the caller are necessary. On a slow
+// network, data is returned as it arrives.
 const patience = 2 * time.Millisecond
 
 func newContent(s *session, handle string, first, end int64) *content {
@@ -71,8 +71,9 @@ func (c *content) Read(p []byte) (n int, err error) {
 	return 0, c.err
 }
 
-// received counts bytes of the first block. After the last byte that the server
-// sent, it removes the block, or requests the missing end of the block again.
+// received counts bytes of the first block. At the end of the server's reply,
+// it removes the block. If the reply was too short, it requests the missing end
+// of the block again.
 func (c *content) received(n int) {
 	c.got += uint32(n)
 	c.flight -= int64(n)
@@ -155,7 +156,7 @@ func (c *content) keep(p packet) error {
 	return fetch.Protocol.Errorf("sftp reply to another request")
 }
 
-// refused handles a status in place of data.
+// refused handles a reply that contains no data, such as a status.
 func (c *content) refused(p packet) error {
 	again := p
 	if p.kind == status && again.u32() == statusEOF {
@@ -178,8 +179,8 @@ func (c *content) finish() error {
 	return io.EOF
 }
 
-// fill requests blocks until enough bytes are requested. For a file of unknown
-// size, it requests one block at a time.
+// fill requests blocks until maxFlight bytes are requested. For a file of
+// unknown size, it requests one block at a time.
 func (c *content) fill() error {
 	for len(c.queue) == 0 || c.end >= 0 && c.flight < maxFlight {
 		n := int64(c.session.maxRead)

@@ -7,7 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// statusFaults contains the class of each status code (section 7).
+// statusFaults contains the name and the error class of each status code
+// (section 7).
 var statusFaults = [...]struct {
 	name  string
 	fault fetch.Fault

@@ -1,6 +1,6 @@
 package sftp
 
-// help documents sftp and scp URLs.
+// help is the help text about sftp and scp URLs.
 const help = `sftp://[USER[:PASSWORD]@]HOST[:PORT]/PATH   files by SSH
 
 PATH is absolute. /~/PATH is relative to the home directory. The URL of a

@@ -16,12 +16,12 @@ type listing struct {
 	session *session
 	handle  string
 	base    uri.URI
-	path    string // of the directory, for the server
+	path    string // path of the directory on the server
 	batch   []item
 	empty   int // consecutive replies without names
 }
 
-// An item is a name in a reply of the server.
+// An item is a directory entry in a reply of the server.
 type item struct {
 	name, long string
 	attributes
@@ -49,7 +49,7 @@ func (l *listing) next() (fetch.Entry, error) {
 	}
 }
 
-// read reads the next names of the directory.
+// read requests the next batch of names of the directory.
 func (l *listing) read() error {
 	p, err := l.session.call(newRequest(readdir, 0).str(l.handle), "READDIR", "")
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *listing) read() error {
 // maxLinks is the number of symbolic links that are looked up at once.
 const maxLinks = 16
 
-// follow looks up the symbolic links in the batch.
+// follow requests the targets of the symbolic links in the batch.
 func (l *listing) follow() error {
 	var links []*item
 	for i := range l.batch {
@@ -118,12 +118,12 @@ func (l *listing) follow() error {
 	return nil
 }
 
-// isName reports whether name is the name of a file in a directory.
+// isName reports whether name is a path segment other than "." and "..".
 func isName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }
 
-// entry converts a name to an Entry. A name that would lead to another
+// entry converts an item to an Entry. A name that would lead to another
 // directory becomes an entry of kind Info.
 func (l *listing) entry(f item) fetch.Entry {
 	e := fetch.Entry{Name: f.name, Kind: fetch.Info, Size: -1, Raw: f.long, Time: f.time()}

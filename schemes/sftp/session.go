@@ -46,11 +46,11 @@ func (s *session) start(client *ssh.Client) error {
 
 const (
 	defaultRead = 32 << 10  // length of data that every server must support
-	largestRead = 255 << 10 // of OpenSSH; the packet has some more bytes
+	largestRead = 255 << 10 // limit of OpenSSH; a packet is some bytes longer than its data
 )
 
-// negotiate exchanges the versions, and asks OpenSSH for the maximum length of
-// data. Other servers have no such request.
+// negotiate exchanges the protocol versions. It requests the maximum length of
+// data from servers with this extension of OpenSSH.
 func (s *session) negotiate() error {
 	defer s.channel.start()()
 	s.traceSent("INIT", "3")
@@ -78,7 +78,7 @@ func (s *session) negotiate() error {
 		return err
 	}
 	if p.kind == extReply {
-		p.u64() // packet
+		p.u64() // maximum length of a packet, which is not used
 		if n := p.u64(); p.err == nil && n > 0 {
 			s.maxRead = uint32(min(max(n, defaultRead), largestRead))
 		}
@@ -86,8 +86,8 @@ func (s *session) negotiate() error {
 	return nil
 }
 
-// call sends a request and returns the reply. The words are reported to the
-// trace.
+// call sends a request and returns the reply. The trace shows the request as
+// verb and arg.
 func (s *session) call(r request, verb, arg string) (packet, error) {
 	all, err := s.calls([]request{r}, verb, arg)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *session) broken(err error) error {
 	return fetch.Connect.Errorf("connection failed: %w", err)
 }
 
-// bodyFault classifies an error during a body.
+// bodyFault classifies an error that occurs while a body is read.
 func (s *session) bodyFault(err error) error {
 	if err == io.EOF {
 		return err
@@ -205,8 +205,8 @@ func (s *session) close(handle string) error {
 	return err
 }
 
-// A timed is a channel on which an operation, which consists of several reads
-// and writes, has a time limit. The time between two operations is not limited,
+// A timed limits the time of each operation on a channel. An operation consists
+// of several reads and writes. The time between two operations is not limited,
 // because the SSH library reads from the network in the background.
 type timed struct {
 	channel io.ReadWriter
@@ -225,7 +225,8 @@ func newTimed(channel io.ReadWriter, abort func()) *timed {
 	return t
 }
 
-// start starts the time of an operation. The result ends the operation.
+// start starts the time limit of an operation. The caller calls stop at the end
+// of the operation.
 func (t *timed) start() (stop func() bool) {
 	t.timer.Reset(sessions.ReplyTimeout)
 	return t.timer.Stop
@@ -241,7 +242,8 @@ func (t *timed) Write(p []byte) (int, error) {
 	return n, t.fault(err)
 }
 
-// fault returns the error of a read or write.
+// fault returns a timeout error if the time limit has ended a read or write. It
+// replaces io.EOF with io.ErrUnexpectedEOF.
 func (t *timed) fault(err error) error {
 	if err != nil && t.expired.Load() {
 		err = fetch.Timeout.Errorf("server did not answer within %v", sessions.ReplyTimeout)
@@ -268,7 +270,7 @@ func (s *session) traceReceived(line string) { s.ReportRead([]byte(line + "\r\n"
 
 // traceReply reports the first reply to the trace.
 func (s *session) traceReply(all []packet) {
-	p := all[0] // a copy, whose fields are decoded here only
+	p := all[0] // a copy, because decoding changes the packet
 	switch p.kind {
 	case status:
 		code, message := p.u32(), p.str()

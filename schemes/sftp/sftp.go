@@ -35,8 +35,8 @@ type Options struct {
 	// used.
 	HostKey string
 
-	// Key is the file of a private key of the user. If it is "", the keys of
-	// the SSH agent and the default files in ~/.ssh are used.
+	// Key is the name of a file with a private key of the user. If it is "",
+	// the keys of the SSH agent and the default files in ~/.ssh are used.
 	Key string
 }
 
@@ -106,7 +106,7 @@ func locate(u uri.URI) (l locator, err error) {
 // maxPath is the maximum length of a path in bytes.
 const maxPath = 32 << 10
 
-// plan returns the SFTP requests of req.
+// plan returns the SFTP requests that the driver sends for req.
 func plan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {

@@ -47,7 +47,7 @@ func (o Options) trust(t fetch.Target, config *tls.Config) (*trust, error) {
 	return tr, nil
 }
 
-// useFiles makes t verify the server by files of known hosts.
+// useFiles makes t verify the key of the server against known_hosts files.
 func (t *trust) useFiles(files []string, server fetch.Target) error {
 	if files == nil {
 		files = []string{"/etc/ssh/ssh_known_hosts"}
@@ -69,7 +69,7 @@ func (t *trust) useFiles(files []string, server fetch.Target) error {
 	return nil
 }
 
-// A noKey is a key that no server has.
+// A noKey is a key that no server has. The error for it lists the known keys.
 type noKey struct{}
 
 func (noKey) Type() string                        { return "none" }
@@ -77,8 +77,8 @@ func (noKey) Marshal() []byte                     { return []byte("none") }
 func (noKey) Verify([]byte, *ssh.Signature) error { return errors.New("no key") }
 
 // algorithmsOf returns the algorithms of the known keys of a server. Without
-// them, the server could choose a key that is not in the file, although another
-// key of the server is.
+// this list, the server could present a key of another type, which is not in
+// the file.
 func algorithmsOf(known ssh.HostKeyCallback, server string) (all []string) {
 	var mismatch *knownhosts.KeyError
 	if err := known(server, &net.TCPAddr{IP: net.IPv4zero}, noKey{}); !errors.As(err, &mismatch) {

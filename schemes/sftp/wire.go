@@ -60,13 +60,13 @@ func (r request) str(s string) request {
 func (r request) u32(n uint32) request { return binary.BigEndian.AppendUint32(r, n) }
 func (r request) u64(n uint64) request { return binary.BigEndian.AppendUint64(r, n) }
 
-// bytes returns the packet with its length.
+// bytes sets the length field and returns the encoded packet.
 func (r request) bytes() []byte {
 	binary.BigEndian.PutUint32(r, uint32(len(r)-4))
 	return r
 }
 
-// A packet is a packet from the server. Its methods decode the fields in order.
+// A packet is a received SFTP packet. Its methods decode the fields in order.
 // After a malformed field, they return zero values, and err is not nil.
 type packet struct {
 	kind byte
@@ -145,7 +145,7 @@ func (a attributes) time() time.Time {
 	return time.Unix(int64(a.mtime), 0).UTC()
 }
 
-// The type of a file in its mode, as in POSIX.
+// Bits of the mode that contain the type of a file, as in POSIX.
 const (
 	modeType    = 0o170000
 	modeDir     = 0o040000

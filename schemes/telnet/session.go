@@ -67,7 +67,7 @@ func (o Options) newSession(
 	}
 }
 
-// input is the Input of a session.
+// input implements Response.Input for a session.
 type input struct {
 	netConn net.Conn
 	send    func([]byte) (int, error)
@@ -83,7 +83,7 @@ func (i *input) Close() error {
 	return fetch.Unsupported.Errorf("connection does not support closing the sending direction")
 }
 
-// output is the Body of a session.
+// output implements Response.Body for a session.
 type output struct {
 	stream  io.Reader
 	netConn net.Conn

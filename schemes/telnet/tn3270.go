@@ -28,7 +28,7 @@ func screenPlan(*fetch.Request) ([]scheme.Step, error) {
 const model = "IBM-3278-2"
 
 const (
-	maxRecord  = 256 << 10        // bytes
+	maxRecord  = 256 << 10        // maximum size of a record in bytes
 	maxText    = 4 << 10          // maximum length of the text before tn3270 is negotiated, in bytes
 	settleTime = time.Second / 2  // default of Options.Settle
 	screenTime = 10 * time.Second // limit for a screen that does not stop changing
@@ -106,7 +106,7 @@ func (o Options) codePage() (*charmap.Charmap, error) {
 	return nil, fetch.Usage.Errorf("unknown code page %d: must be 37 or 1047", o.CodePage)
 }
 
-// A host is a connection to a tn3270 host.
+// A host reads the screen of a tn3270 host from a connection.
 type host struct {
 	conn      net.Conn
 	settle    time.Duration

@@ -72,7 +72,7 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator, noOptio
 		b.Reader = &netascii{r: t}
 	}
 	if req.Op == fetch.Stat {
-		if t.last { // of a server without options
+		if t.last { // a server without options has sent the complete file
 			resp.Size = int64(len(t.data))
 		}
 		b.Close()

@@ -1,6 +1,6 @@
 package tftp
 
-// help documents tftp URLs.
+// help is the help text about tftp URLs.
 const help = `tftp://HOST[:PORT]/FILE[;mode=octet|netascii]   RFC 3617
 
 A file of a TFTP server. The first slash is not part of the name, so that

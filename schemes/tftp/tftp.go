@@ -21,9 +21,9 @@ const port = 69
 
 // Options configures the tftp scheme. The zero value is valid.
 type Options struct {
-	// BlockSize is the number of bytes of a block that is requested from the
-	// server, from 8 to 65464. Zero means 1428, so that a datagram fits into
-	// one packet of an Ethernet. Servers without options use 512.
+	// BlockSize is the block size in bytes that is requested from the server,
+	// from 8 to 65464. Zero means 1428, so that a datagram fits into one packet
+	// of an Ethernet. Servers without options use 512.
 	BlockSize int
 
 	// If NoOptions is true, no options are sent. Some old servers do not answer
@@ -32,7 +32,7 @@ type Options struct {
 }
 
 const (
-	defaultBlock = 512 // of a server without options
+	defaultBlock = 512 // block size of servers without options
 	usualBlock   = 1428
 	minBlock     = 8 // RFC 2348
 	maxBlock     = 65464

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	firstTimeout = time.Second // until a datagram is sent again; doubled each time
-	maxTries     = 6           // of the same datagram, which takes 63 seconds
+	firstTimeout = time.Second // delay before a datagram is sent again; doubled each time
+	maxTries     = 6           // how often a datagram is sent, within 63 seconds
 	maxUseless   = 1000        // datagrams without a new block
 )
 
-// A transfer is the state of one read request. It is not safe for concurrent
-// use, except for close.
+// A transfer receives the file of one read request. It is not safe for
+// concurrent use, except for abort.
 type transfer struct {
 	conn    net.Conn
 	request request
@@ -30,7 +30,7 @@ type transfer struct {
 	next    uint16 // number of the next block
 	wrapped bool   // block numbers have been reused
 	useless int    // datagrams since the last new block
-	data    []byte // of the last block, not yet read
+	data    []byte // bytes of the last block that are not read yet
 	last    bool   // the last block has arrived
 	err     error  // result of Read after data
 
@@ -39,7 +39,8 @@ type transfer struct {
 }
 
 func newTransfer(conn net.Conn, q request) *transfer {
-	// A longer datagram is cut off, and has one byte more than allowed.
+	// The additional byte shows that a datagram was truncated, because it is
+	// longer than allowed.
 	t := &transfer{conn: conn, request: q, buf: make([]byte, 4+max(q.block, defaultBlock)+1), next: 1}
 	t.agreement = agreement{block: defaultBlock, size: -1}
 	return t
@@ -135,8 +136,8 @@ func (t *transfer) handle(p []byte) (done bool, err error) {
 	return t.block(k)
 }
 
-// block processes a DATA datagram. The number of a block after 65535 is 0, or 1
-// for some servers.
+// block processes a DATA datagram. The block after number 65535 has the number
+// 0, or 1 with some servers.
 func (t *transfer) block(k packet) (done bool, err error) {
 	switch {
 	case k.block == 1 && t.next == 0:
@@ -170,8 +171,8 @@ func (t *transfer) abort(code uint16, err error) error {
 	return err
 }
 
-// setOpen records whether the server expects a datagram, and returns the state
-// before.
+// setOpen records whether the server expects a datagram, and returns the
+// previous value.
 func (t *transfer) setOpen(open bool) (before bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

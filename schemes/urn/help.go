@@ -1,6 +1,6 @@
 package urn
 
-// help documents URNs.
+// help is the help text about URNs.
 const help = `urn:NAMESPACE:NAME[?+R][?=Q][#F]   RFC 8141
 
 A name without a location. fetch follows a redirect to the URL that the template of

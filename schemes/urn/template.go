@@ -11,7 +11,7 @@ import (
 // Template is not valid.
 type Template struct {
 	nid    string // namespace, in lower case
-	prefix string // of the names for which the template is used, in lower case
+	prefix string // prefix of the names to which the template applies, in lower case
 	text   string
 	server string // host:port
 }
@@ -51,9 +51,9 @@ func isTarget(scheme string) bool {
 	return false
 }
 
-// expand returns the URL for n. It returns false if the template is for other
-// names. If the template has no {q}, the q-component becomes the query of the
-// URL.
+// expand inserts n into the template and returns the resulting URL. It returns
+// false if the template does not apply to n. If the template has no {q}, the
+// q-component becomes the query of the URL.
 func (t Template) expand(n name) (u uri.URI, ok bool, err error) {
 	rest, ok := cutPrefixFold(n.nss, t.prefix)
 	if n.nid != t.nid || !ok || rest == "" {
@@ -88,7 +88,7 @@ func escapeValue(s string) string {
 	return strings.NewReplacer("&", "%26", "+", "%2B", ";", "%3B", "=", "%3D").Replace(s)
 }
 
-// known contains the templates for namespaces with stable resolvers.
+// known lists the built-in templates, for namespaces with stable resolvers.
 var known = []Template{
 	{nid: "ietf", prefix: "rfc:", text: "https://www.rfc-editor.org/rfc/rfc{nss}.txt"}, // RFC 2648
 	{nid: "ietf", prefix: "std:", text: "https://www.rfc-editor.org/std/std{nss}.txt"},

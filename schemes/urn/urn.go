@@ -3,8 +3,9 @@
 //
 // Pass the result of [Schemes] to fetch.New. The Response for a URN is a
 // redirect to a URL, which is the result of a template. [Options.Templates]
-// has the templates of the user, for example of a resolver with the interface of
-// RFC 2169. The package has templates for some namespaces with stable resolvers.
+// contains the templates of the user, for example for a resolver with the
+// interface of RFC 2169. The package contains templates for some namespaces
+// with stable resolvers.
 package urn
 
 import (
@@ -118,7 +119,7 @@ func parse(u uri.URI) (n name, err error) {
 	return n, nil
 }
 
-// validNID reports whether s is the identifier of a namespace.
+// validNID reports whether s is a valid namespace identifier in lower case.
 func validNID(s string) bool {
 	if len(s) < 2 || len(s) > 32 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false

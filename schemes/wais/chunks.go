@@ -16,7 +16,7 @@ import (
 type chunks struct {
 	rest  z3950.Retrieval // the missing part of the document; its End may be unknown
 	lease *lease
-	step  int64 // units per request
+	step  int64 // bytes or lines per request
 
 	reading   sync.Mutex // locked during a Read
 	closed    atomic.Bool

@@ -38,11 +38,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return d.retrieve(ctx, req, l)
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// exchange runs first, the first exchange of req, with a lease of a session
-// that allows responses of size bytes.
+// exchange calls the function first, which performs the first exchange of req,
+// with a leased session. The session allows responses of up to size bytes.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, size uint32, first func(*lease) error) error {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {

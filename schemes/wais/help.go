@@ -1,6 +1,6 @@
 package wais
 
-// help documents wais URLs.
+// help is the help text about wais URLs.
 const help = `wais://HOST[:PORT]/DATABASE[?WORDS]   wais://HOST/DATABASE/TYPE/ID   RFC 4156, RFC 1738 3.9
 
 A database is an index: fetch search URL WORDS lists the documents found, with

@@ -11,7 +11,7 @@ import (
 // document if the URL has one.
 type locator struct {
 	database string
-	segment  string // database in the encoding of the URL
+	segment  string // database, percent-encoded as in the URL
 	search   *search
 	document *document
 	lines    *lines // lines of the document; nil: all lines
@@ -56,7 +56,7 @@ func locate(u uri.URI) (l locator, err error) {
 // fit into a PDU header with a two-byte length.
 const maxDatabase = 1 << 10
 
-// parseDatabase returns an error for a database name that freeWAIS would
+// parseDatabase decodes a database name. It rejects a name that freeWAIS would
 // interpret as several databases (byte 0x1F) or as a database on another server
 // ("@").
 func parseDatabase(segment string) (string, error) {
@@ -73,7 +73,7 @@ func parseDatabase(segment string) (string, error) {
 	return name, nil
 }
 
-// parseDocument parses TYPE/ID.
+// parseDocument parses the part TYPE/ID of a URL path.
 func parseDocument(path string) (*document, error) {
 	kind, wpath, ok := strings.Cut(path, "/")
 	if !ok || wpath == "" {

@@ -40,8 +40,8 @@ func (h *results) isNew(r z3950.Record) bool {
 }
 
 // another prepares a search with a larger limit. It returns false if the last
-// response stayed below its limit or had no more documents than the response
-// before.
+// response contained fewer documents than its limit, or not more than the
+// response before.
 func (h *results) another() bool {
 	if h.seen == nil || h.count < h.limit || h.count <= h.previous || h.limit >= maxResults {
 		return false
@@ -63,7 +63,7 @@ func (h *results) noteLimit() {
 	}
 }
 
-// noResult begins the headline of the entry that freeWAIS returns for a search
+// noResult is the beginning of the headline that freeWAIS returns for a search
 // without results.
 const noResult = "Search produced no result."
 

@@ -80,7 +80,8 @@ func checkWords(words string) error {
 	return nil
 }
 
-// maxLike is the maximum number of documents in a search.
+// maxLike is the maximum number of documents that the results of a search
+// should resemble.
 const maxLike = 32
 
 // parameter parses one parameter of a search, such as "max=9". It returns false

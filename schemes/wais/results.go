@@ -66,7 +66,7 @@ type results struct {
 
 const (
 	maxNoted  = 10 // diagnostics of one answer that are reported as notes
-	maxPseudo = 8  // pseudo results that start reads
+	maxPseudo = 8  // maximum number of pseudo results that start reads
 )
 
 // start reads the response up to the first search result, or returns the error
@@ -228,7 +228,7 @@ func (h *results) entries(r z3950.Record) (all []fetch.Entry) {
 // files and mailboxes are excluded, because users trust search results.
 var public = []string{"http", "https", "ftp", "ftps", "gopher", "gophers", "news", "nntp", "snews", "nntps", "wais"}
 
-// entry returns the entry e with the URL of a document.
+// entry returns a copy of e with the URL of the document d.
 func (h *results) entry(e fetch.Entry, d document) (fetch.Entry, bool) {
 	if !isType(d.kind) || checkID(d.id) != nil {
 		return e, false

@@ -17,7 +17,7 @@ import (
 // unknown is the end of a document whose length is not known.
 const unknown = math.MaxInt64
 
-// part returns the range of the document that a request asks for.
+// part returns the range of the document that a request selects.
 func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 	r = z3950.Retrieval{Database: l.database, ID: []byte(l.document.id), Type: []byte(l.document.kind), Unit: z3950.Bytes, End: unknown}
 	if l.lines != nil {

@@ -137,7 +137,7 @@ func (s *session) record() (z3950.Record, error) {
 // freeWAIS crashes on a retrieval from a database that does not exist.
 var errNoAnswer = fetch.Connect.Errorf("server closed the connection without a response; some servers do so if the database does not exist")
 
-// wireFault classifies an error of the connection or of the codec.
+// wireFault classifies an error of the connection or of a malformed message.
 func wireFault(err error) error {
 	if err == io.EOF {
 		return errNoAnswer

@@ -135,7 +135,8 @@ func (p *sourceParser) word() string {
 	return string(w)
 }
 
-// value consumes a word, a string or a list. The value of a list is its words.
+// value consumes a word, a string or a list. It joins the words of a list with
+// spaces.
 func (p *sourceParser) value(depth int) (string, error) {
 	switch {
 	case depth > maxNested:

@@ -1,6 +1,6 @@
 package whois
 
-// help documents whois URLs.
+// help is the help text about whois URLs.
 const help = `whois://HOST[:PORT]/QUERY   whois:QUERY   RFC 3912
 
 The record of a domain, an address or another name. A referral to another server

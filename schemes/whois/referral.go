@@ -10,11 +10,11 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A result contains the facts that the start of a response states.
+// A result contains the facts that examine finds at the start of a response.
 type result struct {
 	server    string // the server or URL of a referral, or ""
 	registrar string // the server of the registrar of a domain, or ""
-	fault     error  // the message of a server that has no such record
+	fault     error  // error if the server has no such record, or nil
 	found     bool   // a line other than a comment has been seen
 }
 
@@ -66,15 +66,15 @@ func (r *result) parse(line string) {
 	}
 }
 
-// missing contains the starts of the messages for a record that does not exist,
-// in lower case.
+// missing lists the prefixes of messages about a record that does not exist, in
+// lower case.
 var missing = []string{
 	"no match for", "no match!", "not found", "no data found", "no entries found", "no object found", "domain not found",
 	"%error:101:", "% no entries found", "the queried object does not exist", "object does not exist",
 }
 
-// isMissing reports whether the first line of a response is the message for a
-// record that does not exist.
+// isMissing reports whether the first line of a response states that the record
+// does not exist.
 func isMissing(line string) bool {
 	line = strings.ToLower(line)
 	for _, m := range missing {
@@ -85,8 +85,9 @@ func isMissing(line string) bool {
 	return false
 }
 
-// location returns the URL of the same record on the server of the referral, or
-// the zero URI. It reports other servers to the trace.
+// location returns the URL of the same record on the server to which the
+// response refers, or the zero URI. It reports servers that are not queried to
+// the trace.
 func (r result) location(req *fetch.Request) uri.URI {
 	if r.registrar != "" {
 		req.Trace.Notef("the registrar has its own server: %s", tty.Escape(r.registrar))

@@ -84,7 +84,7 @@ func checkQuery(q string) error {
 	return nil
 }
 
-// query returns the URL that sends the words of q to the server of u.
+// query returns the URL of a search for the words of q on the server of u.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	if _, err := queryOf(u); err != nil {
 		return uri.URI{}, err

@@ -67,8 +67,8 @@ const (
 	headSize    = 32 << 10
 )
 
-// An answer reads the lines of the answer to a query, without the messages of
-// the server, which start with "%".
+// An answer reads the response to a query line by line. It removes the messages
+// of the server, which start with "%".
 type answer struct {
 	lines *line.Reader
 	out   []byte
@@ -112,7 +112,7 @@ func orTooLong(err error) error {
 	return err
 }
 
-// head reads the start of the answer. The start has the first headSize bytes.
+// head reads the first headSize bytes of the answer, or all if it is shorter.
 func (a *answer) head() ([]byte, error) {
 	var head bytes.Buffer
 	_, err := io.CopyN(&head, a, headSize)

@@ -1,6 +1,6 @@
 package whoispp
 
-// help documents whois++ URLs.
+// help is the help text about whois++ URLs.
 const help = `whois++://HOST[:PORT]/QUERY   RFC 1835
 
 The records that match a query, such as name=ada or template=user;name=ada, or the

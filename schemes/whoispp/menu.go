@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// isListing reports whether an answer has handles or referrals instead of
+// isListing reports whether an answer contains handles or referrals instead of
 // complete records.
 func isListing(head []byte) bool {
 	for l := range strings.Lines(string(head)) {
@@ -37,7 +37,7 @@ func heading(l string) (kind string, words []string, ok bool) {
 	return strings.ToUpper(words[0]), words[1:], true
 }
 
-// A record is one record of an answer.
+// A record is a parsed record of an answer.
 type record struct {
 	kind   string
 	words  []string // template, server handle and local handle
@@ -89,8 +89,8 @@ func (r *record) add(text string) {
 	}
 }
 
-// entry converts a record to an entry. A referral leads to the same query on
-// another server.
+// entry converts a record to a fetch.Entry. A referral leads to the same query
+// on another server.
 func (r *record) entry(base uri.URI) (e fetch.Entry, err error) {
 	e = fetch.Entry{Name: tty.Escape(strings.Join(r.words, " ")), Kind: fetch.Info, Size: -1, Extra: map[string]string{"type": strings.ToLower(tty.Escape(r.kind))}}
 	switch r.kind {
@@ -109,8 +109,8 @@ func (r *record) entry(base uri.URI) (e fetch.Entry, err error) {
 	return e, nil
 }
 
-// referral returns the entry of a referral to the server in the fields HOST-NAME
-// and HOST-PORT.
+// referral adds the URL of a referral to its entry e. The fields HOST-NAME and
+// HOST-PORT name the other server.
 func (r *record) referral(base uri.URI, e fetch.Entry) fetch.Entry {
 	host := r.fields["host-name"]
 	e.Name = tty.Escape(r.fields["server-handle"])

@@ -89,7 +89,7 @@ func decode(b []byte) []byte {
 	return text
 }
 
-// decodeText is decode for a string.
+// decodeText is like decode, but returns a string.
 func decodeText(b []byte) string { return string(decode(b)) }
 
 // maxTokens is the maximum number of XML tokens that are searched for a title.

@@ -22,7 +22,7 @@ func newDriver(env fetch.Env) *driver {
 	return &driver{env: env, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
-// lease is the use of a session by one request.
+// A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
 // isListing reports whether the URL names the records that a search finds.
@@ -50,9 +50,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return d.retrieve(ctx, req, l)
 }
 
-// exchange runs use with a lease of a session. The function use ends the lease.
-// If the server requires a login, exchange requests a credential from env.Login
-// once.
+// exchange calls the function use with a leased session. The function use ends
+// the lease. If the server requires a login, exchange requests a credential
+// from env.Login once.
 func (d *driver) exchange(ctx context.Context, req *fetch.Request, use func(*lease) error) error {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
@@ -168,10 +168,12 @@ func simpler(terms []apdu.Term, code int64) []apdu.Term {
 	return []apdu.Term{t}
 }
 
-// defaultSyntaxes are requested in this order if the URL names no syntax.
+// defaultSyntaxes lists the record syntaxes to request, in this order, if the
+// URL names none.
 var defaultSyntaxes = []string{apdu.USMARC, apdu.XML, apdu.SUTRS, apdu.GRS1}
 
-// present requests records in the first record syntax that the server supports.
+// present sends Present requests, and returns the records in the first record
+// syntax that the server supports.
 func (l locator) present(s *session, first, count int64) (all []apdu.Record, err error) {
 	order := l.syntaxes
 	if order == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/z3950/apdu"
 )
 
-// A condition is a diagnostic code of the Bib-1 set.
+// A condition describes a diagnostic code of the Bib-1 set.
 type condition struct {
 	text  string
 	fault fetch.Fault // 0: fetch.Denied
@@ -86,11 +86,11 @@ func codeOf(err error) int64 {
 	return 0
 }
 
-// closeReasons are the reasons of a Close.
+// closeReasons contains the reasons in Close messages, by their codes.
 var closeReasons = []string{"finished", "shutdown", "system problem", "cost limit", "resources", "security violation",
 	"protocol error", "lack of activity", "peer abort", "unspecified"}
 
-// closed returns the error for a Close of the server.
+// closed returns the error for a Close message of the server.
 func closed(p *apdu.Close) error {
 	reason := "unspecified"
 	if p.Reason >= 0 && p.Reason < int64(len(closeReasons)) {
@@ -103,5 +103,5 @@ func closed(p *apdu.Close) error {
 	return fault.Errorf("server closed the session: %s: %s", reason, tty.Escape(shorten(p.Text)))
 }
 
-// wireFault classifies an error of the connection or of the codec.
+// wireFault classifies an error of the connection or of the BER decoder.
 func wireFault(err error) error { return sessions.MessageFault(err, ber.ErrMalformed) }

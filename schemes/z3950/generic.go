@@ -18,7 +18,7 @@ const (
 	maxGenericLength = 1000    // bytes of a tag
 )
 
-// generic renders a record.
+// A generic renders a GRS-1 record by calling line for each element.
 type generic struct {
 	count int
 	line  func(depth int, tag, value string)

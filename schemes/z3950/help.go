@@ -1,6 +1,6 @@
 package z3950
 
-// help documents z39.50r and z39.50s URLs.
+// help is the help text about z39.50r and z39.50s URLs.
 const help = `z39.50r://HOST[:PORT]/DATABASE?DOCID[;esn=SET][;rs=SYNTAX]   RFC 2056
 z39.50s://HOST[:PORT]/DATABASE[?WORDS[;n=N]][;esn=SET][;rs=SYNTAX]
 

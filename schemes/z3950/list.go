@@ -18,8 +18,8 @@ import (
 var menu = entries.Menu
 
 const (
-	batch      = 20      // records of a Present
-	maxResults = 1 << 14 // records of a listing
+	batch      = 20      // records of a Present request
+	maxResults = 1 << 14 // maximum number of records in a listing
 )
 
 // list returns the response for a search. It sends the search and requests the

@@ -18,7 +18,7 @@ type locator struct {
 	syntaxes   []string // object identifiers; nil: the URL has none
 }
 
-// defaultDatabase is searched by URLs without a database.
+// defaultDatabase is the database of a URL that names none.
 const defaultDatabase = "Default"
 
 const (
@@ -63,7 +63,7 @@ func locate(u uri.URI) (l locator, err error) {
 	return l, err
 }
 
-// parseDatabases parses names that are separated by "+".
+// parseDatabases parses database names that are separated by "+".
 func parseDatabases(path string) (all []string, err error) {
 	path = strings.TrimSuffix(path, "/")
 	if path == "" {
@@ -95,7 +95,7 @@ func parseText(s, what string) (string, error) {
 	return s, nil
 }
 
-// parseParameters parses "esn=B;rs=usmarc+xml;n=3".
+// parseParameters parses parameters such as "esn=B;rs=usmarc+xml;n=3".
 func (l *locator) parseParameters(params string) (err error) {
 	if params == "" {
 		return nil

@@ -30,7 +30,7 @@ const (
 
 const (
 	leaderSize    = 24
-	entrySize     = 12 // of an entry of the directory: tag, length, start
+	entrySize     = 12 // size of a directory entry: tag, length, start
 	maxMARCFields = 10_000
 )
 

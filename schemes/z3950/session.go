@@ -144,7 +144,8 @@ func (s *session) search(l locator) error {
 	return nil
 }
 
-// present requests records. Each record is either a record or a diagnostic.
+// present sends a Present request for records of the result set. Each element
+// of the result is a record or a diagnostic.
 func (s *session) present(first, count int64, elementSet, syntax string) ([]apdu.Record, error) {
 	p := apdu.Present{Set: s.set(), First: first, Count: count, ElementSet: elementSet, Syntax: syntax}
 	request := p.Encode()

@@ -6,15 +6,15 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Role is the kind of a [Segment], such as Host. It determines the style in
-// which the segment is displayed.
+// A Role classifies a [Segment] of a displayed URI, such as its host. It
+// determines the style in which the segment is displayed.
 type Role uint8
 
 const (
 	Plain    Role = iota
 	Userinfo      // includes the "@"; display it dimmed
 	Host          // display it in bold
-	Note          // not part of the URI: a warning about a misleading part of it
+	Note          // warning about a misleading part of the URI; itself not part of the URI
 )
 
 func (r Role) String() string {
@@ -86,8 +86,8 @@ func Segments(u uri.URI) []Segment {
 	return list
 }
 
-// Notes returns warnings for the user about u, such as a host that looks like
-// another one. It returns "" if there are no warnings.
+// Notes returns all notes that [Segments] adds to u as one string. An example
+// is " (host: 10.0.0.1)". It returns "" if there are none.
 func Notes(u uri.URI) string {
 	var notes []string
 	host := u.Host()

@@ -69,7 +69,7 @@ func isDNSName(name string) bool {
 }
 
 // Unicode decodes the "xn--" labels of a host name for display. It decodes a
-// label only if a reader cannot easily confuse the decoded label with another
+// label only if a user cannot easily confuse the decoded label with another
 // name. The letters must belong to one script, or to scripts that Chinese,
 // Japanese or Korean text combines. A label is not decoded if all its letters
 // are Cyrillic or Greek letters that look like Latin letters. Encoding the
@@ -115,7 +115,7 @@ var combinedScripts = []uint32{1<<3 | 1<<4 | 1<<5, 1<<3 | 1<<6, 1<<3 | 1<<7}
 // like Latin letters.
 const latinLookalikes = "асԁеһіјӏорԛѕԝхуъьҽпгѵѡ" + "αηικνορτυω"
 
-// isUnambiguous reports whether a reader can distinguish the decoded label from
+// isUnambiguous reports whether a user can distinguish the decoded label from
 // other names.
 func isUnambiguous(label string) bool {
 	var seen uint32

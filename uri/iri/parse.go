@@ -8,9 +8,9 @@ import (
 )
 
 // Parse parses an IRI entered by a user. The IRI must have a scheme and may
-// contain an IPv6 zone identifier, as in [uri.ParseZone]. Parse returns a URI
-// unchanged, unless its host contains percent-encoded non-ASCII letters. The
-// error is an [*uri.Error].
+// contain an IPv6 zone identifier, as in [uri.ParseZone]. If text is already a
+// URI, Parse does not change it, unless the host contains percent-encoded
+// non-ASCII letters. The error is an [*uri.Error].
 func Parse(text string) (uri.URI, error) {
 	u, err := parseEscaped(text, uri.ParseZone)
 	if err == nil && u.Scheme() == "" {
@@ -24,8 +24,8 @@ func Parse(text string) (uri.URI, error) {
 // [*uri.Error].
 func ParseReference(text string) (uri.URI, error) { return parseEscaped(text, uri.ParseReference) }
 
-// Guess parses a reference entered by a user, in which the scheme may be
-// missing. Unlike [uri.Guess], it accepts non-ASCII letters.
+// Guess parses an IRI that a user entered, possibly without a scheme. Unlike
+// [uri.Guess], it accepts non-ASCII letters. The error is an [*uri.Error].
 func Guess(text, scheme string) (u uri.URI, guessed bool, err error) {
 	if u, err := uri.ParseZone(text); err == nil && isCompleteURI(u) {
 		return u, false, nil
@@ -94,7 +94,7 @@ func unescapedOffset(text string, offset int) int {
 // checkChars returns an error if text is not UTF-8 or contains a character that
 // is not allowed in an IRI (RFC 3987 sections 2.2 and 4.1).
 func checkChars(text string) error {
-	private := false // in the query, where private-use characters are allowed
+	private := false // inside the query, which may contain private-use characters
 	fragment := false
 	for i, r := range text {
 		switch {

@@ -17,7 +17,8 @@ func Bar(value, limit int64) template.HTML {
 		`<rect width="` + number(share(value, limit)*100) + `" height="1"/></svg>`)
 }
 
-// height is the height of the charts of Columns and Area in units of the drawing.
+// height is the height of the charts that Columns and Area return, in SVG
+// units.
 const height = 40
 
 // Columns returns a chart with a column for each element of columns. A column
@@ -76,7 +77,7 @@ func open(b *strings.Builder, class, label string, width int) {
 		strconv.Itoa(max(width, 1)) + ` ` + number(height) + `" preserveAspectRatio="none">`)
 }
 
-// share returns value/limit, which is at least 0 and at most 1.
+// share returns value/limit, limited to the range from 0 to 1.
 func share(value, limit int64) float64 {
 	if value <= 0 || limit <= 0 {
 		return 0

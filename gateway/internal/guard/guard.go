@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Level is the trust in the URL of a request.
+// A Level expresses how far the URL of a request is trusted.
 type Level uint8
 
 const (
@@ -26,19 +26,19 @@ const (
 	Confirmed              // the user entered the URL and confirmed that its server is private
 )
 
-// A Permission is the trust in the URL of a request, and its source. Source is
-// the page that contains the link if Level is Link.
+// A Permission combines the trust in the URL of a request with the page that
+// contains the link. Source is that page if Level is Link.
 type Permission struct {
 	Level  Level
 	Source fetch.Source
 
-	// If AnyQuery is true, the permission applies to the URL with any query. It
-	// is for the targets of forms, and for links only.
+	// AnyQuery extends the permission to all queries of the URL, for the target
+	// of a form. It has an effect only if Level is Link.
 	AnyQuery bool
 }
 
-// A Key signs links and tokens. A new Key invalidates the links and tokens of
-// other Keys.
+// A Key signs links and tokens. It rejects links and tokens that another Key
+// signed.
 type Key struct{ secret [32]byte }
 
 // NewKey returns a random Key.
@@ -123,8 +123,8 @@ func (k *Key) mac(of kind, first, second string) string {
 	return encoding.EncodeToString(h.Sum(nil)[:macSize])
 }
 
-// targetText returns the signed part of a URL, which has no fragment. The target
-// of a form has no query.
+// targetText returns the part of a URL that a signature covers. It omits the
+// fragment, and the query if the URL is the target of a form.
 func targetText(of kind, target uri.URI) string {
 	text, _, _ := strings.Cut(target.Unredacted(), "#")
 	if of == kindForm {
@@ -158,7 +158,7 @@ func decodeSource(text string) (s fetch.Source, ok bool) {
 	return s, err == nil
 }
 
-// A Purpose is the purpose of a token.
+// A Purpose restricts a token to one use.
 type Purpose string
 
 const (

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// An Origin is the origin of a request, as far as its header shows.
+// An Origin classifies the page or program that sent a request, as far as its
+// header shows.
 type Origin uint8
 
 const (

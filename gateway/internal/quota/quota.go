@@ -21,20 +21,21 @@ type Limits struct {
 	Bytes       int // response bytes per second, averaged over a minute
 }
 
-// maxClients is the number of clients that a Table remembers when they have no
-// connection and no running request.
+// maxClients is the maximum number of idle clients in a Table. An idle client
+// has no connection and no running request.
 const maxClients = 16 << 10
 
-// A Table contains the clients of a server. It is safe for concurrent use.
+// A Table counts the connections, requests and bytes of each client of a
+// server. It is safe for concurrent use.
 type Table struct {
 	limits Limits
 
 	mu      sync.Mutex
 	clients map[netip.Prefix]*client
-	idle    *list.List // clients without connections and running requests; the latest is the first
+	idle    *list.List // clients without connections and running requests; the latest comes first
 }
 
-// A client contains the use of a client: its connections, requests and bytes.
+// A client records the connections, requests and bytes of one client.
 type client struct {
 	prefix               netip.Prefix
 	connections, running int
@@ -57,8 +58,9 @@ func prefixOf(a netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(a, bits).Masked()
 }
 
-// claim calls take with the client at an address while the Table is locked. If
-// take returns false, claim returns nil.
+// claim calls the function take with the client at an address, and returns the
+// client. It returns nil if take returns false. The Table is locked during the
+// call.
 func (t *Table) claim(a netip.Addr, take func(*client) bool) *client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +82,7 @@ func (t *Table) claim(a netip.Addr, take func(*client) bool) *client {
 	return c
 }
 
-// release calls give with a client while the Table is locked.
+// release calls the function give with a client while the Table is locked.
 func (t *Table) release(c *client, give func(*client)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,8 +90,8 @@ func (t *Table) release(c *client, give func(*client)) {
 	t.settle(c)
 }
 
-// settle updates the list of idle clients after a change of c, and forgets the
-// clients that were idle for the longest time if there are too many.
+// settle updates the list of idle clients after a change of c. If the list is
+// too long, it removes the clients that were idle for the longest time.
 func (t *Table) settle(c *client) {
 	if c.idle != nil {
 		t.idle.Remove(c.idle)
@@ -104,8 +106,9 @@ func (t *Table) settle(c *client) {
 	}
 }
 
-// Connect reports whether the client at an address can open another connection.
-// The caller calls the function release when the connection is closed.
+// Connect counts a new connection of the client at an address. It returns false
+// if the client has too many connections. The caller must call release when the
+// connection is closed.
 func (t *Table) Connect(a netip.Addr) (release func(), ok bool) {
 	c := t.claim(a, func(c *client) bool {
 		if c.connections >= t.limits.Connections {
@@ -126,9 +129,9 @@ type Use struct {
 	client *client
 }
 
-// Begin reports whether the client at an address can send another request now.
-// The caller calls [Use.End] when the request has ended. A rejected request does
-// not count.
+// Begin counts a new request of the client at an address. It returns false if
+// the client has reached a limit. The caller calls [Use.End] when the request
+// has ended. A rejected request does not count.
 func (t *Table) Begin(a netip.Addr) (*Use, bool) {
 	c := t.claim(a, func(c *client) bool {
 		if c.running >= t.limits.Running || !c.requests.Allow() {
@@ -146,7 +149,7 @@ func (t *Table) Begin(a netip.Addr) (*Use, bool) {
 // End ends the request. It must be called once.
 func (u *Use) End() { u.table.release(u.client, func(c *client) { c.running-- }) }
 
-// Wait waits until the client can receive n further bytes. All requests of the
+// Wait blocks until the client may receive n further bytes. All requests of the
 // client share one limit. Wait returns the error of ctx, or an error if the
 // deadline of ctx is too early.
 func (u *Use) Wait(ctx context.Context, n int) error {

@@ -80,7 +80,7 @@ func add(ctx context.Context, f frontier.Frontier, n int) error {
 	return err
 }
 
-// page returns the nth URL.
+// page returns the nth URL as an item of the frontier.
 func page(n int) frontier.Item {
 	host := fmt.Sprintf("host%d.example.org", n%hosts)
 	text := fmt.Sprintf("https://%s/some/path/of/usual/length/%d.html", host, n)
@@ -110,7 +110,7 @@ func visit(ctx context.Context, f frontier.Frontier, n int) error {
 	return nil
 }
 
-// results returns successful visits of items.
+// results returns the results of successful visits to items.
 func results(items []frontier.Item) []frontier.Result {
 	var all []frontier.Result
 	for _, item := range items {

@@ -40,7 +40,7 @@ func (tr *trial) control(host string, change func(*frontier.HostControl)) int64 
 	return n
 }
 
-// testControl checks the settings of hosts.
+// testControl checks that Control pauses, excludes and delays hosts.
 func testControl(t *testing.T, e Engine) {
 	start := func(t *testing.T) *trial {
 		tr := newTrial(t, e)
@@ -126,7 +126,7 @@ func testControl(t *testing.T, e Engine) {
 		tr.control("a", func(c *frontier.HostControl) { c.Delay = 20 * time.Second })
 		tr.must(tr.Evict(tr.ctx))
 		tr.advance(19 * time.Second)
-		tr.lease("w", "b", 1) // its lease has ended too
+		tr.lease("w", "b", 1) // Evict has also ended the lease of b
 		tr.noClaim("the process of the lease may have sent a request before Evict")
 		tr.advance(time.Second)
 		tr.lease("w", "a", 1)

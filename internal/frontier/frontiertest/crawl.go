@@ -35,7 +35,7 @@ func testCrawl(t *testing.T, e Engine, pages int) {
 
 const (
 	workers   = 4
-	hostDelay = 10 * time.Millisecond // between two leases of a host
+	hostDelay = 10 * time.Millisecond // minimum time between two leases of a host
 	ttl       = time.Hour
 )
 
@@ -115,7 +115,8 @@ func (w *web) visit(handle func(worker int) frontier.Frontier) {
 }
 
 // checkFenced checks that Complete rejects the lease of the stopped worker
-// after another worker has claimed the host. It does nothing for other hosts.
+// after another worker has claimed the host. It does nothing if the lease was
+// for another host.
 func (w *web) checkFenced(f frontier.Frontier, host string) {
 	w.mu.Lock()
 	dead := w.dead
@@ -190,7 +191,7 @@ func (w *web) stops(ls []*frontier.Lease) bool {
 	return true
 }
 
-// visitHost visits pages of the host that the lease l is for.
+// visitHost visits pages of the host to which the lease l belongs.
 func (w *web) visitHost(f frontier.Frontier, l *frontier.Lease) error {
 	w.checkFenced(f, l.Host)
 	items := l.Items

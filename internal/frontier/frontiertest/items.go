@@ -79,7 +79,7 @@ func testRuns(t *testing.T, e Engine) {
 	}
 	seed.Depth, seed.Meta = 7, []byte("again")
 	seed.Via = leaf.Key
-	tr.add(1, seed, lasting) // items in state Kept stay so
+	tr.add(1, seed, lasting) // items in the state Kept remain in this state
 	tr.want(frontier.Pending, seed.URL, waiting.URL)
 	again := tr.lease("w", "a", 9).Items[0]
 	if again.Depth != 7 || string(again.Meta) != "again" || !again.Via.IsZero() {
@@ -140,7 +140,7 @@ func testTwoHandles(t *testing.T, e Engine) {
 	if _, fresh, err := one.Begin(one.ctx, nil); !fresh || err != nil {
 		t.Fatal(fresh, err)
 	}
-	two.add(1, seed) // in the run that the first handle started
+	two.add(1, seed) // adds to the run that the first handle has started
 	one.want(frontier.Pending, seed.URL)
 	two.must(two.Evict(two.ctx))
 	if err := one.Extend(one.ctx, l, time.Minute); !errors.Is(err, frontier.ErrFenced) {
@@ -238,8 +238,8 @@ func testLimit(t *testing.T, e Engine) {
 	tr.add(2, from(url("a", 1)), from(url("a", 2)), from(url("a", 9)))
 }
 
-// testPostpone checks that a postponed item remains pending, but is not claimed before
-// the next call of Begin.
+// testPostpone checks that a postponed item remains pending, but is not claimed
+// before the next call of Begin.
 func testPostpone(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(2, url("a", 1), url("a", 2))
@@ -291,8 +291,8 @@ func testRevive(t *testing.T, e Engine) {
 	tr.want(frontier.Excluded, "http://a/3")
 }
 
-// wantMeta checks the meta of an item, and that Metas returns nothing for an
-// unknown key.
+// wantMeta checks that Metas returns want for the item with the key k, and
+// nothing for an unknown key.
 func (tr *trial) wantMeta(k frontier.Key, want string) {
 	tr.Helper()
 	got, err := tr.Metas(tr.ctx, []frontier.Key{frontier.KeyOf("unknown"), k})

@@ -17,8 +17,8 @@ import (
 // the frontier. If the variable is set, the process runs victim.
 const environ = "FRONTIERTEST_PLACE"
 
-// Main runs the child process of testKill, which never returns from Main. In
-// other processes, Main does nothing. TestMain must call Main.
+// Main runs victim and never returns in a child process that testKill has
+// started. In other processes, Main does nothing. TestMain must call Main.
 func Main(e Engine) {
 	if place := os.Getenv(environ); place != "" {
 		fmt.Fprintln(os.Stderr, victim(e, place))
@@ -28,7 +28,7 @@ func Main(e Engine) {
 
 const (
 	batch  = 16
-	record = 100 // size of a record, in bytes
+	record = 100 // size of a WARC record, in bytes
 )
 
 // victim completes batches of results until the process is killed. It prints

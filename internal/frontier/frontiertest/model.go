@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A model is a simple frontier in memory. Tests compare the tested engine with
-// it.
+// A model is a simple in-memory implementation of a frontier. Tests compare the
+// tested engine with it.
 type model struct {
 	now      func() time.Time
 	run      int64
@@ -175,8 +175,8 @@ func (m *model) more(l *frontier.Lease, n int) (items []*modelItem) {
 	return items
 }
 
-// complete records results and the ends of files. It reports whether all
-// arguments are valid.
+// complete records results and the end offsets of WARC files. It reports
+// whether all arguments are valid.
 func (m *model) complete(rs []frontier.Result, ends map[string]int64) bool {
 	claimed := map[string]frontier.Key{}
 	for _, r := range rs {

@@ -171,10 +171,10 @@ func (p *play) randomResult(l *frontier.Lease) frontier.Result {
 			c.File, c.Offset, c.Length, c.ID, c.Proof = fmt.Sprint("w", p.intn(2)), int64(p.intn(256)), 9, "urn:uuid:1", "sha1:A"
 			c.Modified, c.Validator, c.Media, c.Code = p.now().Add(-time.Hour), `"etag"`, "text/html", 200
 		case 2:
-			other := url(p.randomHost(), p.intn(6)) // the capture of another URL
+			other := url(p.randomHost(), p.intn(6)) // URL of a capture that differs from the URL of the item
 			c.Key, c.URL = other.Key, other.URL
 		case 3:
-			c.Path = "" // not in the tree
+			c.Path = "" // the capture has no file in the tree
 		}
 		r.Capture = c
 		if c.Path != "" {

@@ -57,7 +57,7 @@ type play struct {
 	e      Engine
 	model  *model
 	script []byte
-	leases []*frontier.Lease // valid leases and lost leases
+	leases []*frontier.Lease // leases that are valid, and leases that have ended
 	log    []string
 }
 
@@ -77,7 +77,7 @@ func (p *play) end() {
 	}
 }
 
-// intn decodes the next number in the script, which is less than limit.
+// intn returns the next number in the script, reduced to less than limit.
 func (p *play) intn(limit int) int {
 	if len(p.script) == 0 {
 		return 0
@@ -141,7 +141,8 @@ func (p *play) step() {
 	}
 }
 
-// rareOperation runs a rare operation.
+// rareOperation runs an operation that the script seldom selects, such as
+// Evict.
 func (p *play) rareOperation() {
 	switch p.intn(6) {
 	case 5:
@@ -212,14 +213,14 @@ func (p *play) compare() {
 	want := p.model.stats()
 	for name, h := range p.model.hosts {
 		if h.leased && !h.until.After(p.now()) && len(p.model.ready(name)) == 0 {
-			want.NextDue = st.NextDue // Claim computes it again only if it finds the expired lease
+			want.NextDue = st.NextDue // Claim updates NextDue only when it finds the expired lease
 		}
 		if h.leased && p.model.postponedOnly(name) {
-			want.NextDue, want.Open = st.NextDue, st.Open // corrected by Claim, too
+			want.NextDue, want.Open = st.NextDue, st.Open // Claim updates these values later
 		}
 	}
 	want.Time, want.Note, want.Started, want.Ended = st.Time, st.Note, st.Started, st.Ended
-	want.Waiting = st.Waiting // as exact as NextDue; the named cases test it
+	want.Waiting = st.Waiting // not compared, because it is only as exact as NextDue; other tests check it
 	p.equal("Stats", st, want)
 	own, others, err := p.Counts(p.ctx)
 	p.checkError(err, false)

@@ -40,7 +40,7 @@ func testRead(t *testing.T, e Engine) {
 		t.Errorf("NewestCaptures: %+v, %v", found, err)
 	}
 	first, err := tr.CapturesByDigest(tr.ctx, [][32]byte{old.Digest, full.Digest, {1}})
-	if err != nil || len(first) != 1 || first[full.Digest] != full { // the capture old has no record
+	if err != nil || len(first) != 1 || first[full.Digest] != full { // the older capture has no record
 		t.Errorf("CapturesByDigest: %+v, %v", first, err)
 	}
 	names, err := tr.NameOwners(tr.ctx, []string{"news", "news/1", "News", ""})

@@ -70,7 +70,7 @@ func testRelocate(t *testing.T, e Engine) {
 	}
 }
 
-// testSeal checks that a seal is removed by a change.
+// testSeal checks that a change of the database removes the seal.
 func testSeal(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(1, url("a", 1))

@@ -18,7 +18,7 @@ import (
 // An Engine is an implementation of [frontier.Frontier] that is tested.
 type Engine struct {
 	// Place returns the location of a new frontier. This process and other
-	// processes can open the location.
+	// processes can open the frontier there.
 	Place func(t testing.TB) string
 
 	// Open opens the frontier at the given place. It uses the function now as
@@ -172,7 +172,7 @@ func (tr *trial) want(s frontier.State, urls ...string) {
 	}
 }
 
-// url returns the nth item of host.
+// url returns an item with the nth URL of host.
 func url(host string, n int) frontier.Item {
 	text := fmt.Sprintf("http://%s/%d", host, n)
 	return frontier.Item{Key: frontier.KeyOf(text), URL: text, Host: host}

@@ -13,25 +13,26 @@ import (
 
 // AbandonOptions configures Abandon.
 type AbandonOptions struct {
-	Quiet  time.Duration // minimum time since the worker was active
+	Quiet  time.Duration // minimum time since the last activity of the worker
 	Stored []string      // names of finished files of the worker whose objects are in the store
 	DryRun bool          // if true, Abandon changes nothing
 }
 
-// An Abandoned describes what Abandon changes.
+// An Abandoned counts the changes that Abandon has made, or would make without
+// DryRun.
 type Abandoned struct {
-	Stored  int64 // files that become recorded as stored
+	Stored  int64 // files that Abandon records as stored
 	Files   int64 // lost WARC files of the worker
 	Records int64 // captures whose records are in these files
 	URLs    int64 // URLs that become pending
 	Leases  int64 // leases that end
 }
 
-// Abandon excludes a worker whose directory is lost from the crawl. Its later
-// calls fail with frontier.ErrAbandoned. Its files in the store remain a part of
-// the crawl. The captures in its other files count as lost, and their URLs become
-// pending. If the run has ended, Abandon continues it for these URLs. A new
-// directory can take the name of the worker.
+// Abandon removes a worker from the crawl, because its directory is lost. Its
+// later calls fail with frontier.ErrAbandoned. Its files in the store remain a
+// part of the crawl. The captures in its other files count as lost, and their
+// URLs become pending. If the run has ended, Abandon continues it for these
+// URLs. A new directory can take the name of the worker.
 //
 // Abandon returns an error if the worker was active during the last
 // AbandonOptions.Quiet.
@@ -53,7 +54,7 @@ func Abandon(ctx context.Context, f frontier.Frontier, worker string, o AbandonO
 			return fmt.Errorf("the worker %s was active %v ago: wait until it is silent for %v",
 				worker, silent.Round(time.Second), o.Quiet)
 		}
-		stored := append([]string{}, o.Stored...) // not null
+		stored := append([]string{}, o.Stored...) // not nil, because nil would become null
 		if err := t.countAbandoned(worker, stored, &a); err != nil || o.DryRun {
 			return err
 		}
@@ -62,11 +63,13 @@ func Abandon(ctx context.Context, f frontier.Frontier, worker string, o AbandonO
 	return a, err
 }
 
-// lostFiles is the condition of a file f of the worker $1 that is lost. The
-// parameter $2 contains the names of further files in the store.
+// lostFiles is the SQL condition that a file f of the worker $1 is lost,
+// because it is not in the store. The parameter $2 contains the names of stored
+// files that the database does not record as stored.
 const lostFiles = "f.worker = $1 and f.state < 2 and not (f.state = 1 and f.name = any($2::text[]))"
 
-// lostURLs selects the URLs whose most recent capture is in a lost file.
+// lostURLs selects the retrieved URLs whose most recent capture is in a lost
+// file.
 const lostURLs = "from url u join capture c on c.id = u.last join file f on f.id = c.file where " + lostFiles +
 	" and u.state in (1, 2)"
 
@@ -83,7 +86,7 @@ func (t *tx) countAbandoned(worker string, stored []string, a *Abandoned) error 
 	return t.send(&b)
 }
 
-// abandon makes the changes of Abandon.
+// abandon makes the changes to the database that Abandon describes.
 func (t *tx) abandon(worker string, stored []string) error {
 	var rows []*row
 	var b pgx.Batch
@@ -135,12 +138,12 @@ type WorkerState struct {
 	Name              string
 	Beat              time.Time     // time of the most recent claim, report or upload
 	Silent            time.Duration // time since Beat
-	URLRate, ByteRate float64       // numbers per second of the most recent report
+	URLRate, ByteRate float64       // URLs and bytes per second, according to the most recent report
 	Leases            int64         // hosts that the worker has leased
 	Files             int64         // WARC files
 	Stored            int64         // WARC files that are in the store
-	Waiting           int64         // finished WARC files that wait for their upload
-	Spool             int64         // bytes of the waiting files
+	Waiting           int64         // finished WARC files that are not in the store yet
+	Spool             int64         // total size of these files, in bytes
 }
 
 // Workers returns the workers of a shared crawl, ordered by name.

@@ -45,9 +45,9 @@ func checkItems(items []frontier.Item) error {
 	return nil
 }
 
-// queueLoad queues statements that read the rows of items and of links of results
-// without locks. It assumes that the run of the most recent transaction is still
-// the newest run.
+// queueLoad queues statements that read the rows and hosts of items, and of the
+// links in results, without locks. It assumes that the run of the most recent
+// transaction is still the newest run.
 func (t *tx) queueLoad(b *pgx.Batch, items []frontier.Item, rs []frontier.Result) {
 	t.loadRun = t.e.run.Load()
 	wanted, names := map[frontier.Key]bool{}, map[string]bool{}
@@ -72,8 +72,8 @@ func (t *tx) queueLoad(b *pgx.Batch, items []frontier.Item, rs []frontier.Result
 	t.expected = len(wanted)
 }
 
-// loaded counts the rows of queueLoad. It returns errRetry if there is a newer
-// run.
+// loaded subtracts the rows that queueLoad has found from t.expected. It
+// returns errRetry if queueLoad has assumed an older run.
 func (t *tx) loaded() error {
 	if t.run != t.loadRun {
 		return errRetry
@@ -83,8 +83,7 @@ func (t *tx) loaded() error {
 }
 
 // lock locks the hosts of demands and then the rows of keys, and reads them
-// again.
-// It also reserves numbers for the expected rows and n captures.
+// again. It also reserves numbers for the expected rows and n captures.
 func (t *tx) lock(demands []demand, keys [][]byte, n int) error {
 	if len(demands) == 0 && len(keys) == 0 {
 		return nil

@@ -35,7 +35,7 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 	}
 }
 
-// queueCaptures queues one statement for all new captures.
+// queueCaptures queues one statement that inserts all new captures.
 func (t *tx) queueCaptures(b *pgx.Batch) {
 	n := len(t.captures)
 	ids, items, runs, times, sizes := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n), make([]int64, n)
@@ -70,15 +70,16 @@ func (t *tx) queueCaptures(b *pgx.Batch) {
 		paths, files, offsets, lengths, records, proofs, checksums)
 }
 
-// captureColumns lists the columns that captureRow scans, of the tables capture
-// c, url u and file f.
+// captureColumns lists the columns that a captureRow reads. The aliases of the
+// tables capture, url and file are c, u and f.
 const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time, c.kind, c.media, c.code, c.size,
 	c.digest, c.validator, c.modified, c.path, f.name, c.at, c.bytes, c.record, c.proof, c.checksum`
 
-// captureTables joins the tables of captureColumns.
+// captureTables is the SQL clause that joins the tables of captureColumns.
 const captureTables = " from capture c join url u on u.id = c.item left join file f on f.id = c.file "
 
-// captureRow is a row of the table capture, or null values.
+// captureRow contains the captureColumns of one row. All values are null if an
+// item has no capture.
 type captureRow struct {
 	id, run, time, size, modified, at, bytes, checksum      pgtype.Int8
 	code                                                    pgtype.Int4
@@ -115,10 +116,12 @@ func scanCapture(rows pgx.Rows) (c frontier.Capture, id int64, err error) {
 const itemColumns = `u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run,
 	case when u.run = (select run from book) then u.attempts else 0 end, u.note, u.last, ` + captureColumns
 
-// lastCapture joins the tables of itemColumns to a table url u.
+// lastCapture is the SQL clause that joins the most recent capture and its file
+// to the table url, whose alias is u.
 const lastCapture = " left join capture c on c.id = u.last left join file f on f.id = c.file "
 
-// scanItem reads an item and its row number, and then the values of more.
+// scanItem reads an item and its row number. It reads the following columns
+// into the variables in more.
 func scanItem(rows pgx.Rows, more ...any) (item frontier.Item, id int64, err error) {
 	var key, url, via, note []byte
 	var wait, last pgtype.Int8

@@ -70,8 +70,8 @@ type readyItem struct {
 }
 
 // queueReady queues a statement that reads up to n ready items of each host,
-// except the items with the row numbers in without. It calls add for each item,
-// in the order of the hosts.
+// except the items whose row numbers are in the list without. It calls add for
+// each item, in the order of the hosts.
 func queueReady(b *pgx.Batch, hosts []int64, n int, without []int64, add func(readyItem)) {
 	b.Queue(readyItems, hosts, n, without).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -90,8 +90,8 @@ func queueReady(b *pgx.Batch, hosts []int64, n int, without []int64, add func(re
 	})
 }
 
-// claim leases locked hosts. If all items of a host must wait, the host is due
-// later, and its previous lease remains valid.
+// claim leases hosts that this transaction has locked. If all items of a host
+// must wait, the host becomes due later, and its previous lease remains valid.
 func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls []*frontier.Lease, err error) {
 	until := t.now + max(ttl.Microseconds(), 1)
 	leased := map[int64]bool{}
@@ -128,8 +128,8 @@ func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls [
 	return ls, t.postpone(idle)
 }
 
-// busyTime is the time in microseconds after which Claim considers a host again
-// to which other transactions add URLs.
+// busyTime is the delay in microseconds before Claim considers a host again
+// that other transactions have locked to add URLs.
 const busyTime = 10_000
 
 // postpone makes hosts without a ready URL due later, or not at all. It does not

@@ -33,8 +33,8 @@ func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]i
 	if err := t.loaded(); err != nil {
 		return err
 	}
-	// Every transaction locks its hosts in one order, so the host of the lease is
-	// verified after it is locked.
+	// All transactions lock their hosts in the same order, so the lease is
+	// verified only after its host is locked.
 	demands, keys := []demand{{name: l.Host, wait: pgtype.Int8{Int64: farFuture, Valid: true}, share: true}}, [][]byte(nil)
 	for i := range rs {
 		r := &rs[i]
@@ -86,8 +86,9 @@ func (t *tx) store(h *host, rs []frontier.Result, ends map[string]int64) error {
 		queueNames(b, names)
 		t.queueCounters(b, h, rs)
 	})
-	// All hosts of a worker use the same file. Its row is locked late, because the
-	// lock makes other transactions of the worker wait.
+	// A worker writes the records of all hosts to the same file. The row of the
+	// file is locked late, because other transactions of the worker wait for
+	// this lock.
 	for _, file := range slices.Sorted(maps.Keys(ends)) {
 		t.last.Queue(`insert into file (name, ends, worker, incarnation) values ($1, $2, $3, $4)
 			on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`,
@@ -96,8 +97,8 @@ func (t *tx) store(h *host, rs []frontier.Result, ends map[string]int64) error {
 	return err
 }
 
-// retryColumn returns the value of the column wait for a result with the state
-// Pending.
+// retryColumn returns the value in the column "wait" for a result with the
+// state Pending.
 func (t *tx) retryColumn(r *frontier.Result) pgtype.Int8 {
 	if r.Postpone {
 		return pgtype.Int8{Int64: farFuture, Valid: true}
@@ -105,7 +106,7 @@ func (t *tx) retryColumn(r *frontier.Result) pgtype.Int8 {
 	return t.waitColumn(r.Retry)
 }
 
-// result records a result of the host h without its links, in memory.
+// result records a result for the host h in memory, without its links.
 func (t *tx) result(h *host, r *frontier.Result) error {
 	u := t.rows[r.Item.Key]
 	if u == nil {

@@ -12,14 +12,15 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// control contains the settings of a host in the table host.
+// control contains the settings of a host, as stored in the table host.
 type control struct {
 	held         pgtype.Int8
 	delay, crawl int64
 	excluded     bool
 }
 
-// controlColumns lists the columns of the table host, with the alias t.
+// controlColumns lists the columns that a control reads. The alias of the table
+// host is t.
 const controlColumns = "t.held, t.delay, t.crawl, t.excluded"
 
 func (c *control) fields() []any { return []any{&c.held, &c.delay, &c.crawl, &c.excluded} }
@@ -34,7 +35,7 @@ func (c *control) export(name string) frontier.HostControl {
 
 func (e *engine) Control(ctx context.Context, name string, change func(*frontier.HostControl)) (excluded int64, err error) {
 	var id int64
-	var starts bool // whether the host becomes excluded
+	var starts bool // if true, this call excludes the host
 	err = e.write(ctx, shared, func(t *tx) error {
 		var c control
 		err := t.QueryRow(t.ctx, "select id, "+controlColumns+" from host t where name = $1 for update", name).
@@ -71,12 +72,13 @@ func (e *engine) Control(ctx context.Context, name string, change func(*frontier
 	return excluded, err
 }
 
-// excludedRows is the number of URLs that excludePending excludes.
+// excludedRows is the maximum number of URLs that one call of excludePending
+// excludes.
 const excludedRows = 5000
 
 // excludePending excludes some of the pending URLs of a host and returns their
-// number. A worker that claims one of the other URLs excludes it as well, so no
-// long transaction is necessary.
+// number. One long transaction is not necessary, because a worker that claims
+// one of the remaining URLs also excludes it.
 func (e *engine) excludePending(ctx context.Context, host int64) (n int64, err error) {
 	err = e.write(ctx, shared, func(t *tx) error {
 		if err := t.exec("select from host where id = $1 for update", host); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// queueCounters queues statements that count the results of visits to the host
-// h. A worker changes only its own counters, so that workers do not wait for each
-// other.
+// queueCounters queues statements that add the results of visits to the host h
+// to the counters. A worker changes only its own counters, so that workers do
+// not wait for each other.
 func (t *tx) queueCounters(b *pgx.Batch, h *host, rs []frontier.Result) {
 	changes, objects := frontier.Counters(rs)
 	if objects != 0 {
@@ -26,8 +26,8 @@ func (t *tx) queueCounters(b *pgx.Batch, h *host, rs []frontier.Result) {
 	}
 }
 
-// queueErrorCounts queues a statement that reads the number of results of the run
-// with each class of error.
+// queueErrorCounts queues a statement that reads the number of failed results
+// of the run for each class of error into st.Errors.
 func queueErrorCounts(b *pgx.Batch, st *frontier.Stats) {
 	b.Queue("select name, sum(n)::bigint from counter where name like 'error %' group by name").Query(func(rows pgx.Rows) error {
 		for rows.Next() {

@@ -10,9 +10,9 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// flush writes all changed rows and hosts, and the statements that the function
-// more queues after them. It returns the number of new links that another worker
-// added at the same time.
+// flush writes all changed rows and hosts to the database, and executes the
+// statements that the function more queues. It returns the number of new links
+// that were not inserted, because another worker added them at the same time.
 func (t *tx) flush(more func(*pgx.Batch)) (lost int, err error) {
 	if err := t.assignIDs(); err != nil {
 		return 0, err
@@ -60,8 +60,8 @@ func (t *tx) flush(more func(*pgx.Batch)) (lost int, err error) {
 	return lost, nil
 }
 
-// assignIDs gives row numbers to new rows and captures, in the order in which
-// they were created. It reads more numbers if too few are reserved.
+// assignIDs assigns row numbers to new rows and captures, in the order in which
+// they were created. It reserves more numbers if too few are reserved.
 func (t *tx) assignIDs() error {
 	if rows, captures := len(t.created)-len(t.numbers.rows), len(t.captures)-len(t.numbers.captures); rows > 0 || captures > 0 {
 		var b pgx.Batch
@@ -100,8 +100,8 @@ func queueIDs(b *pgx.Batch, sequence string, n int, ids *[]int64) {
 	})
 }
 
-// insertRows queues a statement that inserts rows in the order of their keys, so
-// that two transactions cannot wait for each other. After the batch, the result
+// insertRows queues a statement that inserts rows in the order of their keys,
+// so that two transactions cannot deadlock. After the batch is sent, the result
 // contains the keys of the inserted rows.
 func (t *tx) insertRows(b *pgx.Batch, rows []*row) map[frontier.Key]bool {
 	slices.SortFunc(rows, func(a, b *row) int { return bytes.Compare(a.key[:], b.key[:]) })
@@ -135,7 +135,8 @@ func (t *tx) insertRows(b *pgx.Batch, rows []*row) map[frontier.Key]bool {
 	return inserted
 }
 
-// updateRows queues a statement that writes rows, which are locked.
+// updateRows queues a statement that updates rows. The transaction must have
+// locked them.
 func updateRows(b *pgx.Batch, rows []*row) {
 	n := len(rows)
 	ids, runs, waits, lasts := make([]int64, n), make([]int64, n), make([]*int64, n), make([]*int64, n)

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// A lock is the strength of the lock of a host. PostgreSQL permits an addLock
+// A lock is the strength of a row lock on a host. PostgreSQL permits an addLock
 // together with a changeLock, and several locks of the strengths addLock and
 // shareLock. It permits no other combination.
 //
@@ -19,13 +19,14 @@ import (
 type lock uint8
 
 const (
-	addLock    lock = iota // permits new URLs that do not change the host
-	shareLock              // prevents leases and the end of the lease, and permits changes of URLs
+	addLock    lock = iota // permits adding URLs that do not change the row of the host
+	shareLock              // permits changes of URLs; no other transaction can start or end a lease
 	changeLock             // permits all changes that do not make the host due later
 	fullLock               // permits all changes
 )
 
-// lockClauses contains the SQL clause of each lock.
+// lockClauses contains the SQL locking clause of each lock, without the word
+// FOR.
 var lockClauses = [...]string{addLock: "key share", shareLock: "share", changeLock: "no key update", fullLock: "update"}
 
 // host is a row of the table host, locked until the end of the transaction.
@@ -36,24 +37,25 @@ type host struct {
 	epoch   int64
 	due     pgtype.Int8
 	until   pgtype.Int8
-	pause   int64 // time between the end of a lease that no worker releases and the next lease
+	pause   int64 // minimum time between the end of an expired lease and the next lease
 	now     int64 // time of the transaction
 	lock    lock
 	changed bool
 	stale   bool  // if true, due must be computed again
-	pending int64 // number of pending URLs; if counted is false, the change by this transaction
+	pending int64 // number of pending URLs, or only the change by this transaction if counted is false
 	counted bool
 	added   int64 // number of new URLs for which hostFull returned false
 }
 
 const hostColumns = "select id, name, next, epoch, due, until, greatest(delay, crawl, 0) from host "
 
-// pausedTime is the value of the column next for a paused host.
+// pausedTime is the value in the column "next" of a paused host.
 const pausedTime = 1 << 62
 
-// Assignments of an update of a host h. They block the host until the time $2,
-// or set the column due of a host that is leased until the time $2. If no worker
-// releases the lease, the host is due after its delay, which is at least $3.
+// SQL assignments in an update of a host h. The first one blocks the host until
+// the time $2. The second one sets the column due of a host that is leased
+// until the time $2. If no worker releases the lease, the host is due after its
+// delay, which is at least $3.
 const (
 	blockHost = "next = greatest(next, $2), held = case when held is not null then greatest(held, $2) end"
 	leasedDue = "due = greatest(next, $2::bigint + greatest(delay, crawl, $3::bigint))"
@@ -63,20 +65,20 @@ func (h *host) scan(r pgx.Row) error {
 	return r.Scan(&h.id, &h.name, &h.next, &h.epoch, &h.due, &h.until, &h.pause)
 }
 
-// leased reports whether a worker has a lease of the host that has not expired,
-// or whose delay has not passed. The field due is then the end of the delay.
+// leased reports whether the host has a lease that has not expired, or that has
+// expired less than the delay ago. The field due is then the end of the delay.
 func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.pause > h.now }
 
-// readyAt returns the time at which the host is due if one of its URLs is ready
-// at the time wait. The result early reports whether this changes the host. A host
-// that is already due keeps its place among the due hosts.
+// readyAt returns the time at which the host becomes due if one of its URLs is
+// ready at the given time. The result early reports whether this changes the
+// host. A host that is already due keeps its place among the due hosts.
 func (h *host) readyAt(wait pgtype.Int8) (at int64, early bool) {
 	at = max(h.next, wait.Int64)
 	return at, !h.leased() && (!h.due.Valid || at < h.due.Int64 && h.due.Int64 > h.now)
 }
 
-// setReady makes the host due at the time wait. Null means now. It returns
-// errRetry if the lock of the host does not permit the change.
+// setReady makes the host due at the given time or earlier. Null means now. It
+// returns errRetry if the lock of the host does not permit the change.
 func (h *host) setReady(wait pgtype.Int8) error {
 	at, early := h.readyAt(wait)
 	if !early {
@@ -102,8 +104,8 @@ func (h *host) checkLock(need lock) error {
 	return nil
 }
 
-// A demand describes a change that can make a host due. The host has a name or a
-// row number.
+// A demand describes a change for which the transaction must lock a host. The
+// host is given by its name or its row number.
 type demand struct {
 	name  string
 	id    int64
@@ -112,7 +114,8 @@ type demand struct {
 	stale bool // if true, the field due must be computed again
 }
 
-// lock returns the lock of the host h that the demand needs.
+// lock returns the weakest lock of the host h that is sufficient for the
+// demand.
 func (d demand) lock(h *host) lock {
 	_, early := h.readyAt(d.wait)
 	switch {
@@ -127,9 +130,9 @@ func (d demand) lock(h *host) lock {
 }
 
 // lockHosts queues statements that lock the hosts of all demands, in the order
-// of their row numbers, so that two transactions cannot wait for each other. It
-// inserts missing hosts. A host that the demands do not change gets an addLock, so
-// that other workers can add URLs to it and lease it.
+// of their row numbers, so that two transactions cannot deadlock. It inserts
+// missing hosts. A host that the demands do not change gets an addLock, so that
+// other workers can add URLs to it and lease it.
 func (t *tx) lockHosts(b *pgx.Batch, demands []demand) error {
 	found, err := t.findHosts(demands)
 	if err != nil {
@@ -189,8 +192,8 @@ const (
 	hostsByID   = hostColumns + "where id = any($1)"
 )
 
-// queue queues a statement that reads hosts into s. The statements before it can
-// set the time now.
+// queue queues a statement that reads hosts into s. An earlier statement of the
+// batch can set *now, which is the time of the transaction.
 func (s hostSet) queue(b *pgx.Batch, now *int64, query string, of any) {
 	b.Queue(query, of).Query(func(rows pgx.Rows) error {
 		for rows.Next() {

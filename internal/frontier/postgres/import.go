@@ -12,17 +12,18 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// ErrOccupied means that a PostgreSQL schema contains a crawl, so that no other
-// crawl can be copied to it.
+// ErrOccupied means that Import cannot copy a crawl to a PostgreSQL schema,
+// because the schema already contains a crawl.
 var ErrOccupied = errors.New("the schema already contains a crawl: name another one with search_path")
 
-// Import copies a crawl to a PostgreSQL schema without a crawl. The worker w owns
-// the WARC files, and its Incarnation is set. The note replaces the note of the
-// newest run. If Import fails or is interrupted, the schema contains no crawl,
-// unless the connection fails during the commit.
+// Import copies a crawl to a PostgreSQL schema that contains no crawl. The
+// worker w becomes the owner of the WARC files, and Import sets w.Incarnation.
+// The note replaces the note of the newest run. If Import fails or is
+// interrupted, the schema contains no crawl, unless the connection fails during
+// the commit.
 //
-// The rows are streams, so memory use is constant. Hosts are not visited before
-// w.Pause has passed.
+// The rows are streamed, so memory use is constant. Hosts are not visited
+// before w.Pause has passed.
 func Import(ctx context.Context, dsn string, w *Worker, note []byte, tables []frontier.ExportedTable) error {
 	f, err := Open(ctx, dsn, &Worker{})
 	if err != nil {
@@ -48,6 +49,7 @@ func Import(ctx context.Context, dsn string, w *Worker, note []byte, tables []fr
 }
 
 // checkEmpty locks the crawl and returns an error unless the schema is empty.
+// It deletes the initial rows that Import replaces.
 func checkEmpty(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, ownCrawl); err != nil {
 		return err
@@ -97,7 +99,8 @@ func copyTable(ctx context.Context, tx pgx.Tx, w *Worker, table frontier.Exporte
 	return err
 }
 
-// finishImport sets the values that the tables do not contain.
+// finishImport sets the values that the copied tables do not contain, such as
+// the due times of the hosts.
 func finishImport(ctx context.Context, tx pgx.Tx, w *Worker, note []byte) error {
 	now := (&engine{}).clock()
 	for _, sequence := range [][2]string{
@@ -115,7 +118,7 @@ func finishImport(ctx context.Context, tx pgx.Tx, w *Worker, note []byte) error 
 		query string
 		args  []any
 	}{
-		{"analyze url, host, capture", nil}, // computeDue needs the statistics
+		{"analyze url, host, capture", nil}, // the plan of computeDue needs the statistics
 		{"update host set next = greatest(next, $1::bigint) where exists (select from url where host = host.id and state = 0)",
 			[]any{at + w.Pause.Microseconds()}},
 		{"update host h set due = " + computeDue, []any{at}},
@@ -131,8 +134,8 @@ func finishImport(ctx context.Context, tx pgx.Tx, w *Worker, note []byte) error 
 }
 
 // Registered reports whether the crawl in a PostgreSQL schema has a worker with
-// the folder of w, and sets w.Incarnation. It waits for the end of a running
-// Import.
+// the name and the folder of w. If so, it sets w.Incarnation. It waits for the
+// end of a running Import.
 func Registered(ctx context.Context, dsn string, w *Worker) (found bool, err error) {
 	f, err := Open(ctx, dsn, &Worker{})
 	if err != nil {

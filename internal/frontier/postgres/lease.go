@@ -60,11 +60,11 @@ func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duratio
 
 func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time) error {
 	err := e.writeLease(ctx, l, func(t *tx, id int64) {
-		// A later time of BlockHost takes precedence.
+		// A later time that BlockHost has set takes precedence.
 		t.last.Queue("update host h set until = null, "+blockHost+", due = case when "+hasReady+` then greatest(next, $2, $3) end
 			where id = $1`, id, frontier.Micros(next), t.now)
-		// Without a ready URL, the host is due later or not at all, which needs a
-		// fullLock.
+		// If the host has no ready URL, it becomes due later or not at all.
+		// This change needs a fullLock.
 		t.last.Queue("select from host where id = $1 and due is null for update", id)
 		t.last.Queue("update host h set due = "+computeDue+" where id = $2 and due is null", t.now, id)
 	})
@@ -89,7 +89,7 @@ func (t *tx) pause() int64 { return max(t.e.worker.Pause.Microseconds(), 0) }
 
 func (e *engine) Evict(ctx context.Context) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
-		// The process of a lease may have sent a request a moment ago.
+		// The worker of a lease may have sent a request just before.
 		const end = "$2::bigint + greatest(delay, crawl, $3::bigint)"
 		rows, err := t.Query(t.ctx, "update host set until = null, next = greatest(next, "+end+`),
 			held = case when held is not null then greatest(held, `+end+`) end

@@ -12,12 +12,13 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A FileState is the progress of a WARC file on its way to the store.
+// A FileState tells whether a WARC file is complete, and whether it is in the
+// store.
 type FileState int16
 
 const (
 	Written  FileState = iota // a worker appends records to the file
-	Finished                  // the file is complete, but the store may lack it
+	Finished                  // the file is complete, but may not be in the store yet
 	Stored                    // the store has confirmed the file
 )
 
@@ -31,7 +32,8 @@ type File struct {
 	SHA256 [32]byte
 }
 
-// ErrOtherBytes means that a file differs from its description in the database.
+// ErrOtherBytes means that a file does not have the size or the digest that the
+// database contains.
 var ErrOtherBytes = errors.New("the file differs from its description in the database")
 
 // A Ledger records which WARC files of a crawl are in the store. It is safe for
@@ -83,8 +85,8 @@ func (l *Ledger) Finish(ctx context.Context, f *File) error {
 	})
 }
 
-// Store records that the store has a file of this worker, which was passed to
-// Finish.
+// Store records that a file of this worker is in the store. The file must have
+// been passed to Finish.
 func (l *Ledger) Store(ctx context.Context, name string) error {
 	return l.e.write(ctx, shared, func(t *tx) error {
 		tag, err := t.Exec(t.ctx, "update file set state = $3 where name = $1 and worker = $2 and state > $4",
@@ -103,8 +105,7 @@ func (l *Ledger) Beat(ctx context.Context) error {
 	})
 }
 
-// Unstored returns the files of a worker that the database does not record as
-// stored.
+// Unstored returns the files of a worker whose state is not Stored.
 func (l *Ledger) Unstored(ctx context.Context, worker string) ([]File, error) {
 	return l.files(ctx, "worker = $1 and state < 2 and ends is not null order by id", worker)
 }
@@ -127,8 +128,8 @@ func (l *Ledger) All(ctx context.Context) iter.Seq2[File, error] {
 	return pages(ctx, l.e, query, nil, scanFile)
 }
 
-// Count returns the number of files of this worker, with those of its earlier
-// incarnations.
+// Count returns the number of files of this worker, including those of its
+// earlier incarnations.
 func (l *Ledger) Count(ctx context.Context) (n int64, err error) {
 	err = l.e.retry(ctx, func() error {
 		return l.e.pool.QueryRow(ctx, "select count(*) from file where worker = $1", l.e.worker.Name).Scan(&n)

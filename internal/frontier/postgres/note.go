@@ -33,9 +33,9 @@ func ChangeNote(ctx context.Context, f frontier.Frontier, change func(note []byt
 	})
 }
 
-// ChangedNote returns the note of the newest run of f and its version. If the
-// version is still the given one, it does not read the note, and changed is
-// false. The version "" means that no note is known.
+// ChangedNote returns the note of the newest run of f and its version. If this
+// version equals the parameter version, it does not read the note, and changed
+// is false. The version "" means that no note is known.
 func ChangedNote(ctx context.Context, f frontier.Frontier, version string) (note []byte, now string, changed bool, err error) {
 	e, ok := f.(*engine)
 	if !ok {

@@ -50,17 +50,18 @@ const idleTime = "5s"
 // server. The identifier of the process follows.
 const sessionPrefix = "fetch "
 
-// planSettings make the server plan each statement once per connection, which
-// otherwise takes a third of its processor time. The statements of a worker find
-// all rows by indexes. A plan of a new crawl with almost empty tables must use
-// them too, because the same plan is used when the tables are large.
+// planSettings make the server plan each statement only once per connection.
+// Planning every execution takes a third of the server's processor time. The
+// statements of a worker find all rows by indexes. A plan of a new crawl with
+// almost empty tables must use them too, because the same plan is used when the
+// tables are large.
 var planSettings = map[string]string{
 	"plan_cache_mode": "force_generic_plan", "jit": "off", "enable_seqscan": "off", "enable_bitmapscan": "off",
 	"enable_hashjoin": "off", "enable_mergejoin": "off",
 }
 
-// defaultPlans undoes planSettings until the end of a transaction that reads
-// large parts of the tables.
+// defaultPlans undoes planSettings until the end of the transaction. It is used
+// in transactions that read large parts of the tables.
 const defaultPlans = `select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'on', true),
 	set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true),
 	set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)`
@@ -75,8 +76,8 @@ const slots = 16
 // the database determines all times.
 //
 // Open registers the worker w in the crawl and sets w.Incarnation, which the
-// folder must store. If w has a name, Evict and FileEnds apply only to its leases
-// and its files.
+// caller must store in the folder. If w has a name, Evict and FileEnds apply
+// only to its leases and its files.
 func Open(ctx context.Context, dsn string, w *Worker) (frontier.Frontier, error) {
 	return open(ctx, dsn, w, &engine{})
 }
@@ -87,11 +88,11 @@ func OpenExisting(ctx context.Context, dsn string) (frontier.Frontier, error) {
 	return open(ctx, dsn, &Worker{}, &engine{mustExist: true})
 }
 
-// ErrNoCrawl means that a schema of a database contains no crawl.
+// ErrNoCrawl means that a PostgreSQL schema contains no crawl.
 var ErrNoCrawl = errors.New("there is no crawl")
 
-// open opens the frontier with the engine e, whose fields for the clock and for
-// missing tables are set.
+// open opens the frontier with the engine e. The caller has set only the fields
+// now and mustExist of e.
 func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Frontier, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -103,7 +104,7 @@ func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Front
 		config.ConnConfig.RuntimeParams["application_name"] = "fetch"
 	}
 	session := rand.Text()
-	if w.Name != "" { // other processes recognize the connections of this process
+	if w.Name != "" { // other processes recognize the connections of this process by the name
 		config.ConnConfig.RuntimeParams["application_name"] = sessionPrefix + session
 	}
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = idleTime
@@ -129,12 +130,12 @@ func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Front
 	return e, nil
 }
 
-// startTime is the maximum time that Open waits for a server that starts or that
-// ends a connection.
+// startTime is the maximum time that Open waits for a server that is starting
+// or is closing connections.
 const startTime = 30 * time.Second
 
-// waitStart calls f again while the server starts. A refused connection is an
-// error, because the address can be wrong.
+// waitStart calls f repeatedly while the server is starting. A refused
+// connection is an error, because the address can be wrong.
 func (e *engine) waitStart(ctx context.Context, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -163,7 +164,8 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// maxLimit replaces a larger limit of pending URLs, so that sums do not overflow.
+// maxLimit is the maximum limit of pending URLs. It prevents an overflow of
+// sums.
 const maxLimit = 1 << 62
 
 func (e *engine) SetPendingLimit(n int64) {

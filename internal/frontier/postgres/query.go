@@ -15,9 +15,9 @@ import (
 // pageRows is the number of rows that an iteration reads in one transaction.
 const pageRows = 1000
 
-// pages returns an iterator over rows in the order of their ids. The query has a
-// condition on the id, whose parameter $1 is the id of the previous page, and
-// the limit $2.
+// pages returns an iterator over rows in the order of their ids. The query must
+// select rows with ids greater than $1, which is the last id of the previous
+// page, and must have the limit $2.
 func pages[T any](ctx context.Context, e *engine, query string, args []any,
 	scan func(rows pgx.Rows) (T, int64, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -132,10 +132,10 @@ func (e *engine) Metas(ctx context.Context, keys []frontier.Key) (map[frontier.K
 	})
 }
 
-// CapturesByDigest returns captures with a complete record. For a worker, the
-// record must be in one of its own files, so that a revisit record can refer to
-// it. If the crawl has a store, the record must be in a stored file, or in a file
-// that the worker writes.
+// CapturesByDigest returns captures that have a complete WARC record. For a
+// worker, the record must be in one of its own files, so that a revisit record
+// can refer to it. If the crawl has a store, the record must be in a stored
+// file, or in a file that the worker writes.
 func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[[32]byte]frontier.Capture, error) {
 	list := make([][]byte, len(digests))
 	for i := range digests {

@@ -9,10 +9,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A lane numbers transactions of this process that follow each other. Each
-// transaction stores its number in the row of the lane, which is its receipt. The
-// number of a transaction in PostgreSQL is no receipt: after a crash, the server
-// assigns the same number to another transaction.
+// A lane assigns consecutive numbers to transactions of this process that run
+// one after another. Each transaction stores its number in the row of the lane.
+// After a connection failure, this receipt shows whether the transaction was
+// committed. The transaction number of PostgreSQL cannot serve as a receipt,
+// because the server can assign the same number again after a crash.
 type lane struct {
 	id     int64
 	number int64 // number of the most recent attempt
@@ -46,21 +47,22 @@ func (ls *lanes) give(l *lane) {
 	ls.free = append(ls.free, l)
 }
 
-// queueReceipt queues a statement that stores the receipt of the transaction.
+// queueReceipt queues a statement that stores the number of the transaction in
+// the row of its lane.
 func (t *tx) queueReceipt(b *pgx.Batch) {
 	b.Queue(`insert into receipt values ($1, $2, $3, $4)
 		on conflict (session, lane) do update set number = excluded.number, at = excluded.at`,
 		t.e.session, t.lane.id, t.lane.number, t.now)
 }
 
-// oldReceipts is the age in microseconds of the receipts of ended processes that
-// join removes.
+// oldReceipts is the age in microseconds at which join removes receipts. They
+// belong to processes that have ended.
 const oldReceipts = 24 * 60 * 60 * 1_000_000
 
 // committed reports whether the newest transaction of a lane was committed. The
 // parameter id is the number of the transaction in the database. If the
 // transaction still runs, because the server has not noticed the end of its
-// connection, the error is an outage.
+// connection, the error is errUncertain.
 func (e *engine) committed(ctx context.Context, l *lane, id string) (done bool, err error) {
 	var status *string
 	err = e.pool.QueryRow(ctx, "select pg_xact_status($1::text::xid8)", id).Scan(&status)

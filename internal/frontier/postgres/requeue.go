@@ -66,8 +66,8 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// requeue makes all URLs pending that match the SQL condition where, and returns
-// their number. The parameters of the condition are state and run.
+// requeue makes the URLs that match an SQL condition pending, and returns their
+// number. The parameters of the condition are state and run.
 func (t *tx) requeue(where string, state frontier.State) (n int64, err error) {
 	rows, err := t.Query(t.ctx, `with moved as (update url set state = 0, run = $2, attempts = 0, note = null
 		where `+where+` returning host) select host, count(*) from moved group by host`, int16(state), t.run)
@@ -87,7 +87,8 @@ func (t *tx) requeue(where string, state frontier.State) (n int64, err error) {
 	return n, t.makeDue(hosts)
 }
 
-// makeDue makes hosts due, except leased hosts and blocked hosts.
+// makeDue makes hosts due, except leased hosts. A blocked host becomes due at
+// the end of its block.
 func (t *tx) makeDue(hosts []int64) error {
 	if len(hosts) == 0 {
 		return nil

@@ -19,7 +19,8 @@ import (
 // conflicts with other workers.
 const maxConflicts = 20
 
-// Waiting times between two attempts to reach the database.
+// Delays between two attempts to reach the database, which double from
+// firstWait to lastWait.
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 5 * time.Second
@@ -29,9 +30,9 @@ const (
 // result of the transaction is unknown.
 var errUncertain = errors.New("the connection to the database failed during a commit")
 
-// retry calls f until f succeeds or returns an error that a new attempt cannot
-// change. While the database is unavailable, retry waits and calls f again until
-// ctx is canceled.
+// retry calls f until f succeeds or returns a permanent error, and at most
+// maxConflicts times for conflicts. While the database is unavailable, retry
+// waits and calls f again until ctx is canceled.
 func (e *engine) retry(ctx context.Context, f func() error) error {
 	wait, conflicts := firstWait, 0
 	for {
@@ -113,8 +114,8 @@ func classifyError(err error) error {
 	return err
 }
 
-// read executes f in a transaction that sees one state of the database. It can
-// call f several times.
+// read executes f in a transaction that sees a consistent snapshot of the
+// database. It can call f several times.
 func (e *engine) read(ctx context.Context, f func(pgx.Tx) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return e.retry(ctx, func() error {
@@ -140,7 +141,8 @@ func collect[T any](ctx context.Context, e *engine, query string, args []any, sc
 	return all, err
 }
 
-// value executes a query that returns one row with one value.
+// value executes a query that returns one row with one column, and returns the
+// value.
 func value[T any](ctx context.Context, e *engine, query string) (v T, err error) {
 	err = e.retry(ctx, func() error { return e.pool.QueryRow(ctx, query).Scan(&v) })
 	return v, err

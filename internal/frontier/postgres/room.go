@@ -2,9 +2,9 @@ package postgres
 
 import "sync"
 
-// A rooms contains the number of pending URLs of hosts that are far below the
-// limit of pending URLs, so that most transactions need not count them. It is
-// safe for concurrent use.
+// A rooms caches the number of pending URLs of hosts, so that most transactions
+// need not count them. It is used for hosts far below the limit of pending
+// URLs. It is safe for concurrent use.
 type rooms struct {
 	mu    sync.Mutex
 	hosts map[int64]room
@@ -15,15 +15,16 @@ type room struct {
 	added  int64 // number of URLs that this engine has added since then
 }
 
-// maxRooms limits the number of hosts in memory.
+// maxRooms is the maximum number of hosts in a rooms.
 const maxRooms = 1 << 16
 
-// roomShare is the share of the limit that an engine adds to a host before it
-// counts again. The limit is exact if at most half as many workers run.
+// roomShare determines when an engine counts the pending URLs of a host again,
+// which is after it has added limit/roomShare URLs. The limit is exact if at
+// most roomShare/2 workers run.
 const roomShare = 64
 
-// below reports whether the host with the given row number is below the limit
-// without a count.
+// below reports whether the host with the given row number is below the limit.
+// If it returns false, the caller must count the pending URLs.
 func (r *rooms) below(host, limit int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +32,7 @@ func (r *rooms) below(host, limit int64) bool {
 	return ok && h.stored < limit/2 && h.added < limit/roomShare
 }
 
-// set records a count.
+// set records the counted number of pending URLs of a host.
 func (r *rooms) set(host, stored int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

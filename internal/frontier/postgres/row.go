@@ -30,7 +30,7 @@ type row struct {
 	setMeta  bool
 
 	item    *frontier.Item // item of a new row, or nil
-	visited bool           // the row belongs to a Result, not only to a link
+	visited bool           // if true, the row belongs to a Result, not only to a link
 	changed bool
 }
 
@@ -64,8 +64,8 @@ func (t *tx) lookup(b *pgx.Batch, keys [][]byte, lock string) {
 // the URL, and it is not immutable.
 func (t *tx) readd(r *row) bool { return r.run != t.run && r.state != frontier.Kept }
 
-// demandsOf appends the demands of new items to demands, and the keys of rows that
-// add would change to keys.
+// demandsOf determines which hosts and rows the method add will change. It
+// appends the hosts to demands, and the keys of the rows to keys.
 func (t *tx) demandsOf(items []frontier.Item, demands []demand, keys [][]byte) ([]demand, [][]byte) {
 	for i := range items {
 		item := &items[i]
@@ -82,7 +82,7 @@ func (t *tx) demandsOf(items []frontier.Item, demands []demand, keys [][]byte) (
 	return demands, keys
 }
 
-// checkItem returns an error if a new item lacks a value.
+// checkItem returns an error if a new item has no key, no URL or no host.
 func checkItem(item *frontier.Item) error {
 	switch {
 	case item.Key.IsZero():
@@ -120,8 +120,8 @@ func (t *tx) add(items []frontier.Item) (added int, err error) {
 	return added, nil
 }
 
-// hostFull reports whether the item exceeds the limit of pending URLs of its
-// host. The parameter r is the row of the item, or nil.
+// hostFull reports whether the host of a new item has reached the limit of
+// pending URLs. The parameter r is the row of the item, or nil.
 func (t *tx) hostFull(r *row, item *frontier.Item) (bool, error) {
 	if t.limit <= 0 || r != nil || item.Via.IsZero() {
 		return false, nil
@@ -201,7 +201,7 @@ func (t *tx) move(r *row, to frontier.State) {
 	r.state, r.changed = to, true
 }
 
-// countMove changes the totals for a change of the state of a row.
+// countMove updates the totals for a row whose state changes.
 func (t *tx) countMove(r *row, to frontier.State) {
 	switch {
 	case r.state == frontier.Pending || r.run == t.run:
@@ -219,8 +219,8 @@ func (h *host) addPending(state frontier.State, n int64) {
 	}
 }
 
-// waitColumn returns the value of the column wait for an item that must not be
-// visited before until. If this time has passed, the value is null.
+// waitColumn returns the value in the column "wait" of an item that must not be
+// visited before the time until. If this time has passed, the value is null.
 func (t *tx) waitColumn(until time.Time) pgtype.Int8 {
 	n := nullTime(until)
 	if n == nil || *n <= t.now {

@@ -24,7 +24,8 @@ var migrations embed.FS
 // schemaVersion is the version of the tables that this program reads and writes.
 const schemaVersion = 7
 
-// treeLayout is the version of the rules for paths of the tree in a new database.
+// treeLayout is the version of the rules that determine paths in the tree, for
+// a new database.
 const treeLayout = 2
 
 // schemaName returns the name of the PostgreSQL schema from the parameter
@@ -42,10 +43,10 @@ func schemaName(path string) (string, error) {
 
 func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// migrate creates the schema and its tables if they are missing and e.mustExist is
-// false. It changes
-// older tables to the current version. It returns an error if a newer version of
-// this program has created them. Only one worker migrates at a time.
+// migrate creates the schema and its tables if they are missing and e.mustExist
+// is false. It changes older tables to the current version. It returns an error
+// if a newer version of this program has created them. Only one worker migrates
+// at a time.
 func (e *engine) migrate(ctx context.Context, schema string) error {
 	return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockCrawl, schema); err != nil {
@@ -104,7 +105,7 @@ func upgrade(ctx context.Context, tx pgx.Tx) error {
 			return fmt.Errorf("migration to schema version %d: %w", n, err)
 		}
 	}
-	if _, err = tx.Exec(ctx, "update seal set rows = null"); err != nil { // the digest of the older rows
+	if _, err = tx.Exec(ctx, "update seal set rows = null"); err != nil { // the digest is outdated
 		return err
 	}
 	_, err = tx.Exec(ctx, "update version set schema = $1", schemaVersion)

@@ -27,9 +27,9 @@ func (a *tally) fields() (all []any) {
 	return append(all, &a.before, &a.urls, &a.captures, &a.bytes)
 }
 
-// queueTotals queues a statement that adds the changes of the totals to the row of
-// this engine. It is the last change of a transaction, so that other transactions
-// wait only shortly.
+// queueTotals queues a statement that adds the changes of the totals to the row
+// of this engine. It is the last change of a transaction, so that other
+// transactions wait only briefly.
 func (t *tx) queueTotals(b *pgx.Batch) {
 	a := &t.tally
 	if *a == (tally{}) {

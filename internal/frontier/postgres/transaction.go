@@ -12,21 +12,22 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// Statements that lock the crawl until the end of the transaction. The parameter
-// is the name of the schema. Ordinary changes share the lock.
+// SQL statements that lock the crawl until the end of the transaction. The
+// parameter of lockCrawl is the name of the schema. Ordinary changes share the
+// lock.
 const (
 	lockCrawl  = "select pg_advisory_xact_lock(hashtextextended('fetch ' || $1, 0))"
 	ownCrawl   = "select pg_advisory_xact_lock(hashtextextended('fetch ' || current_schema(), 0))"
 	shareCrawl = "select pg_advisory_xact_lock_shared(hashtextextended('fetch ' || current_schema(), 0))"
 )
 
-// tx is the state of a write transaction.
+// tx holds the state of a write transaction.
 type tx struct {
 	*pgx.Conn
 	ctx      context.Context
 	e        *engine
 	lane     *lane
-	id       pgtype.Text // number of the transaction in the database; null if it is unknown or changes nothing
+	id       pgtype.Text // PostgreSQL number of the transaction; null if it is unknown or nothing was changed
 	readOnly bool        // if true, the transaction changes nothing, so that its number is not needed
 	last     pgx.Batch   // statements that are sent with the commit
 	now      int64       // time of the transaction, in microseconds
@@ -59,14 +60,14 @@ const (
 )
 
 // write executes f in a transaction. When write returns nil, the changes are on
-// disk. Canceling ctx does not interrupt a transaction
-// that has started. It can call f several times.
+// disk. Canceling ctx does not interrupt a transaction that has started. The
+// function f can be called several times.
 func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
 	return e.writeAfter(ctx, m, func(*tx, *pgx.Batch) {}, f)
 }
 
-// writeAfter is like write, but sends the statements that first queues together
-// with the start of the transaction, which saves a round trip.
+// writeAfter is like write, but sends the statements that the function first
+// queues together with the start of the transaction. This saves a round trip.
 func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Batch), f func(*tx) error) error {
 	lane := e.lanes.take()
 	var uncertain *tx // transaction whose commit failed with an unknown result
@@ -151,7 +152,8 @@ func (t *tx) commit() error {
 	return t.sendLast()
 }
 
-// sendLast sends the statements that otherwise would be sent with the commit.
+// sendLast sends the statements in t.last at once, instead of together with the
+// commit.
 func (t *tx) sendLast() error {
 	b := t.last
 	t.last = pgx.Batch{}
@@ -173,13 +175,14 @@ func (t *tx) remember() {
 	}
 }
 
-// txTime is the SQL expression of the field now of a transaction. The statements
-// of a transaction must not read the clock again: Claim would find a host due
-// because of an item that must still wait at the time of the transaction.
+// txTime is the SQL expression for the time of the transaction, as in tx.now.
+// The statements of a transaction must not read the clock again: Claim would
+// find a host due because of an item that must still wait at the time of the
+// transaction.
 const txTime = "current_setting('fetch.now')::bigint"
 
-// start locks the crawl and reads the state of the newest run. Statements of
-// first follow.
+// start locks the crawl and reads the state of the newest run. It also sends
+// the statements that the function first queues.
 func (t *tx) start(m mode, first func(*tx, *pgx.Batch)) error {
 	var b pgx.Batch
 	b.Queue("begin")
@@ -241,9 +244,10 @@ func nullBytes(text string) []byte {
 	return []byte(text)
 }
 
-// notNull returns data, which is stored as an empty value if data is nil.
+// notNull returns the bytes of data. An empty text is stored as an empty value,
+// not as null.
 func notNull(data string) []byte { return append([]byte{}, data...) }
 
-// farFuture is the value of the column wait for a postponed item. It is also the
-// value of the column due for a host that has only postponed items.
+// farFuture is the value in the column "wait" of a postponed item. It is also
+// the value in the column "due" of a host that has only postponed items.
 const farFuture = 1<<63 - 1

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// A Worker identifies a process with a folder that takes part in a crawl. The
-// zero value is a process that only reads or administers the crawl.
+// A Worker identifies a process that takes part in a crawl with its own folder.
+// The zero value is a process that only reads or administers the crawl.
 type Worker struct {
 	Name        string
 	Folder      string        // random identifier of the folder
@@ -23,13 +23,13 @@ type Worker struct {
 	Stores      bool          // if true, the worker uploads its WARC files to a store
 }
 
-// aliveTime is the time after the last sign of a process for which it counts as
-// alive while it is connected to the database. The connections of a machine
-// without power remain for hours.
+// aliveTime is how long a connected process counts as alive after its last
+// activity. A connection alone is no proof, because the connections of a
+// machine without power remain for hours.
 const aliveTime = time.Minute
 
-// Times for which join waits for the end of the connections of a process that
-// was killed a moment ago.
+// Interval and number of the attempts of join, which waits until the server has
+// closed the connections of a process that was just killed.
 const (
 	endInterval = 100 * time.Millisecond
 	endAttempts = 20
@@ -92,7 +92,8 @@ func (e *engine) tryJoin(ctx context.Context) error {
 	})
 }
 
-// Report records that the worker of f is alive, and its rates per second.
+// Report records that the worker of f is alive, and how many URLs and bytes it
+// retrieves per second.
 func Report(ctx context.Context, f frontier.Frontier, urlRate, byteRate float64) error {
 	e, ok := f.(*engine)
 	if !ok {
@@ -104,7 +105,7 @@ func Report(ctx context.Context, f frontier.Frontier, urlRate, byteRate float64)
 	})
 }
 
-// errNotShared means that a Frontier is no engine of this package.
+// errNotShared means that a Frontier does not belong to this package.
 var errNotShared = errors.New("frontier: only a shared frontier has workers")
 
 // checkWorker returns an error if the worker was abandoned after it joined, or if

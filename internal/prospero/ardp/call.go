@@ -14,8 +14,8 @@ import (
 )
 
 // Timeouts of a client. A packet is sent up to four times, with waits of 4, 8
-// and 16 seconds between the attempts, and 32 seconds after the last one. Every
-// packet from the server restarts this schedule.
+// and 16 seconds between the attempts, and 32 seconds after the last one. The
+// next packet of the reply restarts this schedule.
 const (
 	firstWait = 4 * time.Second
 	retries   = 3
@@ -24,8 +24,8 @@ const (
 
 const (
 	maxData    = 1250 // bytes of data in one packet of a request
-	maxRequest = 16   // packets of a request; servers accept so many at once
-	window     = 64   // packets that are buffered after a missing one
+	maxRequest = 16   // maximum packets of a request; servers accept no more at once
+	window     = 64   // maximum packets that are buffered while an earlier one is missing
 	maxPacket  = 64 << 10
 )
 
@@ -69,15 +69,15 @@ type Call struct {
 	total  uint16            // number of packets of the reply; 0: unknown
 	held   map[uint16][]byte // packets after a gap, by number; nil data: a Control packet
 	text   []byte            // received bytes that Read has not returned
-	buf    []byte            // memory of text
+	buf    []byte            // memory that text reuses
 	packet []byte
 
 	timeout  time.Duration
 	tries    int
-	due      time.Time // when to send again
-	deadline time.Time // when to give up
+	due      time.Time // time of the next retransmission
+	deadline time.Time // time to give up if no new bytes arrive
 	limit    time.Time // set by Until
-	gap      uint16    // number after the last gap that was reported to the server
+	gap      uint16    // first missing packet of the last gap that was reported to the server
 	err      error
 }
 
@@ -105,7 +105,8 @@ func New(conn net.Conn, request []byte, o Options) (*Call, error) {
 // protocol. The zero time removes the deadline.
 func (c *Call) Until(t time.Time) { c.limit = t }
 
-// renew restarts the timeouts, because the server has sent a packet.
+// renew restarts the schedule of retransmissions, for a new request or after
+// the next packet of the reply.
 func (c *Call) renew() {
 	c.timeout, c.tries, c.due = firstWait, 0, time.Now().Add(firstWait)
 }
@@ -265,7 +266,7 @@ func (c *Call) option(p Packet) error {
 	return nil
 }
 
-// waits changes the timeout as the server requested in a packet.
+// waits adjusts the next retransmission if the server requests a wait in p.
 func (c *Call) waits(p Packet) {
 	if !p.HasWait {
 		return
@@ -279,7 +280,8 @@ func (c *Call) waits(p Packet) {
 	}
 }
 
-// accept processes a packet of the reply. A packet after a gap is buffered.
+// accept processes a packet of the reply. If an earlier packet is missing, it
+// buffers the packet.
 func (c *Call) accept(p Packet) error {
 	if p.Total != 0 {
 		if c.total != 0 && p.Total != c.total || p.Total < p.Number || p.Total < c.got {

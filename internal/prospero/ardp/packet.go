@@ -16,8 +16,8 @@ import (
 	"fmt"
 )
 
-// A Packet is one ARDP datagram. Zero fields stand for fields that the datagram
-// omits, except for Number.
+// A Packet is one ARDP datagram. A field is zero if the datagram omits it,
+// except for Number.
 type Packet struct {
 	Version  uint8  // 0 or 1
 	Size     int    // minimum size of the header in octets, at most 13; version 0 only
@@ -28,7 +28,7 @@ type Packet struct {
 	HasWait  bool
 	Wait     uint16 // requested wait in seconds; 0: the normal wait
 	Ack      bool   // requests an acknowledgement
-	Control  bool   // has a number, but no data of the message
+	Control  bool   // the packet is numbered, but its data is not part of the message
 	Option   Option
 	Args     []byte // arguments of Option
 	Data     []byte
@@ -62,8 +62,8 @@ func malformed(format string, args ...any) error {
 
 // Sizes of headers in octets.
 const (
-	wholeHeader0 = 13 // version 0, without the fields of flags and options
-	wholeHeader1 = 11 // version 1, without the fields of flags and options
+	wholeHeader0 = 13 // version 0, without the arguments of flags and options
+	wholeHeader1 = 11 // version 1, without the arguments of flags and options
 	maxHeader0   = 31 // a larger first octet is a letter, so the datagram is text
 	first1       = 129
 )
@@ -84,10 +84,10 @@ func Parse(b []byte) (Packet, error) {
 	return parse0(b)
 }
 
-// Flags of version 0, octet 11.
+// Flags in octet 11 of a header of version 0.
 const (
 	address0  = 0x01 // an address of unknown length follows
-	priority0 = 0x02 // two octets each
+	priority0 = 0x02 // like the next two flags, adds an argument of two octets
 	protocol0 = 0x04
 	window0   = 0x08
 	control0  = 0x40
@@ -139,8 +139,8 @@ func parse0(b []byte) (p Packet, err error) {
 	return p, nil
 }
 
-// Flags of version 1, octet 2. All but the first two have an argument of two
-// octets, in this order.
+// Flags in octet 2 of a header of version 1. The flags from total1 to wait1
+// each add an argument of two octets, in this order.
 const (
 	ack1     = 0x01
 	control1 = 0x02
@@ -190,7 +190,7 @@ func parse1(b []byte) (p Packet, err error) {
 	return p, nil
 }
 
-// Append appends the encoded packet.
+// Append appends the encoded packet to dst and returns the extended slice.
 func (p Packet) Append(dst []byte) []byte {
 	if p.Version == 1 {
 		dst = p.append1(dst)

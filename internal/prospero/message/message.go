@@ -19,7 +19,7 @@ var (
 	ErrUnsafe = errors.New("CR, LF or NUL in a request")
 )
 
-// Limits for the memory of a Reader.
+// Limits of a line, which bound the memory of a Reader.
 const (
 	MaxLine   = 256 << 10 // bytes
 	MaxTokens = 1000      // tokens per line
@@ -64,7 +64,7 @@ type Line struct {
 	Raw    string // the line without its line end
 }
 
-// Token returns the nth token, or "".
+// Token returns the token with index n, or "" if the line has fewer tokens.
 func (l Line) Token(n int) string {
 	if n < len(l.Tokens) {
 		return l.Tokens[n]

@@ -28,7 +28,7 @@ func (r *Reader) Line() (Line, error) {
 }
 
 // Begin reads the first n tokens of a line. The result all is true if the line
-// has no other tokens. Otherwise, Rest or Line reads the remaining tokens.
+// ends after them. Otherwise, Rest or Line reads the remaining tokens.
 func (r *Reader) Begin(n int) (l Line, all bool, err error) {
 	r.raw = r.raw[:0]
 	for len(l.Tokens) < n {
@@ -53,8 +53,8 @@ func (r *Reader) Begin(n int) (l Line, all bool, err error) {
 	return l, false, nil
 }
 
-// A lexeme is the meaning of a byte in a line: text, a quote, a separator or an
-// end.
+// A lexeme is the class of a byte in a line: text, a quote, a separator or the
+// line end.
 type lexeme uint8
 
 const (
@@ -64,7 +64,8 @@ const (
 	end // line end
 )
 
-// next reads one byte. Two quotes inside quoted text count as one byte.
+// next reads and classifies one byte. It reads two quotes inside quoted text as
+// one byte. If keep is true, it appends the byte to r.raw.
 func (r *Reader) next(keep bool) (byte, lexeme, error) {
 	c, err := r.src.ReadByte()
 	switch {
@@ -105,8 +106,8 @@ func (r *Reader) next(keep bool) (byte, lexeme, error) {
 	return c, text, nil
 }
 
-// token reads one token. The result has is false if the line or the input ends
-// before a token, and last is true at the end of the line.
+// token reads one token. It returns false for the result named has if the line
+// or the input ends before a token. At the end of the line, last is true.
 func (r *Reader) token() (token string, has, last bool, err error) {
 	var b []byte
 	for {
@@ -127,8 +128,9 @@ func (r *Reader) token() (token string, has, last bool, err error) {
 	}
 }
 
-// Rest returns a reader for the next token of the current line, for tokens of
-// any size. The Reader must not be used until Rest has returned io.EOF.
+// Rest returns an io.Reader for the next token of the current line. The token
+// may have any size. The Reader must not be used until the io.Reader has
+// returned io.EOF.
 func (r *Reader) Rest() io.Reader { return &rest{r: r} }
 
 type rest struct {

@@ -8,11 +8,12 @@ import (
 	"github.com/anyurl/fetch/internal/prospero/message"
 )
 
-// An Object is a file, a directory, or the target of a link of this server.
+// An Object is a file or a directory of a Server, or the target of one of its
+// links.
 type Object struct {
 	Name       string   // host-specific name: "AFTP/pub/a.txt"; the part before the last "/" is its directory
 	Target     string   // FILE, DIRECTORY, EXTERNAL
-	Union      bool     // the link to it is a union link
+	Union      bool     // the link to the object is a union link
 	Host, Path string   // target of the link; "": this server and Name
 	Attributes []string // text after "ATTRIBUTE OBJECT ": "INTRINSIC SIZE SEQUENCE 19' bytes'"
 	Contents   []byte   // nil: not available
@@ -20,7 +21,7 @@ type Object struct {
 	Forward    string   // text after "FORWARDED "; "": the object is on this server
 }
 
-// Add adds an object at the end of the listing of its directory.
+// Add adds an object. It becomes the last one in the listing of its directory.
 func (s *Server) Add(o Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +32,7 @@ func (s *Server) Add(o Object) {
 	s.objects[o.Name] = &o
 }
 
-// aftp is the folder that AFTP stands for.
+// aftp is the folder that "AFTP" denotes at the start of a name.
 const aftp = "/srv/pros/aftp"
 
 func (s *Server) find(name string) *Object {
@@ -41,7 +42,7 @@ func (s *Server) find(name string) *Object {
 	return s.objects[strings.TrimRight(name, "/")]
 }
 
-// reply returns the reply to the text of a request.
+// reply returns the text of the reply to a request.
 func (s *Server) reply(request string) string {
 	if strings.Contains(request, "\r") {
 		return "ERROR Malformed input line: Read' Prospero message with an empty line.'\n"
@@ -76,8 +77,9 @@ func (s *Server) reply(request string) string {
 	}
 }
 
-// list returns the reply to LIST: options, the word COMPONENTS, and names. All
-// names but the last are folders. "/" separates names too.
+// list returns the reply to the command LIST. Its arguments are options, the
+// word COMPONENTS, and names. All names but the last are folders. A "/" in an
+// argument also separates names.
 func (s *Server) list(dir string, l message.Line) string {
 	last := "*"
 	if names := strings.Join(l.Tokens[min(3, len(l.Tokens)):], "/"); names != "" {
@@ -121,9 +123,8 @@ func (s *Server) attributes(out *strings.Builder, o *Object) {
 	}
 }
 
-// info returns the reply to GET-OBJECT-INFO. Like dirsrv, it finds no attribute
-// if the request names only ACCESS-METHOD, and knows only the link of an object
-// on another server.
+// info returns the reply to GET-OBJECT-INFO. Like dirsrv, it reports NOT-FOUND
+// if the request names only ACCESS-METHOD, and for objects on another server.
 func (s *Server) info(l message.Line) string {
 	o := s.find(l.Token(3))
 	switch {
@@ -141,8 +142,8 @@ func (s *Server) info(l message.Line) string {
 	return "ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE DATA " + quoted(string(o.Contents)) + "\n"
 }
 
-// quoted returns a token with the quotes of dirsrv: from the first character
-// that needs quotes to the end.
+// quoted quotes a token as dirsrv does. The quotes enclose the text from the
+// first character that needs them to the end of the token.
 func quoted(token string) string {
 	i := strings.IndexAny(token, " \t\n/',")
 	if i < 0 && token != "" {

@@ -62,8 +62,9 @@ func replies(t testing.TB, file string) (texts []string) {
 	return texts
 }
 
-// learn adds the objects of the links in a reply. The first description of an
-// object counts, except for attributes, which only some requests ask for.
+// learn adds the objects to which the links in a reply refer. If several
+// replies describe an object, learn keeps its first link, and the first
+// attributes that a reply contains.
 func (s *Server) learn(reply string) {
 	var at *Object
 	r := message.NewReader(strings.NewReader(reply))

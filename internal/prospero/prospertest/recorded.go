@@ -18,7 +18,7 @@ func Recorded(t testing.TB, file string) []transcript.Message {
 	return transcript.ReadRecording(t, recordings, "testdata/"+file)
 }
 
-// Recordings returns the file names for Recorded.
+// Recordings returns the names of the files that Recorded can read.
 func Recordings(t testing.TB) (files []string) {
 	t.Helper()
 	for _, name := range transcript.Recordings(t, recordings, "testdata") {

@@ -26,7 +26,7 @@ type Server struct {
 	// must be set before the first datagram.
 	Tamper func(request, reply string) string
 
-	host string // the host in links to the server
+	host string // host name in links to objects of this server
 
 	mu      sync.Mutex
 	objects map[string]*Object
@@ -121,8 +121,8 @@ func (c *call) cut(text []byte) {
 	c.reply = append(c.reply, text)
 }
 
-// send returns the packets of a reply. Only the last packet contains the number
-// of packets. A reply of one packet has the shortest possible header.
+// send returns the packets of a reply. Only the last packet contains the total
+// number. A reply of one packet has the shortest possible header.
 func (c *call) send(id uint16) (packets [][]byte) {
 	if len(c.reply) == 1 {
 		return [][]byte{ardp.Packet{Size: min(c.size, 3), ID: id, Number: 1, Total: 1, Data: c.reply[0]}.Append(nil)}
@@ -139,8 +139,8 @@ func (c *call) send(id uint16) (packets [][]byte) {
 	return packets
 }
 
-// resend returns the packets that ack does not acknowledge, within the window.
-// The bytes of the id are swapped.
+// resend returns the packets that ack does not acknowledge, at most a window of
+// them. Like dirsrv, it swaps the bytes of the id.
 func (c *call) resend(ack ardp.Packet) (packets [][]byte) {
 	from := int(ack.Received)
 	for i := from; i < min(len(c.reply), from+window); i++ {

@@ -90,8 +90,8 @@ func malformed(format string, args ...any) error {
 // *int64, a *bool or a *string.
 type fields map[uint32]any
 
-// read decodes the fields that are in the map. It ignores other fields, and the
-// last one counts if a field occurs twice.
+// read decodes the fields that are in the map, and ignores other fields. If a
+// field occurs twice, read keeps the last value.
 func (f fields) read(all []ber.Element) (err error) {
 	for _, e := range all {
 		if e.Class != ber.Context {
@@ -112,13 +112,13 @@ func (f fields) read(all []ber.Element) (err error) {
 	return nil
 }
 
-// text returns the text of a character string.
+// text returns the value of a BER character string.
 func text(e ber.Element) (string, error) {
 	b, err := e.Bytes()
 	return string(b), err
 }
 
-// AccessControl is a server's request for a further proof of identity.
+// AccessControl is a server's request for further authentication.
 type AccessControl struct{}
 
 func (*AccessControl) decode([]ber.Element) error { return nil }
@@ -133,5 +133,5 @@ func (p *Close) decode(all []ber.Element) error {
 	return fields{211: &p.Reason, 3: &p.Text}.read(all)
 }
 
-// AppendClose returns the encoded message that ends a session regularly.
+// AppendClose returns an encoded Close with the reason 0 (finished).
 func AppendClose() []byte { return ber.Group(tagClose, ber.Number(211, 0)) }

@@ -2,7 +2,7 @@ package apdu
 
 import "github.com/anyurl/fetch/internal/ber"
 
-// Bits of the options of a session.
+// Bit numbers in the options of an Init or an InitResponse.
 const (
 	optionSearch    = 0
 	optionPresent   = 1
@@ -16,8 +16,8 @@ type Init struct {
 	RecordSize     int64  // maximum size of a response with one record, in bytes
 }
 
-// Encode returns the encoded message. It offers the versions 1 to 3, searches,
-// presentation and named result sets.
+// Encode returns the encoded message. It offers the protocol versions 1 to 3,
+// and the services search, present and named result sets.
 func (p *Init) Encode() []byte {
 	var login []byte
 	if p.User != "" {
@@ -29,7 +29,7 @@ func (p *Init) Encode() []byte {
 		ber.Number(5, p.MessageSize),
 		ber.Number(6, p.RecordSize),
 		login,
-		ber.String(110, "81"), // of the implementors that have no number of their own
+		ber.String(110, "81"), // number for implementors without a number of their own
 		ber.String(111, "fetch"),
 	)
 }
@@ -42,7 +42,7 @@ type InitResponse struct {
 	MessageSize int64
 	RecordSize  int64
 
-	Name, Release string // of the server program
+	Name, Release string // name and release of the server program
 }
 
 func (p *InitResponse) decode(all []ber.Element) error {

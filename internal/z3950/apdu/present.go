@@ -16,7 +16,7 @@ const (
 // A Present requests records of a result set.
 type Present struct {
 	Set        string
-	First      int64 // position of the first record; 1 is the first one of the result set
+	First      int64 // position of the first record in the result set, counted from 1
 	Count      int64
 	ElementSet string // such as "F" or "B"; "" for the choice of the server
 	Syntax     string // object identifier; "" for the choice of the server
@@ -49,11 +49,11 @@ func (p *PresentResponse) decode(all []ber.Element) (err error) {
 type Record struct {
 	Database   string
 	Syntax     string // object identifier
-	Data       []byte // content: bytes, or the encoded element of a GRS-1 or OPAC record
+	Data       []byte // bytes of the record, or the BER element of a GRS-1 or OPAC record
 	Diagnostic *Diagnostic
 }
 
-// A Diagnostic is an error of the server.
+// A Diagnostic is an error that the server reports in a response.
 type Diagnostic struct {
 	Set  string // object identifier of the set of codes; usually Bib-1
 	Code int64
@@ -159,7 +159,8 @@ func (r *Record) external(e ber.Element) error {
 	return nil
 }
 
-// diagnostics decodes diagnostics. A diagnostic of an unknown format has no code.
+// diagnostics decodes diagnostics. If the format of a diagnostic is unknown,
+// its Code is 0.
 func diagnostics(all []ber.Element) (faults []Diagnostic, err error) {
 	for _, e := range all {
 		var d Diagnostic

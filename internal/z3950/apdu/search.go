@@ -5,8 +5,8 @@ import "github.com/anyurl/fetch/internal/ber"
 // bib1 is the attribute set of queries.
 const bib1 = "1.2.840.10003.3.1"
 
-// A Term is a search term with its Bib-1 attributes. Attributes that are zero
-// are absent, so that the server chooses.
+// A Term is a search term with its Bib-1 attributes. An attribute that is zero
+// is not sent, so that the server chooses its value.
 type Term struct {
 	Text      string
 	Use       int64 // where to search: 4 title, 1003 author, 1032 document id
@@ -21,14 +21,14 @@ type Search struct {
 	Terms     []Term // at least one
 }
 
-// Encode returns the encoded message. The response has no records.
+// Encode returns the encoded message. It requests a response without records.
 func (p *Search) Encode() []byte {
 	var databases [][]byte
 	for _, d := range p.Databases {
 		databases = append(databases, ber.String(105, d))
 	}
 	return ber.Group(tagSearch,
-		ber.Number(13, 0), // the records are requested by Present
+		ber.Number(13, 0), // no records in the response; a Present requests them
 		ber.Number(14, 1),
 		ber.Number(15, 0),
 		ber.Truth(16, true),
@@ -38,7 +38,7 @@ func (p *Search) Encode() []byte {
 	)
 }
 
-// query returns the encoded query for all terms.
+// query returns the encoded query for records that contain all terms.
 func query(terms []Term) []byte {
 	q := terms[0].operand()
 	for _, t := range terms[1:] {

@@ -12,7 +12,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// command carries out one command.
+// command executes one command of the user.
 func (b *Browser) command(ctx context.Context, c command) error {
 	switch c.name {
 	case "quit":
@@ -95,8 +95,8 @@ func (b *Browser) openItem(ctx context.Context, v *visit, c command) error {
 	if c.name == "open" && v.req != nil {
 		return b.open(ctx, v.page.Request(item.URL))
 	}
-	// The user selected the archive whose contents a page without a request
-	// displays. Its URLs are therefore typed.
+	// A page without a request displays an archive that the user selected. Its
+	// URLs are therefore treated as typed.
 	req, err := b.Typed(item.URL.Unredacted())
 	if err != nil {
 		return err

@@ -17,24 +17,25 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A Browser reads commands and prints pages. All fields must be set, except
-// those that say otherwise. A Browser is not safe for concurrent use.
+// A Browser reads commands and prints pages. All fields must be set, unless
+// their comments say otherwise. A Browser is not safe for concurrent use.
 type Browser struct {
 	// Do sends a request.
 	Do func(ctx context.Context, req *fetch.Request) (*fetch.Response, error)
 	// Typed returns a request for a URL that the user typed.
 	Typed func(text string) (*fetch.Request, error)
-	// Query returns the URL of a search at an index.
+	// Query returns the URL that searches an index for words.
 	Query func(index uri.URI, words string) (uri.URI, error)
-	// Session connects a session to the reader. It returns at the end of the
-	// session.
+	// Session runs an interactive session, such as telnet, that reads its input
+	// from in. It returns at the end of the session.
 	Session func(ctx context.Context, in io.Reader, resp *fetch.Response) error
 	// Save saves an object to a file, and returns a description of the result.
 	// If name is "", the name of the file comes from the URL.
 	Save func(ctx context.Context, req *fetch.Request, name string) (string, error)
 	// Report prints an error.
 	Report func(ctx context.Context, err error)
-	// Pager displays lines with another program. It is nil if there is none.
+	// Pager displays the text that lines writes with another program. It is nil
+	// if there is no such program.
 	Pager func(ctx context.Context, lines func(io.Writer) error) error
 	// OnInterrupt sets the function that Control-C calls; nil removes it.
 	OnInterrupt func(func())
@@ -54,7 +55,7 @@ type Browser struct {
 	shown   bool // a page has been printed
 
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // of the operation in progress, or nil
+	cancel context.CancelCauseFunc // stops the operation in progress; nil at the prompt
 	prompt string
 }
 
@@ -64,11 +65,10 @@ var errStopped = errors.New("stopped")
 // errQuit is returned by a command that ends the Browser.
 var errQuit = errors.New("quit")
 
-// Run opens a URL and then carries out commands until the user quits or the input
-// ends. If first is not nil, it is displayed instead of the URL. If url is "", Run
-// starts without a page. Run returns an
-// error only if reading or writing fails, or if ctx is canceled. The errors of
-// requests are reported.
+// Run opens a URL and then executes commands until the user quits or the input
+// ends. If first is not nil, it is displayed instead of the URL. If url is "",
+// Run starts without a page. Run returns an error only if reading or writing
+// fails, or if ctx is canceled. The errors of requests are reported.
 func (b *Browser) Run(ctx context.Context, url string, first *page.Page) error {
 	b.OnInterrupt(b.interrupt)
 	defer b.OnInterrupt(nil)
@@ -152,7 +152,8 @@ func (b *Browser) searchable(p *page.Page) bool {
 	return err == nil
 }
 
-// execute carries out a command. It reports the errors of requests.
+// execute runs a command. It reports the errors of requests, and returns only
+// errors that end the Browser.
 func (b *Browser) execute(ctx context.Context, c command) error {
 	err := b.transfer(ctx, func(ctx context.Context) error { return b.command(ctx, c) })
 	switch {
@@ -168,7 +169,7 @@ func (b *Browser) execute(ctx context.Context, c command) error {
 	return nil
 }
 
-// transfer calls do with a context that Control-C cancels.
+// transfer calls the function do with a context that Control-C cancels.
 func (b *Browser) transfer(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

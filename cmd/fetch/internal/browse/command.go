@@ -10,11 +10,12 @@ import (
 // A command is a line that the user has typed.
 type command struct {
 	name string // such as "back"; "open" for a number
-	text string // rest of the line, such as a URL
+	text string // text after the name, such as a URL
 	item int    // number of an entry, or 0
 }
 
-// names maps the typed names of commands to their full names.
+// commandNames maps the names that the user can type to the full names of the
+// commands.
 func commandNames() map[string]string {
 	return map[string]string{
 		"b": "back", "back": "back", "f": "forward", "forward": "forward", "u": "up", "up": "up",

@@ -17,8 +17,8 @@ type history struct {
 	at     int // index of the current page
 }
 
-// maxVisits and maxMemory limit the history. Pages above the limit of memory are
-// requested again.
+// maxVisits and maxMemory limit the history. Pages above maxMemory are removed,
+// and requested again when they are displayed.
 const (
 	maxVisits = 500
 	maxMemory = 16 << 20 // bytes

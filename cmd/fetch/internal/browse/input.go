@@ -61,7 +61,7 @@ func (i *Input) readLine(ctx context.Context) (string, error) {
 	}
 }
 
-// fill waits until i.rest has bytes.
+// fill blocks until i.rest contains bytes, the input ends or ctx is canceled.
 func (i *Input) fill(ctx context.Context) error {
 	if len(i.rest) > 0 {
 		return nil
@@ -90,7 +90,7 @@ func (i *Input) fill(ctx context.Context) error {
 }
 
 // session returns a reader for a session, and a function that ends it. After
-// that function has returned, the reader is not used any more.
+// that function has returned, the reader consumes no more input.
 func (i *Input) session(ctx context.Context) (io.Reader, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &sessionReader{ctx: ctx, input: i}

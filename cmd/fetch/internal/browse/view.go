@@ -42,7 +42,7 @@ func (v *view) print(w io.Writer, width, rows int) error {
 	return nil
 }
 
-// rowsOf returns the number of terminal rows of a line.
+// rowsOf returns the number of terminal rows that a line occupies.
 func rowsOf(line string, width int) int {
 	return max((tty.Width(line)+7*strings.Count(line, "\t")+width-1)/max(width, 1), 1)
 }

@@ -32,13 +32,13 @@ type part struct {
 	text   string   // literal text
 	values []string // values of a set
 
-	// The values of a range are the sums of first and multiples of step.
+	// The values of a range are first, first+step, first+2*step and so on.
 	first, step int64
 	width       int  // minimum number of digits
 	letters     bool // the values are ASCII letters instead of numbers
 }
 
-// value returns the value of a glob with the given index.
+// value returns the i-th value of a glob, starting at 0.
 func (p *part) value(i int64) string {
 	switch n := p.first + i*p.step; {
 	case p.values != nil:

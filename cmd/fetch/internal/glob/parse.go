@@ -120,8 +120,7 @@ type errText string
 
 func (e errText) Error() string { return string(e) }
 
-// cutBound returns the number or the single ASCII letter that s starts with, and
-// the rest of s.
+// cutBound splits s after the number or the single ASCII letter at its start.
 func cutBound(s string) (bound, rest string, ok bool) {
 	if s == "" {
 		return "", s, false

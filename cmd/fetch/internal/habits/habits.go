@@ -1,5 +1,5 @@
-// Package habits recognizes options of wget, aria2, lftp and lynx on the command line
-// of fetch, and translates them to flags of fetch.
+// Package habits recognizes options of wget, aria2, lftp and lynx on the
+// command line of fetch, and translates them to flags of fetch.
 package habits
 
 import (
@@ -19,7 +19,7 @@ const mask = "***"
 type Hint struct {
 	Program string   // name of the other program
 	Options []string // its options, as typed
-	Command []string // the words of the command line with the same effect
+	Command []string // the words of the equivalent command line of fetch
 	Missing []string // options that have no equivalent
 }
 
@@ -58,8 +58,8 @@ func Find(command string, flags *pflag.FlagSet, args []string) *Hint {
 	return nil
 }
 
-// shown reports whether the words belong to p. If foreign is true, all options
-// with a single dash belong to p.
+// shown reports whether the words contain options of p. If foreign is true, all
+// options with a single dash belong to p.
 func (p *program) shown(words []word) (found, foreign bool) {
 	for _, w := range words {
 		if w.flag == nil && w.option != nil {
@@ -88,8 +88,8 @@ type translation struct {
 	args    []string // arguments
 }
 
-// translate returns the equivalent of a command line, or nil if an option is
-// unknown.
+// translate returns a Hint with the equivalent command line of fetch, or nil if
+// an option is unknown.
 func (p *program) translate(command string, words []word) *Hint {
 	t := &translation{command: command, Hint: Hint{Program: p.name}}
 	for _, w := range words {
@@ -128,7 +128,8 @@ func (p *program) translate(command string, words []word) *Hint {
 	return &t.Hint
 }
 
-// keep copies a flag of fetch. A value that may be secret is masked.
+// keep copies a typed flag of fetch to the translation. A value that may be
+// secret is masked.
 func (t *translation) keep(w word) {
 	switch {
 	case w.flag.NoOptDefVal != "":
@@ -170,8 +171,8 @@ func (t *translation) replace(w word) {
 	t.add(words...)
 }
 
-// add adds a flag with its value. A flag that is already there is not added
-// again.
+// add adds a flag with its value. It does not add a flag twice, except
+// --exclude.
 func (t *translation) add(words ...string) {
 	for len(words) > 1 && words[0] == "-O" {
 		t.add("-O")
@@ -225,8 +226,8 @@ func finishWget(t *translation) {
 	t.flags = append(front, t.flags...)
 }
 
-// finishOutput removes -o -, which is the default of fetch, and -O if -o names
-// the file.
+// finishOutput removes redundant flags: "-o -", which is the default of fetch,
+// and -O if -o or --output-dir is set.
 func (t *translation) finishOutput() {
 	n := slices.Index(t.flags, "-o")
 	if n >= 0 {

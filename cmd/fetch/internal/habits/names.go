@@ -2,7 +2,8 @@ package habits
 
 import "github.com/spf13/pflag"
 
-// otherNames maps long options, most of them of wget, to flags of fetch with the same meaning.
+// otherNames maps long options, most of them from wget, to flags of fetch with
+// the same meaning.
 var otherNames = map[string]string{
 	"bind-address":         "interface",
 	"ca-certificate":       "cacert",
@@ -24,8 +25,8 @@ var otherNames = map[string]string{
 	"wait":                 "delay",
 }
 
-// AddNames lets the flags be set by the names of wget's options with the same
-// meaning.
+// AddNames makes flags also accept the names of equivalent options of wget and
+// curl.
 func AddNames(flags *pflag.FlagSet) {
 	names := map[string]string{}
 	for other, name := range otherNames {

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// A sign is a flag of fetch whose value shows that another program was meant.
+// A sign detects that the user meant another program, because the value of a
+// flag makes no sense for fetch.
 type sign struct {
 	program string
 	flag    string // long name of the flag of fetch
 	shown   func(value string, words []word) bool
 }
 
-// signs returns the signs of other programs. They recognize only values that
-// cannot be meant, because all other values have curl's meaning.
+// signs returns the signs of other programs. They match only values that make
+// no sense for the flag of fetch, because all other values have curl's meaning.
 func signs() []sign {
 	return []sign{
 		{"wget", "range", func(v string, _ []word) bool { return !consistsOf(v, "0123456789-, ") }},

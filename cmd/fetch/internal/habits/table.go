@@ -1,14 +1,14 @@
 package habits
 
-// An option is an option of another program, with the flags of fetch that have
-// the same effect. In the flags, VALUE stands for the value of the option.
+// An option describes an option of another program, and the flags of fetch that
+// have the same effect. In the flags, VALUE stands for the value of the option.
 type option struct {
 	names  string // all spellings, separated by spaces; the first one appears in messages
 	value  bool   // if true, the option has a value
-	fetch  string // flags of fetch, "" if the option needs none, or missing
+	fetch  string // flags of fetch, "" if none are needed, or the constant missing
 	mirror string // flags of fetch mirror
 	crawl  bool   // if true, the option has a meaning only for fetch mirror
-	browse bool   // if true, the option has the effect of fetch browse
+	browse bool   // if true, the equivalent command is fetch browse
 
 	convert func(value string) string // returns VALUE, or "" if the option has no equivalent; may be nil
 }
@@ -16,7 +16,7 @@ type option struct {
 // missing marks an option without an equivalent.
 const missing = "-"
 
-// A program is another program with options.
+// A program describes another program, such as wget, and its options.
 type program struct {
 	name    string
 	options []option
@@ -24,12 +24,12 @@ type program struct {
 	clusters
 }
 
-// clusters describes how a program reads arguments with a single dash.
+// clusters describes how a program parses arguments with a single dash.
 type clusters int
 
 const (
 	oneLetter clusters = iota // -ab is -a -b
-	wgetStyle                 // as oneLetter, and -nab is -na -nb
+	wgetStyle                 // like oneLetter, but -nab is -na -nb
 	oneWord                   // -ab is one option
 )
 
@@ -148,8 +148,8 @@ func aria2Options() []option {
 	}
 }
 
-// lftpOptions returns the options of lftp. The commands of lftp are the values
-// of its options.
+// lftpOptions returns the options of lftp. The values of -c and -e are commands
+// of lftp.
 func lftpOptions() []option {
 	return []option{
 		{names: "-c", value: true, mirror: "VALUE", crawl: true, convert: lftpURL}, {names: "-e", value: true, crawl: true},

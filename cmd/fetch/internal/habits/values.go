@@ -8,11 +8,12 @@ import (
 	"github.com/anyurl/fetch/internal/media"
 )
 
-// outputName converts the value of wget's -O. The name - needs no flag, because
-// fetch writes to standard output by default.
+// outputName returns the value of wget's -O unchanged. An empty name has no
+// equivalent.
 func outputName(name string) string { return name }
 
-// wgetDepth converts a recursion depth of wget, where 0 means no limit.
+// wgetDepth converts a recursion depth of wget, where 0 means no limit, to a
+// value of --depth.
 func wgetDepth(level string) string {
 	if level == "0" {
 		return "inf"
@@ -20,7 +21,8 @@ func wgetDepth(level string) string {
 	return level
 }
 
-// wgetrc converts a command of wget's configuration file.
+// wgetrc converts a command of wget's configuration file, such as "robots=off",
+// to flags of fetch.
 func wgetrc(command string) string {
 	switch strings.ReplaceAll(strings.ToLower(command), " ", "") {
 	case "robots=off":
@@ -85,8 +87,8 @@ func directoryPattern(list string) string {
 	return `^[a-z]+://[^/]*/(` + strings.Join(all, "|") + `)/`
 }
 
-// lftpURL returns the URL in a list of commands of lftp, such as "open URL;
-// mirror".
+// lftpURL returns the first URL in a list of lftp commands, such as
+// "open URL; mirror".
 func lftpURL(commands string) string {
 	for _, word := range strings.Fields(commands) {
 		if word = strings.Trim(word, `;"'`); isURL(word) {
@@ -96,8 +98,8 @@ func lftpURL(commands string) string {
 	return ""
 }
 
-// hasMirror reports whether text is a list of commands of lftp that contains
-// mirror.
+// hasMirror reports whether text is a list of lftp commands that includes
+// "mirror".
 func hasMirror(text string) bool {
 	return strings.Contains(text, " ") && slices.Contains(strings.Fields(text), "mirror")
 }

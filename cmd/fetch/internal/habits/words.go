@@ -15,9 +15,9 @@ type word struct {
 	bare    bool        // if true, the option requires a value and has none
 }
 
-// A reader splits a command line into words. Options of the program p that are
-// not flags of fetch are recognized. If foreign is true, options with a single
-// dash belong to p, even if fetch has such flags.
+// A reader splits a command line into words. It recognizes flags of fetch and
+// options of the program p. If foreign is true, options with a single dash and
+// long options of p belong to p, even if fetch has such flags.
 type reader struct {
 	flags   *pflag.FlagSet
 	p       *program
@@ -50,7 +50,7 @@ func (r *reader) read() []word {
 	return r.words
 }
 
-// long reads an option with two dashes.
+// long parses arg, an option with two dashes, and adds it to the words.
 func (r *reader) long(arg string) {
 	spelled, value, has := strings.Cut(arg, "=")
 	f := r.flags.Lookup(spelled[2:])
@@ -61,7 +61,8 @@ func (r *reader) long(arg string) {
 	r.add(spelled, f, o, value, has)
 }
 
-// cluster reads options with one dash, such as -sSo FILE.
+// cluster parses options with one dash, such as -sSo FILE, and adds them to the
+// words.
 func (r *reader) cluster(letters string) {
 	for letters != "" {
 		n := 1

@@ -17,8 +17,8 @@ import (
 type Console struct {
 	in *os.File
 
-	// Input has the characters that the user types. If it is nil, Run reads from
-	// the terminal. It must not be changed while a session is open.
+	// Input supplies the characters that the user types. If it is nil, Run
+	// reads from the terminal. It must not be changed while a session is open.
 	Input io.Reader
 
 	mu    sync.Mutex
@@ -70,7 +70,8 @@ func (c *Console) reapply() {
 	c.apply()
 }
 
-// apply changes the terminal to c.mode. The caller must hold c.mu.
+// apply sets the terminal to c.mode if a session is open. The caller must hold
+// c.mu.
 func (c *Console) apply() error {
 	if c.saved == nil {
 		return nil
@@ -89,7 +90,7 @@ func (c *Console) apply() error {
 
 func (c *Console) fd() int { return int(c.in.Fd()) }
 
-// sendSize passes the current window size to resize, unless resize is nil.
+// sendSize calls resize with the current window size, unless resize is nil.
 func (c *Console) sendSize(resize func(cols, rows int)) {
 	if resize == nil {
 		return

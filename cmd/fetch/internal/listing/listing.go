@@ -1,4 +1,5 @@
-// Package listing formats the entries of listings as lines for people.
+// Package listing formats the entries of listings as lines of text, in the
+// style of ls -lh.
 package listing
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 )
 
-// A Format describes the lines of a listing. The zero Format has all columns
-// except the media type and the URL, and lines of any length.
+// A Format describes the lines of a listing. The zero Format shows all columns
+// except the media type and the URL, and does not cut lines.
 type Format struct {
 	Width    int       // columns of the terminal, or 0 if lines are not cut
 	Color    bool      // if true, the names of directories and indexes have colors
@@ -47,8 +48,8 @@ func (f *Format) Line(e fetch.Entry) string {
 	return line
 }
 
-// mediaType returns the media type of an entry without parameters, or "-". A
-// listing has no media type, because most servers send none.
+// mediaType returns the media type of an entry without parameters, or "-". It
+// returns "-" for a listing, because most servers send no media type for one.
 func mediaType(e fetch.Entry) string {
 	name, _, _ := strings.Cut(e.Media, ";")
 	if name == "" || e.Kind == fetch.Menu {
@@ -57,8 +58,8 @@ func mediaType(e fetch.Entry) string {
 	return tty.Escape(name)
 }
 
-// name returns the name and the description of an entry. The columns before
-// the name are used already.
+// name returns the name and the description of an entry. The parameter used is
+// the number of terminal columns before the name.
 func (f *Format) name(e fetch.Entry, name string, used int) string {
 	name = f.cut(name, used)
 	used += tty.Width(name)
@@ -91,8 +92,8 @@ func colored(k fetch.Kind, text string) string {
 	return text
 }
 
-// KindName returns the word for the kind of an entry. The word for a listing
-// depends on the scheme, such as "directory" or "mailbox".
+// KindName returns the kind of an entry as text. The text for a listing depends
+// on the scheme, such as "directory" or "mailbox".
 func KindName(e fetch.Entry) string {
 	switch e.Kind {
 	case fetch.Menu:
@@ -112,8 +113,8 @@ func KindName(e fetch.Entry) string {
 	return e.Kind.String()
 }
 
-// Size returns a size in bytes in the form of ls -h, such as "1.5M". The unit is
-// a power of 1024, and the number is rounded up. Size returns "-" for a negative
+// Size formats a size in bytes as ls -h does, such as "1.5M". The unit is a
+// power of 1024, and the number is rounded up. Size returns "-" for a negative
 // size.
 func Size(n int64) string {
 	if n < 0 {
@@ -140,10 +141,11 @@ func Size(n int64) string {
 	return fmt.Sprintf("%d%c", whole, units[power])
 }
 
-// recent is the age of times that are printed with hours and minutes.
+// recent is the maximum age of a time that is printed with hours and minutes.
+// An older time is printed with its year.
 const recent = 182 * 24 * time.Hour
 
-// time returns a time in the local time zone in the form of ls -l.
+// time formats t in the time zone of f.Now as ls -l does.
 func (f *Format) time(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -41,7 +41,7 @@ func (p *Pages) Page(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
 	line(`.TH "`, roff(strings.ToUpper(pageName(cmd))), `" 1 "" "`, roff("fetch "+p.Version), `" "User Commands"`)
-	line(".nh") // no hyphens in names of options
+	line(".nh") // do not hyphenate names of options
 	line(".ad l")
 	line(".SH NAME")
 	line(roff(pageName(cmd)), ` \- `, roff(lowerFirst(cmd.Short)))

@@ -17,7 +17,7 @@ var (
 // Code blocks are unchanged.
 func Topic(text string) string {
 	var b strings.Builder
-	skipped := false // the line before is not part of the text
+	skipped := false // the previous line was omitted
 	for line := range strings.Lines(text) {
 		comment := strings.HasPrefix(line, "<!--")
 		blank := strings.TrimSpace(line) == ""

@@ -115,8 +115,8 @@ func writeFlags(b *strings.Builder, flags []*pflag.Flag) {
 	}
 }
 
-// flagNames returns the names of f and of its argument, such as "-o, --output
-// FILE".
+// flagNames returns the names of a flag and of its argument, such as
+// "-o, --output FILE".
 func flagNames(f *pflag.Flag) string {
 	names := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -176,7 +176,7 @@ func writeWrapped(b *strings.Builder, text string, first, rest int) {
 	b.WriteString("\n")
 }
 
-// A term is a line of an annotation.
+// A term is one line of an annotation, such as an exit code and its meaning.
 type term struct{ name, text string }
 
 // annotation returns the terms in the annotation of cmd with the given key.

@@ -1,4 +1,4 @@
-// Package metrics serves numbers to Prometheus.
+// Package metrics serves metrics to Prometheus over HTTP.
 //
 // A [Family] is a metric with its samples. [Serve] answers requests for
 // /metrics with all families, in the text format of Prometheus, version 0.0.4.
@@ -49,7 +49,8 @@ func Encode(families []Family) []byte {
 	return b.Bytes()
 }
 
-// helpEscapes and labelEscapes replace the characters that the format reserves.
+// helpEscapes and labelEscapes escape the characters that the text format
+// reserves.
 var (
 	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 	labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)

@@ -21,10 +21,11 @@ const (
 	writeTimeout = 10 * time.Second // time to collect and send the metrics
 )
 
-// Serve answers the requests of l with the metrics that collect returns. The
-// requests can be concurrent. When ctx ends, Serve closes l and all connections,
-// and returns. If l has a loopback address, Serve rejects requests for other
-// host names, because a web page could use such a name to read the metrics.
+// Serve answers HTTP requests on l with the metrics that collect returns. It
+// may call collect concurrently. When ctx ends, Serve closes l and all
+// connections, and returns. If l has a loopback address, Serve rejects requests
+// for other host names, because a web page could use such a name to read the
+// metrics.
 func Serve(ctx context.Context, l net.Listener, collect func(context.Context) []Family) {
 	server := &http.Server{
 		Handler:        handler{collect: collect, loopback: isLoopback(l.Addr().String())},
@@ -35,7 +36,9 @@ func Serve(ctx context.Context, l net.Listener, collect func(context.Context) []
 	server.SetKeepAlivesEnabled(false)
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
-	server.Serve(netutil.LimitListener(l, maxConns)) // the error is http.ErrServerClosed, or the crawl continues without metrics
+	// After an error other than http.ErrServerClosed, the crawl continues
+	// without metrics.
+	server.Serve(netutil.LimitListener(l, maxConns))
 }
 
 type handler struct {

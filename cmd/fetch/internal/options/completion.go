@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// valuesKey is the key of the annotation that contains the values of a flag.
+// valuesKey is the key of the pflag annotation that lists the values of a flag.
 const valuesKey = "values"
 
-// SetValues records the values that f accepts, for the completion in a shell.
-// It does not reject other values.
+// SetValues records the values that f accepts, for shell completion. It does
+// not reject other values.
 func SetValues(f *pflag.Flag, values ...string) {
 	f.Annotations = map[string][]string{valuesKey: values}
 }

@@ -18,9 +18,9 @@ type Section struct {
 	Title string
 	Flags *pflag.FlagSet
 
-	// If true, the flags belong to a single command. Configuration files cannot
-	// set the flags, because another command may have a flag with the same
-	// name.
+	// If Own is true, the flags belong to a single command. Configuration files
+	// cannot set the flags, because another command may have a flag with the
+	// same name.
 	Own bool
 }
 
@@ -51,8 +51,8 @@ func Describe(f *pflag.Flag) (value, usage string) {
 	return value, strings.TrimPrefix(usage, value+": ")
 }
 
-// OmitValueNames removes the names of arguments from the texts of all flags, for
-// programs that print the texts unchanged.
+// OmitValueNames removes the names of arguments from the usage texts of all
+// flags, because shell completion prints these texts unchanged.
 func (s *Set) OmitValueNames() {
 	for _, section := range s.Sections {
 		section.Flags.VisitAll(func(f *pflag.Flag) { _, f.Usage = Describe(f) })

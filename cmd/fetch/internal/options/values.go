@@ -89,12 +89,12 @@ func (b *Bytes) Set(text string) error {
 // Type returns the type name that pflag shows in help texts.
 func (*Bytes) Type() string { return "bytes" }
 
-// Share is the value of a flag for a part of a total, such as 0.1 or 10%.
+// Share is the value of a flag for a fraction of a total, such as 0.1 or 10%.
 type Share float64
 
 func (s *Share) String() string { return strconv.FormatFloat(float64(*s)*100, 'g', -1, 64) + "%" }
 
-// Set parses a share.
+// Set parses a fraction greater than 0 and at most 1, such as 0.1 or 10%.
 func (s *Share) Set(text string) error {
 	number, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.ParseFloat(number, 64)

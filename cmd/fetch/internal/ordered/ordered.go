@@ -19,10 +19,10 @@ type Stream struct {
 	terminal bool // reports whether w is a terminal
 
 	mu      sync.Mutex
-	changed sync.Cond      // signals changes of current and ended
+	changed sync.Cond      // signals changes of the fields current and ended
 	slots   int            // number of slots so far
 	current int            // number of the slot that may write to w
-	ended   map[int][]byte // contents of slots that ended early
+	ended   map[int][]byte // contents of slots that were closed before their turn
 	size    int            // total bytes in ended
 	free    [][]byte       // buffers for the next slots
 	err     error          // first error of w
@@ -31,7 +31,7 @@ type Stream struct {
 // Limits of the buffers.
 const (
 	maxSlotBuffer = 256 << 10 // buffered bytes of one slot
-	maxEndedBytes = 8 << 20   // buffered bytes of slots that ended early
+	maxEndedBytes = 8 << 20   // buffered bytes of slots that were closed before their turn
 	maxEndedSlots = 4096
 	maxFree       = 16 // buffers for the next slots
 )
@@ -93,7 +93,7 @@ type Slot struct {
 	stream  *Stream
 	number  int
 	buffer  []byte
-	current bool // if true, Write writes to the Stream
+	current bool // if true, Write writes to the writer of the Stream
 }
 
 // Terminal reports whether the Stream writes to a terminal.

@@ -73,7 +73,8 @@ func (p *Page) listing(resp *fetch.Response, o Options) (*Page, error) {
 	return p, nil
 }
 
-// document reads a document. Only texts are read to the end.
+// document reads a document. It reads the complete body only if the document is
+// text.
 func (p *Page) document(resp *fetch.Response, o Options) (*Page, error) {
 	limit := cmp.Or(o.MaxBytes, maxBytes)
 	in := bufio.NewReaderSize(resp.Body, baseuri.MaxHead)
@@ -142,8 +143,9 @@ func (p *Page) html(resp *fetch.Response, source []byte, o Options) error {
 	return err
 }
 
-// decode returns a text in UTF-8. The charset parameter of the media type names
-// the encoding. Without it, text that is not UTF-8 is decoded as windows-1252.
+// decode converts a text to UTF-8. The charset parameter of the media type
+// names the encoding. Without it, text that is not UTF-8 is decoded as
+// windows-1252.
 func decode(text []byte, mediaType string) string {
 	if isUTF16(text) {
 		out, _ := unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Bytes(text)

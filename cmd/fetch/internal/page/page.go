@@ -16,8 +16,8 @@ import (
 type Kind uint8
 
 const (
-	Listing Kind = iota // Items
-	Text                // Text, and numbered links in Items
+	Listing Kind = iota // a listing, in Page.Items
+	Text                // a text, in Page.Text, with its numbered links in Page.Items
 	Search              // a searchable index without a listing
 	File                // a binary object, which can be saved but not displayed
 )
@@ -32,11 +32,11 @@ type Page struct {
 	Size  int64   // in bytes, or -1 if unknown
 	Time  time.Time
 
-	// Items has the lines of a listing. For an HTML page, it has the links.
+	// Items contains the entries of a listing, or the links of an HTML page.
 	Items []Item
 
-	// Text has the lines of a text. In the text of an HTML page, each link has
-	// its number.
+	// Text contains the lines of a text. In an HTML page, the number of each
+	// link follows the text of the link, as in "text[3]".
 	Text string
 
 	// Truncated reports whether the object exceeded a limit, so that the end is
@@ -102,7 +102,8 @@ func itemMemory(e fetch.Entry) int {
 // as the contents of an archive.
 func New(title string) *Page { return &Page{Kind: Listing, Title: title, Size: -1} }
 
-// NewSearch returns a Page for a searchable index that needs words.
+// NewSearch returns the Page for u, a searchable index whose URL contains no
+// search words.
 func NewSearch(u uri.URI) *Page {
 	return &Page{Kind: Search, URL: u.WithoutUserinfo(), Title: crumbs.Name(u), Size: -1}
 }

@@ -15,11 +15,11 @@ type Crawl struct {
 	started time.Time
 
 	mu       sync.Mutex
-	url      string // URL of the last body that was received
+	url      string // URL of the body that started last
 	retries  int64
 	progress mirror.Progress
 	bytes    int64            // size of all complete bodies
-	bodies   map[uint64]int64 // bytes received of each body in transfer
+	bodies   map[uint64]int64 // received bytes of each unfinished body, by wrap.Event.ID
 }
 
 // NewCrawl returns a new Crawl.
@@ -84,7 +84,8 @@ func (c *Crawl) Lines(width int) []string {
 // CrawlText returns the snapshot of a mirror as one line of any length.
 func (s *Snapshot) CrawlText() string { return s.line(s.crawlParts(), 0, false) }
 
-// crawlParts returns the parts of the line for a mirror, in their order.
+// crawlParts returns the parts of the status line for a mirror, from left to
+// right.
 func (s *Snapshot) crawlParts() []part {
 	all := []part{{count(s.Done, "new"), 10}}
 	if s.Unchanged > 0 {

@@ -13,8 +13,9 @@ import (
 // Downloads collects the progress of downloads. Its methods are safe for
 // concurrent use.
 type Downloads struct {
-	// Ended, if not nil, is called with the last line of a download, which has
-	// at most the given width. It is set before the first download.
+	// Ended, if not nil, is called when a body has ended. The function line
+	// formats the last status line of the body for a terminal of the given
+	// width. Ended must be set before the first download.
 	Ended func(line func(width int) string)
 
 	started time.Time
@@ -40,14 +41,14 @@ type body struct {
 	start  time.Time
 	offset int64 // bytes of earlier attempts
 	bytes  int64 // received bytes
-	size   int64 // of the object, or -1
+	size   int64 // size of the object, or -1 if unknown
 }
 
 // NewDownloads returns a new Downloads.
 func NewDownloads() *Downloads { return &Downloads{started: time.Now()} }
 
-// Begin records that a URL is under way. The caller calls the result when the
-// URL has succeeded or failed.
+// Begin records that a URL is under way. The caller must call end when the URL
+// has succeeded or failed.
 func (d *Downloads) Begin(url string) (end func(err error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

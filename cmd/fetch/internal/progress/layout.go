@@ -15,10 +15,10 @@ type part struct {
 }
 
 const (
-	minURL  = 12 // columns of a URL below which parts are omitted
-	minBar  = 10 // columns of a bar below which it is omitted
-	maxBar  = 24 // columns of a bar beside a URL that is cut
-	wideBar = 50 // columns of a bar beside a complete URL
+	minURL  = 12 // parts are omitted if they leave fewer columns for the URL
+	minBar  = 10 // a bar with fewer columns is omitted
+	maxBar  = 24 // maximum columns of a bar next to a URL that is cut
+	wideBar = 50 // maximum columns of a bar next to a complete URL
 )
 
 // line joins the URL, an optional bar and the parts. The result occupies fewer
@@ -52,8 +52,9 @@ func (s *Snapshot) line(parts []part, width int, withBar bool) string {
 	return tail(url, free-len(bar)) + "  " + bar + right
 }
 
-// barColumns returns the width of the bar if a URL and the bar share a number of
-// columns. The URL is shown completely if the bar has enough columns.
+// barColumns returns the width of the progress bar. The bar and a URL of the
+// given width share the columns. The URL is shown completely if the bar has
+// enough columns.
 func barColumns(url, columns int) int {
 	if url > columns-minBar {
 		return min(columns-max(minURL, columns-maxBar), maxBar)
@@ -98,8 +99,8 @@ func drawBar(share float64, columns int) string {
 	return "[" + strings.Repeat("=", done) + head + strings.Repeat("-", inner-done-len(head)) + "]"
 }
 
-// tail returns s in exactly the given number of columns: padded with spaces, or
-// its end after "…".
+// tail fits s to exactly the given number of columns. It pads s with spaces, or
+// replaces the start of s by "…".
 func tail(s string, columns int) string {
 	if n := tty.Width(s); n <= columns {
 		return s + strings.Repeat(" ", columns-n)

@@ -30,8 +30,9 @@ type Screen struct {
 	closed bool
 }
 
-// NewScreen returns a Screen on the terminal w. It calls lines for the status
-// lines, up to ten times per second. The caller must close the Screen.
+// NewScreen returns a Screen on the terminal w. It calls the function lines for
+// the status lines, up to ten times per second. The caller must close the
+// Screen.
 func NewScreen(w io.Writer, lines func(width int) []string) *Screen {
 	s := &Screen{lines: lines, raw: w, output: cwriter.New(w)}
 	s.stop = Every(refresh, func() { s.write(nil, true) })
@@ -57,7 +58,7 @@ func (s *Screen) write(p []byte, show bool) (int, error) {
 	if len(p) > 0 {
 		s.midway = !bytes.HasSuffix(p, []byte("\n"))
 	}
-	if s.shown > 0 { // a terminal prints ^C or a typed character below the status lines
+	if s.shown > 0 { // the terminal may have printed ^C or a typed character below them
 		io.WriteString(s.raw, "\r")
 	}
 	show = (show || s.shown > 0) && !s.closed && !s.midway
@@ -91,8 +92,8 @@ func (s *Screen) Close() {
 	s.Write(nil)
 }
 
-// Every calls f at each interval, in another goroutine. The function that Every
-// returns ends the calls, after the last call of f has returned.
+// Every calls f at each interval, in another goroutine. The function stop ends
+// the calls, and waits until the last call of f has returned.
 func Every(interval time.Duration, f func()) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {

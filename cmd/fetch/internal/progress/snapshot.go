@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Snapshot is the state of a command at a moment. Counts are numbers of URLs
-// unless a comment states another unit.
+// A Snapshot is the progress of a command at one moment. Counts are numbers of
+// URLs unless a comment states another unit.
 type Snapshot struct {
 	URL     string  `json:"url,omitempty"`  // the URL under way
 	Bytes   int64   `json:"bytes"`          // received bytes of URL, or of all URLs of a mirror
@@ -31,7 +31,8 @@ type Snapshot struct {
 // Text returns the snapshot as one line of any length.
 func (s *Snapshot) Text() string { return s.line(s.parts(), 0, false) }
 
-// parts returns the parts of the line for a download, in their order.
+// parts returns the parts of the status line for a download, from left to
+// right.
 func (s *Snapshot) parts() []part {
 	if !s.started {
 		return s.appendErrors([]part{{"waiting for the response", 3}, {clock(s.Elapsed), 2}})
@@ -47,7 +48,7 @@ func (s *Snapshot) parts() []part {
 	return s.appendErrors(all)
 }
 
-// appendErrors appends the numbers of failed and repeated requests.
+// appendErrors appends the numbers of failed URLs and of repeated requests.
 func (s *Snapshot) appendErrors(all []part) []part {
 	for _, count := range []struct {
 		n    int64
@@ -60,8 +61,8 @@ func (s *Snapshot) appendErrors(all []part) []part {
 	return all
 }
 
-// share returns the part of the object that was received, or a negative number
-// if it is unknown.
+// share returns the received fraction of the object, from 0 to 1, or a negative
+// number if it is unknown.
 func (s *Snapshot) share() float64 {
 	if s.Size <= 0 {
 		return -1
