@@ -27,9 +27,9 @@ const (
 // Other workers can then claim the host, for example after a crash.
 const leaseDuration = time.Minute
 
-// A hostWorker visits the URLs of one host under a lease. Its fields belong to
-// the goroutine that calls work. While a batch runs, the lease belongs to the
-// batch.
+// A hostWorker visits the URLs of one host under a lease. The goroutine of the
+// method work owns the fields that mu does not guard. While a batch runs, the
+// batch owns the lease.
 type hostWorker struct {
 	c       *crawl
 	lease   *frontier.Lease

@@ -185,8 +185,8 @@ type resourceJSON struct {
 	}
 }
 
-// file converts the entry to the form of the current version. Bytes is -1 if
-// the entry has no size.
+// file converts an entry of any version of the WACZ format to the current one.
+// Bytes is -1 if the entry has no size.
 func (r resourceJSON) file() fileJSON {
 	f := fileJSON{Path: r.Path, Hash: cmp.Or(r.Hash, r.Stats.Hash), Bytes: -1}
 	if f.Hash != "" && !strings.Contains(f.Hash, ":") {

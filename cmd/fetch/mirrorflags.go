@@ -64,7 +64,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.Var(&f.warcTime, "warc-time", "also start a new WARC file after `TIME`, such as 30m")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")
-	p.StringVar(&f.dedup, "dedup", "", "write revisit records for content in the archive of the index `CDXJ`")
+	p.StringVar(&f.dedup, "dedup", "", "write revisit records for content that the index `CDXJ` lists")
 	p.StringVar(&f.operator, "operator", "", "record `NAME` as the operator in each WARC file")
 	p.StringVar(&f.description, "description", "", "record `TEXT` as the description in each WARC file")
 	p.StringVar(&f.isPartOf, "is-part-of", "", "store `NAME` as the collection (isPartOf) in each WARC file")
@@ -151,7 +151,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.StringVar(&f.noFollow, "nofollow", "pages", "obey nofollow directives of `KIND` (pages, links or none)")
 	options.SetValues(p.Lookup("nofollow"), "pages", "links", "none")
 	p.BoolVar(&f.speculate, "speculate", false, "follow strings in scripts that look like URLs")
-	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow directives (recorded in the WARC files)")
+	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow (WARC files record this setting)")
 }
 
 // validate returns an error if --page is combined with --scope or --depth,

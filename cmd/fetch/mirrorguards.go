@@ -40,7 +40,7 @@ func (f *guardFlags) all() []guardFlag {
 		{mirror.OverQueries, &l.Queries, mirror.DefaultQueries, "follow at most `N` URLs that differ only in the query",
 			"queries left out: %d; one path has at most %d queries"},
 		{mirror.OverChained, &l.Chained, mirror.DefaultChained,
-			"follow at most `N` similar URLs of chains such as calendars",
+			"follow at most `N` similar URLs that form a chain",
 			"similar URLs in long chains left out: %d; at most %d of each kind are followed"},
 		{mirror.OverDeepPaths, &l.DeepPaths, mirror.DefaultDeepPaths,
 			"follow at most `N` paths with over 20 segments on each host",

@@ -30,7 +30,7 @@ func (f *sharedFlags) register(s *options.Set) {
 	p.BoolVar(&f.again, "again", false, "start the next run of a crawl that is complete")
 	registerStore(s, &f.store, "upload finished WARC files to the store at `URL` (s3://BUCKET or file:///DIR)")
 	p.BoolVar(&f.keepLocal, "keep-local", false, "with --store, keep uploaded WARC files in warc/ too")
-	p.Var(&f.maxSpool, "max-spool", "visit no more hosts while `BYTES` wait for their upload (default 10G)")
+	p.Var(&f.maxSpool, "max-spool", "pause visits if more than `BYTES` wait for their upload (default 10G)")
 }
 
 // registerFrontier registers the flag --frontier. Its default is the environment

@@ -142,8 +142,8 @@ func untilClosed() faultnet.Step {
 	return faultnet.Do("wait", func(c *faultnet.Conn) error { c.All(); return nil })
 }
 
-// unquote decodes a quoted text and its repeat count. It returns other text
-// unchanged.
+// unquote decodes a quoted text such as "ab"*3, which means "ababab". It
+// returns unquoted text unchanged.
 func unquote(text string) (string, error) {
 	quoted, times := text, 1
 	if i := strings.LastIndex(text, `"*`); i > 0 {

@@ -220,7 +220,8 @@ func (p *parser) dnEntry(rest []byte, kind fetch.Kind, query string) (e fetch.En
 	return fetch.Entry{Name: strings.ToValidUTF8(string(text), "\uFFFD"), URL: u, Kind: kind, Media: media, Size: -1}, true
 }
 
-// referenceEntry returns the entry of a reference to another server.
+// referenceEntry returns a listing entry for a search reference, which is the
+// URL of another server.
 func (p *parser) referenceEntry(text string) (e fetch.Entry, ok bool) {
 	u, err := uri.Parse(text)
 	if err != nil || len(text) > maxText {

@@ -18,8 +18,9 @@ type mechanism struct {
 // first.
 var mechanisms = withLoginCommand(sasl.Mechanisms())
 
-// withLoginCommand adds two mechanisms that use the LOGIN command: "+LOGIN"
-// before the anonymous SASL mechanism, and "+ANONYMOUS" at the end.
+// withLoginCommand returns the mechanisms in order of preference, with two that
+// use the LOGIN command. It inserts "+LOGIN" before the anonymous SASL
+// mechanism, and appends "+ANONYMOUS".
 func withLoginCommand(all []sasl.Mechanism) (list []mechanism) {
 	for _, m := range all {
 		if m.Anonymous {

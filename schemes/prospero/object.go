@@ -142,8 +142,9 @@ func tooMuch() error {
 	return fetch.Protocol.Errorf("server sent more than %d bytes about one object", maxHead)
 }
 
-// read reads the attributes of one object from a reply. If the argument at is
-// nil, it first finds the link with the given label.
+// read sends the request ask and returns the attributes of one object from the
+// reply. The argument at is the link to the object. If it is nil, read first
+// finds the link with the given label in the reply.
 func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *link, label string) (*link, *fetch.Response, error) {
 	r, err := d.send(ctx, req, ask)
 	if err != nil {
