@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,11 @@ import (
 type PoliteOptions struct {
 	PerHost int           // maximum number of concurrent requests; 0 means 2
 	Delay   time.Duration // minimum time between the starts of two requests
+
+	// Streams is the maximum number of concurrent requests to a server that
+	// responded with HTTP/2, because these requests share a connection. It
+	// replaces PerHost if it is larger.
+	Streams int
 
 	// DelayOf, if not nil, returns the minimum time for the host of req, in place
 	// of Delay. It is called before each request, so the time can change.
@@ -68,12 +74,18 @@ type polite struct {
 // requests.
 type host struct {
 	name  string
-	slots chan struct{} // contains one element per request in progress
-	users int           // number of requests that wait or are in progress
-	delay time.Duration // result of DelayOf for the latest request, or Delay
-	rule  time.Duration // longest result of the Rule
-	last  time.Time     // start of the last request; zero before the first request
+	slots slots                          // requests in progress, at most PerHost
+	extra slots                          // further requests to servers with HTTP/2
+	http2 map[fetch.Origin]chan struct{} // closed if the last response used HTTP/2
+	users int                            // number of requests that wait or are in progress
+	delay time.Duration                  // result of DelayOf for the latest request, or Delay
+	rule  time.Duration                  // longest result of the Rule
+	last  time.Time                      // start of the last request; zero before the first request
 }
+
+// slots contains one element for each request in progress. Its capacity is the
+// maximum number of requests.
+type slots chan struct{}
 
 // next returns the earliest time at which the next request to h may start.
 func (h *host) next() time.Time { return h.last.Add(max(h.delay, h.rule)) }
@@ -89,58 +101,105 @@ func (p *polite) do(
 	if p.DelayOf != nil {
 		base = p.DelayOf(req)
 	}
-	h := p.host(target.Origin().Host, base, delay)
-	if err := p.acquire(ctx, h); err != nil {
+	origin := target.Origin()
+	h, http2 := p.host(origin, base, delay)
+	used, err := p.acquire(ctx, h, http2)
+	if err != nil {
 		p.removeUser(h)
 		return nil, err
 	}
 	resp, err := next.Do(ctx, req)
 	if err != nil {
-		p.release(h)
+		p.release(h, used)
 		return nil, err
 	}
-	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(int64, error) { p.release(h) }}
+	p.setHTTP2(h, origin, strings.HasPrefix(resp.Proto, "HTTP/2"))
+	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(int64, error) { p.release(h, used) }}
 	return resp, nil
 }
 
-// acquire waits for a free slot of a host and then for the minimum delay.
-func (p *polite) acquire(ctx context.Context, h *host) error {
-	select {
-	case h.slots <- struct{}{}:
-	default:
-		select {
-		case h.slots <- struct{}{}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+// acquire waits for a free slot of a host and then for the minimum delay. It
+// returns the slots that contain the request.
+func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (slots, error) {
+	used, err := h.acquire(ctx, http2)
+	if err != nil {
+		return nil, err
 	}
 	for {
 		wait := p.start(h)
 		if wait <= 0 {
-			return nil
+			return used, nil
 		}
 		if !sleep(ctx, wait) {
-			<-h.slots
-			return context.Cause(ctx)
+			<-used
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// acquire waits for a free slot. When http2 is closed, the extra slots may be
+// used too.
+func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error) {
+	select {
+	case h.slots <- struct{}{}:
+		return h.slots, nil
+	default:
+	}
+	var extra slots // nil blocks
+	for {
+		select {
+		case h.slots <- struct{}{}:
+			return h.slots, nil
+		case extra <- struct{}{}:
+			return extra, nil
+		case <-http2:
+			extra, http2 = h.extra, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
 // host returns the counters of a host and adds a new request to them. The
 // parameter delay is the result of DelayOf, or Delay, and rule is the result of
-// the Rule.
-func (p *polite) host(name string, delay, rule time.Duration) *host {
+// the Rule. The channel http2 is closed if the server uses HTTP/2.
+func (p *polite) host(o fetch.Origin, delay, rule time.Duration) (h *host, http2 chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h, ok := p.hosts[name]
+	h, ok := p.hosts[o.Host]
 	if !ok {
 		p.removeIdle()
-		h = &host{name: name, slots: make(chan struct{}, p.PerHost)}
-		p.hosts[name] = h
+		h = &host{
+			name: o.Host, slots: make(slots, p.PerHost), extra: make(slots, max(p.Streams-p.PerHost, 0)),
+			http2: map[fetch.Origin]chan struct{}{},
+		}
+		p.hosts[o.Host] = h
 	}
 	h.users++
 	h.delay, h.rule = delay, max(h.rule, rule)
-	return h
+	if h.http2[o] == nil && cap(h.extra) > 0 {
+		h.http2[o] = make(chan struct{})
+	}
+	return h, h.http2[o]
+}
+
+// setHTTP2 records whether the last response of a server used HTTP/2.
+func (p *polite) setHTTP2(h *host, o fetch.Origin, used bool) {
+	if cap(h.extra) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-h.http2[o]:
+		if !used {
+			h.http2[o] = make(chan struct{})
+		}
+	default:
+		if used {
+			close(h.http2[o])
+		}
+	}
 }
 
 // start starts a request to the host if the minimum delay has passed. Otherwise
@@ -157,8 +216,8 @@ func (p *polite) start(h *host) (wait time.Duration) {
 }
 
 // release frees a slot of a host after a request has ended.
-func (p *polite) release(h *host) {
-	<-h.slots
+func (p *polite) release(h *host, used slots) {
+	<-used
 	p.removeUser(h)
 }
 

@@ -16,7 +16,10 @@ import (
 )
 
 // busy is a driver that records the maximum number of its open bodies.
-type busy struct{ now, most, all atomic.Int32 }
+type busy struct {
+	now, most, all atomic.Int32
+	proto          string // Proto of the responses
+}
 
 func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
 	n := b.now.Add(1)
@@ -24,7 +27,68 @@ func (b *busy) Do(context.Context, *fetch.Request) (*fetch.Response, error) {
 	for m := b.most.Load(); n > m && !b.most.CompareAndSwap(m, n); m = b.most.Load() {
 	}
 	body := &closing{ReadCloser: io.NopCloser(strings.NewReader("x")), done: func() { b.now.Add(-1) }}
-	return &fetch.Response{Body: body}, nil
+	return &fetch.Response{Body: body, Proto: b.proto}, nil
+}
+
+// TestStreams checks that more requests are sent to a server after a response
+// with HTTP/2, and only to this server and until a response with HTTP/1.1.
+func TestStreams(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		first   string // protocol of the first response
+		proto   string // protocol of all later responses
+		url     string // URL of all later requests
+		streams int
+		most    int32
+	}{
+		{"HTTP/2", "HTTP/2.0", "HTTP/2.0", "https://h/", 10, 10},
+		{"HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "https://h/", 10, 3},
+		{"HTTP/2 from the second response", "HTTP/1.1", "HTTP/2.0", "https://h/", 10, 10},
+		{"another port of the host", "HTTP/2.0", "HTTP/1.1", "https://h:8443/", 10, 3},
+		{"fewer streams than connections", "HTTP/2.0", "HTTP/2.0", "https://h/", 1, 3},
+		{"no option", "HTTP/2.0", "HTTP/2.0", "https://h/", 0, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &busy{proto: c.first}
+				d := Polite(PoliteOptions{PerHost: 3, Streams: c.streams})(b)
+				open, err := d.Do(t.Context(), request("gopher://h/")) // keeps the state of the host
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer open.Body.Close()
+				read := func(url string) {
+					resp, err := d.Do(t.Context(), request(url))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(time.Second)
+					resp.Body.Close()
+				}
+				read("https://h/")
+				b.proto = c.proto
+				var readers sync.WaitGroup
+				for range 40 {
+					readers.Go(func() { read(c.url) })
+				}
+				readers.Wait()
+				if b.most.Load() != c.most || b.all.Load() != 42 {
+					t.Errorf("%d at a time of %d, want %d of 42", b.most.Load(), b.all.Load(), c.most)
+				}
+				b.proto = "HTTP/1.1"
+				read(c.url)
+				b.most.Store(0)
+				for range 40 {
+					readers.Go(func() { read(c.url) })
+				}
+				readers.Wait()
+				if b.most.Load() != 3 {
+					t.Errorf("%d at a time after a response with HTTP/1.1", b.most.Load())
+				}
+			})
+		})
+	}
 }
 
 // TestPerHost checks that a request counts until its body is closed, and that

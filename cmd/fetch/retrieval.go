@@ -99,7 +99,7 @@ func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 	if !f.input.parallel && limits.delay <= 0 && !f.request.robots {
 		return nil
 	}
-	o := &wrap.PoliteOptions{PerHost: limits.perHost, Delay: time.Duration(limits.delay)}
+	o := &wrap.PoliteOptions{PerHost: limits.perHost, Streams: f.input.parallelMax, Delay: time.Duration(limits.delay)}
 	if f.request.robots {
 		o.Rule = wrap.Robots("fetch")
 	}
