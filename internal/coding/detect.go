@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/andybalholm/brotli"
 )
@@ -35,5 +34,10 @@ func Detect(start []byte) string {
 // isText reports whether start has no control characters other than white space
 // and ESC, which occurs in ISO-2022-JP.
 func isText(start []byte) bool {
-	return !bytes.ContainsFunc(start, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\r\f\x1b", r) })
+	for _, c := range start {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\x1b' {
+			return false
+		}
+	}
+	return true
 }

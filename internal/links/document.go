@@ -88,7 +88,10 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		in = readHead(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
 	}
 	if w.markup != nil && f == formMarkup {
-		in = readHead(io.TeeReader(in, w.markup))
+		if _, err := w.markup.Write(in.buf); err != nil {
+			return err
+		}
+		in.r = io.TeeReader(in.r, w.markup)
 	}
 	head := in.buf
 	w.setBase(retrieved, media, header, head)
