@@ -51,10 +51,13 @@ func (p *Page) SetTitle(title string) { p.Title = tty.Escape(title) }
 //go:embed page
 var files embed.FS
 
-// templates contains the templates of this package.
-var templates = sync.OnceValue(func() *template.Template {
+// templates contains the templates of this package. They cannot be cloned after
+// their first use.
+var templates = sync.OnceValue(parse)
+
+func parse() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
-})
+}
 
 var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "ref": ref}
 
@@ -79,11 +82,7 @@ func ref(text string) any {
 // files of fsys that match pattern. A page begins with the template "top" and
 // ends with the template "bottom".
 func Templates(fsys fs.FS, pattern string) (*template.Template, error) {
-	t, err := templates().Clone()
-	if err != nil {
-		return nil, err
-	}
-	return t.ParseFS(fsys, pattern)
+	return parse().ParseFS(fsys, pattern)
 }
 
 // StyleSheet returns the style sheet of all pages.
