@@ -108,11 +108,17 @@ func (p *polite) do(
 		p.removeUser(h)
 		return nil, err
 	}
+	inProgress := false
+	defer func() {
+		if !inProgress { // next failed or panicked
+			p.release(h, used)
+		}
+	}()
 	resp, err := next.Do(ctx, req)
 	if err != nil {
-		p.release(h, used)
 		return nil, err
 	}
+	inProgress = true
 	p.setHTTP2(h, origin, strings.HasPrefix(resp.Proto, "HTTP/2"))
 	resp.Body = &observedBody{ReadCloser: resp.Body, onEnd: func(int64, error) { p.release(h, used) }}
 	return resp, nil

@@ -119,19 +119,28 @@ func source(req *http.Request, u uri.URI) *fetch.Request {
 	return &fetch.Request{URL: u}
 }
 
+// setProto sets the protocol version of out. A response of another protocol
+// than HTTP gets the version HTTP/1.0.
+func setProto(out *http.Response, proto string) {
+	for _, name := range []string{proto, proto + ".0", "HTTP/1.0"} { // such as "HTTP/2"
+		var ok bool
+		if out.ProtoMajor, out.ProtoMinor, ok = http.ParseHTTPVersion(name); ok {
+			out.Proto = name
+			return
+		}
+	}
+}
+
 // newResponse converts the response to req to an http.Response.
 func newResponse(req *http.Request, resp *fetch.Response) *http.Response {
 	from := *resp
 	from.Body = nil // releases the body, because the context outlives the transfer
 	out := &http.Response{
-		StatusCode: status(resp), Proto: resp.Proto, Header: header(resp), ContentLength: length(req, resp),
+		StatusCode: status(resp), Header: header(resp), ContentLength: length(req, resp),
 		TLS: resp.TLS, Request: req.WithContext(context.WithValue(req.Context(), sourceKey{}, &from)),
 	}
 	out.Status = strings.TrimSpace(strconv.Itoa(out.StatusCode) + " " + http.StatusText(out.StatusCode))
-	var ok bool
-	if out.ProtoMajor, out.ProtoMinor, ok = http.ParseHTTPVersion(resp.Proto); !ok {
-		out.Proto, out.ProtoMajor, out.ProtoMinor = "HTTP/1.0", 1, 0
-	}
+	setProto(out, resp.Proto)
 	out.Body = resp.Body
 	if resp.Trailer != nil {
 		out.Trailer = http.Header{}
