@@ -16,6 +16,7 @@ type replayBody struct {
 	truncated string // value of WARC-Truncated, or ""
 	digest    string
 	hash      hash.Hash // nil if there is no digest to verify
+	stored    hash.Hash // hash of the body with its transfer coding, or nil
 	algorithm Algorithm
 }
 
@@ -44,11 +45,17 @@ func (b *replayBody) Read(p []byte) (int, error) {
 		return n, fetch.Truncated.Errorf("the capture is truncated (%q): %w", b.truncated, io.ErrUnexpectedEOF)
 	}
 	if b.hash != nil {
-		if same, _ := sameDigest(b.algorithm.label(b.hash), b.digest); !same {
+		if !b.matches(b.hash) && (b.stored == nil || !b.matches(b.stored)) {
 			return n, fetch.Mismatch.Errorf("payload of record %q does not match its digest", b.rec.head.ID())
 		}
 	}
 	return n, err
+}
+
+// matches reports whether the sum of h is the expected digest.
+func (b *replayBody) matches(h hash.Hash) bool {
+	same, _ := sameDigest(b.algorithm.label(h), b.digest)
+	return same
 }
 
 // Close closes the file of the record.

@@ -42,6 +42,10 @@ func (a *Archive) respondHTTP(req *fetch.Request, resp *fetch.Response, body *re
 		body.Reader, body.hash = m.Raw(), nil // the digest is of the body without its transfer coding
 		resp.Size, resp.Validator = -1, ""
 	}
+	if body.hash != nil && !m.Verbatim() { // several programs compute the digest over the chunks
+		body.stored = body.algorithm.hash()
+		m.CopyStored(body.stored)
+	}
 	switch {
 	case resp.Code >= 400:
 		resp.Fault = &fetch.Error{Code: resp.Code, Err: statusFault(resp.Code).Errorf("server answered %d", resp.Code)}

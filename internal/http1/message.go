@@ -2,6 +2,7 @@ package http1
 
 import (
 	"bytes"
+	"hash"
 	"io"
 )
 
@@ -153,6 +154,7 @@ type Reader struct {
 	unread  []byte // unread part of buffer
 	payload []byte // unread payload
 	ended   bool
+	stored  hash.Hash // receives the body with its transfer coding, or nil
 }
 
 // NewReader returns a Reader that reads a message from block. size is the
@@ -185,12 +187,19 @@ func (r *Reader) fill() error {
 
 func (r *Reader) step() {
 	n, payload := r.Next(r.unread)
+	if r.stored != nil {
+		r.stored.Write(r.unread[:n])
+	}
 	r.unread, r.payload = r.unread[n:], payload
 }
 
 // Raw returns a reader for the body with its transfer coding still applied. The
 // caller must call ReadHead before Raw, and must not call Read.
 func (r *Reader) Raw() io.Reader { return io.MultiReader(bytes.NewReader(r.unread), r.block) }
+
+// CopyStored makes Read write the body with its transfer coding to h. The
+// caller must call ReadHead before CopyStored.
+func (r *Reader) CopyStored(h hash.Hash) { r.stored = h }
 
 // Read reads the payload of the message. It returns [io.ErrUnexpectedEOF] if a
 // chunk is malformed or truncated.
