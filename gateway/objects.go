@@ -15,10 +15,12 @@ type objectCache struct{ *lru[objectKey, *object] }
 
 // An objectKey identifies a record, and the URL with which it was requested.
 type objectKey struct {
-	archive *collection
-	file    string
-	offset  int64
-	url     string
+	archive   *collection
+	file      string
+	offset    int64
+	timestamp string // distinguishes the records of a gzip member
+	digest    string
+	url       string
 }
 
 type object struct {

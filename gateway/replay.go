@@ -57,7 +57,7 @@ func (x *exchange) capture(t target) {
 
 // open returns the archived response of a capture, from the cache if possible.
 func (x *exchange) open(t target, s selection) (*fetch.Response, error) {
-	key := objectKey{t.archive, s.line.File, s.line.Offset, t.url.Unredacted()}
+	key := objectKey{t.archive, s.line.File, s.line.Offset, s.line.Timestamp, s.line.Digest, t.url.Unredacted()}
 	if resp, ok := x.objects.get(key); ok {
 		return resp, nil
 	}

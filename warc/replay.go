@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"net/netip"
-	"path"
-	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -86,78 +82,6 @@ func checkOpened(opened int) error {
 		return nil
 	}
 	return fetch.Mismatch.Errorf("more than %d records of this URL cannot be replayed", maxOpened)
-}
-
-// A record is a WARC record that is open for reading. Close may be called during
-// a call of Read.
-type record struct {
-	mu sync.Mutex
-	*Reader
-	head   *Header
-	file   io.Closer
-	pool   *sync.Pool // Close returns the Reader to this pool
-	closed bool
-}
-
-func (r *record) Read(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return 0, fetch.Local.With(fs.ErrClosed)
-	}
-	return r.Reader.Read(p)
-}
-
-// Close closes the file, and returns the Reader with its buffers to the pool.
-func (r *record) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return nil
-	}
-	r.closed = true
-	r.Reader.src.raw = nil
-	r.pool.Put(r.Reader)
-	return r.file.Close()
-}
-
-// replayBuffer is the size of each of the two buffers of an open record. It is
-// small, because a replay server has many open records.
-const replayBuffer = 16 << 10
-
-func (a *Archive) openRecord(l Line) (*record, error) {
-	where, ok := a.sections[path.Base(l.File)]
-	if !ok {
-		return nil, fetch.NotFound.Errorf("the index refers to the file %q, which is not in the archive: %w", l.File, fs.ErrNotExist)
-	}
-	in, f, err := where.open()
-	if err != nil {
-		return nil, err
-	}
-	rec := &record{Reader: a.readers.Get().(*Reader), file: f, pool: a.readers}
-	r := rec.Reader
-	r.src.reset(where.readAhead(io.NewSectionReader(in, l.Offset, 1<<62-l.Offset), l.Length), l.Offset, int(min(max(l.Length, minReadSize), bufferSize)))
-	*r = Reader{src: r.src, end: l.Offset}
-	h, err := r.Next()
-	for err == nil && h.Target() != l.URL && h.Offset == l.Offset { // the member contains several records
-		h, err = r.Next()
-	}
-	if err == nil && h.Target() != l.URL {
-		err = errNoRecord
-	}
-	if err != nil {
-		rec.Close()
-		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, unexpectedEOF(err))
-	}
-	rec.head = h
-	return rec, nil
-}
-
-func unexpectedEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // maxRevisits is the maximum length of a chain of revisit records.

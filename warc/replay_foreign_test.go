@@ -3,9 +3,12 @@ package warc
 import (
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
 )
 
 // digestOf returns the SHA-1 digest of text in the form of a WARC field.
@@ -53,4 +56,53 @@ func TestReplayDigests(t *testing.T) {
 			t.Errorf("%s: got %q, %v", tc.name, body, err)
 		}
 	}
+}
+
+// TestReplayMember replays and lists the records of a gzip member that contains
+// several records of a URL.
+func TestReplayMember(t *testing.T) {
+	capture := func(id int, date, body string) string {
+		text := web(id, "\nWARC-Payload-Digest: "+digestOf(body), answer("HTTP/1.1 200 OK\r\nContent-Type: text/plain", body))
+		return strings.Replace(text, "2026-11-21T08:30:00Z", date, 1)
+	}
+	request := strings.Replace(web(9, "", "GET / HTTP/1.1\r\n\r\n"), "WARC-Type: response", "WARC-Type: request", 1)
+	const first, second, third = "2019-01-01T00:00:00Z", "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"
+	metadata := strings.Replace(rec(8, "WARC-Type: metadata\nWARC-Target-URI: http://h.example/\nContent-Type: text/x", "x"),
+		"2026-11-21T08:30:00Z", second, 1)
+	for _, tc := range []struct {
+		name string
+		file []byte
+	}{
+		{"one member", members(capture(1, first, "1") + capture(2, second, "2") + capture(3, third, "3"))},
+		{"requests first", members(request + capture(1, first, "1") + request + capture(2, second, "2") + request + capture(3, third, "3"))},
+		{"a metadata record of the same second", members(capture(1, first, "1")+metadata+capture(2, second, "2"), capture(3, third, "3"))},
+		{"a member for each record", members(capture(1, first, "1"), capture(2, second, "2"), capture(3, third, "3"))},
+	} {
+		a := openBytes(t, "a.warc.gz", tc.file)
+		var ids []string
+		for e, err := range a.Captures(t.Context(), uri.MustParse("http://h.example/")) {
+			if err != nil || slices.Contains(ids, e.Extra["id"]) {
+				t.Errorf("%s: got capture %v twice, or %v", tc.name, e.Extra, err)
+			}
+			ids = append(ids, e.Extra["id"])
+		}
+		for want, date := range map[string]string{"1": first, "2": second, "3": third} {
+			a.Time = parseDate(date)
+			if body, err := replayText(t, a, "http://h.example/"); body != want || err != nil {
+				t.Errorf("%s: got %q, %v for %s", tc.name, body, err, date)
+			}
+		}
+	}
+}
+
+// TestReplayInexactLine replays a record whose index line has another date and
+// digest than the record.
+func TestReplayInexactLine(t *testing.T) {
+	a := openBytes(t, "a.warc.gz", members(res(1, "\nWARC-Payload-Digest: "+helloSum)))
+	line := Line{URL: "file:///1", Timestamp: "2001", Digest: strings.TrimPrefix(emptySum, "sha1:"), Offset: 0, File: "a.warc.gz"}
+	resp, err := a.Replay(t.Context(), &fetch.Request{URL: uri.MustParse("file:///1")}, line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
 }
