@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/uri"
 )
@@ -135,7 +136,7 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 		x.notFound()
 		return
 	}
-	u, err := uri.Parse(uri.EscapeNonASCII(text))
+	u, err := baseuri.ParseAbsolute(text)
 	if err != nil {
 		x.fail(http.StatusBadRequest, "The URL is invalid", err.Error())
 		return

@@ -20,7 +20,8 @@ func foreignRecord(date, url, body string) string {
 func TestForeignArchive(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f.warc.gz")
 	text := foreignRecord("2019-01-01T00:00:00Z", "http://a.example/", "in 2019") +
-		foreignRecord("2020-01-01T00:00:00Z", "http://a.example/", "in 2020")
+		foreignRecord("2020-01-01T00:00:00Z", "http://a.example/", "in 2020") +
+		foreignRecord("2020-01-01T00:00:00Z", "http://a.example/?a[]=1", `brackets <a href="?a[]=1">`)
 	if err := os.WriteFile(name, []byte(zipped(text)), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +39,10 @@ func TestForeignArchive(t *testing.T) {
 		{"home", "/", 200, nil},
 		{"first record of a gzip member", "/archive/f/2019/http://a.example/", 200, []string{"in 2019"}},
 		{"second record of a gzip member", "/archive/f/2020/http://a.example/", 200, []string{"in 2020"}},
+		{"brackets", "/archive/f/2020/http://a.example/?a[]=1", 200, []string{"brackets", `/http://a.example/?a%5B%5D=1"`}},
+		{"encoded brackets", "/archive/f/2020/http://a.example/?a%5B%5D=1", 200, []string{"brackets"}},
+		{"captures", "/archive/f/*/http://a.example/?a[]=1", 200, []string{`href="/archive/f/20200101000000/http://a.example/?a%5B%5D=1"`}},
+		{"search", "/archive/f/?prefix=http://a.example/%3Fa%5B", 200, []string{`href="/archive/f/20200101000000/http://a.example/?a%5B%5D=1"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) { checkResponse(t, get(h, "GET", c.target), c.status, c.want) })
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
@@ -146,7 +147,7 @@ func (c *collection) row(l warc.Line, title string) captureRow {
 		Date: render.FormatDate(at), URL: tty.Escape(l.URL), Media: tty.Escape(l.Media), Status: tty.Escape(l.Status),
 		Title: tty.Escape(title),
 	}
-	if u, err := uri.Parse(l.URL); err == nil && !at.IsZero() {
+	if u, err := baseuri.ParseAbsolute(l.URL); err == nil && !at.IsZero() {
 		r.Path = c.pathOf(l.Timestamp, formPage, u)
 	}
 	return r

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/crawlreport"
-	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -73,7 +73,7 @@ func (c *collection) count(ctx context.Context) (*statistics, error) {
 // counts.
 func visitOf(l warc.Line) crawlreport.Visit {
 	v := crawlreport.Visit{URL: l.URL, Media: l.Media, Size: l.Length}
-	if u, err := uri.Parse(l.URL); err == nil {
+	if u, err := baseuri.ParseAbsolute(l.URL); err == nil {
 		v.Scheme, v.Host = u.Scheme(), u.Host()
 	}
 	v.Code, _ = strconv.Atoi(l.Status)

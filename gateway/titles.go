@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/htmltext"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/rfc822"
-	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -102,7 +102,7 @@ func (c *collection) title(ctx context.Context, l warc.Line) string {
 }
 
 func (c *collection) readTitle(ctx context.Context, l warc.Line) string {
-	u, err := uri.Parse(l.URL)
+	u, err := baseuri.ParseAbsolute(l.URL)
 	if err != nil {
 		return ""
 	}

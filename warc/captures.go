@@ -70,7 +70,7 @@ func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
 func (l Line) entry(err error) fetch.Entry {
 	e := fetch.Entry{Name: l.URL, Kind: fetch.Document, Media: l.Media, Size: -1, Extra: map[string]string{"error": err.Error()}}
 	e.Time, _ = time.Parse("20060102150405", l.Timestamp)
-	e.URL, _ = uri.Parse(l.URL)
+	e.URL, _ = parseURL(l.URL)
 	if l.Status != "" {
 		e.Extra["status"] = l.Status
 	}
@@ -93,11 +93,10 @@ func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 			return
 		}
 		same = same.Normalize(uri.ByScheme)
-		keys := []string{Key(target), Key(same.Unredacted())}
-		for _, key := range slices.Compact(keys) {
+		for _, key := range keysOf(target, same) {
 			for l, err := range a.lookup(key) {
 				if err == nil && l.URL != target {
-					other, err := uri.ParseZone(l.URL)
+					other, err := parseURL(l.URL)
 					if err != nil || other.Normalize(uri.ByScheme) != same {
 						continue
 					}

@@ -10,7 +10,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/uri"
 )
 
 // IsFileName reports whether name ends in ".warc" or ".warc.gz", optionally
@@ -68,7 +67,7 @@ func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 			e.Extra[name] = value
 		}
 	}
-	if u, err := uri.Parse(h.Target()); err == nil {
+	if u, err := parseURL(h.Target()); err == nil {
 		e.URL = u
 	}
 	if isHTTP(e.Media) {

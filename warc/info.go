@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/internal/baseuri"
 )
 
 // Limits of Info: the number of WARC files whose first record it reads, the size
@@ -172,7 +172,7 @@ func pageEntry(line []byte) (e fetch.Entry, ok bool) {
 	if len(line) == 0 || json.Unmarshal(line, &p) != nil {
 		return e, false
 	}
-	u, err := uri.Parse(p.URL)
+	u, err := baseuri.ParseAbsolute(p.URL)
 	if err != nil {
 		return e, false
 	}

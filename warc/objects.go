@@ -82,7 +82,7 @@ const maxObjectKey = 8 << 10
 
 // objectKey returns the text by which Objects sorts and compares URLs.
 func objectKey(text string) string {
-	if u, err := uri.ParseZone(text); err == nil {
+	if u, err := parseURL(text); err == nil {
 		text = u.WithoutFragment().Normalize(uri.ByScheme).Unredacted()
 	}
 	if text = escape(text, " \n"); len(text) > maxObjectKey {

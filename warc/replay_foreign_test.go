@@ -106,3 +106,31 @@ func TestReplayInexactLine(t *testing.T) {
 	}
 	resp.Body.Close()
 }
+
+// TestReplayLiterals requests URLs that other programs stored with characters
+// that a URI cannot contain.
+func TestReplayLiterals(t *testing.T) {
+	for _, tc := range []struct{ name, stored, url string }{
+		{"brackets", "http://h.example/?a[]=1&b=%7B", "http://h.example/?a%5B%5D=1&b=%7B"},
+		{"encoded brackets", "http://h.example/?a%5B%5D=1", "http://h.example/?a%5b%5d=1"},
+		{"query of a browser", "http://h.example/%7B|?x={|}^`%22%C3%A9", "http://h.example/%7B%7C?x=%7B%7C%7D%5E%60%22%C3%A9"},
+		{"backslash", "http://h.example/?a\\b", "http://h.example/?a%5Cb"},
+		{"markup", "http://h.example/<a>?\"<b>\"", "http://h.example/%3Ca%3E?%22%3Cb%3E%22"},
+		{"non-ASCII characters", "http://h.example/\xc3\x89?\xc3\xa9", "http://h.example/%C3%89?%c3%a9"},
+		{"host with non-ASCII characters", "http://b\xc3\xbccher.example/", "http://xn--bcher-kva.example/"},
+		{"percent signs", "http://h.example/?100%&x=%2&y=%2541", "http://h.example/?100%25&x=%252&y=%2541"},
+		{"gopher", "gopher://h.example/7/s%09a|b", "gopher://h.example/7/s%09a%7Cb"},
+		{"space", "http://h.example/a b", "http://h.example/a%20b"},
+	} {
+		text := strings.Replace(web(1, "", plainAnswer), "http://h.example/", tc.stored, 1)
+		a := openBytes(t, "a.warc", []byte(text))
+		if body, err := replayText(t, a, tc.url); body != "hello" || err != nil {
+			t.Errorf("%s: got %q, %v", tc.name, body, err)
+		}
+		for e, err := range a.Captures(t.Context(), uri.MustParse(tc.url)) {
+			if err != nil || e.Name != tc.stored || e.URL.Normalize(uri.ByScheme) != uri.MustParse(tc.url).Normalize(uri.ByScheme) {
+				t.Errorf("%s: got capture %v, %v", tc.name, e, err)
+			}
+		}
+	}
+}

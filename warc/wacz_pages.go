@@ -42,7 +42,7 @@ func (z *packer) addPages(a *Archive, p *Package) error {
 	chosen, first := p.main.URL != "", len(p.Seeds)
 	marked := func(yield func(packedPage) bool) {
 		for page := range a.pages(p.Text) {
-			if u, err := uri.ParseZone(page.URL); err == nil {
+			if u, err := parseURL(page.URL); err == nil {
 				if i, ok := seeds[u.Normalize(uri.ByScheme)]; ok {
 					page.Seed = true
 					if !chosen && i < first {
@@ -64,7 +64,7 @@ func (z *packer) addPages(a *Archive, p *Package) error {
 func (a *Archive) seedPages(seeds []string) map[uri.URI]int {
 	found := map[uri.URI]int{}
 	for i, seed := range seeds {
-		u, err := uri.ParseZone(seed)
+		u, err := parseURL(seed)
 		if err != nil {
 			continue
 		}
@@ -154,7 +154,7 @@ func (a *Archive) pageStart(l Line, limit int64) (start []byte, media string) {
 	if err != nil {
 		return nil, ""
 	}
-	u, _ := uri.ParseZone(l.URL) // used only to recognize listings
+	u, _ := parseURL(l.URL) // used only to recognize listings
 	decoding := *a
 	decoding.Decode, decoding.Raw = true, false
 	resp, err := decoding.respond(&fetch.Request{URL: u}, rec, rec.head, nil)

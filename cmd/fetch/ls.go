@@ -6,7 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/spf13/cobra"
 )
 
@@ -98,7 +98,7 @@ func (c *lsCommand) listStore(ctx context.Context) error {
 		for line, err := range a.Search("", 0) {
 			e := fetch.Entry{Name: line.URL, Kind: fetch.Document, Media: line.Media, Size: -1, Extra: map[string]string{}}
 			e.Time, _ = time.Parse("20060102150405", line.Timestamp)
-			e.URL, _ = uri.Parse(line.URL)
+			e.URL, _ = baseuri.ParseAbsolute(line.URL)
 			for key, value := range map[string]string{"status": line.Status, "digest": line.Digest, "file": line.File} {
 				if value != "" {
 					e.Extra[key] = value

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/save"
@@ -149,7 +150,7 @@ func (x *exporter) exportAll() error {
 // export writes the object of one URL. The parameter lines contains the index
 // lines of its captures, with the preferred capture first.
 func (x *exporter) export(lines []warc.Line) error {
-	u, err := uri.Parse(lines[0].URL)
+	u, err := baseuri.ParseAbsolute(lines[0].URL)
 	if err == nil {
 		u, err = uri.Parse(Canonical(u))
 	}
