@@ -273,11 +273,27 @@ func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
 		if text[0] == '!' { // a line with metadata
 			continue
 		}
-		if err := o.lines.Add(bytes.TrimSuffix(text, []byte{'\n'})); err != nil {
+		if err := o.lines.Add(withOwnKey(bytes.TrimSuffix(text, []byte{'\n'}))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withOwnKey replaces the key of an index line by the result of Key. Other
+// programs compute other keys. For example, py-wacz removes the slash at the end
+// of a path. The result is line if the line is invalid or has a key of a request
+// with a body, which pywb writes.
+func withOwnKey(line []byte) []byte {
+	l, err := ParseLine(string(line))
+	if err != nil || l.URL == "" || strings.Contains(l.Key, "__wb_method=") {
+		return line
+	}
+	key := escape(Key(l.URL), " ")
+	if key == l.Key {
+		return line
+	}
+	return append([]byte(key), line[len(l.Key):]...)
 }
 
 // storeIndex stores the sorted index. A small index is stored in memory and a

@@ -123,6 +123,47 @@ func TestOpenPackages(t *testing.T) {
 	}
 }
 
+// TestOpenForeignKeys replays captures of a WACZ file whose index has the keys of
+// py-wacz.
+func TestOpenForeignKeys(t *testing.T) {
+	for url, key := range map[string]string{
+		"http://h.example/dir/":                "example,h)/dir",
+		"http://h.example/x/?q=1":              "example,h)/x?q=1",
+		"http://h.example/a;jsessionid=" + sid: "example,h)/a",
+		"http://h.example//a//b":               "example,h)/a/b",
+		"http://h.example/?a%5B%5D=%22":        "example,h)/?a[]=\"",
+		"http://h.example/":                    "example,h)/",
+		"http://h.example/only?own key":        "example,h)/only?own%20key",
+	} {
+		name := filepath.Join(t.TempDir(), "a.wacz")
+		line := Line{Key: key, Timestamp: "20261121083000", URL: url, Length: 1, File: "a.warc"}.String()
+		file := zipOf(t, map[string]string{
+			"archive/a.warc":    strings.Replace(web(1, "", plainAnswer), "http://h.example/", url, 1),
+			"indexes/index.cdx": "!meta 0 {}\nexample,h)/post?__wb_method=post 2026 {\"url\":\"http://h.example/post\"}\nzzz\n" + line + "\n",
+		})
+		if err := os.WriteFile(name, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := parseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := replayText(t, a, u.String()); got != "hello" || err != nil {
+			t.Errorf("%s: got %q, %v", url, got, err)
+		}
+		if got, err := replayText(t, a, "http://h.example/post"); !errors.Is(err, fetch.NotFound) {
+			t.Errorf("got %q, %v for the key of a request with a body", got, err)
+		}
+		a.Close()
+	}
+}
+
+const sid = "0123456789abcdef0123456789abcdef"
+
 // TestOpenFolder verifies that the index in a directory is used only while it
 // is newer than the WARC files.
 func TestOpenFolder(t *testing.T) {
