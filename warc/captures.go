@@ -45,7 +45,7 @@ func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
 		return e, false
 	}
 	head := rec.head
-	if e, err = rec.entry(head); err != nil {
+	if e, err = rec.entry(head); e.Extra == nil {
 		return l.entry(err), true
 	}
 	for range maxRevisits {
@@ -57,7 +57,7 @@ func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
 			break // the original is in another archive
 		}
 		head = original.head
-		if of, err := original.entry(head); err == nil {
+		if of, _ := original.entry(head); of.Extra != nil {
 			e.Size, e.Media = of.Size, cmp.Or(e.Media, of.Media)
 		}
 		original.Close()

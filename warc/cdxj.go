@@ -108,11 +108,10 @@ func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
 				return
 			}
 			var line Line
-			hasLine := err == nil && h.hasLine()
-			if hasLine {
+			if err == nil && h.hasLine() {
 				line, err = in.readIndexLine(h, file)
 			}
-			if (hasLine || err != nil) && !yield(line, err) {
+			if line.Length > 0 && !yield(line, nil) || err != nil && !yield(Line{}, err) {
 				return
 			}
 			var damage *Error
@@ -186,6 +185,9 @@ func (r *Record) indexLine(sums *digester) (Line, error) {
 	return newLine(r.Type, targetURI(r.URL), formatDate(r.Date), r.Media, r.PayloadDigest, r.Size, head)
 }
 
+// readIndexLine reads the current record and returns its index line. If the
+// record is damaged, the line is zero. If only the bytes after the block are
+// damaged, readIndexLine returns the line and the error.
 func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
 	l, err := newLine(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"),
 		h.Get("WARC-Payload-Digest"), h.Length, func() (int, fetch.Header, error) { return httpHead(r) })
@@ -194,11 +196,14 @@ func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
 	}
 	l.Offset, l.File = h.Offset, file
 	if _, err := io.Copy(io.Discard, r); err != nil {
-		return l, err
+		return Line{}, err
 	}
 	l.Length = r.src.offset() - h.Offset // excludes the line breaks after an uncompressed record, as in warcio
 	compressed := r.src.compressed
 	length, err := r.Finish()
+	if compressed && err != nil {
+		return Line{}, err
+	}
 	if compressed {
 		l.Length = length
 	}

@@ -35,15 +35,13 @@ func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 				return
 			}
 			var e fetch.Entry
-			object := false
 			if err == nil {
 				switch h.Type() {
 				case Response, Resource, Revisit, Conversion:
-					object = true
 					e, err = in.entry(h)
 				}
 			}
-			if (object || err != nil) && !yield(e, err) {
+			if e.Extra != nil && !yield(e, nil) || err != nil && !yield(fetch.Entry{}, err) {
 				return
 			}
 			var damage *Error
@@ -54,6 +52,9 @@ func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	}
 }
 
+// entry reads the current record and returns its entry. If the record is
+// damaged, the entry is zero. If only the bytes after the block are damaged,
+// entry returns the entry and the error.
 func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 	e := fetch.Entry{
 		Name: h.Target(), Media: h.Get("Content-Type"), Size: h.Length,
@@ -88,6 +89,13 @@ func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 	if kind := entries.KindOf(e.Media); kind != fetch.Document {
 		e.Kind = kind
 	}
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return fetch.Entry{}, err
+	}
+	compressed := r.src.compressed
 	_, err := r.Finish()
+	if err != nil && compressed {
+		return fetch.Entry{}, err
+	}
 	return e, err
 }

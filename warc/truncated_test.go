@@ -5,7 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestTruncated truncates a file at every offset. The Reader must return all
@@ -108,6 +113,41 @@ func TestResumeTruncated(t *testing.T) {
 		}
 		if err := dir.Rename(name, name+OpenSuffix); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestMissingEnd indexes, lists and replays a file whose last record is not
+// followed by two line breaks.
+func TestMissingEnd(t *testing.T) {
+	for _, end := range []string{"", "\r\n", "\r\n\r"} {
+		text := res(1, "") + strings.TrimSuffix(res(2, ""), "\r\n\r\n") + end
+		var lines, listed []string
+		var errs [2]error
+		for l, err := range Lines("a.warc", strings.NewReader(text)) {
+			if errs[0] = err; err == nil {
+				lines = append(lines, l.URL)
+			}
+		}
+		for e, err := range Entries(strings.NewReader(text)) {
+			if errs[1] = err; err == nil {
+				listed = append(listed, e.Name)
+			}
+		}
+		if want := []string{"file:///1", "file:///2"}; !slices.Equal(lines, want) || !slices.Equal(listed, want) {
+			t.Errorf("end %q: got lines %q, entries %q", end, lines, listed)
+		}
+		if !errors.Is(errs[0], fetch.Truncated) || !errors.Is(errs[1], fetch.Truncated) || findingsOf(t, []byte(text)) != "torn 2" {
+			t.Errorf("end %q: got errors %v, findings %q", end, errs, findingsOf(t, []byte(text)))
+		}
+		a := openBytes(t, "a.warc", []byte(text))
+		if body, err := replayText(t, a, "file:///2"); body != "hello" || err != nil || len(a.Damaged) != 1 {
+			t.Errorf("end %q: got %q, %v, damage %v", end, body, err, a.Damaged)
+		}
+		for e, err := range a.Captures(t.Context(), uri.MustParse("file:///2")) {
+			if e.Extra["id"] == "" || err != nil {
+				t.Errorf("end %q: got capture %v, %v", end, e, err)
+			}
 		}
 	}
 }
