@@ -90,7 +90,7 @@ func (a *Archive) decode(req *fetch.Request, resp *fetch.Response) error {
 			req.Trace.Notef("the captured body has the content coding %q", resp.Header.Get("Content-Encoding"))
 			return nil
 		}
-		if _, err := coding.Decode(resp, req.Trace); err != nil {
+		if _, err := coding.DecodeStored(resp, req.Trace); err != nil {
 			return err
 		}
 	}

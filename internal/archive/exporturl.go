@@ -105,7 +105,7 @@ func (e *exportedURL) replay(l warc.Line, decode bool) (resp *fetch.Response, co
 		e.redirect = true
 	default:
 		if decode && !isCompressed(resp.Media, e.url.Path()) {
-			coded, err = coding.Decode(resp, nil)
+			coded, err = coding.DecodeStored(resp, nil)
 		}
 		return resp, coded, err
 	}
