@@ -21,7 +21,8 @@ func TestForeignArchive(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f.warc.gz")
 	text := foreignRecord("2019-01-01T00:00:00Z", "http://a.example/", "in 2019") +
 		foreignRecord("2020-01-01T00:00:00Z", "http://a.example/", "in 2020") +
-		foreignRecord("2020-01-01T00:00:00Z", "http://a.example/?a[]=1", `brackets <a href="?a[]=1">`)
+		foreignRecord("2020-01-01T00:00:00Z", "http://a.example/?a[]=1", `brackets <a href="?a[]=1">`) +
+		foreignRecord("2020-02", "http://a.example/month", "in a month")
 	if err := os.WriteFile(name, []byte(zipped(text)), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +44,9 @@ func TestForeignArchive(t *testing.T) {
 		{"encoded brackets", "/archive/f/2020/http://a.example/?a%5B%5D=1", 200, []string{"brackets"}},
 		{"captures", "/archive/f/*/http://a.example/?a[]=1", 200, []string{`href="/archive/f/20200101000000/http://a.example/?a%5B%5D=1"`}},
 		{"search", "/archive/f/?prefix=http://a.example/%3Fa%5B", 200, []string{`href="/archive/f/20200101000000/http://a.example/?a%5B%5D=1"`}},
+		{"date without a day", "/archive/f/2020/http://a.example/month", 200, []string{"in a month", "Sat, 01 Feb 2020 00:00:00 GMT"}},
+		{"captures without a day", "/archive/f/*/http://a.example/month", 200, []string{"20200201000000/http://a.example/month"}},
+		{"search without a day", "/archive/f/?prefix=http://a.example/month", 200, []string{`href="/archive/f/20200201000000/http://a.example/month"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) { checkResponse(t, get(h, "GET", c.target), c.status, c.want) })
 	}

@@ -234,6 +234,17 @@ func timestamp(date string) string {
 	return escape(digits[:min(len(digits), 14)], " ")
 }
 
+// completeTimestamp adds the missing digits to a timestamp of a date with reduced
+// precision (WARC 1.1 section 5.4).
+func completeTimestamp(stamp string) string {
+	const first = "00000101000000"
+	digits := strings.TrimSuffix(stamp, "Z")
+	if n := len(digits); n >= 4 && n < len(first) && n%2 == 0 {
+		return digits + first[n:]
+	}
+	return stamp
+}
+
 // Index writes a sorted CDXJ index of the WARC files at paths to w. The lines
 // contain the base names of the files. Index skips damaged records and writes
 // the lines of all other records. It returns an [*Error] for each damaged
@@ -266,11 +277,12 @@ func Index(w io.Writer, paths ...string) error {
 }
 
 // ParseLine parses a line of a CDXJ index. It accepts JSON strings and JSON
-// numbers as values, because some software writes numbers.
+// numbers as values, because some software writes numbers. A timestamp of
+// reduced precision becomes the start of its period.
 func ParseLine(line string) (Line, error) {
 	key, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	stamp, object, ok2 := strings.Cut(rest, " ")
-	l := Line{Key: key, Timestamp: stamp}
+	l := Line{Key: key, Timestamp: completeTimestamp(stamp)}
 	f, simple := parseSimple(object)
 	if !ok || !ok2 || !simple && json.Unmarshal([]byte(object), &f) != nil {
 		return l, fetch.Protocol.Errorf("%.80q is not a CDXJ index line", line)

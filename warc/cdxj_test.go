@@ -137,3 +137,22 @@ func BenchmarkParseLine(b *testing.B) {
 		})
 	}
 }
+
+// TestParseTimestamp parses the timestamps of dates with reduced precision.
+func TestParseTimestamp(t *testing.T) {
+	for date, want := range map[string]string{
+		"2020": "20200101000000", "2020-02": "20200201000000", "2020-02-03": "20200203000000",
+		"2020-02-03T04:05Z": "20200203040500", "2020-02-03T04:05:06Z": "20200203040506",
+		"2020-02-03T04:05:06.789Z": "20200203040506", "": "",
+	} {
+		text := strings.Replace(res(1, ""), "2026-11-21T08:30:00Z", date, 1)
+		for l, err := range Lines("a.warc", strings.NewReader(text)) {
+			if err == nil {
+				l, err = ParseLine(l.String())
+			}
+			if err != nil || l.Timestamp != want {
+				t.Errorf("%q: got %q, %v, want %q", date, l.Timestamp, err, want)
+			}
+		}
+	}
+}
