@@ -106,6 +106,16 @@ type openClient struct {
 	streams *streams
 }
 
+// retryOptions returns the options of the Retry middleware. Responses from an
+// archive are never requested again, because the result would be the same.
+func (f *clientFlags) retryOptions(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
+	o := f.retry.options(notify)
+	if len(f.replay.archives) > 0 {
+		o.Attempts = 1
+	}
+	return o
+}
+
 // open returns a new Client with the options from the flags and from spec. The
 // caller must close the Client.
 func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ *openClient, err error) {

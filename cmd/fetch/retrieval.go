@@ -54,7 +54,7 @@ type retrievalOptions struct {
 // open returns a new retrieval. The caller must close its client.
 func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
 	r := &retrieval{streams: s, flags: f, native: o.native, listing: o.listing, notes: s.trace(), retried: o.retried}
-	r.restart = f.client.retry.options(r.noteRestart)
+	r.restart = f.client.retryOptions(r.noteRestart)
 	err := errors.Join(f.query.validate(), f.query.read(s.stdin))
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 		schemes: all, context: f.mail.context, redirects: &f.redirects, redirectLogin: true, transcript: s.verbose,
 		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }},
 		standard: wrap.Options{
-			Segments: min(f.request.segments, maxSegments), Retry: f.client.retry.options(r.noteRetry),
+			Segments: min(f.request.segments, maxSegments), Retry: f.client.retryOptions(r.noteRetry),
 			Polite: f.politeOptions(), Rate: int64(f.client.limits.rate), Progress: o.progress,
 		},
 	}
