@@ -96,10 +96,11 @@ func (c *crawl) entry(v *visit) archive.Entry {
 
 // capture returns the metadata of the object that v retrieved. It returns nil
 // if v retrieved no object, or if the archive already contains the same
-// metadata.
+// metadata. It also returns nil for a redirect that leaves an older file in the
+// tree.
 func (c *crawl) capture(v *visit) *frontier.Capture {
 	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
-	if v.err != nil || v.unchanged || v.resp == nil || v.body == nil || !kept {
+	if v.err != nil || v.unchanged || v.resp == nil || v.body == nil || !kept || v.keepsFile {
 		return nil
 	}
 	k := &frontier.Capture{
@@ -114,7 +115,9 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	if last == nil {
 		return k
 	}
-	k.Path = last.Path
+	if !v.redirects() { // the target has a file of its own
+		k.Path = last.Path
+	}
 	if v.sameContent && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {
 		return nil
 	}

@@ -51,7 +51,7 @@ func outcomeOf(v *visit) crawlreport.Outcome {
 	switch {
 	case v.repaired:
 		return crawlreport.Repaired
-	case v.unchanged || v.sameContent:
+	case v.isUnchanged():
 		return crawlreport.Unchanged
 	}
 	return crawlreport.New

@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -128,4 +129,54 @@ func TestRedirectMedia(t *testing.T) {
 		}
 		checkVerify(t, o.Dir)
 	})
+}
+
+// TestRedirectKeepsFile checks that a redirect replaces no file in the tree, and
+// that a later object does.
+func TestRedirectKeepsFile(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, to string
+		note     string
+	}{
+		{"to a page in scope", "/maintenance", "redirected: tree/ keeps the earlier object"},
+		{"to an excluded host", "http://b.example/", "the redirect leads to http://b.example/: "},
+	} {
+		for _, withWARC := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, WARC %t", c.name, withWARC), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newNetwork(t)
+					s := webSite{"/": `<a href=file.txt>`, "/file.txt": "important", "/maintenance": "back soon"}
+					w.web("a.example", s)
+					o := w.options("http://a.example/")
+					if o.Delete, o.MaxDelete = true, 1; !withWARC {
+						o.WARC = nil
+					}
+					run(t, o)
+					s["/file.txt"] = "-> " + c.to
+					for range 2 {
+						run(t, o)
+						if got := tree(t, o.Dir, "http/a.example")["file.txt"]; got != "important" {
+							t.Errorf("the file is now %q\n%s", got, outcomes(t, o.Dir))
+						}
+						checkVerify(t, o.Dir)
+					}
+					if withWARC && len(recordsOf(t, o.Dir, "http://a.example/file.txt")) != 3 {
+						t.Error("the redirects were not recorded")
+					}
+					for _, e := range events(t, o.Dir) {
+						if strings.HasSuffix(e.URL, "/file.txt") && e.Run > 1 && !strings.HasPrefix(e.Note, c.note) {
+							t.Errorf("note %q, want %q", e.Note, c.note)
+						}
+					}
+					s["/file.txt"] = "changed"
+					run(t, o)
+					if got := tree(t, o.Dir, "http/a.example")["file.txt"]; got != "changed" {
+						t.Errorf("after the redirect: %q", got)
+					}
+					checkVerify(t, o.Dir)
+				})
+			})
+		}
+	}
 }

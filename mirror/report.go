@@ -161,7 +161,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	}
 	switch v.state {
 	case frontier.Done, frontier.Kept:
-		switch e.Unchanged = v.unchanged || v.sameContent; {
+		switch e.Unchanged = v.isUnchanged(); {
 		case !e.Unchanged:
 			t.New++
 			t.Bytes += e.Size

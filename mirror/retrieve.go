@@ -162,7 +162,11 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 		return err
 	}
 	c.saveMark(v)
-	if !resp.Location.IsZero() {
+	if v.redirects() {
+		v.keepsFile = last != nil && last.Path != "" && !c.archive.LacksFile(last)
+		if v.keepsFile && v.state == frontier.Done {
+			v.note = "redirected: tree/ keeps the earlier object"
+		}
 		return nil
 	}
 	if reason := c.scope.checkMedia(resp.Media); reason != "" {

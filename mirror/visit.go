@@ -43,6 +43,7 @@ type visit struct {
 	serverRefused bool   // if true, the server sent an error with a complete error page
 	unchanged     bool   // if true, the object is unchanged, and no body was retrieved
 	sameContent   bool   // if true, the retrieved body equals the archived body
+	keepsFile     bool   // if true, the response is a redirect, and the tree keeps the object of an earlier visit
 	mark          string // position up to which a newsgroup was read
 	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
 
@@ -60,8 +61,11 @@ type visit struct {
 
 // isNew reports whether v retrieved a new object or a new version of an object.
 func (v *visit) isNew() bool {
-	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.unchanged && !v.sameContent
+	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.isUnchanged()
 }
+
+// isUnchanged reports whether the archived object of v stays as it is.
+func (v *visit) isUnchanged() bool { return v.unchanged || v.sameContent || v.keepsFile }
 
 // redirects reports whether the response of v is a redirect. A redirect is
 // recorded even if its target is out of scope.
