@@ -220,6 +220,42 @@ func TestUnresponsiveServer(t *testing.T) {
 	})
 }
 
+// TestBusyPages checks that pages which always fail do not prevent other pages
+// of their server from being requested in a later run.
+func TestBusyPages(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(http.ResponseWriter){
+		"503":               func(out http.ResponseWriter) { http.Error(out, "busy", 503) },
+		"closed connection": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		for _, tries := range []int{0, 1} {
+			t.Run(fmt.Sprintf("%s, %d tries", name, tries), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newNetwork(t)
+					f := newFaultySite()
+					f.wrong = func(out http.ResponseWriter, r *http.Request, _ int) bool {
+						busy := r.RequestURI >= "/0" && r.RequestURI <= "/5"
+						if busy {
+							fail(out)
+						}
+						return busy
+					}
+					w.web("a.example", f)
+					o := w.options("http://a.example/")
+					o.Tries = tries
+					for range 8 {
+						run(t, o)
+					}
+					if n := len(tree(t, o.Dir, "http/a.example")); n != 5 {
+						t.Errorf("%d files, want the first page and /6 to /9:\n%s", n, w.requests())
+					}
+					checkVerify(t, o.Dir)
+				})
+			})
+		}
+	}
+}
+
 // TestGoneFile checks the states of an object that is deleted on the server and
 // then restored.
 func TestGoneFile(t *testing.T) {

@@ -85,11 +85,11 @@ func hostOf(u uri.URI) string {
 
 // newItem returns an item for the URL u. The parameter via is the item whose
 // visit found u. The parameter text is the canonical form of u, and key is the
-// key of u.
+// key of u. The item does not inherit that via was deferred.
 func newItem(u uri.URI, text string, key frontier.Key, via frontier.Item, meta []byte) frontier.Item {
 	return frontier.Item{
 		Key: key, URL: text, Host: hostOf(u),
-		Via: via.Key, Depth: via.Depth + 1, Priority: via.Priority, Meta: meta,
+		Via: via.Key, Depth: via.Depth + 1, Priority: min(via.Priority, 0), Meta: meta,
 	}
 }
 

@@ -116,8 +116,8 @@ func (t *tx) makePending(u *urlRow, item *Item) error {
 		h.setReady(wait)
 		return nil
 	}
-	err := t.Exec("update url set state=0, run=?, prio=?, depth=?, attempts=0, wait=?, meta=?, note=null where id=?",
-		t.run, item.Priority, item.Depth, wait, item.Meta, u.id)
+	err := t.Exec(`update url set state=0, run=?1, prio=iif(state in (0, ?7), max(prio, ?2), ?2), depth=?3, attempts=0,
+		wait=?4, meta=?5, note=null where id=?6`, t.run, item.Priority, item.Depth, wait, item.Meta, u.id, int(Dead))
 	if err != nil {
 		return err
 	}

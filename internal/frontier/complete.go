@@ -87,8 +87,8 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 		last.Valid = true
 	}
 	err = t.Exec(`update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4,
-		note=nullif(?5, ''), last=coalesce(?6, last), meta=coalesce(?7, meta) where id=?8`,
-		int(r.State), t.run, attempts, wait, r.Note, last, r.Meta, u.id)
+		note=nullif(?5, ''), last=coalesce(?6, last), meta=coalesce(?7, meta), prio=prio+?8 where id=?9`,
+		int(r.State), t.run, attempts, wait, r.Note, last, r.Meta, r.Defer, u.id)
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,7 @@ type Result struct {
 	State    State
 	Retry    time.Time // time of the next attempt, if State is Pending
 	Postpone bool      // if true and State is Pending, the item is not claimed before the next Begin
+	Defer    bool      // if true, Item.Priority increases by one, so that other items are claimed first
 	Note     string    // reason for a failure or an exclusion
 	Meta     []byte    // new value of Item.Meta, or nil to keep it
 	Capture  *Capture  // new capture, or nil if no new object was retrieved
@@ -223,7 +224,8 @@ type Frontier interface {
 	// Add adds items to the active run and returns the number of items that
 	// became pending. It ignores items that this run already contains and items
 	// with the state Kept. An item of an earlier run becomes pending with the
-	// new Depth, Priority and Meta, but keeps its Via.
+	// new Depth, Priority and Meta, but keeps its Via. If its state was
+	// Pending or Dead, it keeps a higher Priority, because of Result.Defer.
 	Add(ctx context.Context, items []Item) (added int, err error)
 
 	// SetPendingLimit limits the number of pending URLs of each host to n. Add

@@ -3,6 +3,7 @@ package frontiertest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -266,6 +267,31 @@ func testPostpone(t *testing.T, e Engine) {
 	}
 	if l := tr.lease("w", "a", 9); len(l.Items) != 2 {
 		t.Errorf("claimed: %v", urlsOf(l.Items))
+	}
+}
+
+// testDefer checks that deferred items are claimed after the other items of
+// their host, also if the next run adds them again in their previous order.
+func testDefer(t *testing.T, e Engine) {
+	tr := newTrial(t, e)
+	items := []frontier.Item{url("a", 1), url("a", 2), url("a", 3)}
+	tr.add(3, items...)
+	l := tr.lease("w", "a", 2)
+	tr.must(tr.Complete(tr.ctx, l, []frontier.Result{
+		{Item: items[0], Defer: true}, {Item: items[1], Defer: true, Postpone: true},
+	}, nil))
+	more, err := tr.ClaimMore(tr.ctx, l, 9)
+	if got := urlsOf(more); err != nil || !slices.Equal(got, []string{items[2].URL, items[0].URL}) {
+		t.Errorf("in the same run: %v, %v", got, err)
+	}
+	tr.must(tr.Complete(tr.ctx, l, []frontier.Result{{Item: items[0], Defer: true, State: frontier.Dead}, {Item: items[2], State: frontier.Done}}, nil))
+	tr.must(tr.Release(tr.ctx, l, time.Time{}))
+	tr.must(tr.End(tr.ctx))
+	_, _, err = tr.Begin(tr.ctx, nil)
+	tr.must(err)
+	tr.add(3, items...)
+	if got := urlsOf(tr.lease("w", "a", 9).Items); !slices.Equal(got, []string{items[2].URL, items[1].URL, items[0].URL}) {
+		t.Errorf("in the next run: %v", got)
 	}
 }
 

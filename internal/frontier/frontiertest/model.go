@@ -90,6 +90,9 @@ func (m *model) add(items []frontier.Item) (added int) {
 		case have.run == m.run || have.state == frontier.Kept:
 			continue
 		default:
+			if have.state == frontier.Pending || have.state == frontier.Dead {
+				item.Priority = max(item.Priority, have.Priority)
+			}
 			have.pend(m.run)
 			have.Depth, have.Priority, have.Meta, have.NotBefore = item.Depth, item.Priority, item.Meta, item.NotBefore
 		}
@@ -230,6 +233,9 @@ func (m *model) result(r frontier.Result) {
 			i.NotBefore = r.Retry
 		}
 		i.Attempts++
+	}
+	if r.Defer {
+		i.Priority++
 	}
 	if r.Capture != nil {
 		m.captures = append(m.captures, *r.Capture)

@@ -157,6 +157,7 @@ func (p *play) randomResult(l *frontier.Lease) frontier.Result {
 	if r.State == frontier.Pending {
 		r.Retry, r.Postpone = p.randomTime(), p.intn(4) == 0
 	}
+	r.Defer = p.intn(4) == 0
 	if p.intn(3) == 0 {
 		r.Note = "a note"
 	}

@@ -40,6 +40,7 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Add", func(t *testing.T) { testAdd(t, e) })
 	t.Run("Limit", func(t *testing.T) { testLimit(t, e) })
 	t.Run("Postpone", func(t *testing.T) { testPostpone(t, e) })
+	t.Run("Defer", func(t *testing.T) { testDefer(t, e) })
 	t.Run("Revive", func(t *testing.T) { testRevive(t, e) })
 	t.Run("Runs", func(t *testing.T) { testRuns(t, e) })
 	t.Run("TwoHandles", func(t *testing.T) { testTwoHandles(t, e) })

@@ -127,6 +127,9 @@ func (t *tx) result(h *host, r *frontier.Result) error {
 		t.move(u, r.State)
 	}
 	u.run, u.wait, u.note, u.visited = t.run, pgtype.Int8{}, nullBytes(r.Note), true
+	if r.Defer {
+		u.prio++
+	}
 	if r.Meta != nil {
 		u.meta, u.setMeta = r.Meta, true
 	}

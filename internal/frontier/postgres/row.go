@@ -168,9 +168,12 @@ func (t *tx) makePending(r *row, item *frontier.Item) error {
 	if h == nil {
 		return errRetry
 	}
-	was := r.state
+	was, prio := r.state, item.Priority
+	if was == frontier.Pending || was == frontier.Dead {
+		prio = max(prio, r.prio)
+	}
 	t.move(r, frontier.Pending)
-	r.run, r.prio, r.depth, r.attempts, r.wait, r.note = t.run, item.Priority, item.Depth, 0, wait, nil
+	r.run, r.prio, r.depth, r.attempts, r.wait, r.note = t.run, prio, item.Depth, 0, wait, nil
 	r.meta, r.setMeta = item.Meta, true
 	if was == frontier.Pending {
 		return h.setStale() // this URL may have determined the time at which the host is due
