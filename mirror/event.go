@@ -17,6 +17,7 @@ type Event struct {
 	Via       string    `json:"via,omitempty"`       // URL of the page with the link
 	Depth     int       `json:"depth,omitempty"`     // number of links between a seed and the URL
 	Seed      bool      `json:"seed,omitempty"`      // if true, the URL is a seed of this run
+	Rejected  bool      `json:"rejected,omitempty"`  // if true, the URL is a seed, or the target of its redirect, and was excluded or is gone
 	State     string    `json:"state"`               // a State, or another value as described above
 	Unchanged bool      `json:"same,omitempty"`      // if true, the archive already has the object
 	Repaired  bool      `json:"repaired,omitempty"`  // if true, the object is unchanged, but its file was missing or damaged

@@ -60,10 +60,10 @@ func (r *report) logEvent(e *Event) {
 }
 
 // logVisit logs a visit at the level Debug, or at the level Warn if it failed
-// or a seed was rejected.
+// or a seed was not retrieved.
 func (r *report) logVisit(v *visit, e *Event) {
 	level := slog.LevelDebug
-	if v.state == frontier.Dead || v.state == frontier.Pending || v.state == frontier.Excluded && e.Seed && !v.requested {
+	if v.state == frontier.Dead || v.state == frontier.Pending || e.Rejected {
 		level = slog.LevelWarn
 	}
 	ctx := context.Background()

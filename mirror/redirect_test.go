@@ -180,3 +180,46 @@ func TestRedirectKeepsFile(t *testing.T) {
 		}
 	}
 }
+
+// TestRejectedSeed checks which events mark a seed as rejected.
+func TestRejectedSeed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		seed  string // content of the seed in the second run; "" means 404
+		event string // URL whose event is marked
+	}{
+		{"unchanged", `<a href=/page>`, ""},
+		{"changed, without the link", `changed`, ""},
+		{"deleted", "", "http://a.example/"},
+		{"redirect to a page", "-> /page", ""},
+		{"redirect to a denied address", "-> http://10.0.0.1/", "http://10.0.0.1/"},
+		{"redirect to another scheme", "-> telnet://a.example/", "http://a.example/"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				w.policy = fetch.Typed()
+				s := webSite{"/": `<a href=/page><a href=/other>`, "/page": `<a href=http://10.0.0.2/>`, "/other": "other"}
+				w.web("a.example", s)
+				o := w.options("http://a.example/")
+				o.Scope.Reach = mirror.Any
+				run(t, o)
+				delete(s, "/other")
+				if s["/"] = c.seed; c.seed == "" {
+					delete(s, "/")
+				}
+				run(t, o)
+				var got []string
+				for _, e := range events(t, o.Dir) {
+					if e.Rejected {
+						got = append(got, e.URL)
+					}
+				}
+				if strings.Join(got, " ") != c.event {
+					t.Errorf("rejected: %q, want %q\n%s", got, c.event, outcomes(t, o.Dir))
+				}
+			})
+		})
+	}
+}

@@ -144,6 +144,9 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
 	}
+	if seed || replacesSeed(v) {
+		e.Rejected = v.state == frontier.Gone || v.state == frontier.Excluded && (e.Code == 0 && e.Media == "" || v.redirects())
+	}
 	if _, refused := errors.AsType[*fetch.Refusal](v.err); refused {
 		if setting := override.Of(v.err); setting != (override.Setting{}) {
 			e.Override = r.overrideText(setting)

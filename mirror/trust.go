@@ -80,6 +80,9 @@ func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 // isSeed reports whether the URL of v is a seed of this run.
 func (t *trust) isSeed(v *visit) bool { return v.meta.From == "" && t.seeds[v.item.Key] }
 
+// replacesSeed reports whether a seed redirects to the URL of v.
+func replacesSeed(v *visit) bool { return v.meta.SeedTarget != "" && v.meta.SeedTarget == v.item.URL }
+
 // isTrusted reports whether the URL of v was entered by the user or found by
 // this process.
 func (t *trust) isTrusted(v *visit) bool { return t.userSeeds[v.item.Key] || v.meta.FoundBy == t.token }

@@ -27,7 +27,8 @@ import (
 const mirrorExitStatus = `0	complete
 3	the disk is full, or another process uses the archive (run the command again)
 4	some servers could not be reached (run the command again)
-8	some URLs failed permanently (takes precedence over 4)
+8	some URLs failed permanently, or a start URL is denied or gone (takes
+	precedence over 4)
 10	a limit ended the run (run the command again), or a guard left out URLs
 	(takes precedence over 8; raise the limit that the summary names)
 130	interrupted (run the command again)

@@ -30,7 +30,8 @@ type mirrorReport struct {
 
 	stored        bool             // if true, the seeds come from options.json or from the joined crawl
 	frontier      string           // URL of a shared frontier, or ""
-	rejectedSeeds int64            // seeds that were never requested
+	rejectedSeeds int64            // seeds that were excluded or are gone
+	deniedSeeds   int64            // seeds that were excluded
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
 	guards        *guardFlags
 	maxFailed     int64 // value of --max-failed, or -1 if not set
@@ -59,9 +60,11 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if r.json {
 		encode(r.stdout, e) // a closed pipe ends the process by SIGPIPE
 	}
-	rejected := e.State == "excluded" && e.Seed && e.Code == 0 && e.Media == ""
-	if rejected {
+	if e.Rejected {
 		r.rejectedSeeds++
+		if e.State == "excluded" {
+			r.deniedSeeds++
+		}
 	}
 	if _, known := r.overrides[e.Override]; e.Override != "" && (known || len(r.overrides) < maxOverrides) {
 		r.overrides[e.Override]++
@@ -72,7 +75,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if r.log != nil {
 		return // the mirror itself logs its events
 	}
-	if r.verbose || rejected || unreached || slices.Contains(noted, e.State) {
+	if r.verbose || e.Rejected || unreached || slices.Contains(noted, e.State) {
 		r.note("%s", eventText(e))
 	}
 }
@@ -120,9 +123,9 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		}
 	}
 	r.note("%s", text)
-	if r.stored && r.rejectedSeeds > 0 {
+	if r.stored && r.deniedSeeds > 0 {
 		r.note("seeds of %s that were denied: %d; the policy trusts only URLs of the command line: "+
-			"to mirror a denied URL, name it there", r.seedRecord(), r.rejectedSeeds)
+			"to mirror a denied URL, name it there", r.seedRecord(), r.deniedSeeds)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
@@ -203,7 +206,7 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 		place = "with the same --frontier"
 	}
 	return fetch.NotFound.Errorf("URLs that failed permanently: %d; "+
-		"fetch frontier dump --state dead,excluded %s lists them", dead, place)
+		"fetch frontier dump --state dead,gone,excluded %s lists them", dead, place)
 }
 
 // seedRecord returns the source of the seeds of earlier runs, for a message.
