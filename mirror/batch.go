@@ -76,7 +76,7 @@ func (c *crawl) entry(v *visit) archive.Entry {
 	e := archive.Entry{
 		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Unchanged: v.unchanged, SameContent: v.sameContent,
 		Result: frontier.Result{
-			Item: v.item, State: v.state, Retry: c.databaseTime(v.retry), Postpone: v.unreached, Defer: v.requested && v.err != nil,
+			Item: v.item, State: v.state, Retry: c.databaseTime(v.retry), Postpone: v.unreached || v.untrusted, Defer: v.requested && v.err != nil && !v.untrusted,
 			Note: v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
 		},
 		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },

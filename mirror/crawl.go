@@ -32,6 +32,7 @@ type crawl struct {
 	visited   sync.Map     // hostWorker of each host that this process visits, by name
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
 	leases    atomic.Int64 // number of hosts that this process visits at present
+	untrusted atomic.Int64 // number of visits that are left for a run whose seeds the user enters
 	lost      atomic.Int64 // number of leases that other workers have taken over
 	pause     pause        // why no hosts are claimed at present
 	sites     sync.Map     // set of origins whose robots.txt was added to the frontier

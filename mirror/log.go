@@ -71,7 +71,7 @@ func (r *report) logVisit(v *visit, e *Event) {
 		return
 	}
 	state := e.State
-	if v.state == frontier.Pending && !v.unreached {
+	if v.state == frontier.Pending && !v.unreached && !v.untrusted {
 		state = "retried"
 	}
 	attrs := append(make([]slog.Attr, 0, 12),

@@ -300,6 +300,10 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	switch {
 	case v.localFailure:
 		v.fail(frontier.Pending, err)
+	case !c.newRun && c.trust.needsTypedSeed(v, err):
+		v.fail(frontier.Pending, err)
+		v.untrusted = true
+		c.untrusted.Add(1)
 	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // such as an expired article
 		v.fail(frontier.Gone, err)
 	case v.meta.Guessed && (fault == fetch.NotFound || lacksRobotsTxt(v)):

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
@@ -104,7 +106,9 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err != nil {
 		return archive.JoinDistinct(err, stopUploads())
 	}
-	err = c.visitAll(active)
+	if err = c.visitAll(active); err == nil {
+		err = c.untrustedError()
+	}
 	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) {
 		err = archive.JoinDistinct(err, c.finishUploads(active))
 	}
@@ -165,6 +169,26 @@ func (c *crawl) visitAll(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// untrustedError returns an error if the Policy denied pending URLs because the
+// user did not enter their seeds. The run does not end, so that a call with the
+// seeds continues it.
+func (c *crawl) untrustedError() error {
+	n := c.untrusted.Load()
+	if n == 0 {
+		return nil
+	}
+	const shown = 3
+	var seeds []string
+	for _, u := range c.o.Seeds[:min(len(c.o.Seeds), shown)] {
+		seeds = append(seeds, u.String())
+	}
+	if n := len(c.o.Seeds) - shown; n > 0 {
+		seeds = append(seeds, fmt.Sprintf("and %d more", n))
+	}
+	return fetch.Denied.Errorf("the policy denied %d pending URLs, because it trusts only URLs of the command line: "+
+		"repeat the run with %s", n, strings.Join(seeds, " "))
 }
 
 // ended returns err, or nil if err means that another worker has ended the run.

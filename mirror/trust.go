@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strconv"
 
@@ -17,8 +18,8 @@ type trust struct {
 	token     string                // random value stored with each item that this process found
 	stored    bool                  // if true, no seed was entered by the user
 	userSeeds map[frontier.Key]bool // seeds of this command
-	servers   map[fetch.Origin]bool // servers of the user's seeds, without their schemes
-	schemes   map[string]bool       // schemes of the user's seeds without a server, such as file and mid
+	servers   map[fetch.Origin]bool // servers of userSeeds, without their schemes
+	schemes   map[string]bool       // schemes of userSeeds without a server, such as file and mid
 	scope     *scopeFilter          // scope of the user's seeds
 	seeds     map[frontier.Key]bool // seeds of this run, including earlier processes
 
@@ -42,14 +43,10 @@ func withoutScheme(o fetch.Origin) fetch.Origin {
 	return o
 }
 
-// addUserSeed records the seed u of this command. If the user entered u, it
-// also records the server of u, or the scheme if u has no server. The parameter
-// k is the key of the item.
+// addUserSeed records the seed u of this command and its server, or its scheme
+// if u has no server. The parameter k is the key of the item.
 func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
 	t.userSeeds[k] = true
-	if t.stored {
-		return
-	}
 	if origin, sited := originOf(u); sited {
 		t.servers[withoutScheme(origin)] = true
 	} else {
@@ -127,12 +124,27 @@ func (t *trust) source(v *visit) *fetch.Source {
 		return nil
 	case v.meta.FoundBy == t.token:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
-	case v.hasOrigin && t.servers[withoutScheme(v.origin)]:
-		return nil
-	case !v.hasOrigin && t.schemes[v.url.Scheme()] && t.scope.inReach(v.url, v.item.URL):
+	case !t.stored && t.onSeedServer(v):
 		return nil
 	}
 	return &fetch.Source{URL: untrustedPage(from)}
+}
+
+// onSeedServer reports whether the URL of v has the server of a seed of this
+// command. A URL without a server must be below such a seed.
+func (t *trust) onSeedServer(v *visit) bool {
+	if v.hasOrigin {
+		return t.servers[withoutScheme(v.origin)]
+	}
+	return t.schemes[v.url.Scheme()] && t.scope.inReach(v.url, v.item.URL)
+}
+
+// needsTypedSeed reports whether the Policy rejected v with err only because
+// the seeds of this command are stored seeds. If the user enters them, v counts
+// as entered by the user.
+func (t *trust) needsTypedSeed(v *visit, err error) bool {
+	_, refused := errors.AsType[*fetch.Refusal](err)
+	return refused && t.stored && (t.userSeeds[v.item.Key] || v.meta.FoundBy != t.token && t.onSeedServer(v))
 }
 
 // untrustedPage returns the URL of a fictitious page on an unknown server. The

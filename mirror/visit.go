@@ -35,6 +35,7 @@ type visit struct {
 	state         frontier.State
 	retry         time.Time
 	unreached     bool // if true, the item is left for the next run, because the server could not be reached
+	untrusted     bool // if true, the item is left for a run whose seeds the user enters, because the Policy denied it
 	note          string
 	err           error
 	requested     bool   // if true, a request was sent
