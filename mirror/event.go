@@ -71,6 +71,7 @@ type Summary struct {
 	// newsgroup, which the next run lists again.
 	LeftOut LeftOut
 
+	HostLimit    int64 // URLs excluded because of Limits.PerHost
 	SessionLinks int64 // links with session identifiers or ignored parameters
 	NoFollow     int64 // links that were not followed because of Options.NoFollow
 }

@@ -184,7 +184,9 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	case frontier.Dead:
 		t.Failed++
 	case frontier.Excluded:
-		t.Excluded++
+		if t.Excluded++; v.note == reasonHostLimit {
+			t.HostLimit++
+		}
 	}
 	r.statistics.Add(reportedVisit(v, &e))
 	r.logVisit(v, &e)

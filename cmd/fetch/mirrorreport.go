@@ -130,6 +130,9 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}
+	if s.HostLimit > 0 {
+		r.note("URLs excluded because of the limit of objects from each host: %d (--max-per-host N)", s.HostLimit)
+	}
 	r.printGuards(s.LeftOut)
 	if s.SessionLinks > 0 {
 		r.note("links with session identifiers or ignored parameters: %d; the mirror follows one link to each object "+
