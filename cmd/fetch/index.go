@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -63,5 +62,5 @@ func (c *indexCommand) run(ctx context.Context, args []string) error {
 		return adviseArchive(args[0], mirror.Reindex(ctx, args[0]))
 	}
 	w, flush := terminal.NewWriter(c.stdout)
-	return errors.Join(warc.Index(w, args...), localError(flush()))
+	return flushAfter(warc.Index(w, args...), flush)
 }

@@ -237,7 +237,11 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	default:
 		err = adviseArchive(o.Dir, err)
 	}
-	return errors.Join(err, client.saveCookies())
+	if err != nil && report.unwritten != nil {
+		c.note("%v", err)
+		err = nil
+	}
+	return errors.Join(err, report.unwritten, client.saveCookies())
 }
 
 // openClient returns the Client of the mirror, and the marks that record the

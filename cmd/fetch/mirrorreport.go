@@ -21,9 +21,11 @@ import (
 // A mirrorReport prints the events and the summary of a mirror.
 type mirrorReport struct {
 	*streams
-	json    bool // if true, print each event as JSON
 	crawl   *progress.Crawl
 	started time.Time
+
+	json      bool  // if true, print each event as JSON
+	unwritten error // error of printing an event, after which no event is printed, or nil
 
 	shows         bool   // if true, the progress is shown
 	closeProgress func() // ends the display of the progress; further calls have no effect
@@ -57,8 +59,8 @@ var noted = []string{"dead", "cut", "lost", "waits", "paused", "resumed"}
 
 // event prints an event of the mirror if it reports a problem, or if -v is set.
 func (r *mirrorReport) event(e mirror.Event) {
-	if r.json {
-		encode(r.stdout, e) // a closed pipe ends the process by SIGPIPE
+	if r.json && r.unwritten == nil {
+		r.unwritten = encode(r.stdout, e) // a closed pipe ends the process by SIGPIPE
 	}
 	if e.Rejected {
 		r.rejectedSeeds++

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,7 +81,7 @@ func (c *packCommand) printManifest(dir string) error {
 		return fetch.Local.Errorf("%s is not an archive: it has no fetch.db", dir)
 	}
 	w, flush := terminal.NewWriter(c.stdout)
-	return errors.Join(mirror.Manifest(w, dir), localError(flush()))
+	return flushAfter(mirror.Manifest(w, dir), flush)
 }
 
 // writeWACZ writes the WARC files of an archive to a WACZ file. It skips

@@ -120,6 +120,15 @@ func maskLogin(text string) string {
 // closed the pipe.
 var errPipe = syscall.EPIPE
 
+// flushAfter writes the buffered output with flush. It returns err, which is
+// usually the error of an earlier write, or else the error of flush.
+func flushAfter(err error, flush func() error) error {
+	if flushed := localError(flush()); err == nil {
+		return flushed
+	}
+	return err
+}
+
 // localError assigns the class fetch.Local to an error without a class, such as
 // an error of writing a file. It returns other errors unchanged.
 func localError(err error) error {
