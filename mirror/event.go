@@ -42,6 +42,8 @@ type Event struct {
 	// Override names the setting that allows a URL that the Policy denied. The
 	// function Options.Override returns this text.
 	Override string `json:"override,omitempty"`
+
+	Err error `json:"-"` // error of the visit, or nil
 }
 
 // A Summary contains the results of a run. The numbers count URLs unless a

@@ -139,7 +139,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Depth: v.item.Depth, Seed: seed,
 		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
 		Millis: r.now().Sub(v.visitStart).Milliseconds(), Attempts: v.item.Attempts,
-		Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks, NoFollow: v.noFollow,
+		Err: v.err, Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks, NoFollow: v.noFollow,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media

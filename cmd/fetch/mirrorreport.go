@@ -77,9 +77,19 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if r.log != nil {
 		return // the mirror itself logs its events
 	}
-	if r.verbose || e.Rejected || unreached || slices.Contains(noted, e.State) {
+	switch failed := e.Rejected || unreached || e.State == "dead"; {
+	case failed && e.Err != nil && r.errorJSON && !r.silent:
+		encode(r.stderr, visitRecord(e))
+	case failed || r.verbose || slices.Contains(noted, e.State):
 		r.note("%s", eventText(e))
 	}
+}
+
+// visitRecord returns the JSON object of --error-json for a visit that failed.
+func visitRecord(e mirror.Event) errorRecord {
+	record := errorRecordOf(e.Err, exitCode(context.Background(), e.Err), errorSource{attempts: e.Attempts + 1})
+	record.URL, record.Override = uri.Redact(e.URL), e.Override
+	return record
 }
 
 // eventText returns the line of text that is printed for an event.
