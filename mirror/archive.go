@@ -73,7 +73,7 @@ func Browse(ctx context.Context, o Options, target string) error {
 		return err
 	}
 	return archive.Browse(ctx, o.Dir, target, archive.Browsing{
-		Rules: o.Scope.identityRules(o.Client.Scheme), Scheme: o.Client.Scheme, Seeds: seeds, Origin: foundBy,
+		Rules: o.Scope.identityRules(o.Client.Scheme), Scheme: o.Client.Scheme, Seeds: seeds, Origin: foundBy, Target: targetOf,
 	})
 }
 

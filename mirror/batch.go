@@ -84,6 +84,10 @@ func (c *crawl) entry(v *visit) archive.Entry {
 	if v.err != nil {
 		e.Result.Error = fetch.FaultOf(v.err).String()
 	}
+	if v.meta.Target = ""; v.redirects() && v.state == frontier.Done {
+		v.meta.Target = archive.Canonical(v.resp.Location)
+		e.Result.Meta = v.meta.encode()
+	}
 	if isRobotsTxt(v.scheme, v.url) {
 		v.meta.Robots = robotsResultOf(v)
 		e.Result.Meta = v.meta.encode()

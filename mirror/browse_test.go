@@ -50,6 +50,59 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
+// TestBrowseLinks checks which links of a browsable copy lead to other copies,
+// if their URLs redirect to other URLs.
+func TestBrowseLinks(t *testing.T) {
+	t.Parallel()
+	redirects := map[string]string{
+		"/": "/en/", "/docs": "/docs/", "/logo": "/logo.png", "/1": "/2", "/2": "/docs/", "/loop": "/pool", "/pool": "/loop",
+		"/out": "http://elsewhere.example/",
+	}
+	files := map[string][2]string{
+		"/en/":      {"text/html", `<a href="/docs">1</a><a href="/docs/#x">2</a><img src="/logo"><a href="/1">3</a><a href="/loop">4</a><a href="/out">5</a>`},
+		"/docs/":    {"text/html", `<a href="/docs">docs</a>`},
+		"/logo.png": {"image/png", "x"},
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, ok := files[r.URL.Path]
+		switch to := redirects[r.URL.Path]; {
+		case to != "":
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		case !ok:
+			http.NotFound(w, r)
+		default:
+			w.Header().Set("Content-Type", f[0])
+			io.WriteString(w, f[1])
+		}
+	}))
+	defer s.Close()
+	o := options(t, s.URL+"/")
+	run(t, o)
+	check := func(to string) {
+		t.Helper()
+		if err := mirror.Browse(t.Context(), o, to); err != nil {
+			t.Fatal(err)
+		}
+		host := "http/" + treeHost(s.Listener.Addr().String())
+		for name, want := range map[string]string{
+			"index.html": `<a href="` + strings.ReplaceAll(host, "+", "&#43;") + `/en/index.html">`,
+			host + "/en/index.html": `<a href="../docs/index.html">1</a><a href="../docs/index.html#x">2</a><img src="../logo.png">` +
+				`<a href="../docs/index.html">3</a><a href="` + s.URL + `/loop">4</a><a href="` + s.URL + `/out">5</a>`,
+			host + "/docs/index.html": `<a href="index.html">docs</a>`,
+		} {
+			if got := content(t, filepath.Join(to, filepath.FromSlash(name))); !strings.Contains(got, want) {
+				t.Errorf("%s is %q; want %q", name, got, want)
+			}
+		}
+	}
+	check(t.TempDir())
+	if _, err := mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	check(t.TempDir())
+}
+
 // TestBrowseCodings checks that files with a content coding are decoded, except
 // files that are compressed themselves.
 func TestBrowseCodings(t *testing.T) {

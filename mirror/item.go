@@ -31,6 +31,7 @@ type meta struct {
 	SiteInfo    bool          `json:"guide,omitempty"`  // if true, the URL is a robots.txt or a sitemap
 	Guessed     bool          `json:"guess,omitempty"`  // if true, the URL was guessed, so its object may not exist
 	Referenced  bool          `json:"named,omitempty"`  // if true, the URL is in scope on every host, because a Prospero directory refers to it
+	Target      string        `json:"to,omitempty"`     // target of the last response, if it was a redirect
 	Robots      *robotsResult `json:"robots,omitempty"` // last response, if the URL is a robots.txt
 	Symlinks    *symlinkPath  `json:"ways,omitempty"`   // symbolic links in the path
 }
@@ -98,6 +99,10 @@ func originOf(u uri.URI) (fetch.Origin, bool) {
 	t, err := fetch.TargetOf(u, port)
 	return t.Origin(), err == nil && t.Host != ""
 }
+
+// targetOf returns the target of the redirect of an item with the given encoded
+// meta, or "" if the last response was no redirect.
+func targetOf(encoded []byte) string { return metaOf(frontier.Item{Meta: encoded}).Target }
 
 // foundBy returns the URL of the page or listing that links to the item, and
 // the modification time of the item in the listing.

@@ -29,6 +29,10 @@ type Browsing struct {
 
 	// Origin returns the listing and the time of a message, like Mail.Origin.
 	Origin func(frontier.Item) (listing string, received time.Time)
+
+	// Target returns the target of a redirect, or "". The parameter meta is
+	// Item.Meta of the redirected URL.
+	Target func(meta []byte) string
 }
 
 // Browse copies the tree of the archive in the directory dir to the directory
@@ -170,9 +174,29 @@ func (b *browser) target(from string, l links.Link) string {
 	return tree.Relative(from, b.pagePath(&c, 1))
 }
 
-// captureOf returns the newest capture of u. The result ok is false if there is
-// no copy of its object.
+// maxRedirects is the maximum number of redirects that captureOf follows.
+const maxRedirects = 10
+
+// captureOf returns the newest capture of the object that u names, or that a
+// redirect of u names. The result ok is false if there is no copy of the object.
 func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
+	for range maxRedirects + 1 {
+		if c, ok = b.newestCapture(u); !ok || c.Path != "" {
+			return c, ok
+		}
+		metas, err := b.a.frontier.Metas(b.ctx, []frontier.Key{c.Key})
+		if err != nil {
+			return c, false
+		}
+		if u, err = uri.Parse(b.Target(metas[c.Key])); err != nil {
+			return c, false
+		}
+	}
+	return c, false
+}
+
+// newestCapture returns the newest capture of u.
+func (b *browser) newestCapture(u uri.URI) (c frontier.Capture, ok bool) {
 	text := Canonical(u)
 	keys := []frontier.Key{frontier.KeyOf(text), b.Rules.KeyOf(text)}
 	found, err := b.a.frontier.NewestCaptures(b.ctx, keys)
@@ -188,7 +212,7 @@ func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
 			c, ok = found[key]
 		}
 	}
-	return c, ok && c.Path != ""
+	return c, ok
 }
 
 // pageExtensions lists the file extensions that a web browser displays as HTML.
