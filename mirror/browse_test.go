@@ -51,17 +51,17 @@ func TestBrowse(t *testing.T) {
 }
 
 // TestBrowseLinks checks which links of a browsable copy lead to other copies,
-// if their URLs redirect to other URLs.
+// if their URLs redirect to other URLs or were deleted on the server.
 func TestBrowseLinks(t *testing.T) {
 	t.Parallel()
 	redirects := map[string]string{
 		"/": "/en/", "/docs": "/docs/", "/logo": "/logo.png", "/1": "/2", "/2": "/docs/", "/loop": "/pool", "/pool": "/loop",
-		"/out": "http://elsewhere.example/",
+		"/out": "http://elsewhere.example/", "/gone": "/gone.html",
 	}
 	files := map[string][2]string{
-		"/en/":      {"text/html", `<a href="/docs">1</a><a href="/docs/#x">2</a><img src="/logo"><a href="/1">3</a><a href="/loop">4</a><a href="/out">5</a>`},
+		"/en/":      {"text/html", `<a href="/docs">1</a><a href="/docs/#x">2</a><img src="/logo"><a href="/1">3</a><a href="/loop">4</a><a href="/out">5</a><a href="/gone.html">6</a><a href="/gone">7</a>`},
 		"/docs/":    {"text/html", `<a href="/docs">docs</a>`},
-		"/logo.png": {"image/png", "x"},
+		"/logo.png": {"image/png", "x"}, "/gone.html": {"text/html", "gone"},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := files[r.URL.Path]
@@ -78,9 +78,11 @@ func TestBrowseLinks(t *testing.T) {
 	}))
 	defer s.Close()
 	o := options(t, s.URL+"/")
+	o.Delete, o.MaxDelete = true, 1
 	run(t, o)
-	check := func(to string) {
+	check := func(page, redirect string) {
 		t.Helper()
+		to := t.TempDir()
 		if err := mirror.Browse(t.Context(), o, to); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,8 @@ func TestBrowseLinks(t *testing.T) {
 		for name, want := range map[string]string{
 			"index.html": `<a href="` + strings.ReplaceAll(host, "+", "&#43;") + `/en/index.html">`,
 			host + "/en/index.html": `<a href="../docs/index.html">1</a><a href="../docs/index.html#x">2</a><img src="../logo.png">` +
-				`<a href="../docs/index.html">3</a><a href="` + s.URL + `/loop">4</a><a href="` + s.URL + `/out">5</a>`,
+				`<a href="../docs/index.html">3</a><a href="` + s.URL + `/loop">4</a><a href="` + s.URL + `/out">5</a>` +
+				`<a href="` + page + `">6</a><a href="` + redirect + `">7</a>`,
 			host + "/docs/index.html": `<a href="index.html">docs</a>`,
 		} {
 			if got := content(t, filepath.Join(to, filepath.FromSlash(name))); !strings.Contains(got, want) {
@@ -96,11 +99,14 @@ func TestBrowseLinks(t *testing.T) {
 			}
 		}
 	}
-	check(t.TempDir())
+	check("../gone.html", "../gone.html")
+	delete(files, "/gone.html")
+	run(t, o)
+	check(s.URL+"/gone.html", s.URL+"/gone")
 	if _, err := mirror.Recover(t.Context(), o.Dir, mirror.RecoverOptions{Client: o.Client, Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	check(t.TempDir())
+	check(s.URL+"/gone.html", s.URL+"/gone")
 }
 
 // TestBrowseCodings checks that files with a content coding are decoded, except

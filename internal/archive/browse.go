@@ -181,8 +181,12 @@ const maxRedirects = 10
 // redirect of u names. The result ok is false if there is no copy of the object.
 func (b *browser) captureOf(u uri.URI) (c frontier.Capture, ok bool) {
 	for range maxRedirects + 1 {
-		if c, ok = b.newestCapture(u); !ok || c.Path != "" {
-			return c, ok
+		if c, ok = b.newestCapture(u); !ok {
+			return c, false
+		}
+		if c.Path != "" {
+			_, err := b.a.store.Stat(c.Path) // fails if the file is in the attic
+			return c, err == nil
 		}
 		metas, err := b.a.frontier.Metas(b.ctx, []frontier.Key{c.Key})
 		if err != nil {
