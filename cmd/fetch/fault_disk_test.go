@@ -31,6 +31,24 @@ func (l *lab) runInMount(t *testing.T, size, script string) result {
 	return e
 }
 
+// readOnlyArchive checks that an archive can be read on a read-only medium. An
+// archive whose run did not end cannot, because SQLite must restore its log.
+func readOnlyArchive(t *testing.T, l *lab) {
+	out := tempFolder(t)
+	e := l.runInMount(t, "100m", `
+		"$1" -q mirror --warc --min-free 0 --output-dir a `+serve(t).URL+`/5; rm a/lock
+		"$1" -q mirror --warc --min-free 0 --output-dir b `+serve(t).URL+`/5; : >b/fetch.db-wal
+		mount -o remount,ro "$2"
+		"$1" -q verify a; echo verify $?
+		"$1" -q frontier status a | grep -c '"captures": 2,'
+		"$1" -q mirror --dry-run --output-dir a >`+out+`/plan; echo dry-run $?
+		"$1" pack --wacz `+out+`/a.wacz a 2>&1 | grep -c 'no page'
+		"$1" -q verify b; echo verify $?`)
+	if want := "verify 0\n1\ndry-run 0\n0\nverify 3\n"; e.stdout != want || !strings.Contains(e.stderr, "reading needs write permission") {
+		t.Errorf("%v: %q; want %q", e, e.stdout, want)
+	}
+}
+
 // fullDisk checks that a download larger than the free space fails and leaves
 // no file. With -C - it leaves a partial file, which the next attempt resumes
 // when the disk has room.

@@ -53,6 +53,7 @@ func lifecycle(t *testing.T, s workload) {
 		run  func(*testing.T, *lab)
 	}{
 		{"disk is full", fullDisk},
+		{"archive on a read-only medium", readOnlyArchive},
 		{"system call fails", failingCalls},
 		{"limit of open files", fileLimit},
 		{"order of parallel bodies", outputOrder},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -211,12 +212,26 @@ func Alter(ctx context.Context, dir string, f func(frontier.Frontier) error) err
 
 // withLock opens and locks the archive in the directory dir and calls f.
 func withLock(ctx context.Context, dir string, f func(*Archive) error) error {
+	return withArchive(ctx, dir, tree.Options{}, f)
+}
+
+// withReadLock is like withLock, but f must not change the archive. An archive
+// on a read-only medium is not locked.
+func withReadLock(ctx context.Context, dir string, f func(*Archive) error) error {
+	return withArchive(ctx, dir, tree.Options{ReadOnly: true}, f)
+}
+
+func withArchive(ctx context.Context, dir string, o tree.Options, f func(*Archive) error) error {
 	a, err := openExisting(ctx, dir)
 	if err != nil {
 		return err
 	}
-	if err = a.folder.acquireLock(); err == nil {
-		a.store, err = tree.Open(dir, tree.Options{})
+	err = a.folder.acquireLock()
+	if o.ReadOnly && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		err = nil
+	}
+	if err == nil {
+		a.store, err = tree.Open(dir, o)
 	}
 	if err == nil {
 		err = f(a)

@@ -42,7 +42,7 @@ type Browsing struct {
 // texts that do not come from the web also get HTML pages. Browse does not
 // change the archive.
 func Browse(ctx context.Context, dir, target string, o Browsing) error {
-	return withLock(ctx, dir, func(a *Archive) error {
+	return withReadLock(ctx, dir, func(a *Archive) error {
 		if err := os.MkdirAll(target, 0o777); err != nil {
 			return err
 		}

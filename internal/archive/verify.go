@@ -35,7 +35,7 @@ type Finding struct {
 // the database is damaged, Verify checks nothing else. If URLs are still
 // pending, Verify returns ErrIncomplete after all checks.
 func Verify(ctx context.Context, dir string, report func(Finding) bool) error {
-	err := withLock(ctx, dir, func(a *Archive) error {
+	err := withReadLock(ctx, dir, func(a *Archive) error {
 		v := &verifier{
 			a: a, report: report, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -45,30 +46,53 @@ const (
 )
 
 // openSQLite opens the SQLite database at path. If path is empty, it creates a
-// database in memory.
-func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Frontier, err error) {
+// database in memory. If the directory cannot be changed, for example on a
+// read-only medium, it opens the database for reading only.
+func openSQLite(ctx context.Context, path string, now func() time.Time) (Frontier, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	err := checkFiles(path)
+	var e *engine
+	if err == nil {
+		e, err = newEngine(path, now, false)
+	}
+	if info, _ := os.Lstat(path); sqlite.IsReadOnly(err) && info != nil && info.Mode().IsRegular() {
+		// SQLite opens an immutable database without its log and without locks.
+		if _, noLog := os.Lstat(path + "-wal"); errors.Is(noLog, fs.ErrNotExist) {
+			e, err = newEngine(path, now, true)
+		} else {
+			err = fmt.Errorf("%w: a run is active or did not end, so reading needs write permission", err)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), classifyError(err))
+	}
+	return e, nil
+}
+
+// newEngine opens the connections to the database at path. If immutable is true,
+// no process can change the database.
+func newEngine(path string, now func() time.Time, immutable bool) (_ *engine, err error) {
 	e := &engine{now: now, writer: make(chan *session, 1), done: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			e.closeSessions()
-			err = fmt.Errorf("frontier %s: %w", cmp.Or(path, "in memory"), classifyError(err))
 		}
 	}()
-	if err = checkFiles(path); err != nil {
-		return nil, err
+	source := dataSource(path)
+	if immutable {
+		source += "?mode=ro&immutable=1"
 	}
 	// Memory use is bounded, because the caches have a fixed size and temporary
 	// files are on disk.
-	w, err := e.connect(path, "cache_size(-16384)",
+	w, err := e.connect(source, "cache_size(-16384)",
 		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
 	}
 	e.writer <- w
-	if err = migrate(w); err != nil {
+	if err = migrate(w, immutable); err != nil {
 		return nil, err
 	}
 	if path == "" {
@@ -77,7 +101,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ Front
 	}
 	e.readers = make(chan *session, readers)
 	for range readers {
-		r, err := e.connect(path, "cache_size(-4096)", "query_only(1)")
+		r, err := e.connect(source, "cache_size(-4096)", "query_only(1)")
 		if err != nil {
 			return nil, err
 		}
@@ -119,9 +143,9 @@ func dataSource(path string) string {
 	return "file:" + strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// connect opens one more connection to the database at path.
-func (e *engine) connect(path string, pragmas ...string) (*session, error) {
-	conn, err := sqlite.Open(dataSource(path))
+// connect opens one more connection to the database with the given URI.
+func (e *engine) connect(source string, pragmas ...string) (*session, error) {
+	conn, err := sqlite.Open(source)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +161,14 @@ func (e *engine) connect(path string, pragmas ...string) (*session, error) {
 
 // migrate creates the tables in an empty database, and the missing tables in a
 // database of an older version. If the database is not a frontier, migrate
-// returns an error and does not modify the database.
-func migrate(s *session) error {
-	if _, err := inspect(s); err != nil {
+// returns an error and does not modify the database. It also returns an error if
+// a table is missing in an immutable database.
+func migrate(s *session, immutable bool) error {
+	version, err := inspect(s)
+	if err == nil && immutable && version != schemaVersion {
+		err = fmt.Errorf("the database has schema version %d: it must be upgraded, which needs write permission", version)
+	}
+	if err != nil || immutable {
 		return err
 	}
 	var mode string

@@ -147,5 +147,12 @@ func IsDamaged(err error) bool {
 // IsTooBig reports whether err indicates a row larger than MaxRow.
 func IsTooBig(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultTooBig }
 
+// IsReadOnly reports whether err indicates that a file of the database cannot be
+// opened or changed.
+func IsReadOnly(err error) bool {
+	code := sqlite.ErrCode(err).ToPrimary()
+	return code == sqlite.ResultCantOpen || code == sqlite.ResultReadOnly
+}
+
 // IsFull reports whether err indicates a full disk.
 func IsFull(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull }

@@ -38,6 +38,11 @@ type Options struct {
 	// to its subdirectory "tree". Temporary files are in the directory
 	// PlainTmp. Attic and partial files are not available.
 	Plain bool
+
+	// If ReadOnly is true, the Store creates no folder for temporary files. It
+	// then supports only the methods that read: Close, Open, Stat, Unpublished
+	// and Walk.
+	ReadOnly bool
 }
 
 // A Store writes the files of an archive. It resolves all paths relative to the
@@ -49,7 +54,7 @@ type Store struct {
 	dir   string
 	root  *os.Root
 	tmp   *folder
-	parts *os.Root // root of tmp
+	parts *os.Root // root of tmp; nil if tmp does not exist and Options.ReadOnly is set
 	seq   atomic.Uint64
 
 	mu      sync.Mutex
@@ -75,14 +80,19 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Plain {
 		tmp = PlainTmp
 	}
-	// Only the owner may read temporary files.
-	if err = root.Mkdir(tmp, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+	if !o.ReadOnly {
+		err = root.Mkdir(tmp, 0o700) // only the owner may read temporary files
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
 		s.tmp, err = openFolder(root, tmp)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		if s.parts, err = root.OpenRoot(tmp); err != nil {
 			s.tmp.close()
 		}
+	case o.ReadOnly && errors.Is(err, fs.ErrNotExist):
+		err = nil
 	}
 	if err != nil {
 		root.Close()
@@ -95,7 +105,10 @@ func Open(dir string, o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := errors.Join(s.tmp.close(), s.parts.Close(), s.last.close())
+	err := s.last.close()
+	if s.parts != nil {
+		err = errors.Join(err, s.tmp.close(), s.parts.Close())
+	}
 	for _, f := range s.folders {
 		err = errors.Join(err, f.close())
 	}
@@ -130,6 +143,9 @@ func (s *Store) partName(label string) string {
 // process may use the archive at the same time.
 func (s *Store) Unpublished() iter.Seq2[*File, error] {
 	return func(yield func(*File, error) bool) {
+		if s.parts == nil {
+			return
+		}
 		entries, err := fs.ReadDir(s.parts.FS(), ".")
 		if err != nil {
 			yield(nil, classify(err))
