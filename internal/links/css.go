@@ -20,6 +20,7 @@ type sheet struct {
 	in      *bufio.Reader
 	out     io.Writer // the output, or nil
 	from    string
+	encoded bool // the input has the charset of the document; otherwise it is in UTF-8
 	changed bool
 
 	raw        []byte // input that has not been written yet

@@ -114,7 +114,11 @@ func (s *sheet) visitValue(start, end int, quote byte) {
 	if s.atRule == "import" {
 		from = s.from + " @import"
 	}
-	to := s.w.visitReference(string(s.value), Requisite, from)
+	value := s.value
+	if s.encoded {
+		value = s.w.decode(value)
+	}
+	to := s.w.visitReference(string(value), Requisite, from)
 	if to == "" || s.out == nil {
 		return
 	}

@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/baseuri"
@@ -64,7 +65,7 @@ func (w *walk) inflate(packed io.Reader, name string) io.Reader {
 }
 
 // visitDocument finds the links in the body of a response.
-func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Header, body io.Reader) error {
+func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Header, body io.Reader) (err error) {
 	f := formOf(media)
 	if w.out != nil && !CanRewrite(media) {
 		return w.copyBody(body)
@@ -81,11 +82,21 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 			in = readHead(w.inflate(in, name))
 		}
 	}
-	if isUTF16(in.buf) {
+	var name string
+	w.charset, name = charsetOf(f, media, in.buf)
+	switch wide := utf16Of(in.buf, name); {
+	case wide != nil:
+		w.charset = nil // browsers encode the queries of such a document in UTF-8
 		if w.out != nil {
-			return w.copyBody(in)
+			out := transform.NewWriter(w.out, wide.NewEncoder())
+			w.out = out
+			defer func() { err = errors.Join(err, out.Close()) }()
 		}
-		in = readHead(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder().Reader(in))
+		in = readHead(wide.NewDecoder().Reader(in))
+	case w.charset != nil && w.out == nil:
+		in = readHead(w.charset.NewDecoder().Reader(in))
+	case w.charset != nil:
+		w.raw = true // all bytes except references are copied unchanged
 	}
 	if w.markup != nil && f == formMarkup {
 		if _, err := w.markup.Write(in.buf); err != nil {
@@ -94,10 +105,10 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		in.r = io.TeeReader(in.r, w.markup)
 	}
 	head := in.buf
-	w.setBase(retrieved, media, header, head)
+	w.setBase(retrieved, media, header, w.decode(head))
 	switch f {
 	case formCSS:
-		s := sheet{w: w, in: bufio.NewReaderSize(in, 16<<10), out: w.out, from: "css"}
+		s := sheet{w: w, in: bufio.NewReaderSize(in, 16<<10), out: w.out, from: "css", encoded: w.raw}
 		return s.run()
 	case formXML:
 		return w.visitXML(in, head)
@@ -166,11 +177,6 @@ func containsFold(text []byte, word string) bool {
 		}
 		text = text[i+1:]
 	}
-}
-
-// isUTF16 reports whether a document starts with a UTF-16 byte order mark.
-func isUTF16(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE"))
 }
 
 func (w *walk) copyBody(body io.Reader) error {

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"golang.org/x/text/encoding/unicode"
-
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
@@ -159,23 +157,6 @@ func TestGzip(t *testing.T) {
 	bomb = compressed(t, repeated("\x00", 2<<20))
 	if err := w.visitDocument(uri.MustParse("http://h/p"), "text/html", nil, bomb); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("page that expands too much: got %v", err)
-	}
-}
-
-func TestUTF16(t *testing.T) {
-	for _, order := range []unicode.Endianness{unicode.BigEndian, unicode.LittleEndian} {
-		wide, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(`<a href="ü">`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := extracted(t, here, "text/html", nil, strings.NewReader(wide)); got != "page a href http://h/d/%C3%BC\n" {
-			t.Errorf("got %q", got)
-		}
-		var copied strings.Builder
-		err = Rewrite(&copied, uri.MustParse(here), "text/html", nil, strings.NewReader(wide), func(Link) string { return "x" })
-		if err != nil || copied.String() != wide {
-			t.Errorf("%v, copy is %q", err, copied.String())
-		}
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 const renameToData = "\x00"
 
 // editTag returns a copy of an HTML start tag with new attribute values.
-// Attributes without a change are copied unchanged.
-func editTag(tag []byte, changes []attribute) []byte {
+// Attributes without a change are copied unchanged. If ascii is true, the new
+// values contain only ASCII characters.
+func editTag(tag []byte, changes []attribute, ascii bool) []byte {
 	out := make([]byte, 0, len(tag)+256)
 	at := 0
 	scanAttributes(tag, func(key []byte, from, start, end int, quote byte) {
@@ -29,7 +30,10 @@ func editTag(tag []byte, changes []attribute) []byte {
 				return // the attribute has no value
 			}
 			out = append(out, tag[at:start]...)
-			out = appendValue(out, c.value, quote)
+			value := len(out)
+			if out = appendValue(out, c.value, quote); ascii {
+				out = appendASCII(out[:value], string(out[value:]))
+			}
 			at = end
 			return
 		}

@@ -47,7 +47,8 @@ func visitAll(t *testing.T, w *walk, media string, body []byte) (urls []string) 
 }
 
 // checkRewrite verifies that a copy without replacements is identical, and that
-// a copy with absolute references has the same links.
+// a copy with absolute references has the same links. In a malformed document of
+// UTF-16 or another charset, some characters and links may change.
 func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 	t.Helper()
 	var same, absolute bytes.Buffer
@@ -55,10 +56,11 @@ func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 	if err := w.visitDocument(w.base, media, nil, bytes.NewReader(body)); err != nil {
 		t.Fatal(err)
 	}
-	if !w.stated && !containsFold(body, "<base") && !bytes.Equal(same.Bytes(), body) {
+	wide := utf16Of(body, "") != nil
+	if !w.stated && !wide && !containsFold(body, "<base") && !bytes.Equal(same.Bytes(), body) {
 		t.Errorf("%q became %q", body, same.Bytes())
 	}
-	if limit > 0 {
+	if e, _ := charsetOf(formOf(media), media, body); limit > 0 || e != nil || wide {
 		return
 	}
 	before := visitAll(t, &walk{}, media, body)

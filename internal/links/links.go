@@ -48,7 +48,9 @@ type Link struct {
 // decode the Content-Encoding of body, but Extract also accepts gzip.
 //
 // Extract skips references to the document itself, and URLs with schemes such
-// as data, javascript or about. Links have no userinfo and no fragment.
+// as data, javascript or about. Links have no userinfo and no fragment. Letters
+// in a path are encoded in UTF-8, and those in a query in the charset that the
+// document states.
 //
 // If reading body fails, the iterator ends with a zero Link and the error. If
 // decompressed data exceeds the limit, the fault of the error is
@@ -80,7 +82,7 @@ func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.R
 // All other bytes are copied unchanged, except for base and link elements. Rewrite
 // empties the href attribute of a base element and makes relative references
 // absolute. It also empties the href attribute of connection hints, such as
-// preconnect. If [CanRewrite] returns false for media, the document is copied
+// preconnect. Invalid characters in UTF-16 are replaced. If [CanRewrite] returns false for media, the document is copied
 // unchanged.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
 	replace func(Link) string) error {

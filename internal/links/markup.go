@@ -46,7 +46,7 @@ func (w *walk) visitMarkup(in *pushback, xml bool) error {
 			t.endElement()
 		case html.TextToken:
 			if style {
-				s := sheet{w: w, in: w.pieceReader(bytes.NewReader(raw)), out: w.out, from: "style"}
+				s := sheet{w: w, in: w.pieceReader(bytes.NewReader(raw)), out: w.out, from: "style", encoded: w.raw}
 				if err := s.run(); err != nil {
 					return err
 				}
@@ -79,6 +79,7 @@ func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	if w.out != nil {
 		raw = bytes.Clone(raw)
 	}
+	z = w.decodeTag(z, raw)
 	b, more := z.TagName()
 	e := &w.element
 	e.name, e.attr = atom.String(b), e.attr[:0]
@@ -96,7 +97,7 @@ func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	if w.out == nil || len(changes) == 0 {
 		return e.name, raw
 	}
-	return e.name, editTag(raw, changes)
+	return e.name, editTag(raw, changes, w.raw)
 }
 
 // visitTruncatedTag finds the links in the first maxToken bytes of a tag that
@@ -168,7 +169,7 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 		case syntaxCSS:
 			to = w.visitStyle(a.value, from)
 		case syntaxMarkup:
-			to = w.visitNested(a.value)
+			to = w.visitNested(a.value, false)
 		}
 		if to != "" {
 			changes = append(changes, attribute{a.key, to})
@@ -212,7 +213,7 @@ func (w *walk) visitInstruction(raw []byte) []byte {
 		return raw
 	}
 	tag := append([]byte("<x "), raw[len(begin):]...)
-	z := html.NewTokenizer(bytes.NewReader(tag))
+	z := html.NewTokenizer(bytes.NewReader(w.decode(tag)))
 	if z.Next() == html.ErrorToken {
 		return raw
 	}
@@ -224,7 +225,7 @@ func (w *walk) visitInstruction(raw []byte) []byte {
 			continue
 		}
 		if to := w.visitReference(string(value), Requisite, "xml-stylesheet"); to != "" {
-			edited := editTag(tag, []attribute{{"href", to}})
+			edited := editTag(tag, []attribute{{"href", to}}, w.raw)
 			return append([]byte(begin), edited[len("<x "):]...)
 		}
 	}

@@ -11,15 +11,16 @@ const maxNesting = 3
 
 // visitNested finds the links in HTML text inside another document, such as a
 // srcdoc attribute. It returns the text with its references replaced, or "" if
-// the text does not change.
-func (w *walk) visitNested(text string) string {
+// the text does not change. If raw is true, the text has the charset of the
+// document.
+func (w *walk) visitNested(text string, raw bool) string {
 	if w.nesting >= maxNesting {
 		return ""
 	}
 	var out strings.Builder
 	inner := &walk{
 		base: w.base, stated: w.stated, nofollow: w.nofollow, relNofollow: w.relNofollow, visit: w.visit,
-		tokenLimit: w.tokenLimit, nesting: w.nesting + 1,
+		charset: w.charset, raw: raw, tokenLimit: w.tokenLimit, nesting: w.nesting + 1,
 	}
 	if w.out != nil {
 		inner.out = &out
@@ -43,7 +44,7 @@ func (w *walk) visitConditional(raw []byte) []byte {
 		return raw
 	}
 	head, text := bytes.Clone(raw[:at+2]), string(raw[at+2:len(raw)-len(end)])
-	if to := w.visitNested(text); to != "" {
+	if to := w.visitNested(text, w.raw); to != "" {
 		return append(append(head, to...), end...)
 	}
 	return raw

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
 )
@@ -17,9 +19,11 @@ const maxReference = 64 << 10
 // [Rewrite].
 type walk struct {
 	base         uri.URI
-	stated       bool // base was set by a base element
-	nofollow     bool // a robots directive applies to all further links
-	relNofollow  bool // the current element has the link relation nofollow
+	stated       bool              // base was set by a base element
+	nofollow     bool              // a robots directive applies to all further links
+	relNofollow  bool              // the current element has the link relation nofollow
+	charset      encoding.Encoding // stated charset of the document, or nil for UTF-8
+	raw          bool              // tokens have the charset of the document; otherwise they are in UTF-8
 	visit        func(Link) (to string, more bool)
 	stopped      bool          // visit has returned false
 	out          io.Writer     // the output, or nil
@@ -39,7 +43,7 @@ func (w *walk) visitReference(text string, kind Kind, from string) string {
 }
 
 func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
-	ref, ok := parseReference(base, text)
+	ref, ok := parseReference(base, text, w.charset)
 	if !ok || w.stopped {
 		return ""
 	}
@@ -77,8 +81,9 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 // parseReference parses a reference by the rules of browsers. It removes
 // surrounding white space and all line breaks. It percent-encodes characters
 // that a URI cannot contain. In URLs of schemes such as http, it converts
-// backslashes in the path to slashes.
-func parseReference(base uri.URI, text string) (ref uri.URI, ok bool) {
+// backslashes in the path to slashes, and encodes the query in the charset of
+// the document unless charset is nil.
+func parseReference(base uri.URI, text string, charset encoding.Encoding) (ref uri.URI, ok bool) {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	scheme := schemeOf(text)
 	if len(text) > maxReference || isInertScheme(scheme) {
@@ -96,6 +101,9 @@ func parseReference(base uri.URI, text string) (ref uri.URI, ok bool) {
 	}
 	if scheme == "" {
 		scheme = base.Scheme()
+	}
+	if charset != nil && backslashIsSlash(scheme) {
+		text = encodeQuery(text, charset)
 	}
 	// In multi-byte encodings such as Shift_JIS, a backslash may be the second
 	// byte of a letter. Therefore backslashes are converted only in UTF-8.
