@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,6 +166,36 @@ func TestRecover(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestRecoverMedia checks that Recover recognizes the media type of a response
+// without a Content-Type field.
+func TestRecoverMedia(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Content-Type"] = nil // net/http adds no field
+		io.WriteString(w, `<html><a href="/">home</a></html>`)
+	}))
+	defer s.Close()
+	o := options(t, s.URL+"/")
+	o.WARC = &mirror.WARC{Prefix: "test"}
+	run(t, o)
+	media := func() (found string) {
+		for l, err := range mirror.Dump(t.Context(), o.Dir, mirror.Done) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.URL == s.URL+"/" {
+				found = l.Media
+			}
+		}
+		return found
+	}
+	want := media()
+	remove(t, o.Dir, "crawl.jsonl", "fetch.db*")
+	if recoverArchive(t, o); media() != want || want != "text/html; charset=utf-8" {
+		t.Errorf("got media type %q after recovery, %q before", media(), want)
 	}
 }
 

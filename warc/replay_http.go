@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -83,7 +84,8 @@ func location(from uri.URI, text string) uri.URI {
 }
 
 // decode removes the content codings of a replayed body if Archive.Decode is
-// set. It also recognizes listings, except in a body that keeps its codings.
+// set. Except in a body that keeps its codings, it also recognizes listings and
+// the media type of a body without a Content-Type field.
 func (a *Archive) decode(req *fetch.Request, resp *fetch.Response) error {
 	if list, err := coding.Parse(resp.Header.Values("Content-Encoding")); err != nil || len(list) > 0 {
 		if !a.Decode || a.Raw || req.Op == fetch.Stat {
@@ -97,7 +99,19 @@ func (a *Archive) decode(req *fetch.Request, resp *fetch.Response) error {
 	if recognizeIndex(req.URL, resp) {
 		resp.Kind = fetch.Menu
 	}
+	if resp.Media == "" && !a.Raw && req.Op == fetch.Get && resp.Fault == nil && resp.Location.IsZero() {
+		start, _ := peek(resp, media.SniffLen)
+		resp.Media = media.Sniff(start)
+	}
 	return nil
+}
+
+// peek returns the next n bytes of the body of resp without reading them. An
+// error is also returned by the next Read of the body.
+func peek(resp *fetch.Response, n int) ([]byte, error) {
+	r := bufio.NewReaderSize(resp.Body, n)
+	resp.Body = readCloser{r, resp.Body}
+	return r.Peek(n)
 }
 
 type readCloser struct {
@@ -114,20 +128,15 @@ const (
 // recognizeIndex reports whether the body is a listing, which is a directory
 // index of a web server or a sitemap. It buffers the start of the body.
 func recognizeIndex(u uri.URI, resp *fetch.Response) bool {
-	media, _, _ := mime.ParseMediaType(resp.Media)
-	buffer := func(size int) *bufio.Reader {
-		r := bufio.NewReaderSize(resp.Body, size)
-		resp.Body = readCloser{r, resp.Body}
-		return r
-	}
+	bare, _, _ := mime.ParseMediaType(resp.Media)
 	switch {
 	case resp.Fault != nil || !resp.Location.IsZero():
-	case media == "text/xml" || media == "application/xml":
-		start, _ := buffer(maxPeekXML).Peek(maxPeekXML) // Read returns the same error
+	case bare == "text/xml" || bare == "application/xml":
+		start, _ := peek(resp, maxPeekXML)
 		start = bytes.ToLower(start)
 		return bytes.Contains(start, []byte("<urlset")) || bytes.Contains(start, []byte("<sitemapindex"))
-	case media == "text/html" && strings.HasSuffix(u.Path(), "/"):
-		start, err := buffer(maxPeekHTML).Peek(maxPeekHTML)
+	case bare == "text/html" && strings.HasSuffix(u.Path(), "/"):
+		start, err := peek(resp, maxPeekHTML)
 		listing, _ := autoindex.IsListing(u, start, err != nil)
 		return listing
 	}

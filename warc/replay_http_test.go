@@ -116,6 +116,44 @@ func TestReplayHTTP(t *testing.T) {
 	}
 }
 
+// TestReplayMedia replays responses without a Content-Type field.
+func TestReplayMedia(t *testing.T) {
+	for _, tc := range []struct {
+		name, block string
+		op          fetch.Op
+		raw         bool
+		media       string
+	}{
+		{"page", answer("HTTP/1.1 200 OK", "<html><a href=x>"), fetch.Get, false, "text/html; charset=utf-8"},
+		{"compressed page", answer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip", gzipped("<html>")), fetch.Get, false, "text/html; charset=utf-8"},
+		{"empty body", answer("HTTP/1.1 200 OK", ""), fetch.Get, false, ""},
+		{"other media type", answer("HTTP/1.1 200 OK\r\nContent-Type: a/b", "<html>"), fetch.Get, false, "a/b"},
+		{"not modified", answer("HTTP/1.1 304 Not Modified", ""), fetch.Get, false, ""},
+		{"error", answer("HTTP/1.1 404 Not Found", "<html>"), fetch.Get, false, ""},
+		{"redirect", answer("HTTP/1.1 302 Found\r\nLocation: x", "<html>"), fetch.Get, false, ""},
+		{"metadata only", answer("HTTP/1.1 200 OK", "<html>"), fetch.Stat, false, ""},
+		{"with the transfer coding", answer("HTTP/1.1 200 OK", "<html>"), fetch.Get, true, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "a.warc.gz")
+		if err := os.WriteFile(path, members(web(1, "", tc.block)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		a.Decode, a.Raw = true, tc.raw
+		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h.example/"), Op: tc.op})
+		if err != nil {
+			t.Fatal(tc.name, err)
+		}
+		if resp.Body.Close(); resp.Media != tc.media {
+			t.Errorf("%s: got media type %q, want %q", tc.name, resp.Media, tc.media)
+		}
+	}
+}
+
 // TestReplayCodings compares the bodies that the fields Decode and Raw select.
 func TestReplayCodings(t *testing.T) {
 	packed := gzipped("hello")

@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/regularfile"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -236,6 +237,11 @@ func readResponse(block io.Reader, c *frontier.Capture) error {
 	body, err := decodeBody(m, fields)
 	if err != nil {
 		return err
+	}
+	if c.Media == "" {
+		buffered := bufio.NewReaderSize(body, media.SniffLen)
+		start, _ := buffered.Peek(media.SniffLen) // hashObject returns the same error
+		c.Media, body = media.Sniff(start), buffered
 	}
 	return hashObject(body, c)
 }
