@@ -1,8 +1,12 @@
 package gateway
 
 import (
+	"context"
 	"html"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -14,15 +18,47 @@ func TestHost(t *testing.T) {
 	h := newHandler(t, func(o *Options) { o.Hosts = []string{"archive.example"} })
 	for host, want := range map[string]int{
 		"localhost:8700": 200, "127.0.0.1:8700": 200, "[::1]:8700": 200, "LOCALHOST:8700": 200,
-		"archive.example": 200, "archive.example:8700": 200, "Archive.Example": 200,
+		"archive.example": 200, "archive.example:8700": 200, "Archive.Example": 200, "archive.example:80": 200,
 		"": 403, "localhost": 403, "localhost:80": 403, "127.0.0.1": 403, "127.0.0.1:8701": 403, "evil.example:8700": 403,
 		"localhost.evil.example:8700": 403, "127.0.0.1.evil.example:8700": 403, "localhost:8700@evil.example": 403,
-		"localhost:8700.": 403, "::1:8700": 403, "archive.example:80": 403, "127.1:8700": 403, "0.0.0.0:8700": 403,
+		"localhost:8700.": 403, "::1:8700": 403, "archive.example:8701": 403, "127.1:8700": 403, "0.0.0.0:8700": 403,
 	} {
 		for _, target := range []string{"/", "/style.css", root + "2024/http://a.example/"} {
 			if w := get(h, "GET", target, "Host: "+host); w.Code != want {
 				t.Errorf("Host %q, %s: %d, want %d", host, target, w.Code, want)
 			}
+		}
+	}
+}
+
+// TestHostWithoutPort checks a public server on port 80, which clients omit from
+// Host.
+func TestHostWithoutPort(t *testing.T) {
+	h := newHandler(t, func(o *Options) {
+		o.Address, o.Public, o.Client = &net.TCPAddr{IP: net.IPv6unspecified, Port: 80}, true, generous
+	})
+	for name, c := range map[string]struct {
+		host, arrived string
+		want          int
+	}{
+		"name":                 {"LOCALHOST", "192.0.2.1:80", 200},
+		"name and port":        {"localhost:80", "192.0.2.1:80", 200},
+		"IPv6":                 {"[::1]", "[::1]:80", 200},
+		"empty port":           {"127.0.0.1:", "127.0.0.1:80", 200},
+		"address":              {"192.0.2.1", "192.0.2.1:80", 200},
+		"IPv6 address":         {"[2001:db8::1]", "[2001:db8::1]:80", 200},
+		"another address":      {"192.0.2.2", "192.0.2.1:80", 403},
+		"another port":         {"localhost:8080", "127.0.0.1:80", 403},
+		"another name":         {"evil.example", "127.0.0.1:80", 403},
+		"empty":                {"", "127.0.0.1:80", 403},
+		"server on other port": {"192.0.2.1", "192.0.2.1:8700", 403},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = c.host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.arrived))))
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, c.want)
 		}
 	}
 }

@@ -13,6 +13,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net"
@@ -129,7 +130,7 @@ func New(opts Options) (*Handler, error) {
 		h.hosts[net.JoinHostPort(strings.ToLower(strings.Trim(name, "[]")), port)] = true
 	}
 	for _, name := range opts.Hosts {
-		h.hosts[strings.ToLower(name)] = true
+		h.hosts[withPort(name)] = true
 	}
 	for _, s := range opts.Schemes {
 		h.schemes[s.Name] = s
@@ -193,7 +194,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		x.fail(http.StatusMethodNotAllowed, "CONNECT is not permitted", "The server opens no tunnels.")
 		return
-	case !isProxied(r) && !h.hosts[strings.ToLower(r.Host)] && !h.public.isLocalAddress(r):
+	case !isProxied(r) && !h.hosts[withPort(r.Host)] && !h.public.isLocalAddress(r):
 		x.fail(http.StatusForbidden, "This host name is not permitted",
 			"The server answers only requests for its own address.")
 		return
@@ -224,6 +225,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.route()
+}
+
+// withPort returns a host in lower case and its port. A client omits port 80,
+// the default port of http, from the field Host.
+func withPort(host string) string {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), ""
+	}
+	return net.JoinHostPort(strings.ToLower(name), cmp.Or(port, "80"))
 }
 
 // takeSlot waits until fewer than MaxRequests requests are running, and counts

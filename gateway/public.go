@@ -67,7 +67,7 @@ func (p *public) isLocalAddress(r *http.Request) bool {
 		return false
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return local != nil && r.Host == local.String()
+	return local != nil && withPort(r.Host) == local.String()
 }
 
 func (p *public) isProxy(a netip.Addr) bool {

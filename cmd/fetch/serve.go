@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,12 +103,23 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 	if live != nil {
 		what = "gateway is"
 	}
-	c.note("the "+what+" at http://%s%s/", l.Addr(), strings.TrimSuffix(c.base, "/"))
+	server := serverURL(l.Addr())
+	c.note("the "+what+" at %s%s/", server, strings.TrimSuffix(c.base, "/"))
 	if path := h.TokenPath(); path != "" {
-		c.noteUnredacted("for your files, mailboxes and logins, open http://" + l.Addr().String() + path)
+		c.noteUnredacted("for your files, mailboxes and logins, open " + server + path)
 	}
 	c.interrupts.setGrace(serveGrace)
 	return h.Serve(ctx, l, serveGrace)
+}
+
+// serverURL returns the URL of a listener without a path. The host is localhost
+// if the server listens on all addresses.
+func serverURL(listener net.Addr) string {
+	text := listener.String()
+	if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().IsUnspecified() {
+		text = fmt.Sprintf("localhost:%d", at.Port())
+	}
+	return "http://" + text
 }
 
 // open opens an archive. It sets the seeds and the reports only for the

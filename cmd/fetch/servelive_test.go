@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +46,18 @@ func startGateway(t *testing.T, args ...string) (first, token string) {
 		}
 	}
 	return first, token
+}
+
+// TestServerURL checks that a browser can open the URL that the command prints.
+func TestServerURL(t *testing.T) {
+	for listener, want := range map[string]string{
+		"127.0.0.1:80": "http://127.0.0.1:80", "[::1]:8700": "http://[::1]:8700",
+		"[::]:80": "http://localhost:80", "0.0.0.0:8700": "http://localhost:8700",
+	} {
+		if got := serverURL(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listener))); got != want {
+			t.Errorf("%s: %s, want %s", listener, got, want)
+		}
+	}
 }
 
 // TestServePersonal checks that only a browser with the token can use netrc,
