@@ -76,22 +76,49 @@ func TestMaxRequests(t *testing.T) {
 	}
 }
 
-// TestTruncated checks that the connection is closed if a record is damaged, so
-// that the client notices the incomplete body.
-func TestTruncated(t *testing.T) {
-	h := newHandler(t, func(o *Options) { // openSample marks the record as truncated
-		broken := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nshort"
-		o.Archives[0].Source = openSample(t, sample{"20240101", "http://a.example/broken", "", broken})
-	})
-	defer func() {
-		if got := recover(); got != http.ErrAbortHandler {
-			t.Errorf("the handler ended with %v", got)
-		}
-	}()
-	if w := get(h, "GET", root+"2024/http://a.example/broken"); !strings.Contains(w.Body.String(), "The text is incomplete") {
-		t.Errorf("page: %s", w.Body)
+// TestDamaged checks that the client of a damaged capture receives the bytes
+// before the damage, and notices that the body is incomplete.
+func TestDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
 	}
-	get(h, "GET", root+"2024id_/http://a.example/broken")
+	t.Parallel()
+	l, err := Listen("localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := func(media string) string {
+		return "HTTP/1.1 200 OK\r\nContent-Type: " + media + "\r\nContent-Length: 100\r\n\r\nshort"
+	}
+	h := newHandler(t, func(o *Options) {
+		o.Address = l.Addr()
+		o.Archives[0].Source = openSample(t, // marks these records as truncated
+			sample{"20240101", "http://a.example/text/broken", "", short("text/plain")},
+			sample{"20240101", "http://a.example/page/broken", "", short("text/html")},
+			sample{"20240101", "http://a.example/all/broken", "", ok("text/plain", "all bytes")})
+	})
+	serve(t, h, l)
+	for target, c := range map[string]struct {
+		want     string
+		complete bool
+	}{
+		"2024/http://a.example/text/broken":    {"The text is incomplete", true},
+		"2024/http://a.example/page/broken":    {"short", false},
+		"2024mp_/http://a.example/page/broken": {"short", false},
+		"2024id_/http://a.example/text/broken": {"short", false},
+		"2024id_/http://a.example/all/broken":  {"all byte", false},
+	} {
+		resp, err := http.Get("http://" + l.Addr().String() + root + target)
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+			continue
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if (err == nil) != c.complete || !strings.Contains(string(body), c.want) {
+			t.Errorf("%s: %v, %q", target, err, body)
+		}
+	}
 }
 
 // TestHeaderLimit sends a header that is larger than the limit.

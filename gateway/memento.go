@@ -105,7 +105,7 @@ func (x *exchange) timeMap(t target) {
 	before := ""
 	for l, err := range t.archive.lines(x.r.Context(), t.url) {
 		if err != nil {
-			abort()
+			x.abort()
 		}
 		if l.Timestamp == before {
 			continue
@@ -125,7 +125,10 @@ func (x *exchange) timeMap(t target) {
 	io.WriteString(x.w, "\n") // the next write would return the same error
 }
 
-// abort ends the connection, so that the client notices a truncated response.
-// It does not return. The server recovers the panic, as package net/http
-// documents.
-func abort() { panic(http.ErrAbortHandler) }
+// abort sends the buffered bytes and closes the connection, so that the client
+// notices a truncated response. It does not return. The server recovers the
+// panic, as package net/http documents.
+func (x *exchange) abort() {
+	http.NewResponseController(x.w).Flush() // an error means that the client has closed the connection
+	panic(http.ErrAbortHandler)
+}

@@ -180,9 +180,27 @@ func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
 	if resp.Size < 0 || resp.Size > largeBody {
 		out = deadlineWriter{x.w, x.deadline}
 	}
-	if _, err := io.Copy(out, body); err != nil {
-		abort()
+	if err := copyBody(out, body, resp.Size); err != nil {
+		x.abort()
 	}
+}
+
+// copyBody copies a body of the given size, or of unknown size if size is
+// negative. It writes the last byte after the body has confirmed its end. The
+// client thus notices damage although it receives a Content-Length.
+func copyBody(out io.Writer, body io.Reader, size int64) error {
+	if size <= 0 {
+		_, err := io.Copy(out, body)
+		return err
+	}
+	if _, err := io.CopyN(out, body, size-1); err != nil {
+		return err
+	}
+	last, err := io.ReadAll(io.LimitReader(body, 2)) // more than one byte is an error of http.ResponseWriter
+	if err == nil {
+		_, err = out.Write(last)
+	}
+	return err
 }
 
 // largeBody is the size in bytes above which the bytes of a body extend the
@@ -283,7 +301,7 @@ func (x *exchange) rewrite(v view) {
 		err = errors.Join(err, banner.flush())
 	}
 	if err != nil {
-		abort()
+		x.abort()
 	}
 }
 
