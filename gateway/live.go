@@ -188,17 +188,18 @@ func (t liveTarget) path(base, via string) string {
 	return text + "/" + t.url.Unredacted()
 }
 
-// retrieve requests the object at u with the permission p. It does not follow
+// retrieve sends the request req with the permission p. It does not follow
 // redirects.
 func (g *gate) retrieve(
-	ctx context.Context, scheme fetch.Scheme, u uri.URI, op fetch.Op, p guard.Permission, personal bool,
+	ctx context.Context, scheme fetch.Scheme, req *fetch.Request, p guard.Permission, personal bool,
 ) (*fetch.Response, error) {
-	req := &fetch.Request{URL: u, Op: op, NoFollow: true, ErrorBody: true}
+	req = req.Clone()
+	req.NoFollow, req.ErrorBody = true, true
 	r := reachAll
 	switch {
 	case p.Level == guard.Entered && !scheme.Local:
 		r = reachPublic
-	case p.Level == guard.Link && !(personal && scheme.Traits.Mailbox && sameServer(p.Source.URL, u)):
+	case p.Level == guard.Link && !(personal && scheme.Traits.Mailbox && sameServer(p.Source.URL, req.URL)):
 		req.From = &p.Source
 	case p.Level == guard.Public:
 		if scheme.Local || scheme.Links.Confined {

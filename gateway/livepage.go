@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -130,7 +131,7 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 		u = attributes
 		x.w.Header().Set("Referrer-Policy", "same-origin") // so that the form has an Origin
 	}
-	resp, err := x.gate.retrieve(x.r.Context(), scheme, u, op, p, personal)
+	resp, err := x.retrieveRange(t, scheme, &fetch.Request{URL: u, Op: op}, p, personal)
 	if errors.Is(err, fetch.NeedQuery) && !t.raw {
 		x.showIndex(t, p)
 		return
@@ -154,7 +155,7 @@ func (x *exchange) retrieveLive(t liveTarget, p guard.Permission, scheme fetch.S
 		x.livePart(t, p, resp)
 	case t.raw:
 		x.attach(resp.Media, nameOf(t.url))
-		x.raw(resp, resp.Body)
+		x.raw(resp)
 	default:
 		x.show(x.liveView(l, resp))
 	}
@@ -223,5 +224,5 @@ func (x *exchange) livePart(t liveTarget, p guard.Permission, resp *fetch.Respon
 		return
 	}
 	x.attach(part.Media, render.PartName(part))
-	x.raw(&fetch.Response{Media: part.Media, Size: -1}, body)
+	x.raw(&fetch.Response{Media: part.Media, Size: -1, Body: io.NopCloser(body)})
 }

@@ -95,7 +95,7 @@ func (x *exchange) answerAsk(t liveTarget, p guard.Permission, scheme fetch.Sche
 		x.refuseOrigin()
 		return
 	}
-	resp, err := x.gate.retrieve(x.r.Context(), scheme, attributes, fetch.Get, p, x.isPersonal())
+	resp, err := x.gate.retrieve(x.r.Context(), scheme, &fetch.Request{URL: attributes}, p, x.isPersonal())
 	if err != nil {
 		x.liveError(t, p, err)
 		return

@@ -67,7 +67,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 	if untyped {
 		u = withType(u)
 	}
-	resp, err := x.gate.retrieve(x.r.Context(), scheme, u, op, guard.Permission{}, false)
+	resp, err := x.gate.retrieve(x.r.Context(), scheme, &fetch.Request{URL: u, Op: op}, guard.Permission{}, false)
 	if errors.Is(err, fetch.NeedQuery) {
 		resp, err = &fetch.Response{Kind: fetch.Index, Body: http.NoBody, Size: -1}, nil
 	}
@@ -81,6 +81,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 		sniff(resp, u)
 	}
 	x.w.Header().Set("Cache-Control", "no-store")
+	x.live = true
 	l := proxyLinks{newLiveLinks(x.Handler, liveTarget{url: u}, guard.Permission{}, resp), "http://" + x.address, !untyped}
 	v := x.liveView(l.liveLinks, resp)
 	v.Links = l
@@ -94,7 +95,7 @@ func (x *exchange) retrieveProxied(u uri.URI, scheme fetch.Scheme) {
 	case form == render.Listing || form == render.Message || resp.Kind == fetch.Index:
 		x.show(v)
 	default:
-		x.raw(resp, resp.Body)
+		x.raw(resp)
 	}
 }
 

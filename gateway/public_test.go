@@ -117,6 +117,11 @@ func TestPublicRate(t *testing.T) {
 		if took := time.Since(begin).Round(time.Second); w.Body.Len() != size || took != 240*time.Second {
 			t.Errorf("%d bytes in %v", w.Body.Len(), took)
 		}
+		begin = time.Now() // the bytes before a range count too
+		w = get(h, "GET", root+"2024id_/http://a.example/large", "Range: bytes=-1")
+		if took := time.Since(begin).Round(time.Second); w.Body.Len() != 1 || took != 300*time.Second {
+			t.Errorf("range: %d bytes in %v", w.Body.Len(), took)
+		}
 	})
 }
 

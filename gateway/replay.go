@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html/charset"
@@ -49,7 +48,7 @@ func (x *exchange) capture(t target) {
 		x.part(t, resp)
 	case t.form == formBytes:
 		x.attach(resp.Media, nameOf(t.url))
-		x.raw(resp, resp.Body)
+		x.raw(resp)
 	default:
 		x.show(x.captureView(t, s, resp))
 	}
@@ -166,21 +165,30 @@ func status(resp *fetch.Response) int {
 	return http.StatusOK
 }
 
-// raw sends the bytes of a body without changes, with the media type of resp.
-func (x *exchange) raw(resp *fetch.Response, body io.Reader) {
+// raw sends the body of resp without changes, or the range of its bytes that the
+// client requests.
+func (x *exchange) raw(resp *fetch.Response) {
 	x.setContentHeader(resp)
-	if resp.Size >= 0 && body == resp.Body {
-		x.w.Header().Set("Content-Length", strconv.FormatInt(resp.Size, 10))
-	}
-	x.w.WriteHeader(status(resp))
-	if x.r.Method == http.MethodHead {
+	first, end, code := x.bounds(resp)
+	x.setRangeHeader(first, end, resp.Size, code)
+	x.w.WriteHeader(code)
+	if x.r.Method == http.MethodHead || code == http.StatusRequestedRangeNotSatisfiable {
 		return
 	}
+	if err := x.skip(resp.Body, first-resp.Offset); err != nil {
+		x.abort()
+	}
 	out := io.Writer(x.w)
-	if resp.Size < 0 || resp.Size > largeBody {
+	if end < 0 || end-first > largeBody {
 		out = deadlineWriter{x.w, x.deadline}
 	}
-	if err := copyBody(out, body, resp.Size); err != nil {
+	var err error
+	if end < resp.Size {
+		_, err = io.CopyN(out, resp.Body, end-first)
+	} else {
+		err = copyBody(out, resp.Body, end-first)
+	}
+	if err != nil {
 		x.abort()
 	}
 }
@@ -225,10 +233,10 @@ func (x *exchange) show(v view) {
 		x.rewrite(v)
 	case v.form == formPlain:
 		x.attach(resp.Media, nameOf(v.URL))
-		x.raw(resp, resp.Body)
+		x.raw(resp)
 	case kind == render.Download:
 		x.w.Header().Set("Content-Disposition", attachment(nameOf(v.URL)))
-		x.raw(resp, resp.Body)
+		x.raw(resp)
 	default:
 		x.document(v)
 	}
@@ -341,7 +349,7 @@ func (x *exchange) part(t target, resp *fetch.Response) {
 		return
 	}
 	x.attach(p.Media, render.PartName(p))
-	x.raw(&fetch.Response{Media: p.Media, Size: -1}, body)
+	x.raw(&fetch.Response{Media: p.Media, Size: -1, Body: io.NopCloser(body)})
 }
 
 // openPart returns a part of a message and its decoded content.
