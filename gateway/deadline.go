@@ -60,3 +60,22 @@ func (w deadlineWriter) Write(p []byte) (int, error) {
 	w.deadline.add(n)
 	return n, err
 }
+
+// streamBody makes the body of a live page send all bytes that were written to
+// the client, each time before it waits for the server. The caller has sent the
+// header.
+func (x *exchange) streamBody(resp *fetch.Response) {
+	if x.live {
+		resp.Body = &streamedBody{resp.Body, http.NewResponseController(x.w)}
+	}
+}
+
+type streamedBody struct {
+	io.ReadCloser
+	client *http.ResponseController
+}
+
+func (b *streamedBody) Read(p []byte) (int, error) {
+	b.client.Flush() // the next write returns the same error
+	return b.ReadCloser.Read(p)
+}

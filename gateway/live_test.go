@@ -1,8 +1,12 @@
 package gateway
 
 import (
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,5 +63,58 @@ func TestLiveGopher(t *testing.T) {
 	w = get(h, "GET", about, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate")
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<pre>café &lt;b&gt;") {
 		t.Errorf("%s: %d: %s", about, w.Code, w.Body)
+	}
+}
+
+// TestLiveSlow requests objects of a server that sends their end only after the
+// client has received their beginning.
+func TestLiveSlow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	t.Parallel()
+	received := make(chan struct{})
+	start := strings.Repeat("start\n", 2<<10)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		if r.URL.Path == "/sized" {
+			w.Header().Set("Content-Length", strconv.Itoa(len(start)+3))
+		}
+		text := start
+		if r.URL.Path == "/empty" {
+			text = ""
+		}
+		io.WriteString(w, text)
+		http.NewResponseController(w).Flush()
+		select {
+		case <-received:
+			io.WriteString(w, "end")
+		case <-r.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, newLive(t, func(o *Options) { o.Address = l.Addr() }), l)
+	for target, want := range map[string]string{"/raw/%s/sized": start, "/raw/%s/": start, "/raw/%s/empty": "", "/live/%s/": start} {
+		target = fmt.Sprintf(target, slow.URL)
+		resp, err := http.Get("http://" + l.Addr().String() + target)
+		if err != nil {
+			t.Fatalf("%s: %v", target, err)
+		}
+		var got strings.Builder
+		for buffer := make([]byte, 1<<10); err == nil && !strings.Contains(got.String(), want); {
+			var n int
+			n, err = resp.Body.Read(buffer)
+			got.Write(buffer[:n])
+		}
+		received <- struct{}{}
+		rest, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !strings.Contains(string(rest), "end") {
+			t.Errorf("%s: %v, %q", target, err, rest)
+		}
 	}
 }

@@ -175,6 +175,7 @@ func (x *exchange) raw(resp *fetch.Response) {
 	if x.r.Method == http.MethodHead || code == http.StatusRequestedRangeNotSatisfiable {
 		return
 	}
+	x.streamBody(resp)
 	if err := x.skip(resp.Body, first-resp.Offset); err != nil {
 		x.abort()
 	}
@@ -246,6 +247,7 @@ func (x *exchange) show(v view) {
 func (x *exchange) document(v view) {
 	if v.Response != nil {
 		x.w.WriteHeader(status(v.Response))
+		x.streamBody(v.Response)
 	}
 	if x.r.Method != http.MethodHead {
 		v.Write(x.r.Context(), x.w) // an error means that the client closed the connection
@@ -296,6 +298,7 @@ func (x *exchange) rewrite(v view) {
 	if x.r.Method == http.MethodHead {
 		return
 	}
+	x.streamBody(resp)
 	out := io.Writer(x.w)
 	var banner *inserter
 	if v.form == formPage && v.Page.Banner != nil {
