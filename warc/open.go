@@ -25,6 +25,9 @@ import (
 // use is constant. Open uses the index in a WACZ file. If the only path is a
 // directory, Open uses the file index/all.cdxj in it, provided that this index
 // is newer than all WARC files.
+//
+// If the files contain no captures and the first one is damaged at its start,
+// Open returns the [*Error], because the file is probably no WARC file.
 func Open(paths ...string) (*Archive, error) {
 	o := newOpener()
 	defer o.lines.Close()
@@ -301,6 +304,9 @@ func withOwnKey(line []byte) []byte {
 func (o *opener) storeIndex() (err error) {
 	a := o.archive
 	a.probes = &probeCache{}
+	if o.lines.InMemory() && o.lines.Size() == 0 && len(a.Damaged) > 0 && a.Damaged[0].Offset == 0 {
+		return a.Damaged[0] // probably not a WARC file
+	}
 	if o.lines.InMemory() {
 		var b bytes.Buffer
 		err = linesort.Write(&b, o.lines.Sorted())

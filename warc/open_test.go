@@ -219,3 +219,42 @@ func TestOpenFolder(t *testing.T) {
 		t.Errorf("missing path: %v", err)
 	}
 }
+
+// TestOpenOtherFile opens files without records, alone and with a WARC file.
+func TestOpenOtherFile(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := put("good.warc", res(1, ""))
+	for name, c := range map[string]struct{ content, want string }{
+		"program":            {"import gzip\nprint(1)\n", "no record starts here"},
+		"random bytes":       {"\x1f\x8b\x07random", "offset 0"},
+		"zstd":               {"\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00", "zstd, which is not supported"},
+		"zstd, dictionary":   {"\x5d\x2a\x4d\x18\x04\x00\x00\x00\n\n\n\n", "zstd, which is not supported"},
+		"empty":              {"", ""},
+		"only a description": {rec(1, "WARC-Type: warcinfo", ""), ""},
+	} {
+		path := put(name, c.content)
+		a, err := Open(path)
+		var damage *Error
+		switch {
+		case c.want == "" && err != nil, c.want != "" && err == nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want != "" && (!errors.As(err, &damage) || damage.File != path || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if err == nil {
+			a.Close()
+		}
+		if a, err = Open(path, good); err != nil || len(a.Damaged) > 0 != (c.want != "") {
+			t.Errorf("%s and a WARC file: %v", name, err)
+		} else {
+			a.Close()
+		}
+	}
+}

@@ -103,12 +103,24 @@ func (s *source) offset() int64 {
 
 var errNoMember = fetch.Mismatch.Errorf("the following bytes are not a gzip member")
 
+var errZstd = fetch.Mismatch.Errorf("%w: the file is compressed with zstd, which is not supported", errNoRecord)
+
+// isZstd reports whether the next bytes of an uncompressed file are a zstd frame
+// (RFC 8878, 3.1), perhaps a frame that contains a dictionary.
+func (s *source) isZstd() bool {
+	start, _ := s.text.Peek(4)
+	return len(start) == 4 && (string(start) == "\x28\xb5\x2f\xfd" || start[0]&0xf0 == 0x50 && string(start[1:]) == "\x2a\x4d\x18")
+}
+
 // nextMember opens the next gzip member. It returns io.EOF at the end of the
 // file.
 func (s *source) nextMember() error {
 	if !s.compressed {
 		_, err := s.text.Peek(1)
 		s.start = s.offset()
+		if s.start == 0 && s.isZstd() {
+			return errZstd
+		}
 		return err
 	}
 	s.start, s.inMember, s.expanded, s.err = s.offset(), false, 0, nil
