@@ -23,7 +23,10 @@ type Live struct {
 	// closes the Client.
 	Client func(p fetch.Policy, personal bool) (*fetch.Client, error)
 
-	Schemes []string // schemes of live pages; nil allows all schemes of the Handler
+	// Schemes lists the schemes of live pages; nil allows all schemes of the
+	// Handler. A public Handler needs a list, without schemes such as file or
+	// imap that show data of the user.
+	Schemes []string
 
 	// AllowHosts lists private hosts, addresses and prefixes that live pages may
 	// show without a confirmation. The format is that of fetch.Allowlist.
@@ -78,6 +81,11 @@ func newGate(all *Options) (*gate, error) {
 	}
 	for _, name := range opts.Schemes {
 		g.schemes[name] = true
+	}
+	for _, s := range all.Schemes {
+		if all.Public && g.schemes[s.Name] && needsToken(s) {
+			return nil, fetch.Usage.Errorf("a public server shows no live pages of %s URLs, because they show data of the user", s.Name)
+		}
 	}
 	linked := policies[reachAll]
 	linked.Redirects = []string{"*"}

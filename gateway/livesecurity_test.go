@@ -365,9 +365,11 @@ func TestLiveOptions(t *testing.T) {
 	for name, o := range map[string]Options{
 		"no client":             {Live: &Live{}},
 		"public, all schemes":   {Live: &Live{Client: client}, Public: true},
+		"public, files":         {Live: &Live{Client: client, Schemes: []string{"gopher", "file"}}, Public: true},
+		"public, mailboxes":     {Live: &Live{Client: client, Schemes: []string{"imap"}}, Public: true},
 		"public, private hosts": {Live: &Live{Client: client, Schemes: []string{"gopher"}, AllowHosts: []string{"10.0.0.1"}}, Public: true},
 	} {
-		o.Address = testAddress
+		o.Address, o.Schemes = testAddress, schemes.All(schemes.Options{})
 		if _, err := New(o); !errors.Is(err, fetch.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}

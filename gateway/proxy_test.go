@@ -240,7 +240,7 @@ func TestPublicLive(t *testing.T) {
 		}
 	}
 	h := newLive(t, func(o *Options) {
-		o.Public, o.Live.AllowHosts, o.Live.Schemes = true, nil, []string{"gopher", "file", "imap"}
+		o.Public, o.Live.AllowHosts, o.Live.Schemes = true, nil, []string{"gopher"}
 	})
 	for _, target := range []string{
 		"/live/gopher://127.0.0.1:7070/1/", "/live/gopher://10.0.0.1/1/", "/raw/gopher://[::1]/1/", "/live/ftp://192.0.2.1/",
