@@ -60,8 +60,8 @@ func (x *exchange) route() {
 		return
 	}
 	switch {
-	case path == "":
-		x.home()
+	case path == "" || path[0] == '?':
+		x.home("")
 		return
 	case path == "style.css":
 		x.styleSheet()

@@ -118,3 +118,30 @@ func TestLiveSlow(t *testing.T) {
 		}
 	}
 }
+
+// TestHomeQuery requests the first page with queries.
+func TestHomeQuery(t *testing.T) {
+	live := newLive(t, func(o *Options) { o.Base = "/web" })
+	const own, empty = "Sec-Fetch-Site: same-origin", `value="" autocapitalize`
+	for name, c := range map[string]struct {
+		query, field string
+		status       int
+		want         []string
+	}{
+		"a URL":              {"?url=gopher://g.example/1/%22%3E", own, 200, []string{`value="gopher://g.example/1/&#34;&gt;"`}},
+		"from a bookmark":    {"?url=g.example", strings.Join(navigation, "\n"), 200, []string{`value="g.example"`}},
+		"from another site":  {"?url=g.example", "Sec-Fetch-Site: cross-site", 200, []string{empty, "!g.example"}},
+		"from another port":  {"?url=g.example", "Sec-Fetch-Site: same-site", 200, []string{empty, "!g.example"}},
+		"control characters": {"?url=a%00%E2%80%AEb", own, 200, []string{"!\x00", "!\u202e"}},
+		"another name":       {"?x=1", own, 200, []string{empty}},
+		"empty query":        {"?", own, 200, []string{empty}},
+		"an invalid query":   {"?url=%zz", own, 400, nil},
+		"a token":            {"?url=g.example&token=x", own, 403, []string{"The token is invalid"}},
+	} {
+		checkResponse(t, get(live, "GET", "/web/"+c.query, strings.Split(c.field, "\n")...), c.status, c.want)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	checkResponse(t, get(newHandler(t, nil), "GET", "/?url=x"), 200, []string{"sample.warc.gz</a>", "!<form"})
+}

@@ -144,9 +144,8 @@ func (x *exchange) isPersonal() bool {
 // acceptToken answers a request for the address with the token, which the
 // program prints when it starts. It sets a cookie and redirects to the first
 // page.
-func (x *exchange) acceptToken(query string) {
-	values, err := url.ParseQuery(query)
-	if err != nil || x.public != nil || !x.gate.key.ValidToken(guard.StartToken, values.Get("token")) {
+func (x *exchange) acceptToken(token string) {
+	if x.public != nil || !x.gate.key.ValidToken(guard.StartToken, token) {
 		x.fail(http.StatusForbidden, "The token is invalid", "The server prints a new token each time it starts.")
 		return
 	}

@@ -26,7 +26,7 @@ func (x *exchange) routeGate(path string) bool {
 	case x.r.Method == http.MethodPost:
 		x.answerForm(path)
 	case route == "" && isQuery:
-		x.acceptToken(query)
+		x.answerHome(query)
 	case route == "live" && isQuery:
 		x.answerSearch(query)
 	case route == "live", route == "raw":
@@ -35,6 +35,25 @@ func (x *exchange) routeGate(path string) bool {
 		return false
 	}
 	return true
+}
+
+// answerHome answers a request for the first page with a query: the token that
+// the program prints, or the initial value of the form for a URL.
+func (x *exchange) answerHome(query string) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		x.fail(http.StatusBadRequest, "The query is invalid", err.Error())
+		return
+	}
+	if values.Has("token") {
+		x.acceptToken(values.Get("token"))
+		return
+	}
+	text := ""
+	if o := guard.OriginOf(x.r.Method, x.r.Host, x.r.Header); o == guard.Own || o == guard.Navigation {
+		text = values.Get("url") // other sites must not fill in the form
+	}
+	x.home(text)
 }
 
 // answerSearch answers a search form that was sent with the method GET.

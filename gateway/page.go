@@ -115,7 +115,9 @@ func (x *exchange) notFound() {
 	x.fail(http.StatusNotFound, "There is no such page", "The first page lists the archives of this server.")
 }
 
-func (x *exchange) home() {
+// home sends the first page. The text is the initial value of the form for a
+// URL.
+func (x *exchange) home(text string) {
 	data := struct {
 		page
 		Archives []archiveLink
@@ -124,7 +126,7 @@ func (x *exchange) home() {
 	}{page: x.newPage("Archives", nil)}
 	if x.gate != nil {
 		data.SetTitle("Open a URL")
-		data.Form, data.Personal = x.newOpenForm(""), x.isPersonal()
+		data.Form, data.Personal = x.newOpenForm(tty.Escape(text)), x.isPersonal()
 	}
 	for _, c := range x.archives {
 		data.Archives = append(data.Archives, archiveLink{tty.Escape(c.Name), c.path})
