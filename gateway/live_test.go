@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/peer"
 	"github.com/anyurl/fetch/schemes"
 	web "github.com/anyurl/fetch/schemes/http"
@@ -144,4 +145,30 @@ func TestHomeQuery(t *testing.T) {
 		}
 	}
 	checkResponse(t, get(newHandler(t, nil), "GET", "/?url=x"), 200, []string{"sample.warc.gz</a>", "!<form"})
+}
+
+// TestMetadataService checks that no page offers to open the URL of a metadata
+// service, because the policy would deny it again.
+func TestMetadataService(t *testing.T) {
+	h, n := newIsolated(t, nil)
+	n.names["rebound.example"] = "169.254.169.254"
+	entered, link := guard.Permission{Level: guard.Entered}, from("gopher://public.example/1/", "198.41.0.4")
+	for target, offered := range map[string]bool{
+		signed(h, entered, "http://169.254.169.254/"):        false,
+		signed(h, entered, "http://[::ffff:169.254.170.2]/"): false,
+		signed(h, entered, "http://rebound.example/"):        false,
+		signed(h, link, "http://169.254.169.254/"):           false,
+		"/live/http://rebound.example/":                      false,
+		signed(h, entered, "http://private.example/"):        true,
+		signed(h, entered, "http://169.254.1.1/"):            true,
+		signed(h, link, "http://private.example/"):           true,
+	} {
+		w := get(h, "GET", target)
+		if w.Code != 403 || strings.Contains(w.Body.String(), "<button>") != offered {
+			t.Errorf("%s: %d, offered must be %v: %s", target, w.Code, offered, w.Body)
+		}
+	}
+	if got := n.take(); got != nil {
+		t.Errorf("connections %q", got)
+	}
 }

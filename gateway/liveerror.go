@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
@@ -37,6 +38,8 @@ func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
 	fault := fetch.FaultOf(err)
 	status := faultStatus(fault)
 	switch {
+	case isMetadata(err): // neither a confirmation nor the user as the source permits it
+		x.fail(status, "The policy denies access to this URL", err.Error())
 	case fault == fetch.BadAddress && p.Level == guard.Entered && x.public == nil:
 		x.confirm(t, err)
 	case status == http.StatusForbidden && p.Level < guard.Entered && !t.raw && !t.inline:
@@ -50,4 +53,11 @@ func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
 	case fault != fetch.Canceled: // otherwise the client has closed the connection
 		x.fail(status, "The URL could not be retrieved", err.Error())
 	}
+}
+
+// isMetadata reports whether the policy denied the address of a metadata service
+// of a cloud.
+func isMetadata(err error) bool {
+	var r *fetch.Refusal
+	return errors.As(err, &r) && r.Rule == "address of a metadata service"
 }
