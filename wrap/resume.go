@@ -27,9 +27,18 @@ func (r *retrier) withResume(ctx context.Context, t *attempts, resp *fetch.Respo
 	}
 	resp.Body = &resumingBody{
 		next: r.next, attempts: *t, ctx: ctx, offset: resp.Offset, body: resp.Body,
-		kind: resp.Kind, size: resp.Size, validator: resp.Validator,
+		kind: resp.Kind, size: resp.Size, validator: resp.Validator, end: requestedEnd(req, resp),
 	}
 	return resp
+}
+
+// requestedEnd returns the offset after the last byte of the body, or 0 if the
+// body extends to the end of the object.
+func requestedEnd(req *fetch.Request, resp *fetch.Response) int64 {
+	if req.Range.First < 0 || req.Scheme().Traits.Web && ignoresRange(resp) {
+		return 0
+	}
+	return req.Range.End
 }
 
 // A resumingBody is a response body that requests the missing bytes after an
@@ -42,6 +51,7 @@ type resumingBody struct {
 	kind      fetch.Kind // of the first response
 	size      int64
 	validator string
+	end       int64 // from requestedEnd
 
 	offset   int64 // offset of the next byte in the object
 	received int64 // bytes received since the last attempt
@@ -75,7 +85,7 @@ func (b *resumingBody) Read(p []byte) (int, error) {
 		case n > 0: // return the bytes first, then the error
 			b.pending = err
 			return n, nil
-		case b.attempts.req.Range.End > 0 && b.offset >= b.attempts.req.Range.End: // an empty range cannot be requested
+		case b.end > 0 && b.offset >= b.end: // an empty range cannot be requested
 			b.err = io.EOF
 			return 0, b.err
 		}
@@ -154,11 +164,7 @@ func (b *resumingBody) resume(broken error) error {
 // response.
 func (b *resumingBody) remainderRequest() *fetch.Request {
 	req := b.attempts.req.Clone()
-	end := req.Range.End
-	if req.Range.First < 0 {
-		end = 0
-	}
-	req.Range = fetch.Range{First: b.offset, End: end}
+	req.Range = fetch.Range{First: b.offset, End: b.end}
 	req.IfSame, req.IfNot = b.validator, ""
 	req.Since, req.Before = time.Time{}, time.Time{}
 	return req

@@ -3,6 +3,7 @@ package wrap
 import (
 	"context"
 	"io"
+	"net/http"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -22,8 +23,11 @@ const (
 // response, or if the round-trip time is long. If Retry is an inner middleware,
 // it resumes only the interrupted segment.
 //
-// The server must supply a strong validator for the object. If a later response
-// has another validator, Read returns fetch.Mismatch. Requests with a
+// The Response is the response to the undivided request: the Client with and
+// without Segments returns the same Code, Head and Header. The server must
+// supply a strong validator for the object. If a later response has another
+// validator, Read returns fetch.Mismatch. If the server ignores the range of the
+// first request, the response contains the complete object. Requests with a
 // condition, with a last byte, or with Sent or Received in their Trace are not
 // divided. One body uses at most 24 MiB of memory. If n is less than 2, no
 // request is divided.
@@ -54,14 +58,26 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 	switch {
 	case err != nil:
 		return nil, err
-	case resp.Fault != nil, resp.Unchanged, !resp.Location.IsZero(), resp.Size >= 0 && resp.Size <= first.Range.End:
+	case req.Range.IsZero() && resp.Code == http.StatusRequestedRangeNotSatisfiable: // the object is empty
+		resp.Body.Close()
+		return s.next.Do(ctx, req)
+	case resp.Fault != nil, resp.Unchanged, !resp.Location.IsZero(), resp.Input != nil:
 		return resp, nil
-	case resp.Size < 0, resp.Validator == "", resp.Offset != start, resp.Input != nil:
+	case ignoresRange(resp) && resp.Header.Get("Content-Encoding") == "": // the driver decodes only complete objects
+		req.Trace.Notef("not downloaded in segments: the server supports no ranges")
+		resp.Size = completeSize(resp.Header)
+		return resp, nil
+	case resp.Size >= 0 && resp.Size <= first.Range.End:
+		setCompleteHead(req, resp)
+		return resp, nil
+	case resp.Size < 0, resp.Validator == "", resp.Offset != start:
 		resp.Body.Close()
 		req.Trace.Notef("not downloaded in segments: the server supports no ranges, or supplies no validator")
 		return s.next.Do(ctx, req)
 	}
 	resp.Body = s.newBody(ctx, req, resp)
+	setCompleteHead(req, resp)
+	resp.Trailer = nil // describes only the first segment
 	return resp, nil
 }
 
