@@ -28,12 +28,16 @@ type Result struct {
 // Fetch fails, the file at path is unchanged.
 //
 // A client with [wrap.Standard] also retries failed requests. If req has a
-// Range, Fetch saves only this range and cannot resume.
+// Range, Fetch saves only this range and cannot resume. If req.Op is not
+// fetch.Get, Fetch returns fetch.Usage.
 func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {
 	if o.URL == "" {
 		o.URL = req.URL.Unredacted()
 	}
 	o.Weak = o.Weak || client.Scheme(req.URL.Scheme()).Traits.WeakValidators
+	if req.Op != fetch.Get {
+		return Result{}, fetch.Usage.Errorf("cannot save %s: the operation %s retrieves no object", path, req.Op)
+	}
 	if !req.Range.IsZero() && (o.Resume || o.Offset > 0) {
 		return Result{}, fetch.Usage.Errorf("cannot resume %s: the request has a range", path)
 	}
@@ -42,7 +46,11 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 		return Result{}, err
 	}
 	defer f.Close()
-	d := &download{file: f, time: o.Time, result: Result{URL: req.URL, Resumed: f.State().Offset, Unchanged: true}}
+	d := &download{file: f, time: o.Time, result: Result{URL: req.URL, Unchanged: true}}
+	if o.Offset > 0 && f.keepBytes == 0 { // there is no file, so the new file contains only the body
+		d.skipped = o.Offset
+	}
+	d.result.Resumed = f.State().Offset - d.skipped
 	if err := Transfer(ctx, client, req, d, o.Retry); err != nil {
 		return Result{}, err
 	}
@@ -52,9 +60,10 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 
 // A download is the [Sink] that Fetch uses to save an object in a File.
 type download struct {
-	file   *File
-	time   bool
-	result Result
+	file    *File
+	time    bool
+	skipped int64 // bytes of the object that the file omits
+	result  Result
 }
 
 func (d *download) State() State   { return d.file.State() }
@@ -79,7 +88,7 @@ func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if d.time {
 		f.SetTime(resp.Time)
 	}
-	r.URL, r.Bytes, r.Validator, r.Unchanged = resp.URL, f.State().Offset, f.State().Validator, false
+	r.URL, r.Bytes, r.Validator, r.Unchanged = resp.URL, f.State().Offset-d.skipped, f.State().Validator, false
 	if err := f.Commit(); err != nil {
 		return err
 	}

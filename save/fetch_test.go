@@ -71,6 +71,7 @@ func TestFetch(t *testing.T) {
 		name    string
 		before  string // content of the file before
 		o       save.Options
+		op      fetch.Op
 		rng     fetch.Range
 		since   time.Time
 		answers []answer
@@ -116,6 +117,10 @@ func TestFetch(t *testing.T) {
 			ranges:  []string{"bytes=2-"}, want: "0123456789", result: save.Result{Bytes: 10, Resumed: 2}},
 		{name: "from an offset, server has no parts", o: save.Options{Offset: 2}, before: "0123",
 			answers: []answer{{200, "", "0123456789", 0}}, ranges: []string{"bytes=2-"}, fault: fetch.Protocol, want: "0123"},
+		{name: "from an offset, no file", o: save.Options{Offset: 2},
+			answers: []answer{{206, "Content-Range: bytes 2-9/10", "23456789", 0}},
+			ranges:  []string{"bytes=2-"}, want: "23456789", result: save.Result{Bytes: 8}},
+		{name: "metadata only", before: "old", op: fetch.Stat, fault: fetch.Usage, want: "old"},
 		{name: "a range is not resumed", o: resume, rng: fetch.Range{First: 2}, fault: fetch.Usage},
 		{name: "unchanged", since: time.Unix(1e9, 0), before: "old", answers: []answer{{304, "", "", 0}}, ranges: []string{""},
 			want: "old", result: save.Result{Unchanged: true}},
@@ -133,7 +138,7 @@ func TestFetch(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.o.Retry.Delay = time.Nanosecond
-			got, err := save.Fetch(t.Context(), client, &fetch.Request{URL: u, Range: c.rng, Since: c.since}, path, c.o)
+			got, err := save.Fetch(t.Context(), client, &fetch.Request{URL: u, Op: c.op, Range: c.rng, Since: c.since}, path, c.o)
 			if fault := fetch.FaultOf(err); fault != c.fault {
 				t.Errorf("error %v of class %v, want %v", err, fault, c.fault)
 			}
