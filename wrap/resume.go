@@ -171,12 +171,12 @@ func (b *resumingBody) remainderRequest() *fetch.Request {
 }
 
 // continues reports whether resp contains the missing bytes of the same version
-// of the object. If no bytes are missing, a response without a validator is
-// accepted, because a response with status 416 has no validator (RFC 9110
-// section 15.5.17).
+// of the object. As in package save, the server need not repeat the
+// validator in its response to If-Range. At offset 0 it must, because the
+// request then has no range, and the response can contain any version.
 func (b *resumingBody) continues(resp *fetch.Response) bool {
 	size := resp.Size == b.size || resp.Size < 0 || b.size < 0
-	same := resp.Validator == b.validator || resp.Validator == "" && b.offset == b.size
+	same := resp.Validator == b.validator || resp.Validator == "" && b.offset > 0
 	return resp.Offset == b.offset && size && same &&
 		resp.Kind == b.kind && resp.Location.IsZero() && !resp.Unchanged
 }

@@ -73,6 +73,14 @@ func random(size int) []byte {
 	return b
 }
 
+// withoutValidator removes the validator of the second response.
+func withoutValidator(n int, _ *fetch.Request, resp *fetch.Response) error {
+	if n == 2 {
+		resp.Validator = ""
+	}
+	return nil
+}
+
 func TestResume(t *testing.T) {
 	content := random(5 << 20)
 	size := int64(len(content))
@@ -90,12 +98,9 @@ func TestResume(t *testing.T) {
 		{"before the first byte", object{cuts: []int64{0}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"reset", object{cuts: []int64{7}, err: fetch.Connect}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"behind the last byte", object{cuts: []int64{size}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
-		{"behind the last byte, of which the server says no more", object{cuts: []int64{size}, change: func(n int, _ *fetch.Request, resp *fetch.Response) error {
-			if n == 2 {
-				resp.Validator = ""
-			}
-			return nil
-		}}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
+		{"behind the last byte, of which the server says no more", object{cuts: []int64{size}, change: withoutValidator}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
+		{"validator not repeated", object{cuts: []int64{100}, change: withoutValidator}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
+		{"validator not repeated, before the first byte", object{cuts: []int64{0}, change: withoutValidator}, RetryOptions{}, fetch.Request{}, 2, fetch.Truncated, 0},
 		{"a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 5000}}, 2, 0, 0},
 		{"behind the last byte of a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 150}}, 1, 0, 0},
 		{"the last part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: -500}}, 2, 0, 0},
@@ -162,7 +167,6 @@ func TestResumeOtherVersion(t *testing.T) {
 	for name, change := range map[string]func(int, *fetch.Request, *fetch.Response) error{
 		"another version, whole":    on(2, func(r *fetch.Response) { r.Offset, r.Validator = 0, "v2" }),
 		"another version, its rest": on(2, func(r *fetch.Response) { r.Validator = "v2" }),
-		"no version":                on(2, func(r *fetch.Response) { r.Validator = "" }),
 		"the whole again":           on(2, func(r *fetch.Response) { r.Offset = 0 }),
 		"a byte too early":          on(2, func(r *fetch.Response) { r.Offset-- }),
 		"a byte too late":           on(2, func(r *fetch.Response) { r.Offset++ }),
