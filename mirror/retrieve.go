@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -296,7 +297,8 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 		fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery,
 	}
 	unreached := []fetch.Fault{fetch.DNS, fetch.Connect, fetch.Timeout}
-	v.localFailure = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal
+	_, fromClient := errors.AsType[*fetch.Error](err) // such as an error without a Fault from the driver of a caller
+	v.localFailure = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal && !fromClient
 	switch {
 	case v.localFailure:
 		v.fail(frontier.Pending, err)

@@ -2,15 +2,18 @@ package mirror_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/uri"
 )
 
 // TestCallersScheme checks that a mirror follows links to a scheme of the
@@ -64,5 +67,34 @@ func TestCallersScheme(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestUnclassifiedError checks that an error without a Fault in the driver of a
+// caller fails one URL and not the run.
+func TestUnclassifiedError(t *testing.T) {
+	t.Parallel()
+	page := func(body io.Reader) (*fetch.Response, error) {
+		return &fetch.Response{Kind: fetch.Document, Media: "text/html", Size: -1, Body: io.NopCloser(body)}, nil
+	}
+	open := func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
+		switch req.URL.Path() {
+		case "/error":
+			return nil, errors.New("plain")
+		case "/read":
+			return page(iotest.ErrReader(errors.New("plain")))
+		}
+		return page(strings.NewReader("<a href=shelf://h/error><a href=shelf://h/read><a href=shelf://h/b>"))
+	}
+	o := mirror.Options{Dir: t.TempDir(), Tree: true, Delay: -1, Seeds: []uri.URI{uri.MustParse("shelf://h/")}}
+	o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, fetch.Scheme{
+		Name: "shelf", Links: scheme.Links{To: []string{"shelf"}},
+		Open: func(fetch.Env) fetch.Driver { return fetch.DriverFunc(open) },
+	})
+	defer o.Client.Close()
+	for range 2 {
+		if sum := run(t, o); sum.Failed != 2 || sum.Pending != 0 || sum.New+sum.Unchanged != 2 {
+			t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+		}
 	}
 }
