@@ -97,7 +97,7 @@ type Record struct {
 	// record that a metadata record describes.
 	RefersTo Reference
 
-	Fields fetch.Header // additional header fields
+	Fields fetch.Header // additional header fields; no fields that the Writer sets, such as Content-Length
 }
 
 // A Reference identifies another record by its ID, URL and date. Fields with

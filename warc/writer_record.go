@@ -23,6 +23,16 @@ func (r *Record) validate() error {
 	if r.URL.IsZero() && r.Type != Metadata {
 		return fetch.Usage.Errorf("%s record has no URL", string(r.Type))
 	}
+	for _, u := range []uri.URI{r.URL, r.RefersTo.URL} {
+		if !u.IsZero() && u.Scheme() == "" {
+			return fetch.Usage.Errorf("URL %s has no scheme", u)
+		}
+	}
+	for _, t := range []time.Time{r.Date, r.RefersTo.Date} {
+		if y := t.UTC().Year(); y < 0 || y > 9999 {
+			return fetch.Usage.Errorf("date %v cannot be written in a WARC file", t)
+		}
+	}
 	if r.Type == Revisit && (r.Profile == "" || r.Profile == IdenticalPayload && r.PayloadDigest == "") {
 		return fetch.Usage.Errorf("revisit record has no profile or no payload digest")
 	}
@@ -39,7 +49,25 @@ func (r *Record) validate() error {
 	if _, seekable := r.Body.(io.Seeker); r.Body != nil && !seekable && missing {
 		return fetch.Usage.Errorf("a body that can be read only once requires precomputed digests")
 	}
+	for _, f := range r.Fields {
+		if isReserved(f.Name) {
+			return fetch.Usage.Errorf("header field %s is reserved for the Writer", f.Name)
+		}
+	}
 	return checkFields(r.Fields)
+}
+
+// isReserved reports whether the header field with this name must not be in
+// [Record.Fields], because the Writer sets it or a reader would find a
+// different record. WARC-Concurrent-To and WARC-Protocol may be repeated.
+func isReserved(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "content-type", "content-length", "warc-type", "warc-record-id", "warc-warcinfo-id", "warc-date",
+		"warc-target-uri", "warc-ip-address", "warc-cipher-suite", "warc-profile", "warc-refers-to",
+		"warc-refers-to-target-uri", "warc-refers-to-date", "warc-block-digest", "warc-payload-digest", "warc-truncated":
+		return true
+	}
+	return strings.HasPrefix(name, "warc-segment-")
 }
 
 func checkFields(fields fetch.Header) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -106,6 +107,13 @@ func TestRejectedRecords(t *testing.T) {
 			r.Fields = fetch.Header{{Name: "a",
 				Value: "b\rc"}}
 		}),
+		"length in a field":         one(func(r *Record) { r.Fields = fetch.Header{{Name: "content-length", Value: "3"}} }),
+		"type in a field":           one(func(r *Record) { r.Fields = fetch.Header{{Name: "WARC-Type", Value: "request"}} }),
+		"segment in a field":        one(func(r *Record) { r.Fields = fetch.Header{{Name: "WARC-Segment-Number", Value: "2"}} }),
+		"year of five digits":       one(func(r *Record) { r.Date = time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"year before 0":             one(func(r *Record) { r.Date = time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"year in a reference":       one(func(r *Record) { r.RefersTo.Date = time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"relative URL":              one(func(r *Record) { r.URL = uri.MustParse("a/b") }),
 		"no URL":                    Capture{}.Resource("", text("x")),
 		"continuation":              one(func(r *Record) { r.Type = Continuation }),
 		"warcinfo":                  one(func(r *Record) { r.Type = Info }),
