@@ -127,6 +127,9 @@ func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 		return nil, &Error{Op: req.Op.String(), URL: uri.Redact(req.URL.String()), Err: Usage.Errorf("client is closed")}
 	default:
 	}
+	if err := contextFault(ctx); err != nil {
+		return nil, wrapError(req.Op.String(), req.URL.String(), err)
+	}
 	ctx, cancel := c.withTimeLimit(ctx)
 	resp, err := c.follow(ctx, cancel, req)
 	if err != nil {

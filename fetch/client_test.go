@@ -154,6 +154,19 @@ func TestLocalSchemes(t *testing.T) {
 	}
 }
 
+// TestEndedContext checks that no request starts after the end of its context.
+func TestEndedContext(t *testing.T) {
+	c := New(Options{Policy: Typed()}, page(func(*Request, *Response) { t.Error("the driver was called") }))
+	defer c.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.Get(ctx, "http://a.example/")
+	var e *Error
+	if !errors.As(err, &e) || e.Op != "get" || FaultOf(err) != Canceled {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestQueryError checks that the error of a failed search has the URL.
 func TestQueryError(t *testing.T) {
 	s := page(nil)

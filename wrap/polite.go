@@ -146,6 +146,9 @@ func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (s
 // acquire waits for a free slot. When http2 is closed, the extra slots may be
 // used too.
 func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	select {
 	case h.slots <- struct{}{}:
 		return h.slots, nil

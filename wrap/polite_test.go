@@ -223,6 +223,11 @@ func TestPoliteCancel(t *testing.T) {
 			cancel()
 		}
 		time.Sleep(5 * time.Minute)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := p.do(ended, b, request("http://h/"), 0); !errors.Is(err, context.Canceled) || b.all.Load() != 1 {
+			t.Errorf("ended context: got %v after %d requests", err, b.all.Load())
+		}
 		resp, err := p.do(t.Context(), b, request("http://h/"), 0)
 		if err != nil {
 			t.Fatal(err)
@@ -231,14 +236,28 @@ func TestPoliteCancel(t *testing.T) {
 	})
 }
 
-// TestPoliteFailure checks that a failed request frees its slot.
+// TestPoliteFailure checks that a request that failed or panicked frees its
+// slot.
 func TestPoliteFailure(t *testing.T) {
-	d := Polite(PoliteOptions{PerHost: 1})(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
-		return nil, fetch.Connect
-	}))
-	for range 3 {
-		if _, err := d.Do(t.Context(), request("http://h/")); !errors.Is(err, fetch.Connect) {
-			t.Fatal(err)
+	for name, driver := range map[string]fetch.DriverFunc{
+		"error": func(context.Context, *fetch.Request) (*fetch.Response, error) { return nil, fetch.Connect },
+		"panic": func(context.Context, *fetch.Request) (*fetch.Response, error) { panic(fetch.Connect) },
+	} {
+		d := Polite(PoliteOptions{PerHost: 1})(driver)
+		request := request("http://h/")
+		for range 3 {
+			func() {
+				var err error
+				defer func() {
+					if p := recover(); p != nil {
+						err = p.(error)
+					}
+					if !errors.Is(err, fetch.Connect) {
+						t.Errorf("%s: %v", name, err)
+					}
+				}()
+				_, err = d.Do(t.Context(), request)
+			}()
 		}
 	}
 }
