@@ -156,7 +156,14 @@ func TestLocalSchemes(t *testing.T) {
 
 // TestEndedContext checks that no request starts after the end of its context.
 func TestEndedContext(t *testing.T) {
-	c := New(Options{Policy: Typed()}, page(func(*Request, *Response) { t.Error("the driver was called") }))
+	s := page(nil)
+	s.Open = func(Env) Driver {
+		return DriverFunc(func(context.Context, *Request) (*Response, error) {
+			t.Error("the driver was called")
+			return nil, NotFound
+		})
+	}
+	c := New(Options{Policy: Typed()}, s)
 	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

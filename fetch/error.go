@@ -31,11 +31,15 @@ type Error struct {
 // Error returns the operation, the URL and the cause as one line of text. It
 // masks secrets in URLs by [uri.Redact].
 func (e *Error) Error() string {
+	cause := "unknown error"
+	if e.Err != nil {
+		cause = e.Err.Error()
+	}
 	where := strings.TrimSpace(e.Op + " " + e.URL)
 	if where == "" { // an error that a driver returned
-		return uri.Redact(e.Err.Error())
+		return uri.Redact(cause)
 	}
-	return uri.Redact(where + ": " + e.Err.Error())
+	return uri.Redact(where + ": " + cause)
 }
 
 // Unwrap returns the cause of the error.

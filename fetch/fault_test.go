@@ -46,6 +46,9 @@ func TestFaultOf(t *testing.T) {
 	if !errors.Is(&Error{Op: "x", Err: syscall.ECONNRESET}, Connect) {
 		t.Error("an Error does not tell the class of its cause")
 	}
+	if text := (&Error{Op: "get"}).Error(); text != "get: unknown error" {
+		t.Errorf("an Error without a cause: %q", text)
+	}
 	if Fault(200).String() != "unknown" || Fault(0).retryable() {
 		t.Error("a Fault that is none")
 	}

@@ -56,6 +56,7 @@ func TestList(t *testing.T) {
 		{"caller stops early", "http://8.8.8.8/", "http://8.8.8.8/a http://8.8.8.8/b", Menu, 1, []string{"http://8.8.8.8/a"}, 0, 1},
 		{"error in the listing", "http://8.8.8.8/", "http://8.8.8.8/a broken", Menu, 9, []string{"http://8.8.8.8/a"}, Protocol, 1},
 		{"no listing", "http://8.8.8.8/", "http://8.8.8.8/a", Document, 9, nil, Unsupported, 1},
+		{"unknown kind", "http://8.8.8.8/", "http://8.8.8.8/a", Unknown, 9, nil, Unsupported, 1},
 		{"empty", "http://8.8.8.8/", "", Menu, 9, nil, 0, 1},
 		{"no URL", "no url", "", Menu, 9, nil, BadURL, 0},
 		{"refused", "http://127.0.0.1/", "", Menu, 9, nil, BadAddress, 0},
@@ -82,7 +83,21 @@ func TestList(t *testing.T) {
 			if !slices.Equal(got, test.want) || FaultOf(failed) != test.fault || closed != test.closed {
 				t.Errorf("%q, %v, closed %d times", got, failed, closed)
 			}
+			var e *Error
+			if failed != nil && (!errors.As(failed, &e) || e.Op == "" || e.URL != test.url && test.fault != BadURL) {
+				t.Errorf("the error has no operation or URL: %#v", failed)
+			}
 		})
+	}
+}
+
+// TestEntriesOfZeroResponse checks that Entries of a zero Response does not
+// panic.
+func TestEntriesOfZeroResponse(t *testing.T) {
+	for _, err := range new(Response).Entries() {
+		if !errors.Is(err, Unsupported) {
+			t.Error(err)
+		}
 	}
 }
 

@@ -93,28 +93,44 @@ type Response struct {
 }
 
 // Entries returns an iterator over the entries of a listing. It reads Body and
-// closes it. The first error ends the iteration. The error has the Fault
-// Unsupported if the object is not a listing. It has the Fault Usage if Entries
-// has read Body before.
+// closes it. The first error ends the iteration. It is an [*Error]. It has the
+// Fault Unsupported if the object is not a listing, and the Fault Usage if
+// Entries has read Body before.
 func (r *Response) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		defer r.Body.Close()
-		if r.menu == nil || r.Kind != Menu {
-			yield(Entry{}, Unsupported.Errorf("%s is not a listing but a %s", r.URL, r.Kind))
-			return
+		if r.Body != nil {
+			defer r.Body.Close()
 		}
-		if r.listed {
-			yield(Entry{}, Usage.Errorf("the listing of %s has been read before", r.URL))
+		if err := r.checkListing(); err != nil {
+			yield(Entry{}, wrapError("list", r.URL.String(), err))
 			return
 		}
 		r.listed = true
 		for e, err := range r.menu(r.URL, r.Media, r.Body) {
+			if err != nil {
+				err = wrapError("list", r.URL.String(), err)
+			}
 			e.Time, e.source = checkYear(e.Time), r.source
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// checkListing returns an error if Entries cannot read a listing from Body.
+func (r *Response) checkListing() error {
+	switch {
+	case r.Kind == Unknown:
+		return Unsupported.Errorf("not a listing")
+	case r.Kind != Menu:
+		return Unsupported.Errorf("not a listing: the kind of the object is %s", r.Kind)
+	case r.menu == nil:
+		return Unsupported.Errorf("the scheme has no function that parses listings")
+	case r.listed:
+		return Usage.Errorf("the listing has been read before")
+	}
+	return nil
 }
 
 // checkYear returns t, or the zero Time if the year of t is not from 0 to 9999,
