@@ -61,7 +61,7 @@ func streamPieces(confirmed <-chan int) nethttp.HandlerFunc {
 			}
 			control.Flush()
 			confirmed := confirmed
-			if r.Header.Get("Range") != "" {
+			if r.Header.Get("Range") != "" && coding != "" {
 				confirmed = nil // Segments cancels this request, which must not receive confirmations of the next one
 			}
 			select {
