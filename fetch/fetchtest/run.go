@@ -40,17 +40,21 @@ type Suite struct {
 }
 
 // Run tests the schemes of s. It skips each test whose fields in s are empty.
-// Only Schemes, Document and Body are required.
+// Only Schemes, Document and Body are required. The plan is tested only if the
+// scheme of Document has the function Plan.
 func Run(t *testing.T, s Suite) {
+	if missing := s.missingField(); missing != "" {
+		t.Fatalf("the field %s of the fetchtest.Suite is required", missing)
+	}
 	t.Run("document", s.document)
 	t.Run("concurrent", s.concurrent)
 	t.Run("canceled", s.canceled)
 	t.Run("closed early", s.closedEarly)
-	t.Run("plan", s.plan)
 	for name, test := range map[string]struct {
 		has bool
 		run func(*testing.T)
 	}{
+		"plan":     {s.hasPlan(t), s.plan},
 		"range":    {!s.NoRanges, s.ranges},
 		"missing":  {s.Missing != "", s.missing},
 		"menu":     {s.Menu != "", s.menu},
@@ -62,6 +66,24 @@ func Run(t *testing.T, s Suite) {
 			t.Run(name, test.run)
 		}
 	}
+}
+
+// missingField returns the name of a required field that is empty, or "".
+func (s Suite) missingField() string {
+	switch {
+	case s.Schemes == nil:
+		return "Schemes"
+	case s.Document == "":
+		return "Document"
+	case len(s.Body) == 0:
+		return "Body"
+	}
+	return ""
+}
+
+// hasPlan reports whether the scheme of Document supports plans.
+func (s Suite) hasPlan(t *testing.T) bool {
+	return s.client(t).Scheme(parse(t, s.Document).Scheme()).Plan != nil
 }
 
 func (s Suite) client(t *testing.T, change ...func(*fetch.Options)) *fetch.Client {
