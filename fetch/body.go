@@ -55,6 +55,10 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	if b.ctx.Err() != nil { // also after Close
+		b.err = b.wrapReadError(context.Cause(b.ctx))
+		return 0, b.err
+	}
 	return b.received(b.ReadCloser.Read(p))
 }
 

@@ -66,11 +66,12 @@ func (d fingerDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Respon
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { conn.Close() }) // the end of ctx interrupts Read
-	if _, err := io.WriteString(conn, name+"\r\n"); err != nil {
+	traced := req.Trace.Tap(conn)
+	if _, err := io.WriteString(traced, name+"\r\n"); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	resp.Peer, resp.Body = fetch.PeerOf(conn), req.Trace.Tap(conn)
+	resp.Peer, resp.Body = fetch.PeerOf(conn), traced
 	return resp, nil
 }
 

@@ -77,7 +77,11 @@ func shelf(pages map[string]string) fetch.Scheme {
 		if !ok {
 			return nil, fetch.NotFound.Errorf("no such page")
 		}
-		return &fetch.Response{Media: "text/html", Size: -1, Body: io.NopCloser(strings.NewReader(page))}, nil
+		if req.Op == fetch.Stat { // the response has no body
+			page = ""
+		}
+		body := io.NopCloser(strings.NewReader(page))
+		return &fetch.Response{Kind: fetch.Document, Media: "text/html", Size: -1, Body: body}, nil
 	}
 	return fetch.Scheme{
 		Name: "shelf", Links: scheme.Links{To: []string{"shelf"}},
