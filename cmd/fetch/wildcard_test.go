@@ -52,6 +52,26 @@ func TestWildcard(t *testing.T) {
 	}
 }
 
+// TestOneSession checks a server that accepts one session from each address.
+// The listing and its entries have different sources, so that they must not
+// share a session. The first attempts of each command may fail, because the
+// server notices with a delay that the previous connection was closed.
+func TestOneSession(t *testing.T) {
+	t.Parallel()
+	s := peer.Vsftpd(t, peer.FTPOptions{Config: []string{"max_per_ip=1"}})
+	for _, name := range []string{"a", "b", "c", "d"} {
+		s.Put("pub/"+name, []byte(name+"\n"))
+	}
+	url, dir := "ftp://"+s.Addr+"/pub/", t.TempDir()
+	if got, want := runFetch(t, 0, "-Z", "--retry", "3", url+"*"), "a\nb\nc\nd\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	runFetch(t, 0, "mirror", "--retry", "3", "--output-dir", dir, url)
+	if files := archived(t, dir); len(files) != 5 { // the files and the listing
+		t.Errorf("got %q", files)
+	}
+}
+
 // testWildcards checks wildcards in a directory with the files of TestWildcard.
 func testWildcards(t *testing.T, base string) {
 	for _, c := range []struct {

@@ -22,10 +22,8 @@ type Lease[S Session] struct {
 	ended atomic.Bool
 }
 
+// lease returns a lease of s. The caller has called startLease.
 func (p *Pool[S]) lease(ctx context.Context, key string, trace *trace.Trace, s S) *Lease[S] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.queue(key).leased++
 	return &Lease[S]{Session: s, pool: p, ctx: ctx, key: key, trace: trace, stop: context.AfterFunc(ctx, s.Abort)}
 }
 
@@ -35,26 +33,9 @@ func (l *Lease[S]) Rekey(key string) {
 	if key == l.key {
 		return
 	}
-	p := l.pool
-	p.mu.Lock()
-	p.queue(key).leased++
-	p.mu.Unlock()
-	p.endLease(l.key)
+	l.pool.startLease(key)
+	l.pool.endLease(l.key)
 	l.key = key
-}
-
-// endLease decrements the number of leased sessions of the key and wakes one
-// waiting request.
-func (p *Pool[S]) endLease(key string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	q := p.queues[key]
-	q.leased--
-	select {
-	case q.freed <- struct{}{}:
-	default:
-	}
-	p.deleteEmptyQueue(key, q)
 }
 
 // Replace closes the session and continues the lease with a new session. It

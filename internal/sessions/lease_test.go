@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,7 +131,7 @@ func TestDoCanceled(t *testing.T) {
 			if lease != nil {
 				lease.End(at == "after use")
 			}
-			if _, ok := p.popIdle("k"); ok || len(p.queues) > 0 {
+			if _, ok := p.popIdle("k"); ok || len(p.idle)+len(p.servers) > 0 {
 				t.Errorf("%s: the pool has kept a session: %v", at, log)
 			}
 			cancel(nil)
@@ -164,7 +165,7 @@ func TestReplace(t *testing.T) {
 		err = p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fakeSession]) error {
 			return l.Replace(open(nil, io.EOF))
 		})
-		if err != io.EOF || p.queues["k"] != nil {
+		if err != io.EOF || p.servers["k"] != nil {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -177,12 +178,11 @@ func TestWaitForSession(t *testing.T) {
 		p := &Pool[*fakeSession]{Done: t.Context().Done(), WaitTimeout: time.Minute}
 		var log []string
 		only := &fakeSession{name: "only", log: &log}
-		opened := false
+		var opened atomic.Bool
 		open := func() (*fakeSession, error) {
-			if opened {
+			if opened.Swap(true) {
 				return nil, fetch.TryLater
 			}
-			opened = true
 			return only, nil
 		}
 		var tasks sync.WaitGroup
@@ -208,10 +208,71 @@ func TestWaitForSession(t *testing.T) {
 			l.End(false)
 			return nil
 		})
-		if len(p.queues) > 0 {
-			t.Errorf("%d queues are left", len(p.queues))
+		if len(p.idle)+len(p.servers) > 0 {
+			t.Errorf("%d keys and %d servers are left", len(p.idle), len(p.servers))
 		}
 	})
+}
+
+// A scarceSession is a session of a server that accepts one session at a time.
+// The server notices with a delay that a session was closed.
+type scarceSession struct {
+	noopSession
+	open *atomic.Int32
+}
+
+func (s *scarceSession) Abort() { s.Close() }
+func (s *scarceSession) Close() error {
+	time.AfterFunc(100*time.Millisecond, func() { s.open.Add(-1) })
+	return nil
+}
+
+// TestFullServer tests that requests with different keys share a server that
+// accepts one session, but never the session.
+func TestFullServer(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		keys     []string
+		parallel bool
+		fails    int
+	}{
+		{"same server", []string{"h\x00typed", "h\x00link", "h\x00typed"}, false, 0},
+		{"same server, at once", []string{"h\x00typed", "h\x00link", "h\x00other", "h\x00typed", "h\x00link"}, true, 0},
+		{"another server", []string{"h\x00typed", "i\x00link", "h\x00typed"}, false, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &Pool[*scarceSession]{Done: t.Context().Done(), WaitTimeout: time.Minute}
+				var open, failed atomic.Int32
+				do := func(key string) {
+					err := p.Do(t.Context(), key, nil, func() (*scarceSession, error) {
+						if !open.CompareAndSwap(0, 1) {
+							return nil, fetch.TryLater
+						}
+						return &scarceSession{open: &open}, nil
+					}, func(l *Lease[*scarceSession]) error {
+						time.Sleep(time.Second)
+						l.End(true)
+						return nil
+					})
+					if err != nil {
+						failed.Add(1)
+					}
+				}
+				var tasks sync.WaitGroup
+				for _, key := range c.keys {
+					tasks.Go(func() { do(key) })
+					if !c.parallel {
+						tasks.Wait()
+					}
+				}
+				tasks.Wait()
+				if n := int(failed.Load()); n != c.fails || len(p.servers) > 0 {
+					t.Errorf("%d requests failed, want %d; %d servers are left", n, c.fails, len(p.servers))
+				}
+			})
+		})
+	}
 }
 
 // TestBody tests how a body ends its lease.
@@ -299,8 +360,8 @@ func TestConcurrentLeases(t *testing.T) {
 		watching, left := p.closerRunning, p.count
 		p.mu.Unlock()
 		if !watching {
-			if left > 0 || len(p.queues) > 0 {
-				t.Errorf("%d sessions and %d queues are left", left, len(p.queues))
+			if left > 0 || len(p.idle)+len(p.servers) > 0 {
+				t.Errorf("%d sessions, %d keys and %d servers are left", left, len(p.idle), len(p.servers))
 			}
 			return
 		}

@@ -33,18 +33,10 @@ type Pool[S Session] struct {
 	WaitTimeout time.Duration
 
 	mu            sync.Mutex
-	queues        map[string]*queue[S]
-	count         int // number of idle sessions
+	idle          map[string][]idleSession[S] // by key, oldest first; no empty slices
+	servers       map[string]*server          // servers with sessions in use, by serverOf(key)
+	count         int                         // number of idle sessions
 	closerRunning bool
-}
-
-// A queue holds the idle sessions with the same key. It also counts the
-// sessions in use and the requests that wait for a session.
-type queue[S Session] struct {
-	idle    []idleSession[S] // oldest first
-	leased  int              // number of sessions in use
-	waiting int              // number of requests that wait for a session
-	freed   chan struct{}    // signals that a session was returned; capacity 1
 }
 
 type idleSession[S Session] struct {
@@ -65,14 +57,12 @@ func (p *Pool[S]) Do(
 	ctx context.Context, key string, trace *trace.Trace, open func() (S, error), use func(*Lease[S]) error,
 ) error {
 	for {
+		p.startLease(key)
 		s, warm := p.claimIdle(key, trace)
 		if !warm {
 			var err error
-			if s, err = open(); err == nil && ctx.Err() != nil {
-				s.Close()
-				err = ctx.Err()
-			}
-			if err != nil {
+			if s, err = p.openSession(ctx, key, open); err != nil {
+				p.failLease(key)
 				if fetch.FaultOf(err) == fetch.TryLater && p.waitForSession(ctx, key) {
 					trace.Restarted()
 					continue
@@ -117,14 +107,11 @@ func (p *Pool[S]) claimIdle(key string, trace *trace.Trace) (s S, ok bool) {
 func (p *Pool[S]) popIdle(key string) (s S, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q := p.queues[key]
-	if q == nil || len(q.idle) == 0 {
+	last := len(p.idle[key]) - 1
+	if last < 0 {
 		return s, false
 	}
-	last := len(q.idle) - 1
-	s = q.idle[last].session
-	p.removeIdle(q, last, last+1)
-	return s, true
+	return p.removeIdle(key, last, last+1)[0].session, true
 }
 
 // Put adds an idle session to the Pool. If the number of sessions then exceeds
@@ -148,12 +135,13 @@ func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus
 	if limit <= 0 {
 		limit = 8
 	}
-	q := p.queue(key)
-	q.idle = append(q.idle, e)
+	if p.idle == nil {
+		p.idle = map[string][]idleSession[S]{}
+	}
+	p.idle[key] = append(p.idle[key], e)
 	p.count++
-	if n := len(q.idle) - limit; n > 0 {
-		surplus = slices.Clone(q.idle[:n])
-		p.removeIdle(q, 0, n)
+	if n := len(p.idle[key]) - limit; n > 0 {
+		surplus = p.removeIdle(key, 0, n)
 	}
 	if p.MaxIdle > 0 && p.count > p.MaxIdle {
 		surplus = append(surplus, p.removeOldest())
@@ -165,75 +153,28 @@ func (p *Pool[S]) add(key string, e idleSession[S], idle time.Duration) (surplus
 	return surplus
 }
 
-// queue returns the queue for key, and creates it if necessary. The caller must
-// hold p.mu.
-func (p *Pool[S]) queue(key string) *queue[S] {
-	q := p.queues[key]
-	if q == nil {
-		if p.queues == nil {
-			p.queues = map[string]*queue[S]{}
-		}
-		q = &queue[S]{freed: make(chan struct{}, 1)}
-		p.queues[key] = q
-	}
-	return q
-}
-
 // removeOldest removes and returns the session that has been idle longest. The
 // caller must hold p.mu.
 func (p *Pool[S]) removeOldest() idleSession[S] {
-	var first *queue[S]
-	for _, q := range p.queues {
-		if len(q.idle) > 0 && (first == nil || q.idle[0].expires.Before(first.idle[0].expires)) {
-			first = q
+	first := ""
+	for key, idle := range p.idle {
+		if old, ok := p.idle[first]; !ok || idle[0].expires.Before(old[0].expires) {
+			first = key
 		}
 	}
-	e := first.idle[0]
-	p.removeIdle(first, 0, 1)
-	return e
+	return p.removeIdle(first, 0, 1)[0]
 }
 
-// removeIdle removes the idle sessions q.idle[i:j]. The caller must hold p.mu.
-func (p *Pool[S]) removeIdle(q *queue[S], i, j int) {
+// removeIdle removes and returns the idle sessions i to j-1 of key. The caller
+// must hold p.mu.
+func (p *Pool[S]) removeIdle(key string, i, j int) []idleSession[S] {
+	removed := slices.Clone(p.idle[key][i:j])
 	p.count -= j - i
-	q.idle = slices.Delete(q.idle, i, j)
-}
-
-// deleteEmptyQueue deletes the queue of key if it has no sessions and no
-// waiting requests. The caller must hold p.mu.
-func (p *Pool[S]) deleteEmptyQueue(key string, q *queue[S]) {
-	if len(q.idle)+q.leased+q.waiting == 0 {
-		delete(p.queues, key)
+	p.idle[key] = slices.Delete(p.idle[key], i, j)
+	if len(p.idle[key]) == 0 {
+		delete(p.idle, key)
 	}
-}
-
-// waitForSession waits until another request releases a session with the given
-// key. It returns false after WaitTimeout or when ctx is canceled. It also
-// returns false if no session with this key is in use.
-func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
-	p.mu.Lock()
-	q := p.queues[key]
-	if q == nil || q.leased == 0 || p.WaitTimeout <= 0 {
-		p.mu.Unlock()
-		return false
-	}
-	q.waiting++
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		q.waiting--
-		p.deleteEmptyQueue(key, q)
-	}()
-	timer := time.NewTimer(p.WaitTimeout)
-	defer timer.Stop()
-	select {
-	case <-q.freed:
-		return true
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-	return false
+	return removed
 }
 
 // closeExpired closes each idle session when its idle time is over. It returns
@@ -266,17 +207,15 @@ func (p *Pool[S]) closeExpired(idle time.Duration) {
 func (p *Pool[S]) removeExpired(expired func(idleSession[S]) bool) (over []idleSession[S], next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, q := range p.queues {
+	for key, idle := range p.idle {
 		n := 0
-		for n < len(q.idle) && expired(q.idle[n]) {
+		for n < len(idle) && expired(idle[n]) {
 			n++
 		}
-		over = append(over, q.idle[:n]...)
-		p.removeIdle(q, 0, n)
-		if len(q.idle) > 0 && (next.IsZero() || q.idle[0].expires.Before(next)) {
-			next = q.idle[0].expires
+		if n < len(idle) && (next.IsZero() || idle[n].expires.Before(next)) {
+			next = idle[n].expires
 		}
-		p.deleteEmptyQueue(key, q)
+		over = append(over, p.removeIdle(key, 0, n)...)
 	}
 	p.closerRunning = !next.IsZero()
 	return over, next

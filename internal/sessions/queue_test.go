@@ -20,8 +20,8 @@ func TestQueueCleanup(t *testing.T) {
 		}
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		if len(p.queues) > 0 || p.count != 0 || p.closerRunning {
-			t.Errorf("%d queues, %d sessions, goroutine running: %v", len(p.queues), p.count, p.closerRunning)
+		if len(p.idle)+len(p.servers) > 0 || p.count != 0 || p.closerRunning {
+			t.Errorf("%d keys, %d sessions, goroutine running: %v", len(p.idle), p.count, p.closerRunning)
 		}
 	})
 }

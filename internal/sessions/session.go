@@ -22,6 +22,7 @@ import (
 const (
 	IdleTimeout  = 45 * time.Second // default maximum idle time of a session
 	ReplyTimeout = 60 * time.Second // maximum time for one reply of the server
+	SlotTimeout  = 60 * time.Second // the WaitTimeout of servers that accept only a few sessions
 )
 
 // A Session is a connection to a server that serves one request at a time. The
@@ -51,10 +52,14 @@ type Session interface {
 // share a session. The argument auth holds the credentials of the session, or
 // is nil.
 //
+// The address of the server precedes the first NUL byte of the key. If the
+// server accepts no more sessions, the Pool closes idle sessions of the same
+// server that have other keys.
+//
 // The argument more lists other properties of the session. All keys of a Pool
 // must have the same number of these properties.
 func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credential, more ...string) string {
-	parts := append([]string{n.Key(ctx), t.Address()}, more...)
+	parts := append([]string{t.Address(), n.Key(ctx)}, more...)
 	if auth != nil {
 		parts = append(parts, auth.User, auth.Password.Reveal(), auth.Account.Reveal(), auth.Token.Reveal())
 	}

@@ -18,11 +18,6 @@ import (
 // "120 ready in nnn minutes".
 const waitTime = 2 * time.Minute
 
-// waitForTurn is the maximum time that a request waits until another request no
-// longer uses its session. Many servers accept only a few sessions from one
-// address.
-const waitForTurn = time.Minute
-
 // A session is a control connection to an FTP server after the login. Only one
 // request at a time uses a session.
 type session struct {

@@ -58,8 +58,8 @@ func TestTurns(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if _, took, err := w.get(t.Context(), "ftp://bob:pw@192.0.2.1/x"); !errors.Is(err, fetch.TryLater) || took != 0 {
-					t.Errorf("got %v after %v, want no waiting for what others have", err, took)
+				if _, took, err := w.get(t.Context(), "ftp://bob:pw@192.0.2.1/x"); !errors.Is(err, fetch.TryLater) || took > 2*time.Second {
+					t.Errorf("got %v after %v, want a few attempts after the idle session was closed", err, took)
 				}
 				w.end()
 			})

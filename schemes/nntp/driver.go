@@ -20,7 +20,7 @@ type driver struct {
 }
 
 func newDriver(o Options, env fetch.Env, implicit bool) *driver {
-	return &driver{Options: o, env: env, implicitTLS: implicit, idle: sessions.Pool[*session]{Done: env.Done}}
+	return &driver{Options: o, env: env, implicitTLS: implicit, idle: sessions.Pool[*session]{Done: env.Done, WaitTimeout: sessions.SlotTimeout}}
 }
 
 // A task is a request with its parsed URL and the address of the server.

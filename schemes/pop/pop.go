@@ -71,7 +71,7 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		Open: func(env fetch.Env) fetch.Driver {
 			d := &driver{Options: o, env: env, port: port, implicitTLS: implicit}
 			// An idle session locks the mailbox on many servers.
-			d.idle.Done, d.idle.IdleTimeout, d.idle.WaitTimeout = env.Done, 10*time.Second, time.Minute
+			d.idle.Done, d.idle.IdleTimeout, d.idle.WaitTimeout = env.Done, 10*time.Second, sessions.SlotTimeout
 			return d
 		},
 		Menu: menu,
