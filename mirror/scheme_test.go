@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
 )
 
 // TestCallersScheme checks that a mirror follows links to a scheme of the
@@ -95,6 +97,49 @@ func TestUnclassifiedError(t *testing.T) {
 	for range 2 {
 		if sum := run(t, o); sum.Failed != 2 || sum.Pending != 0 || sum.New+sum.Unchanged != 2 {
 			t.Errorf("%+v\n%s", sum, outcomes(t, o.Dir))
+		}
+	}
+}
+
+// TestCallersListing checks that a listing of a scheme of the caller is a
+// listing in the WARC files too, although its media type is also the type of
+// documents.
+func TestCallersListing(t *testing.T) {
+	t.Parallel()
+	shelf := fetch.Scheme{
+		Name: "shelf",
+		Plan: func(*fetch.Request) ([]scheme.Step, error) { return nil, nil },
+		Open: func(fetch.Env) fetch.Driver {
+			return fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
+				return &fetch.Response{Kind: fetch.Menu, Media: "text/plain", Size: -1, Body: io.NopCloser(strings.NewReader("a"))}, nil
+			})
+		},
+		Menu: func(_ uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error] {
+			return func(yield func(fetch.Entry, error) bool) {
+				name, err := io.ReadAll(r)
+				yield(fetch.Entry{Name: media + " " + string(name), Kind: fetch.Info}, err)
+			}
+		},
+	}
+	o := mirror.Options{Dir: t.TempDir(), WARC: &mirror.WARC{}, Delay: -1, Seeds: []uri.URI{uri.MustParse("shelf://h/")}}
+	o.Client = fetch.New(fetch.Options{Policy: fetch.Typed()}, shelf)
+	defer o.Client.Close()
+	run(t, o)
+	a, err := warc.Open(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	replay := fetch.New(fetch.Options{Policy: fetch.Typed()}, a.Schemes(shelf)...)
+	defer replay.Close()
+	resp, err := replay.Get(t.Context(), "shelf://h/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for e, err := range resp.Entries() {
+		if err != nil || e.Name != "text/plain a" {
+			t.Errorf("got %q, %v", e.Name, err)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (r *Reader) entry(h *Header) (fetch.Entry, error) {
 		e.Size = -1
 	}
 	if kind := entries.KindOf(e.Media); kind != fetch.Document {
-		e.Kind = kind
+		e.Kind, e.Media = kind, entries.UnmarkedMedia(e.Media)
 	}
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return fetch.Entry{}, err

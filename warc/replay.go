@@ -212,7 +212,7 @@ func (a *Archive) respond(req *fetch.Request, rec *record, first *Header, head [
 	if isHTTP(resp.Media) {
 		err = a.respondHTTP(req, resp, body, head)
 	} else {
-		resp.Kind = entries.KindOf(resp.Media)
+		resp.Kind, resp.Media = entries.KindOf(resp.Media), entries.UnmarkedMedia(resp.Media)
 	}
 	if err != nil {
 		rec.Close()

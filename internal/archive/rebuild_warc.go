@@ -199,7 +199,7 @@ func (s *warcScan) objectOf(h *warc.Header) (*frontier.Record, error) {
 	case warc.Response:
 		err = readResponse(s.in, c)
 	case warc.Resource:
-		c.Kind = entries.KindOf(c.Media).String()
+		c.Kind, c.Media = entries.KindOf(c.Media).String(), entries.UnmarkedMedia(c.Media)
 		err = hashObject(s.in, c)
 	case warc.Revisit:
 		if h.Get("WARC-Profile") == warc.ServerNotModified {

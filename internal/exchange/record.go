@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -35,13 +36,12 @@ func NewCapture(u uri.URI, started time.Time, resp *fetch.Response) warc.Capture
 	return c
 }
 
-// ResourceMedia returns the media type of an object. If the protocol has no
-// media types, the media type depends on the file name.
+// ResourceMedia returns the media type for the record of an object. If the
+// protocol has no media types, the media type depends on the file name. The
+// media type of a listing is marked.
 func ResourceMedia(u uri.URI, resp *fetch.Response) string {
-	if resp.Media != "" {
-		return resp.Media
-	}
-	return cmp.Or(media.ByName(u.Path()), "application/octet-stream")
+	name := cmp.Or(resp.Media, media.ByName(u.Path()), "application/octet-stream")
+	return entries.MarkedMedia(name, resp.Kind)
 }
 
 // TrailerFields returns the trailer fields of an HTTP response as metadata
