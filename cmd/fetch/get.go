@@ -13,7 +13,7 @@ const exitStatus = `0	ok
 1	internal error
 2	wrong usage or malformed URL
 3	error of a local file or disk
-4	network error or timeout (try again later)
+4	network error, timeout or temporary reply such as 503 (try again later)
 5	TLS error
 6	authentication failed
 7	protocol error
