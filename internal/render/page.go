@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/internal/tty"
 )
 
@@ -59,24 +57,7 @@ func parse() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
 }
 
-var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "ref": ref}
-
-// scripting matches URL schemes that can execute a script, such as javascript.
-var scripting = lazy.Regexp(`^(?i:javascript|vbscript|data)$`)
-
-// validScheme matches the scheme of a URL.
-var validScheme = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*$`)
-
-// ref prepares a URL reference for an HTML attribute. html/template replaces
-// references whose scheme is not http, https or mailto, unless they have the
-// type template.URL. URLs that contain a script do not get this type.
-func ref(text string) any {
-	scheme, _, ok := strings.Cut(text, ":")
-	if ok && validScheme().MatchString(scheme) && !scripting().MatchString(scheme) {
-		return template.URL(text)
-	}
-	return text
-}
+var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "attr": attribute}
 
 // Templates returns the templates of this package, and the templates in the
 // files of fsys that match pattern. A page begins with the template "top" and
