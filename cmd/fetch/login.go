@@ -89,6 +89,26 @@ func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 	return l.netrc.Credential(req.URL)
 }
 
+// complete adds the credentials from --user or the netrc file to req. If the
+// URL has a user name, they must have the same name. A password in the URL is
+// not replaced, and complete then returns false. The URL may specify a
+// mechanism but no user name, as imap://;AUTH=PLAIN@HOST/ does.
+func (l *logins) complete(req *fetch.Request) bool {
+	given := req.Auth
+	if given != nil && (given.Password != "" || given.Token != "" || given.User == "" && given.Mechanism == "") {
+		return false
+	}
+	login := l.credential(req)
+	if login == nil || given != nil && given.User != "" && given.User != login.User {
+		return given == nil || given.User == ""
+	}
+	if given != nil {
+		login.Mechanism = given.Mechanism
+	}
+	req.Auth = login
+	return true
+}
+
 // redirectLogin returns a function that looks up credentials for redirect
 // targets in the netrc file. It returns nil if --user overrides the netrc file.
 func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {

@@ -51,19 +51,11 @@ func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 	})
 }
 
-// add adds header fields and credentials to req. Credentials that contain a
-// user name are not replaced.
+// add adds header fields and credentials to req.
 func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	req.Header = append(req.Header, c.fields...)
-	if !isAnonymous(req.Auth) {
+	if !c.logins.complete(req) {
 		return
-	}
-	login := c.logins.credential(req)
-	if login != nil && req.Auth != nil {
-		login.Mechanism = req.Auth.Mechanism
-	}
-	if login != nil {
-		req.Auth = login
 	}
 	// The driver of a mailbox creates the URLs of its messages. Requests for
 	// these messages may therefore use the credentials of the mailbox.
@@ -73,10 +65,6 @@ func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 		}
 	}
 }
-
-// isAnonymous reports whether c is nil, or specifies a mechanism but no user
-// name, as the URL imap://;AUTH=PLAIN@HOST/ does.
-func isAnonymous(c *fetch.Credential) bool { return c == nil || c.User == "" && c.Mechanism != "" }
 
 // originOf returns the origin of u and reports whether u contains a host.
 func originOf(u uri.URI) (fetch.Origin, bool) {

@@ -53,6 +53,8 @@ func TestMirrorMailboxes(t *testing.T) {
 		"mechanism":                {0, []string{"imap://" + peer.User + ";AUTH=PLAIN:" + passwordAndHost}},
 		"mechanism as in curl":     {0, []string{"imap://" + login + ";AUTH=+LOGIN@" + s.Addr + "/"}},
 		"user and mechanism":       {0, []string{"-u", login, "imap://;AUTH=PLAIN@" + s.Addr + "/"}},
+		"user name in the URL":     {0, []string{"-u", login, "imap://" + peer.User + "@" + s.Addr + "/"}},
+		"another user in the URL":  {8, []string{"-u", login, "imap://nobody;AUTH=PLAIN@" + s.Addr + "/"}},
 		"unsupported mechanism":    {8, []string{"imap://" + peer.User + ";AUTH=CRAM-MD5:" + passwordAndHost}},
 		"mechanism without a name": {2, []string{"imap://" + peer.User + ";AUTH=:" + passwordAndHost}},
 	} {

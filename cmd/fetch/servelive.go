@@ -152,13 +152,8 @@ func (d loginDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Respons
 		page, ok = originOf(req.From.URL)
 		ok = ok && page == origin
 	}
-	if ok && isAnonymous(req.Auth) {
-		if login := d.logins.credential(req); login != nil {
-			if req.Auth != nil {
-				login.Mechanism = req.Auth.Mechanism
-			}
-			req.Auth = login
-		}
+	if ok {
+		d.logins.complete(req)
 	}
 	return d.next.Do(ctx, req)
 }

@@ -48,6 +48,7 @@ func TestWildcard(t *testing.T) {
 					t.Errorf("%q: got %q", args, got)
 				}
 			}
+			runFetch(t, 0, "mirror", "-u", login, "--output-dir", t.TempDir(), "ftp://"+peer.User+"@"+s.Addr+"/own.txt")
 		})
 	}
 }
