@@ -83,7 +83,8 @@ func (l Line) entry(err error) fetch.Entry {
 // isCapture reports whether records of type t can be replayed.
 func isCapture(t Type) bool { return t == Response || t == Resource || t == Revisit || t == Conversion }
 
-// linesOf returns the index lines of u and of equivalent URLs.
+// linesOf returns the index lines of u and of equivalent URLs. It returns lines
+// of responses to other methods than GET only if there are no other lines.
 func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		target := targetURI(u)
@@ -93,14 +94,44 @@ func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 			return
 		}
 		same = same.Normalize(uri.ByScheme)
-		for _, key := range keysOf(target, same) {
-			for l, err := range a.lookup(key) {
-				if err == nil && l.URL != target {
-					other, err := parseURL(l.URL)
-					if err != nil || other.Normalize(uri.ByScheme) != same {
-						continue
+		keys, found := keysOf(target, same), false
+		for _, otherMethods := range []bool{false, true} {
+			for _, key := range keys {
+				for l, err := range a.linesWithKey(escape(key, " "), otherMethods) {
+					if err == nil && l.URL != target {
+						other, err := parseURL(l.URL)
+						if err != nil || other.Normalize(uri.ByScheme) != same {
+							continue
+						}
+					}
+					found = true
+					if !yield(l, err) || err != nil {
+						return
 					}
 				}
+			}
+			if found {
+				return
+			}
+		}
+	}
+}
+
+// linesWithKey returns the index lines with the given key. If otherMethods is
+// true, it returns the lines of responses to other methods than GET instead.
+func (a *Archive) linesWithKey(key string, otherMethods bool) iter.Seq2[Line, error] {
+	if otherMethods {
+		return a.lookupPrefix(key + methodSeparator(key) + methodKey)
+	}
+	return a.lookupPrefix(key + " ")
+}
+
+// linesOfAllMethods returns the index lines with the given key, including those
+// of responses to other methods than GET.
+func (a *Archive) linesOfAllMethods(key string) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for _, otherMethods := range []bool{false, true} {
+			for l, err := range a.linesWithKey(escape(key, " "), otherMethods) {
 				if !yield(l, err) || err != nil {
 					return
 				}

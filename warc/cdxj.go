@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -91,35 +90,6 @@ func appendJSON(b []byte, s string) []byte {
 		}
 	}
 	return append(b, '"')
-}
-
-// Lines returns the index lines of the WARC file in r, in the order of its
-// records. Records of the types warcinfo and request have no line. Records with
-// the media type [FieldsMedia] have no line either. The parameter file is the
-// file name in the lines. After an [*Error], the sequence continues with the
-// next readable record, unless the file is truncated. Any other error ends the
-// sequence.
-func Lines(file string, r io.Reader) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		in := NewReader(r)
-		for {
-			h, err := in.Next()
-			if err == io.EOF {
-				return
-			}
-			var line Line
-			if err == nil && h.hasLine() {
-				line, err = in.readIndexLine(h, file)
-			}
-			if line.Length > 0 && !yield(line, nil) || err != nil && !yield(Line{}, err) {
-				return
-			}
-			var damage *Error
-			if err != nil && (!errors.As(err, &damage) || damage.Truncated) {
-				return
-			}
-		}
-	}
 }
 
 // hasLine reports whether an index contains a line for a record with this

@@ -64,7 +64,7 @@ func (a *Archive) sortByURL(sorter *linesort.Sorter) error {
 		if err != nil {
 			return err
 		}
-		if strings.Contains(l.Key, "__wb_method=") { // pywb adds this to the key of a request with a body
+		if strings.Contains(l.Key, methodKey) { // pywb adds this to the key of a request with a body
 			continue
 		}
 		l.Next = 0

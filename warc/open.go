@@ -289,7 +289,7 @@ func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
 // with a body, which pywb writes.
 func withOwnKey(line []byte) []byte {
 	l, err := ParseLine(string(line))
-	if err != nil || l.URL == "" || strings.Contains(l.Key, "__wb_method=") {
+	if err != nil || l.URL == "" || strings.Contains(l.Key, methodKey) {
 		return line
 	}
 	key := escape(Key(l.URL), " ")

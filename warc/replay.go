@@ -131,7 +131,7 @@ func (a *Archive) openOriginal(ctx context.Context, h *Header) (_ *record, err e
 		url = h.Target()
 	}
 	opened := 0
-	for l, err := range a.lookup(Key(url)) {
+	for l, err := range a.linesOfAllMethods(Key(url)) {
 		if err = errors.Join(err, ctx.Err(), checkOpened(opened)); err != nil {
 			return nil, err
 		}

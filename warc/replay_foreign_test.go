@@ -2,6 +2,7 @@ package warc
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,6 +132,42 @@ func TestReplayLiterals(t *testing.T) {
 			if err != nil || e.Name != tc.stored || e.URL.Normalize(uri.ByScheme) != uri.MustParse(tc.url).Normalize(uri.ByScheme) {
 				t.Errorf("%s: got capture %v, %v", tc.name, e, err)
 			}
+		}
+	}
+}
+
+// TestReplayMethods replays responses to POST requests only if there is no
+// response to a GET request.
+func TestReplayMethods(t *testing.T) {
+	record := func(id int, fields, block string) string {
+		text := web(id, fields, block)
+		if strings.Contains(fields, "request") {
+			text = strings.Replace(text, "WARC-Type: response\r\n", "", 1)
+		}
+		return strings.Replace(text, "08:30:00", fmt.Sprintf("08:30:%02d", id/10), 1)
+	}
+	const request = "\nWARC-Type: request\nWARC-Concurrent-To: <urn:x:%d>"
+	get := record(10, "", answer("HTTP/1.1 200 OK", "get")) + record(11, fmt.Sprintf(request, 10), "GET / HTTP/1.1\r\n\r\n")
+	post := record(20, "", answer("HTTP/1.1 200 OK", "post"))
+	postRequest := record(21, fmt.Sprintf(request, 20), "POST / HTTP/1.1\r\n\r\na=b")
+	wgetPost := record(21, "\nWARC-Type: request", "POST / HTTP/1.1\r\n\r\n") +
+		record(20, "\nWARC-Concurrent-To: <urn:x:21>", answer("HTTP/1.1 200 OK", "post"))
+	other := record(31, fmt.Sprintf(request, 99), "POST / HTTP/1.1\r\n\r\n")
+	again := record(40, "\nWARC-Type: revisit\nWARC-Refers-To-Date: 2026-11-21T08:30:02Z\nWARC-Profile: "+IdenticalPayload, answer("HTTP/1.1 200 OK", ""))
+	again = strings.Replace(again, "WARC-Type: response\r\n", "", 1)
+	for _, tc := range []struct{ name, file, want string }{
+		{"revisit of a response to POST", post + postRequest + again, "post"},
+		{"request after the response", get + post + postRequest, "get"},
+		{"request before the response", get + postRequest + post, "get"},
+		{"request without a reference", get + wgetPost, "get"},
+		{"POST first", post + postRequest + get, "get"},
+		{"POST only", post + postRequest, "post"},
+		{"request of another response", get + post + other, "post"},
+		{"short request", get + post + record(21, fmt.Sprintf(request, 20), "POST"), "post"},
+	} {
+		a := openBytes(t, "a.warc", []byte(tc.file))
+		if body, err := replayText(t, a, "http://h.example/"); body != tc.want || err != nil {
+			t.Errorf("%s: got %q, %v", tc.name, body, err)
 		}
 	}
 }
