@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -88,26 +90,40 @@ func (c *packCommand) printManifest(dir string) error {
 // unfinished WARC files, which may end with a partial record, and prints a note
 // for each.
 func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
-	open, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz.open"))
-	for _, name := range open {
-		c.note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
-	}
+	names, err := c.files(dir)
 	if err != nil {
-		return fetch.Local.With(err)
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
-	names = slices.DeleteFunc(names, func(name string) bool { // a symbolic link could name a file of another archive
-		info, err := os.Lstat(name)
-		return err != nil || !info.Mode().IsRegular()
-	})
-	if err != nil || len(names) == 0 {
-		return fetch.Local.Errorf("%s contains no WARC files", dir)
+		return err
 	}
 	archive, err := warc.Open(names...)
 	if err != nil {
 		return err
 	}
 	return c.writeArchive(archive, c.seeds(ctx, dir))
+}
+
+// files returns the paths of the finished WARC files in the directories that
+// warc.Open reads.
+func (c *packCommand) files(dir string) (names []string, err error) {
+	for _, sub := range []string{"", "warc", "archive"} {
+		list, err := os.ReadDir(filepath.Join(dir, sub))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, localError(err)
+		}
+		for _, e := range list {
+			name := filepath.Join(dir, sub, e.Name())
+			switch {
+			case !warc.IsFileName(name) || !e.Type().IsRegular(): // a symbolic link could name a file of another archive
+			case strings.HasSuffix(name, warc.OpenSuffix):
+				c.note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
+			default:
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, fetch.Local.Errorf("%s contains no WARC files", dir)
+	}
+	return names, nil
 }
 
 // writeArchive writes a WACZ file with the WARC files of an archive, and closes
