@@ -150,13 +150,26 @@ func (b *resumingBody) resume(broken error) error {
 			cause = err
 			continue
 		}
-		if !b.continues(resp) {
+		skip, ok := b.overlap(resp)
+		if !ok {
 			resp.Body.Close()
 			return fetch.Truncated.Errorf("cannot be resumed, as the object has changed: %w", broken)
 		}
 		b.replace(resp.Body)
-		return nil
+		if cause = discard(resp.Body, skip); cause == nil {
+			return nil
+		}
+		b.replace(emptyBody)
 	}
+}
+
+// discard reads n bytes of body.
+func discard(body io.Reader, n int64) error {
+	_, err := io.CopyN(io.Discard, body, n)
+	if err == io.EOF {
+		return fetch.Truncated.With(io.ErrUnexpectedEOF)
+	}
+	return err
 }
 
 // remainderRequest returns the request for the missing bytes. It omits the
@@ -170,15 +183,27 @@ func (b *resumingBody) remainderRequest() *fetch.Request {
 	return req
 }
 
-// continues reports whether resp contains the missing bytes of the same version
-// of the object. As in package save, the server need not repeat the
-// validator in its response to If-Range. At offset 0 it must, because the
-// request then has no range, and the response can contain any version.
-func (b *resumingBody) continues(resp *fetch.Response) bool {
-	size := resp.Size == b.size || resp.Size < 0 || b.size < 0
-	same := resp.Validator == b.validator || resp.Validator == "" && b.offset > 0
-	return resp.Offset == b.offset && size && same &&
-		resp.Kind == b.kind && resp.Location.IsZero() && !resp.Unchanged
+// overlap returns the number of bytes at the start of resp that the caller has
+// already read. It is 0 if resp starts at the missing bytes. A server without
+// support for ranges repeats the complete object. The result ok is false if
+// resp is not the same version of the object.
+//
+// As in package save, the server need not repeat the validator in its response
+// to If-Range. At offset 0 it must, because the request then has no range, and
+// the response can contain any version.
+func (b *resumingBody) overlap(resp *fetch.Response) (n int64, ok bool) {
+	if resp.Size != b.size && resp.Size >= 0 && b.size >= 0 ||
+		resp.Kind != b.kind || !resp.Location.IsZero() || resp.Unchanged {
+		return 0, false
+	}
+	same := resp.Validator == b.validator
+	switch resp.Offset {
+	case b.offset:
+		return 0, same || resp.Validator == "" && b.offset > 0
+	case 0:
+		return b.offset, same && b.end == 0
+	}
+	return 0, false
 }
 
 // emptyBody is the body of a resumingBody while no request is in progress.

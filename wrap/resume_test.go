@@ -81,6 +81,15 @@ func withoutValidator(n int, _ *fetch.Request, resp *fetch.Response) error {
 	return nil
 }
 
+// complete changes the responses after the first one to the complete object, as
+// a server without support for ranges does.
+func complete(n int, _ *fetch.Request, resp *fetch.Response) error {
+	if n > 1 {
+		resp.Offset = 0
+	}
+	return nil
+}
+
 func TestResume(t *testing.T) {
 	content := random(5 << 20)
 	size := int64(len(content))
@@ -101,6 +110,14 @@ func TestResume(t *testing.T) {
 		{"behind the last byte, of which the server says no more", object{cuts: []int64{size}, change: withoutValidator}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"validator not repeated", object{cuts: []int64{100}, change: withoutValidator}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
 		{"validator not repeated, before the first byte", object{cuts: []int64{0}, change: withoutValidator}, RetryOptions{}, fetch.Request{}, 2, fetch.Truncated, 0},
+		{"the complete object again", object{cuts: []int64{100}, change: complete}, RetryOptions{}, fetch.Request{}, 2, 0, 0},
+		{"the complete object again, from an offset", object{cuts: []int64{100}, change: complete}, RetryOptions{},
+			fetch.Request{Range: fetch.Range{First: 50}}, 2, 0, 0},
+		{"interrupted before the missing bytes", object{cuts: []int64{100, 40}, change: complete}, RetryOptions{}, fetch.Request{}, 3, 0, 0},
+		{"the same bytes each time", object{cuts: []int64{100, 100, 100, 100, 100}, change: complete}, RetryOptions{},
+			fetch.Request{}, 4, fetch.Truncated, 100},
+		{"the complete object instead of a part", object{cuts: []int64{100}, change: complete}, RetryOptions{},
+			fetch.Request{Range: fetch.Range{First: 50, End: 5000}}, 2, fetch.Truncated, 100},
 		{"a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 5000}}, 2, 0, 0},
 		{"behind the last byte of a part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: 50, End: 150}}, 1, 0, 0},
 		{"the last part", object{cuts: []int64{100}}, RetryOptions{}, fetch.Request{Range: fetch.Range{First: -500}}, 2, 0, 0},
@@ -167,7 +184,8 @@ func TestResumeOtherVersion(t *testing.T) {
 	for name, change := range map[string]func(int, *fetch.Request, *fetch.Response) error{
 		"another version, whole":    on(2, func(r *fetch.Response) { r.Offset, r.Validator = 0, "v2" }),
 		"another version, its rest": on(2, func(r *fetch.Response) { r.Validator = "v2" }),
-		"the whole again":           on(2, func(r *fetch.Response) { r.Offset = 0 }),
+		"the whole, no version":     on(2, func(r *fetch.Response) { r.Offset, r.Validator = 0, "" }),
+		"the whole, another size":   on(2, func(r *fetch.Response) { r.Offset = 0; r.Size++ }),
 		"a byte too early":          on(2, func(r *fetch.Response) { r.Offset-- }),
 		"a byte too late":           on(2, func(r *fetch.Response) { r.Offset++ }),
 		"another size":              on(2, func(r *fetch.Response) { r.Size++ }),

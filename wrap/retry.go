@@ -59,9 +59,10 @@ const (
 // reconnect. AllErrors disables these three rules.
 //
 // If the transfer of a Document is interrupted and its Response has a
-// Validator, Retry resumes the transfer at the next byte. Otherwise Read
-// returns the error, and the caller can start again. Read never returns a byte
-// twice. If at least 1 MiB was received since the last interruption, Retry
+// Validator, Retry resumes the transfer at the next byte. If the server repeats
+// the complete object with this Validator, Retry skips the first bytes.
+// Otherwise Read returns the error, and the caller can start again. Read never
+// returns a byte twice. If at least 1 MiB was received since the last interruption, Retry
 // resets the number of attempts and their total time.
 //
 // If the Trace of a request has Restart, Retry calls Restart before each retry.
