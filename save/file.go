@@ -32,6 +32,7 @@ type File struct {
 	digest      hash.Hash // of the bytes in the part file; nil if neither Sum nor Resume is set
 	keepBytes   int64     // bytes of the existing file that must be copied before the next byte
 	savedOffset int64     // Offset in the state file; 0 if there is no state file
+	savedTime   time.Time // time of the last checkpoint, or of Create
 	started     bool      // Begin or Write was called
 	overlap     []byte    // end of the part file, which the next bytes must repeat
 	unsynced    bool      // a sync failed
@@ -40,9 +41,13 @@ type File struct {
 	done bool
 }
 
-// saveEvery is the number of bytes between two checkpoints of the state file.
-// After a crash, at most this number of bytes must be downloaded again.
-const saveEvery = 8 << 20
+// saveEvery and saveInterval are the maximum number of bytes and the maximum
+// time between two checkpoints of the state file. Bytes that arrived after the
+// last checkpoint are downloaded again after a crash.
+const (
+	saveEvery    = 8 << 20
+	saveInterval = 10 * time.Second
+)
 
 // Name returns the path of the file that Commit publishes. It is the path
 // passed to Create, with symbolic links followed. If Options.Existing is
@@ -187,7 +192,7 @@ func (f *File) Write(p []byte) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	if f.resumable() && f.state.Offset-f.savedOffset >= saveEvery {
+	if f.resumable() && (f.state.Offset-f.savedOffset >= saveEvery || time.Since(f.savedTime) >= saveInterval) {
 		if err := f.checkpoint(); err != nil {
 			return n, f.keepError(err)
 		}

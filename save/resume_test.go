@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
@@ -90,6 +92,26 @@ func TestResume(t *testing.T) {
 			wantNames(t, dir, "out")
 		})
 	}
+}
+
+// TestCheckpointTime checks that the bytes of a slow transfer are resumable
+// after a crash.
+func TestCheckpointTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, out := folder(t, "")
+		f := create(t, out, resume)
+		defer f.Abort()
+		if err := f.Begin(save.State{Validator: "v1", Size: int64(len(body))}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{".out.part", ".out.part .out.part.state"} {
+			if _, err := f.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			wantNames(t, dir, want)
+			time.Sleep(time.Minute)
+		}
+	})
 }
 
 // TestBeginAfterMismatch checks that a File accepts the complete object after a

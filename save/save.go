@@ -59,6 +59,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/wrap"
@@ -135,7 +136,7 @@ const maxNumber = 100
 // folder that is missing or not writable, and another process that writes the
 // same file.
 func Create(path string, o Options) (*File, error) {
-	f := &File{o: o, fs: o.FS}
+	f := &File{o: o, fs: o.FS, savedTime: time.Now()}
 	switch {
 	case f.fs != nil:
 	case o.Folder != nil:

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -179,7 +180,7 @@ func (f *File) checkpoint() error {
 	if err != nil {
 		return errors.Join(err, f.fs.Remove(f.part+".new"))
 	}
-	f.savedOffset = f.state.Offset
+	f.savedOffset, f.savedTime = f.state.Offset, time.Now()
 	return nil
 }
 

@@ -1,12 +1,26 @@
 package main
 
 import (
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
 )
+
+// TestIgnoredHangup checks that an ignored SIGHUP remains ignored, as under
+// nohup(1).
+func TestIgnoredHangup(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	_, stop := interruptible(&interrupts{})
+	defer stop()
+	if !signal.Ignored(syscall.SIGHUP) {
+		t.Error("SIGHUP is handled")
+	}
+}
 
 // TestPreparedCommands checks for which commands a process registers flags. A
 // command without flags would reject them, and flags that are not used delay

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,10 +19,13 @@ import (
 	"github.com/anyurl/fetch/internal/faultnet"
 )
 
-// signals checks that fetch ends within two seconds of SIGINT or SIGTERM,
+// signals checks that fetch ends within two seconds of SIGINT, SIGTERM or SIGHUP,
 // wherever it waits. The exit code must name the signal. With -C - the partial
 // file must remain, so that the next attempt resumes it.
 func signals(t *testing.T, l *lab) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // otherwise the processes would inherit an ignored SIGHUP, as under nohup(1)
+	defer signal.Stop(hangup)
 	readRequest := faultnet.Expect("\r\n\r\n")
 	head := "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 300_000)
 	silent := faultnet.Script{faultnet.Stall()}
@@ -52,7 +56,7 @@ func signals(t *testing.T, l *lab) {
 				"<html><head><title>Index of /x/</title></head><body><h1>Index of /x/</h1><pre><a href=\"a\">a</a>\n"),
 			faultnet.Stall()}, []string{"ls", "URL/"}, false},
 	} {
-		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 			t.Run(fmt.Sprintf("%s, %s", c.name, sig), func(t *testing.T) {
 				s := faultnet.Listen(t, c.script)
 				dir := tempFolder(t)

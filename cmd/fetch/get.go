@@ -23,7 +23,7 @@ const exitStatus = `0	ok
 11	truncated download or wrong digest (try again)
 12	unsupported scheme or feature
 13	several URLs failed in different ways, or some URLs of a list are malformed
-130, 143	interrupted by SIGINT or SIGTERM
+129, 130, 143	interrupted by SIGHUP, SIGINT or SIGTERM
 `
 
 const environment = `http_proxy, HTTPS_PROXY, ALL_PROXY	the proxy for the scheme, unless --proxy is set

@@ -46,13 +46,17 @@ const shutdownTime = time.Second
 // group.
 const repeatTime = shutdownTime / 10
 
-// interruptible returns a context that is canceled by SIGINT and SIGTERM. A
-// second signal ends the process. If own has a function, SIGINT calls the
-// function instead.
+// interruptible returns a context that is canceled by SIGINT, SIGTERM and
+// SIGHUP. A second signal ends the process. If own has a function, SIGINT calls
+// the function instead. SIGHUP is ignored if it was ignored when the process
+// started, as nohup(1) does.
 func interruptible(own *interrupts) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for {
 			select {

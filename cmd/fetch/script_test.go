@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -135,9 +136,12 @@ func postgres(ts *testscript.TestScript, neg bool, args []string) {
 // It starts a command, sends a signal when FILE has 100,000 bytes, and checks
 // the exit code.
 func signalFetch(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM}
+	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // otherwise the command would inherit an ignored SIGHUP, as under nohup(1)
+	defer signal.Stop(hangup)
 	file := ts.MkAbs(args[2])
 	c := command(args[3:]...)
 	c.Dir = ts.Getenv("WORK")

@@ -38,8 +38,8 @@ func (r *commandTree) serve() *cobra.Command {
 		Long: `serve is a web server that shows URLs of all schemes as pages: gopher menus,
 directories, newsgroups, articles. With archives of fetch mirror --warc, or WARC or WACZ
 files, it shows their captures, and retrieves URLs from the network only with --live.
-It listens on a loopback address, unless --public permits other machines. SIGINT and
-SIGTERM end the server after the running requests.
+It listens on a loopback address, unless --public permits other machines. SIGINT, SIGTERM
+and SIGHUP end the server after the running requests.
 
 A URL of a private network or of this machine needs a confirmation in the browser, or
 --allow-host. Files, mailboxes, logins and client certificates need the address with the
