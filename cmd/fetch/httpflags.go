@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,8 @@ func (f *httpFlags) agent() (string, error) {
 }
 
 // fields returns the header fields that -H, -A, -b and --oauth2-bearer
-// add to each request.
+// add to each request. As in curl, -H replaces or removes the fields of other
+// flags.
 func (f *httpFlags) fields() (fetch.Header, error) {
 	var h fetch.Header
 	if f.set.Changed("user-agent") {
@@ -99,8 +101,15 @@ func (f *httpFlags) fields() (fetch.Header, error) {
 	if value := f.cookies.field(); value != "" {
 		h = append(h, fetch.Field{Name: "Cookie", Value: value})
 	}
-	more, err := parseFields(f.header)
-	return append(h, more...), err
+	custom, err := parseFields(f.header)
+	return append(withoutFields(h, custom), custom...), err
+}
+
+// withoutFields returns a copy of h without the fields that custom contains.
+func withoutFields(h, custom fetch.Header) fetch.Header {
+	return h.Without(func(name string) bool {
+		return slices.ContainsFunc(custom, func(f fetch.Field) bool { return f.Is(name) })
+	})
 }
 
 // parseFields parses header fields in the syntax of curl's -H option. "Name:
@@ -265,7 +274,7 @@ func (f *httpObjectFlags) register(s *options.Set) {
 func (f *httpObjectFlags) apply(req *fetch.Request) error {
 	if f.referer != "" {
 		field := fetch.Field{Name: "Referer", Value: strings.TrimSuffix(f.referer, ";auto")}
-		req.Header = append(fetch.Header{field}, req.Header...)
+		req.Header = append(withoutFields(fetch.Header{field}, req.Header), req.Header...)
 	}
 	if f.etagCompare == "" {
 		return nil

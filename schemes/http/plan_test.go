@@ -55,6 +55,8 @@ func TestPlan(t *testing.T) {
 		{"bearer", "http://h/", fetch.Request{Auth: &fetch.Credential{Token: "t0ken"}}, http.Options{}, "GET / HTTP/1.1\nHost: h" + agent + "\nAuthorization: ***"},
 		{"caller's fields", "http://h/", fetch.Request{Header: fields("accept", "text/html", "X-B", "1", "X-Api-Key", "s3cret", "X-B", "2")}, http.Options{},
 			"GET / HTTP/1.1\nHost: h\nUser-Agent: fetch\nX-Api-Key: ***\nX-B: 1\nX-B: 2\naccept: text/html"},
+		{"missing fields removed", "http://h/", fetch.Request{Header: fields("Cookie", "", "referer", "", "Range", "", "Authorization", "",
+			"Accept-Encoding", "")}, http.Options{}, "GET / HTTP/1.1\nHost: h\nUser-Agent: fetch\nAccept: */*"},
 		{"default fields removed", "http://h/", fetch.Request{Header: fields("User-Agent", "", "Accept", "", "X-Empty", "")}, http.Options{}, "GET / HTTP/1.1\nHost: h\nX-Empty:"},
 		{"caller's host twice", "http://h/", fetch.Request{Header: fields("Host", "a", "host", "b")}, http.Options{}, "GET / HTTP/1.1\nHost: a" + agent},
 		{"range of a stat", "http://h/", fetch.Request{Op: fetch.Stat, Range: fetch.Range{First: 1, End: 4}}, http.Options{}, "HEAD / HTTP/1.1\nHost: h" + agent + "\nRange: bytes=1-3"},

@@ -152,7 +152,8 @@ func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 }
 
 // applyCallerHeader replaces default header fields by the fields in req.Header.
-// An empty value removes a default field.
+// An empty value removes a default field. It is not sent if the request has no
+// such field.
 func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 	if len(req.Header) == 0 {
 		return
@@ -174,7 +175,7 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 			req.Trace.Notef("%s not sent: the request has no body", name)
 			continue
 		case "range":
-			wr.hasRange, wr.callerRange = false, true
+			wr.hasRange, wr.callerRange = false, f.Value != ""
 		case "referer":
 			var ok bool
 			if f.Value, ok = referer(f.Value); !ok {
@@ -184,10 +185,20 @@ func (wr *wireRequest) applyCallerHeader(req *fetch.Request) {
 		case "connection", "upgrade", "te", "keep-alive", "proxy-connection", "http2-settings":
 			wr.http1Only = true
 		}
-		if f.Value != "" || !hasField(defaults, f.Name) {
+		if f.Value != "" || !hasField(defaults, f.Name) && !isDefaultField(f.Name) {
 			wr.header = append(wr.header, f)
 		}
 	}
+}
+
+// isDefaultField reports whether some requests have the named field without a
+// field in Request.Header.
+func isDefaultField(name string) bool {
+	switch strings.ToLower(name) {
+	case "accept-encoding", "authorization", "cookie", "range", "referer":
+		return true
+	}
+	return false
 }
 
 func hasField(h fetch.Header, name string) bool {
