@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -262,7 +263,7 @@ type httpObjectFlags struct {
 
 func (f *httpObjectFlags) register(s *options.Set) {
 	p := s.Section("HTTP")
-	p.StringVarP(&f.referer, "referer", "e", "", "send `URL` as the Referer field")
+	p.StringVarP(&f.referer, "referer", "e", "", "send `URL` as the Referer field (;auto: update it after redirects)")
 	p.BoolVar(&f.raw, "raw", false, "do not decode transfer codings")
 	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
 	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
@@ -272,8 +273,8 @@ func (f *httpObjectFlags) register(s *options.Set) {
 // apply adds the Referer field to req, and the ETag in the file of
 // --etag-compare.
 func (f *httpObjectFlags) apply(req *fetch.Request) error {
-	if f.referer != "" {
-		field := fetch.Field{Name: "Referer", Value: strings.TrimSuffix(f.referer, ";auto")}
+	if referer := strings.TrimSuffix(f.referer, autoReferer); referer != "" {
+		field := fetch.Field{Name: "Referer", Value: referer}
 		req.Header = append(withoutFields(fetch.Header{field}, req.Header), req.Header...)
 	}
 	if f.etagCompare == "" {
@@ -287,6 +288,27 @@ func (f *httpObjectFlags) apply(req *fetch.Request) error {
 		req.IfNot = `""` // as in curl, matches no object
 	}
 	return nil
+}
+
+// autoReferer is the end of the value of --referer that selects the previous
+// URL as the Referer of a redirected request.
+const autoReferer = ";auto"
+
+// updateReferer is a middleware that sends the previous URL as the Referer of
+// redirected requests if --referer selects it. A field of -H takes precedence.
+func (f *httpObjectFlags) updateReferer(next fetch.Driver) fetch.Driver {
+	first, auto := strings.CutSuffix(f.referer, autoReferer)
+	if !auto {
+		return next
+	}
+	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+		if req.From != nil && req.Header.Get("Referer") == first && (req.From.URL.Scheme() != "https" || req.URL.Scheme() == "https") {
+			field := fetch.Field{Name: "Referer", Value: req.From.URL.String()}
+			req = req.Clone()
+			req.Header = append(withoutFields(req.Header, fetch.Header{field}), field)
+		}
+		return next.Do(ctx, req)
+	})
 }
 
 // saveETag writes the ETag of resp to the file that --etag-save names.

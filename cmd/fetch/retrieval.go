@@ -71,7 +71,7 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 	}
 	spec := clientSpec{
 		schemes: all, context: f.mail.context, redirects: &f.redirects, redirectLogin: true, transcript: s.verbose,
-		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }},
+		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.http.updateReferer},
 		standard: wrap.Options{
 			Segments: min(f.request.segments, maxSegments), Retry: f.client.retryOptions(r.noteRetry),
 			Polite: f.politeOptions(), Rate: int64(f.client.limits.rate), Progress: o.progress,

@@ -68,6 +68,7 @@ func TestScript(t *testing.T) {
 
 const nginxRules = `
 	location /moved { return 302 /hello.txt; }
+	location /toecho { return 302 /echo?from=$http_referer; }
 	location /loop { return 302 /loop; }
 	location /tofile { return 302 file:///etc/passwd; }
 	location /toredis { return 302 http://127.0.0.1:6379/; }
