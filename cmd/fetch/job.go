@@ -97,8 +97,8 @@ func (j *job) retrieve() (err error) {
 }
 
 // notePartialFile prints a note about the partial file of a transfer that failed
-// with err: that the same command resumes the transfer, or that an interrupt has
-// removed the file.
+// with err: that the same command resumes the transfer, that -C - could not
+// keep the file, or that an interrupt has removed the file.
 func (j *job) notePartialFile(err error) {
 	kept := j.sink.State()
 	if err == nil || kept.Offset == 0 || j.sink.Name() == standardOutput {
@@ -108,12 +108,24 @@ func (j *job) notePartialFile(err error) {
 	switch {
 	case resumable && resumes:
 		j.note("%d bytes are saved; run the same command again to resume", kept.Offset)
-	case !errors.Is(err, fetch.Canceled):
+	case !resumes && !errors.Is(err, fetch.Canceled):
 	case resumable:
 		j.note("the partial file is removed (%s); -C - keeps it and resumes", sizeText(kept.Offset))
 	default:
-		j.note("the partial file is removed (%s): the server does not support resuming", sizeText(kept.Offset))
+		j.note("the partial file is removed (%s)%s", sizeText(kept.Offset), j.resumeProblem())
 	}
+}
+
+// resumeProblem returns the reason why the body of the last response cannot be
+// resumed, as the end of a note. It returns "" if the reason is unknown.
+func (j *job) resumeProblem() string {
+	switch {
+	case j.resp == nil || j.resp.Validator != "":
+		return ""
+	case j.client.Scheme(j.resp.URL.Scheme()).Traits.Web:
+		return ": without a strong ETag or an old Last-Modified, its bytes could belong to another version than the rest"
+	}
+	return ": the server does not identify the version of the object"
 }
 
 // proposedName returns the file name in the Content-Disposition header field of

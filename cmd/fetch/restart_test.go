@@ -51,6 +51,38 @@ func TestRestartLimits(t *testing.T) {
 	}
 }
 
+// TestPartialFileNote checks the files and the message after an interruption.
+func TestPartialFileNote(t *testing.T) {
+	for _, c := range []struct{ name, flags, etag, files, note string }{
+		{"resumable", "-C -", `"v1"`, ".file.part .file.part.state", "5 bytes are saved"},
+		{"no validator", "-C -", "", "", "the partial file is removed (5 bytes): without a strong ETag"},
+		{"weak validator", "-C -", `W/"v1"`, "", "the partial file is removed (5 bytes): without a strong ETag"},
+		{"no -C", "", `"v1"`, "", ""},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "40")
+			w.Header().Set("ETag", c.etag)
+			w.Write([]byte("12345"))
+		}))
+		dir := t.TempDir()
+		args := append(strings.Fields(c.flags), "--retry", "0", "-o", filepath.Join(dir, "file"), s.URL)
+		var stderr bytes.Buffer
+		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		s.Close()
+		entries, _ := os.ReadDir(dir)
+		var files []string
+		for _, e := range entries {
+			files = append(files, e.Name())
+		}
+		if got := strings.Join(files, " "); code != 11 || got != c.files || !strings.Contains(stderr.String(), c.note) {
+			t.Errorf("%s: exit code %d, files %q, want %q and %q: %s", c.name, code, got, c.files, c.note, &stderr)
+		}
+		if c.note == "" && strings.Contains(stderr.String(), "partial") {
+			t.Errorf("%s: unexpected note: %s", c.name, &stderr)
+		}
+	}
+}
+
 // TestRestartFromBeginning checks that a partial file without a validator is
 // fetched again, and that a restart requests the range of --range again.
 func TestRestartFromBeginning(t *testing.T) {
