@@ -129,7 +129,7 @@ func (p *Policy) checkTarget(g *grant, t Target) error {
 	if t.Addr.IsValid() {
 		return p.checkAddr(g, t, t.Addr)
 	}
-	return p.checkName(t.Host, g.typed || g.isPageServer(t))
+	return p.checkName(t.Host, g.typed || g.isPageServer(t), !g.typed && g.pageClass == loopback)
 }
 
 func (p *Policy) checkPort(g *grant, t Target) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestOwnLinks checks that a page may lead to its own host and port where a
-// typed URL may, and that no other page may lead to localhost.
+// typed URL may, and that only pages of this machine may lead to localhost.
 func TestOwnLinks(t *testing.T) {
 	loopback, public, link := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("fe80::1")
 	metadata := Typed()
@@ -31,10 +31,13 @@ func TestOwnLinks(t *testing.T) {
 		{"newsgroup and its articles", "nntps://localhost/local.test", "snews://localhost/a@b", loopback, Typed(), 0},
 		{"wais", "wais://localhost/db?x", "wais://localhost/db/TEXT/1/1", loopback, Typed(), 0},
 		{"prospero", "prospero://localhost/a", "prospero://localhost/a/b", loopback, Typed(), 0},
-		{"another port", "http://localhost:8080/", "http://localhost:9090/", loopback, Typed(), BadAddress},
-		{"another scheme", "http://localhost:8080/", "ftp://localhost/", loopback, Typed(), BadAddress},
-		{"another spelling", "http://127.0.0.1:8080/", "http://localhost:8080/", loopback, Typed(), BadAddress},
-		{"subdomain of the host", "http://localhost:8080/", "http://a.localhost:8080/", loopback, Typed(), BadAddress},
+		{"another port", "http://localhost:8080/", "http://localhost:9090/", loopback, Typed(), 0},
+		{"another scheme", "http://localhost:8080/", "ftp://localhost/", loopback, Typed(), 0},
+		{"another spelling", "http://127.0.0.1:8080/", "http://localhost:8080/", loopback, Typed(), 0},
+		{"subdomain of the host", "http://localhost:8080/", "http://a.localhost:8080/", loopback, Typed(), 0},
+		{"text service of this machine", "http://127.0.0.1:8080/", "http://localhost:6379/", loopback, Typed(), BadPort},
+		{"metadata service by name", "http://127.0.0.1:8080/", "http://metadata/", loopback, Typed(), BadAddress},
+		{"page in a private network", "http://10.0.0.1/", "http://localhost/", netip.MustParseAddr("10.0.0.1"), Typed(), BadAddress},
 		{"public page", "http://page.example/", "http://localhost/", public, Typed(), BadAddress},
 		{"page with a false peer", "http://localhost/", "http://localhost/a", public, Typed(), BadAddress},
 		{"strangers", "http://localhost/", "http://localhost/a", loopback, Public(), BadAddress},
@@ -53,7 +56,7 @@ func TestOwnLinks(t *testing.T) {
 		{"port that a rule without :any allows", "gopher://page.example:25/", "gopher://page.example:25/0a", public, smtp, BadPort},
 	} {
 		r := &recorder{}
-		answers := names{"localhost": {"127.0.0.1"}, "page.example": {"8.8.8.8"}, "metadata": {"10.0.0.1"}, "metadata.google.internal": {"169.254.169.254"}}
+		answers := names{"localhost": {"127.0.0.1"}, "a.localhost": {"127.0.0.1"}, "page.example": {"8.8.8.8"}, "metadata": {"10.0.0.1"}, "metadata.google.internal": {"169.254.169.254"}}
 		var schemes []Scheme
 		for name, port := range map[string]uint16{"http": 80, "gopher": 70, "ftp": 21, "nntps": 563, "snews": 563, "wais": 210, "prospero": 1525} {
 			schemes = append(schemes, pageOf(name, port, func(_ *Request, resp *Response) { text(resp, "") }))

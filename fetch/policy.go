@@ -111,13 +111,14 @@ func orDefault[N ~int | ~int64](n, def N) N {
 
 // checkName applies the Policy to a host name before it is resolved. The
 // parameter known is true if the user entered the name, or if a document on the
-// same host supplied it. Other documents must not link to localhost.
-func (p *Policy) checkName(host string, known bool) error {
+// same host supplied it. The parameter local is true if a document on this
+// machine supplied the name. Other documents must not link to localhost.
+func (p *Policy) checkName(host string, known, local bool) error {
 	name := strings.TrimSuffix(host, ".")
 	switch {
 	case slices.Contains(metadataNames, name) && (!known || p.reach != anywhere):
 		return rejectAddress("name of a metadata service", host)
-	case !known && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
+	case !known && !local && (slices.Contains(localNames, name) || strings.HasSuffix(name, ".localhost")):
 		return rejectAddress("a server led to a name of this machine", host)
 	case p.reach == listed && !p.allowsName(name) && !p.listsAddresses():
 		return rejectAddress("host is not on the list", host)

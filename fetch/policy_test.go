@@ -187,7 +187,7 @@ func TestNames(t *testing.T) {
 		{Allowlist("*"), "b.example", true, false},
 		{Allowlist("10.0.0.0/8"), "b.example", true, true}, // the address must match
 	} {
-		if err := c.policy.checkName(strings.ToLower(c.host), c.typed); (err == nil) != c.ok {
+		if err := c.policy.checkName(strings.ToLower(c.host), c.typed, false); (err == nil) != c.ok {
 			t.Errorf("%s, typed %v: got %v, want ok %v", c.host, c.typed, err, c.ok)
 		}
 	}
