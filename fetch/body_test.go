@@ -56,15 +56,35 @@ func TestBodyLength(t *testing.T) {
 	}
 }
 
-// TestSlowDrip checks that a very slow server causes a timeout, and that a slow
-// reader does not.
+// TestSlowDrip checks that a server that is slower than MinRate causes a timeout
+// after the period Idle.
 func TestSlowDrip(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		policy Policy
+		after  time.Duration // 0 means no timeout
+	}{
+		{"defaults", Policy{MaxTime: -1}, time.Minute},
+		{"another period", Policy{MaxTime: -1, Idle: 10 * time.Second}, 10 * time.Second},
+		{"no idle time", Policy{MaxTime: -1, Idle: -1}, time.Minute},
+		{"slow enough", Policy{MaxTime: -1, MinRate: 5}, 0},
+		{"no minimum", Policy{MaxTime: -1, MinRate: -1}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) { slowDrip(t, c.policy, c.after) })
+	}
+}
+
+func slowDrip(t *testing.T, policy Policy, after time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var server sync.WaitGroup
 		drip := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 			here, there := net.Pipe()
 			server.Go(func() {
-				for range time.Tick(time.Second) {
+				defer there.Close()
+				tick := time.NewTicker(time.Second)
+				defer tick.Stop()
+				for range 300 {
+					<-tick.C
 					if _, err := there.Write(make([]byte, 5)); err != nil {
 						return
 					}
@@ -72,7 +92,7 @@ func TestSlowDrip(t *testing.T) {
 			})
 			return here, nil
 		}
-		c := New(Options{Policy: Policy{MaxTime: -1}, Dial: drip}, page(func(*Request, *Response) {}))
+		c := New(Options{Policy: policy, Dial: drip}, page(func(*Request, *Response) {}))
 		defer c.Close()
 		resp, err := c.Get(t.Context(), "http://8.8.8.8/")
 		if err != nil {
@@ -80,8 +100,9 @@ func TestSlowDrip(t *testing.T) {
 		}
 		start := time.Now()
 		n, err := io.Copy(io.Discard, resp.Body)
-		if FaultOf(err) != Timeout || time.Since(start) > 61*time.Second || n == 0 {
-			t.Errorf("got %d bytes, %v after %v", n, err, time.Since(start))
+		took := time.Since(start)
+		if timeout := FaultOf(err) == Timeout; timeout != (after > 0) || timeout && took.Round(2*time.Second) != after || n == 0 {
+			t.Errorf("got %d bytes, %v after %v", n, err, took)
 		}
 		resp.Body.Close()
 		server.Wait()

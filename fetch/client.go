@@ -172,7 +172,7 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	}
 	resp.menu = s.Menu
 	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
-		resp.Body = &rateBody{ReadCloser: resp.Body, rate: rate}
+		resp.Body = &rateBody{ReadCloser: resp.Body, rate: rate, window: c.policy.rateWindow()}
 	}
 	return resp, nil
 }

@@ -13,13 +13,10 @@ import (
 type rateBody struct {
 	io.ReadCloser
 	rate     int64         // minimum rate in bytes per second
+	window   time.Duration // period over which the rate is measured
 	waited   time.Duration // time spent in Read in the current window
 	received int64         // bytes received in the current window
 }
-
-// window is the period over which the transfer rate is compared with
-// Policy.MinRate.
-const window = time.Minute
 
 func (b *rateBody) Read(p []byte) (int, error) {
 	start := time.Now()
@@ -41,10 +38,10 @@ func (b *rateBody) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 // results of Read, or an error if the rate is too low.
 func (b *rateBody) count(start time.Time, n int, err error) (int, error) {
 	b.waited, b.received = b.waited+time.Since(start), b.received+int64(n)
-	if err != nil || b.waited < window {
+	if err != nil || b.waited < b.window {
 		return n, err
 	}
-	if b.received < b.rate*int64(window/time.Second) {
+	if float64(b.received) < float64(b.rate)*b.window.Seconds() {
 		return n, Timeout.Errorf("stalled: %d bytes in the last %v", b.received, b.waited.Round(time.Second))
 	}
 	b.waited, b.received = 0, 0

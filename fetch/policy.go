@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ type Policy struct {
 
 	Connect time.Duration // timeout of a connection attempt to one address; 0 means 10 seconds
 	Idle    time.Duration // maximum time without receiving or sending a byte; 0 means 60 seconds, negative means no limit
-	MinRate int64         // minimum bytes per second, measured over a minute; 0 means 1024, negative means no minimum
+	MinRate int64         // minimum bytes per second, measured over Idle or a minute; 0 means 1024, negative means no minimum
 }
 
 // reach is the set of addresses that a Policy allows.
@@ -99,6 +100,10 @@ func (p *Policy) maxTime() time.Duration {
 func (p *Policy) connectTime() time.Duration { return orDefault(p.Connect, 10*time.Second) }
 func (p *Policy) idleTime() time.Duration    { return orDefault(p.Idle, time.Minute) }
 func (p *Policy) minRate() int64             { return orDefault(p.MinRate, 1024) }
+
+// rateWindow returns the period over which the transfer rate is compared with
+// MinRate.
+func (p *Policy) rateWindow() time.Duration { return cmp.Or(p.idleTime(), time.Minute) }
 
 // orDefault returns n if it is positive, the default def if n is zero, and zero
 // if n is negative.

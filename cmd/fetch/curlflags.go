@@ -43,15 +43,13 @@ var unsupportedValues = map[string]string{
 	"hsts": "HSTS is not supported", "key-type": "keys must be in PEM format",
 	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
 	"pass": "encrypted private keys are not supported", "preproxy": "only one proxy is supported",
-	"request-target": "the request target is the URL", "speed-limit": "use --max-time SECONDS",
-	"speed-time": "use --max-time SECONDS", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",
+	"request-target": "the request target is the URL", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",
 	"tls-max": "TLS 1.2 and 1.3 are supported", "tls13-ciphers": "the ciphers are those of Go",
 	"curves": "the curves are those of Go",
 }
 
 // shortNames maps flags to their short names.
-var shortNames = map[string]string{"tlsv1": "1", "sslv2": "2", "sslv3": "3", "next": ":", "manual": "M", "speed-limit": "Y",
-	"speed-time": "y", "telnet-option": "t"}
+var shortNames = map[string]string{"tlsv1": "1", "sslv2": "2", "sslv3": "3", "next": ":", "manual": "M", "telnet-option": "t"}
 
 // register registers the flags as hidden flags.
 func (curlFlags) register(s *options.Set) {

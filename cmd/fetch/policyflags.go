@@ -51,6 +51,7 @@ func (f *policyFlags) policy(p fetch.Policy, l *limitFlags, all []fetch.Scheme) 
 	p.MaxTime = cmp.Or(time.Duration(l.maxTime), p.MaxTime)
 	p.Connect = time.Duration(l.connectTimeout)
 	p.MaxBody = int64(l.maxFilesize)
+	l.applySpeed(&p)
 	p.Downgrade = f.downgrade
 	switch f.portPolicy {
 	case "default":

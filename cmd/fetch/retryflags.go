@@ -67,6 +67,8 @@ type limitFlags struct {
 	connectTimeout options.Seconds
 	maxFilesize    options.Bytes
 	rate           options.Bytes
+	speedLimit     options.Bytes
+	speedTime      options.Seconds
 	perHost        int
 	delay          options.Seconds
 }
@@ -78,9 +80,24 @@ func (f *limitFlags) register(s *options.Set) {
 	p.Var(&f.connectTimeout, "connect-timeout", "allow at most `SECONDS` for each connection attempt")
 	p.Var(&f.maxFilesize, "max-filesize", "reject files larger than `BYTES` (suffixes: k, M, G)")
 	p.Var(&f.rate, "limit-rate", "limit the total download speed to `BYTES` per second")
+	f.speedLimit, f.speedTime = 1024, options.Seconds(time.Minute)
+	p.VarP(&f.speedLimit, "speed-limit", "Y", "fail if fewer `BYTES` per second arrive (0: no limit)")
+	p.VarP(&f.speedTime, "speed-time", "y", "measure the speed over `SECONDS`")
 	p.IntVar(&f.perHost, "per-host", 6, "open at most `N` connections to each host")
 	p.Var(&f.delay, "delay", "wait `SECONDS` between requests to the same host")
 	p.Func("rate", "send at most `N/UNIT` requests to each host (s, m, h or d)", f.setRate)
+}
+
+// applySpeed sets the minimum transfer rate and the idle time of the policy p.
+// As in curl, --speed-time 0 turns both limits off.
+func (f *limitFlags) applySpeed(p *fetch.Policy) {
+	p.MinRate, p.Idle = int64(f.speedLimit), time.Duration(f.speedTime)
+	if p.Idle == 0 {
+		p.MinRate, p.Idle = -1, -1
+	}
+	if p.MinRate == 0 {
+		p.MinRate = -1
+	}
 }
 
 // setRate sets --delay from a number of requests per unit of time.
