@@ -30,10 +30,11 @@ type Sink interface {
 
 // StateOf returns the State that describes the body of a response, for use with
 // [File.Begin]. The State has no version if the body is not the object or its
-// end. Examples are a single range, an error page, the body of a redirect, and
-// the response to a [fetch.Stat] request.
+// end. Examples are a single range, the response to a Range field in
+// Request.Header, an error page, the body of a redirect, and the response to a
+// [fetch.Stat] request.
 func StateOf(req *fetch.Request, resp *fetch.Response) State {
-	if req.Range.End != 0 || req.Range.First < 0 || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
+	if req.Range.End != 0 || req.Range.First < 0 || req.Header.Get("Range") != "" || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
 		return State{Size: -1}
 	}
 	return State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}

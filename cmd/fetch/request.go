@@ -45,10 +45,10 @@ func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
 	if f.body.include && f.body.continueAt == "-" {
 		return nil, fetch.Usage.Errorf("-i and -C - exclude each other, because the header is not part of the file")
 	}
+	if f.body.continueAt != "" && (f.request.byteRange != "" || req.Header.Get("Range") != "") {
+		return nil, fetch.Usage.Errorf("-C cannot be combined with -r or a Range field")
+	}
 	if f.request.byteRange != "" {
-		if f.body.continueAt != "" {
-			return nil, fetch.Usage.Errorf("-r and -C exclude each other")
-		}
 		err = setRange(req, f.request.byteRange, r.client.Scheme(u.Scheme()).Traits.Web)
 	}
 	return req, err
