@@ -38,7 +38,7 @@ it is killed, run it again.`,
 		Example: examples("fetch recover example.org && fetch mirror --warc http://example.org/"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tthe database is complete; numbers of skipped lines and records may be printed\n" +
-				"2\tthe database is not damaged (see --force)\n" +
+				"2\tthe database is not damaged (see --force), or a worker of a shared crawl owns the directory\n" +
 				"3\tthe directory is not an archive, or another process uses the archive\n",
 		},
 		Args: exactArgs(1, "the directory of an archive"),

@@ -244,7 +244,7 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 	a := &Archive{}
 	var err error
 	if a.folder, err = openFolder(dir); err == nil {
-		if err = errors.Join(a.folder.checkNotShared(), a.folder.checkDatabase()); err == nil {
+		if err = a.folder.checkLocal(); err == nil {
 			_, err = a.folder.root.Lstat(database)
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -72,7 +72,7 @@ func checkCopy(dir string) error {
 		return Classify(err)
 	}
 	defer f.close()
-	if err := errors.Join(f.checkNotShared(), f.checkDatabase()); err != nil {
+	if err := f.checkLocal(); err != nil {
 		return err
 	}
 	if _, err := f.root.Lstat(database); err != nil {

@@ -114,6 +114,9 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	if err := a.folder.acquireLock(); err != nil {
 		return err
 	}
+	if err := a.folder.checkNotShared(); err != nil { // the database is in PostgreSQL
+		return err
+	}
 	has, err := a.folder.hasContent()
 	if err != nil {
 		return err

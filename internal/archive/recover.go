@@ -43,7 +43,7 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
 	}
 	if a.options.Shared == nil {
-		if err := errors.Join(a.folder.checkNotShared(), a.folder.checkDatabase()); err != nil {
+		if err := a.folder.checkLocal(); err != nil {
 			return nil, err
 		}
 	}

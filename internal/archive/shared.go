@@ -131,6 +131,15 @@ func (f *folder) writeIdentity(id identity) error {
 	return replaceFile(f.root, workerFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(id) })
 }
 
+// checkLocal returns an error if the directory belongs to a worker of a shared
+// crawl, or if its database is missing.
+func (f *folder) checkLocal() error {
+	if err := f.checkNotShared(); err != nil {
+		return err
+	}
+	return f.checkDatabase()
+}
+
 // checkNotShared returns an error if the directory belongs to a worker of a shared
 // crawl.
 func (f *folder) checkNotShared() error {
