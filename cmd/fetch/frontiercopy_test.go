@@ -190,26 +190,28 @@ func TestFrontierCopyRefused(t *testing.T) {
 		}
 	}
 	for name, refused := range map[string]struct {
-		prepare func(dir string)
-		code    int
-		stderr  string
+		prepare   func(dir string)
+		code      int
+		stderr    string
+		unchanged bool // if true, the directory must still be an archive with its own database
 	}{
-		"tree":              {func(dir string) { file(dir, "tree/x", "") }, 2, "move tree/ to another directory first"},
-		"no archive":        {func(dir string) { os.RemoveAll(dir); os.Mkdir(dir, 0o777) }, 3, "it has no fetch.db"},
-		"missing directory": {func(dir string) { os.RemoveAll(dir) }, 3, "no such file"},
+		"tree":              {func(dir string) { file(dir, "tree/x", "") }, 2, "move tree/ to another directory first", false},
+		"no archive":        {func(dir string) { os.RemoveAll(dir); os.Mkdir(dir, 0o777) }, 3, "it has no fetch.db", false},
+		"missing directory": {func(dir string) { os.RemoveAll(dir) }, 3, "no such file", false},
 		"worker": {func(dir string) {
 			file(dir, "worker.json", `{"worker":"x","folder":"y"}`)
 			os.Remove(filepath.Join(dir, "fetch.db"))
-		}, 2, "belongs to the worker x"},
-		"identity without a crawl": {func(dir string) { file(dir, "worker.json", `{"worker":"w","folder":"y"}`) }, 0, "copied: "},
-		"damaged identity":         {func(dir string) { file(dir, "worker.json", "{") }, 3, "worker.json of "},
+		}, 2, "belongs to the worker x", false},
+		"identity without a crawl": {func(dir string) { file(dir, "worker.json", `{"worker":"w","folder":"y"}`) }, 0, "copied: ", false},
+		"damaged identity":         {func(dir string) { file(dir, "worker.json", "{") }, 3, "worker.json of ", false},
 		"missing records": {func(dir string) {
 			files, _ := filepath.Glob(filepath.Join(dir, "warc", "*"))
 			os.Remove(files[0])
-		}, 3, "too many WARC records are missing"},
+		}, 3, "too many WARC records are missing", false},
 		"used schema": {func(dir string) {
 			c.must(t, c.command("mirror", "--silent", "--output-dir", filepath.Join(t.TempDir(), "other"), "--worker", "o", "file://"+c.dir+"/report.txt"))
-		}, 2, "the schema already contains a crawl"},
+		}, 2, "the schema already contains a crawl", true},
+		"wrong login": {func(string) { c.dsn = strings.Replace(c.dsn, "postgres@", "nobody@", 1) }, 3, `role "nobody" does not exist`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := c.archive(t, strings.ReplaceAll("refused "+name, " ", "_"))
@@ -218,7 +220,7 @@ func TestFrontierCopyRefused(t *testing.T) {
 			if e.code != refused.code || !strings.Contains(e.stderr, refused.stderr) {
 				t.Fatalf("%v", e)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "fetch.db")); refused.code != 0 && name == "used schema" {
+			if _, err := os.Stat(filepath.Join(dir, "fetch.db")); refused.unchanged {
 				if _, err2 := os.Stat(filepath.Join(dir, "worker.json")); err != nil || err2 == nil {
 					t.Errorf("the directory has changed: %v, %v", err, err2)
 				}

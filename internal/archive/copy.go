@@ -106,13 +106,18 @@ func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copie
 	if err != nil {
 		return err
 	}
+	target, err := postgres.Open(ctx, o.Frontier, &postgres.Worker{}) // a wrong login must not change the directory
+	if err != nil {
+		return err
+	}
+	defer target.Close()
 	id := identity{Worker: o.Worker, Folder: rand.Text()}
 	if err := a.folder.writeIdentity(id); err != nil {
 		return err
 	}
 	syncNames(a.folder.root)
 	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Pause: o.Pause}
-	if err := postgres.Import(ctx, o.Frontier, &w, note, tables); err != nil {
+	if err := postgres.Import(ctx, target, &w, note, tables); err != nil {
 		return a.cancelCopy(o, &w, err)
 	}
 	result.Renamed, err = a.folder.becomeWorker(&w, a.closeFrontier)

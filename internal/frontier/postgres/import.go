@@ -16,22 +16,20 @@ import (
 // because the schema already contains a crawl.
 var ErrOccupied = errors.New("the schema already contains a crawl: name another one with search_path")
 
-// Import copies a crawl to a PostgreSQL schema that contains no crawl. The
-// worker w becomes the owner of the WARC files, and Import sets w.Incarnation.
+// Import copies a crawl to the frontier f, which Open has returned for a
+// PostgreSQL schema without a crawl. The worker w becomes the owner of the WARC files, and Import sets w.Incarnation.
 // The note replaces the note of the newest run. If Import fails or is
 // interrupted, the schema contains no crawl, unless the connection fails during
 // the commit.
 //
 // The rows are streamed, so memory use is constant. Hosts are not visited
 // before w.Pause has passed.
-func Import(ctx context.Context, dsn string, w *Worker, note []byte, tables []frontier.ExportedTable) error {
-	f, err := Open(ctx, dsn, &Worker{})
-	if err != nil {
-		return err
+func Import(ctx context.Context, f frontier.Frontier, w *Worker, note []byte, tables []frontier.ExportedTable) error {
+	e, ok := f.(*engine)
+	if !ok {
+		return errNotShared
 	}
-	e := f.(*engine)
-	defer e.Close()
-	err = pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 		if err := checkEmpty(ctx, tx); err != nil {
 			return err
 		}

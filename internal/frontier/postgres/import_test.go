@@ -148,6 +148,16 @@ func contents(t *testing.T, f frontier.Frontier) string {
 	return b.String()
 }
 
+// importCrawl opens the schema at dsn and calls Import.
+func importCrawl(ctx context.Context, dsn string, w *Worker, note []byte, tables []frontier.ExportedTable) error {
+	f, err := Open(ctx, dsn, &Worker{})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return Import(ctx, f, w, note, tables)
+}
+
 // TestImport checks that a copy shows the same crawl, that the crawl can
 // continue, and that a second crawl is not copied to the schema.
 func TestImport(t *testing.T) {
@@ -159,10 +169,10 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := Worker{Name: "w", Folder: "folder"}
-	if err := Import(ctx, place, &w, []byte("note"), tables); err != nil || w.Incarnation != 1 {
+	if err := importCrawl(ctx, place, &w, []byte("note"), tables); err != nil || w.Incarnation != 1 {
 		t.Fatal(w.Incarnation, err)
 	}
-	if err := Import(ctx, place, &w, nil, tables); !errors.Is(err, ErrOccupied) {
+	if err := importCrawl(ctx, place, &w, nil, tables); !errors.Is(err, ErrOccupied) {
 		t.Errorf("second copy: %v", err)
 	}
 	for folder, want := range map[string]bool{"folder": true, "another": false} {
@@ -308,7 +318,7 @@ func TestImportInterrupted(t *testing.T) {
 				}
 			}
 		}
-		if err := Import(ctx, place, &Worker{Name: "w", Folder: "x"}, nil, tables); err == nil || !canceled && !strings.Contains(err.Error(), failure.Error()) {
+		if err := importCrawl(ctx, place, &Worker{Name: "w", Folder: "x"}, nil, tables); err == nil || !canceled && !strings.Contains(err.Error(), failure.Error()) {
 			t.Errorf("canceled %t: %v", canceled, err)
 		}
 		cancel()
@@ -316,7 +326,7 @@ func TestImportInterrupted(t *testing.T) {
 	w := Worker{Name: "w", Folder: "x", Pause: time.Hour}
 	tables, err := frontier.Export(t.Context(), f)
 	if err == nil {
-		err = Import(t.Context(), place, &w, []byte("{}"), tables)
+		err = importCrawl(t.Context(), place, &w, []byte("{}"), tables)
 	}
 	if err != nil {
 		t.Fatalf("after interruptions: %v", err)
