@@ -35,7 +35,9 @@ type crawl struct {
 	untrusted atomic.Int64 // number of visits that are left for a run whose seeds the user enters
 	lost      atomic.Int64 // number of leases that other workers have taken over
 	pause     pause        // why no hosts are claimed at present
-	sites     sync.Map     // set of origins whose robots.txt was added to the frontier
+	left      sync.Map     // set of hosts that this process leaves to other workers
+	recorded  recordedSeeds
+	sites     sync.Map // set of origins whose robots.txt was added to the frontier
 }
 
 // schemeOf returns the scheme that the Client uses for u.

@@ -98,6 +98,8 @@ func resultName(cause error) string {
 		return "limit"
 	case errors.Is(cause, ErrPaused):
 		return "paused"
+	case errors.Is(cause, ErrDenied):
+		return "denied"
 	case fetch.FaultOf(cause) == fetch.Canceled:
 		return "interrupted"
 	}

@@ -226,6 +226,10 @@ func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) e
 	case v.localFailure: // the item remains pending, because the error has a local cause
 		v.free()
 		return v.err
+	case v.left:
+		v.free()
+		h.leaveHost(v)
+		return nil
 	}
 	reason, err := h.c.tally.count(v)
 	if err != nil {

@@ -46,7 +46,14 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		v.state, v.unchanged = frontier.Kept, true
 		return v
 	}
-	if reason := c.exclusion(v); reason != "" {
+	reason, err := c.exclusion(ctx, v)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		c.classifyFailure(v, err)
+		return v
+	case reason != "":
 		return v.exclude(reason)
 	}
 	if err := c.outages.givenUp(v); err != nil {
@@ -79,7 +86,7 @@ const reasonSession = "a session is not a document"
 // exclusion returns the reason for excluding v, or "" if v can be requested. It
 // checks the scope again, because the scope may have changed since the URL was
 // found.
-func (c *crawl) exclusion(v *visit) string {
+func (c *crawl) exclusion(ctx context.Context, v *visit) (reason string, err error) {
 	known := c.trust.isTrusted(v)
 	if v.meta.SeedTarget != "" {
 		if under, err := uri.Parse(v.meta.SeedTarget); err == nil && (known || c.trust.inSeedDomain(under)) {
@@ -89,16 +96,22 @@ func (c *crawl) exclusion(v *visit) string {
 	v.meta.Referenced = v.meta.Referenced && known
 	switch limit := c.o.Limits.FileSize; {
 	case c.tally.hostExhausted(v.item):
-		return reasonHostLimit
+		return reasonHostLimit, nil
 	case limit > 0 && v.meta.Size != nil && *v.meta.Size > limit && v.scheme.Traits.ListsExactSizes:
-		return "too large"
+		return "too large", nil
 	case v.scheme.Traits.Session:
-		return reasonSession
+		return reasonSession, nil
 	case v.item.Depth == 0 && (c.trust.isSeed(v) || v.meta.From != "" && (known || c.scope.includesSite(v.url))):
-		return ""
+		return "", nil
 	}
-	reason, _ := c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
-	return reason
+	reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
+	if reason == reasonScope && c.o.Frontier != "" { // another worker may have joined with further seeds
+		var changed bool
+		if changed, err = c.reloadSeeds(ctx); changed {
+			reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
+		}
+	}
+	return reason, err
 }
 
 // unchangedByListing reports whether a listing shows the size and time of the
@@ -302,7 +315,10 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	switch {
 	case v.localFailure:
 		v.fail(frontier.Pending, err)
-	case !c.newRun && c.trust.needsTypedSeed(v, err):
+	case c.isLeft(v, err):
+		v.left = true
+		v.fail(frontier.Pending, err)
+	case !c.newRun && c.o.Frontier == "" && c.trust.needsTypedSeed(v, err):
 		v.fail(frontier.Pending, err)
 		v.untrusted = true
 		c.untrusted.Add(1)

@@ -109,7 +109,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err = c.visitAll(active); err == nil {
 		err = c.untrustedError()
 	}
-	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) {
+	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) || errors.Is(err, ErrDenied) {
 		err = archive.JoinDistinct(err, c.finishUploads(active))
 	}
 	err = archive.JoinDistinct(err, stopUploads())

@@ -78,7 +78,8 @@ const pollInterval = 500 * time.Millisecond
 
 // waitForWork waits until a host may be due for requests. The result done is
 // true if no URL will become due in this run. If this is because all remaining
-// hosts are paused, the error is ErrPaused.
+// hosts are paused, the error is ErrPaused. If hosts are left to other workers,
+// the error is ErrDenied.
 func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
 	wait := pollInterval
 	if !busy {
@@ -89,6 +90,8 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 		switch {
 		case stats.States[frontier.Pending] == stats.Postponed:
 			return true, nil
+		case stats.Open == 0 && c.leavesHosts():
+			return true, ErrDenied
 		case stats.Open == 0 && stats.Paused > 0:
 			return true, ErrPaused
 		}

@@ -33,6 +33,9 @@ func (c *crawl) startRun(ctx context.Context) error {
 		if err := errors.Join(c.checkShared(ctx), c.addRecordedSeeds(ctx)); err != nil {
 			return err
 		}
+		if err := c.recordSeeds(ctx, names); err != nil {
+			return err
+		}
 	}
 	if _, err = c.queue.Add(ctx, items); err != nil {
 		return err
@@ -76,12 +79,16 @@ func (n runNote) encode() ([]byte, error) {
 // addRecordedSeeds adds the seeds stored in the database to the seeds of this
 // command, because URLs below them may be pending. The database may come from
 // an untrusted source. A stored seed is therefore ignored unless its domain is
-// the domain of a seed of this command.
+// the domain of a seed of this command. The database of a shared crawl belongs to
+// the user. Its seeds extend the scope, but the Policy does not trust them.
 func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	stats, err := c.queue.Stats(ctx)
 	var note runNote
 	if err != nil || json.Unmarshal(stats.Note, &note) != nil {
 		return err
+	}
+	if c.o.Frontier != "" {
+		c.addSharedSeeds(note.Seeds)
 	}
 	for _, text := range note.Seeds {
 		if u, err := uri.Parse(text); err == nil && c.trust.inSeedDomain(u) {

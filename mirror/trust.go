@@ -104,6 +104,18 @@ func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
 	}
 }
 
+// isKnown reports whether this process knows the source of v: the user entered
+// its URL or its server, or this process found it.
+func (t *trust) isKnown(v *visit) bool {
+	switch {
+	case t.userSeeds[v.item.Key]:
+		return !t.stored
+	case v.meta.FoundBy == t.token:
+		return true
+	}
+	return !t.stored && t.onSeedServer(v)
+}
+
 // source returns the page that contains the link to v. It returns nil if v
 // counts as entered by the user. A stored seed counts as a link in a public
 // page of an unknown server.
@@ -117,17 +129,16 @@ func (t *trust) source(v *visit) *fetch.Source {
 	if v.meta.From == "" || err != nil {
 		from = v.url
 	}
+	seed := t.userSeeds[v.item.Key]
 	switch {
-	case t.userSeeds[v.item.Key] && t.stored:
+	case !t.isKnown(v) && seed:
 		return &fetch.Source{URL: untrustedPage(v.url)}
-	case t.userSeeds[v.item.Key]:
-		return nil
-	case v.meta.FoundBy == t.token:
+	case !t.isKnown(v):
+		return &fetch.Source{URL: untrustedPage(from)}
+	case !seed && v.meta.FoundBy == t.token:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
-	case !t.stored && t.onSeedServer(v):
-		return nil
 	}
-	return &fetch.Source{URL: untrustedPage(from)}
+	return nil
 }
 
 // onSeedServer reports whether the URL of v has the server of a seed of this

@@ -46,6 +46,7 @@ type visit struct {
 	sameContent   bool   // if true, the retrieved body equals the archived body
 	keepsFile     bool   // if true, the response is a redirect, and the tree keeps the object of an earlier visit
 	mark          string // position up to which a newsgroup was read
+	left          bool   // if true, the item remains pending for another worker, whose Policy allows the URL
 	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
 
 	counts  count   // set by tally.count

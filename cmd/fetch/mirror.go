@@ -29,6 +29,7 @@ const mirrorExitStatus = `0	complete
 4	some servers could not be reached (run the command again)
 8	some URLs failed permanently, or a start URL is denied or gone (takes
 	precedence over 4)
+9	the policy denies all hosts of a shared crawl that are left (name their URLs)
 10	a limit ended the run (run the command again), or a guard left out URLs
 	(takes precedence over 8; raise the limit that the summary names)
 130	interrupted (run the command again)

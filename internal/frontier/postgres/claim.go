@@ -44,9 +44,11 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 
 // queueDue queues a statement that locks up to n hosts that can be claimed, and
 // stores their row numbers in ids. The host that has been due for the longest
-// time is first. Hosts that another transaction has locked are skipped.
+// time is first. Hosts of Skip, and hosts that another transaction has locked, are
+// skipped.
 func (t *tx) queueDue(b *pgx.Batch, n int, ids *[]int64) {
-	b.Queue("select id from host where due <= (select "+txTime+") order by due limit $1 for no key update skip locked", n).
+	b.Queue("select id from host where due <= (select "+txTime+") and name <> all($2::text[]) order by due limit $1 for no key update skip locked",
+		n, t.e.skipped.names()).
 		Query(func(rows pgx.Rows) (err error) {
 			*ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 			return err

@@ -36,6 +36,7 @@ type engine struct {
 	run       atomic.Int64 // number of the run in the most recent transaction
 	limit     atomic.Int64 // limit set by SetPendingLimit
 	dropped   atomic.Int64
+	skipped   skippedHosts
 	rooms     rooms
 	lanes     lanes
 	down      atomic.Bool // if true, an outage was reported

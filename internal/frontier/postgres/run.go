@@ -71,8 +71,8 @@ func (e *engine) Stats(ctx context.Context) (st frontier.Stats, err error) {
 		var b pgx.Batch
 		b.Queue(sumTally).QueryRow(func(r pgx.Row) error { return r.Scan(all.fields()...) })
 		b.Queue(`select count(*), count(*) filter (where due > $1 and due < $2 and coalesce(until, 0) <= $1),
-			count(*) filter (where next = $2), count(*) filter (where due < $2 or until > $1)
-			from host h where due is not null and exists (select from url where host = h.id and state = 0)`, now, int64(pausedTime)).
+			count(*) filter (where next = $2), count(*) filter (where (due < $2 or until > $1) and name <> all($3::text[]))
+			from host h where due is not null and exists (select from url where host = h.id and state = 0)`, now, int64(pausedTime), e.skipped.names()).
 			QueryRow(func(r pgx.Row) error { return r.Scan(&st.Hosts, &st.Waiting, &st.Paused, &st.Open) })
 		b.Queue(`select min(due) from (select due from host h where due > $1 and due < $2
 			and exists (select from url where host = h.id and state = 0 and coalesce(wait, 0) < 9223372036854775807)

@@ -1,0 +1,145 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/uri"
+)
+
+// ErrDenied means that the Policy of this worker denies all hosts that have
+// pending URLs. The URLs remain pending for workers whose Options.Seeds contain
+// URLs of the same servers.
+var ErrDenied = fetch.BadAddress.Errorf("the policy denies all hosts that have pending URLs; they remain pending for other workers")
+
+// recordedSeeds contains the seeds of a crawl that its database records. Other
+// workers may have got them from the user. It is safe for concurrent use.
+type recordedSeeds struct {
+	mu      sync.Mutex
+	servers map[fetch.Origin]string // a seed of each server, whose scheme is omitted
+	schemes map[string]string       // a seed of each scheme without a server
+	version string                  // version of the note that contains the seeds
+}
+
+func (s *recordedSeeds) add(u uri.URI) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.servers == nil {
+		s.servers, s.schemes = map[fetch.Origin]string{}, map[string]string{}
+	}
+	if origin, sited := originOf(u); sited {
+		s.servers[withoutScheme(origin)] = archive.Canonical(u)
+	} else {
+		s.schemes[u.Scheme()] = archive.Canonical(u)
+	}
+}
+
+// trustedBy returns a URL in whose presence among the seeds a worker would trust
+// the server of v. It returns "" if no worker of the crawl can be expected to
+// have such a seed, because a public page of another server led to v.
+func (s *recordedSeeds) trustedBy(v *visit) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seed := s.schemes[v.url.Scheme()]
+	if v.hasOrigin {
+		seed = s.servers[withoutScheme(v.origin)]
+	}
+	from, err := uri.Parse(v.meta.From)
+	origin, sited := originOf(from)
+	switch {
+	case seed != "":
+		return seed
+	case v.meta.From == "", // a seed of another worker
+		err == nil && sited && v.hasOrigin && withoutScheme(origin) == withoutScheme(v.origin),
+		v.meta.Peer.IsValid() && !fetch.IsPublic(v.meta.Peer):
+		return v.item.URL
+	}
+	return ""
+}
+
+// isLeft reports whether the item of v remains pending for another worker. The
+// parameter err is the error of v. The Policy has denied the URL of v only
+// because this process trusts neither the URL nor the page that led to it.
+func (c *crawl) isLeft(v *visit, err error) bool {
+	_, refused := errors.AsType[*fetch.Refusal](err)
+	return c.o.Frontier != "" && refused && v.resp == nil && !c.trust.isKnown(v) && c.recorded.trustedBy(v) != ""
+}
+
+// leavesHosts reports whether this process leaves hosts to other workers.
+func (c *crawl) leavesHosts() (some bool) {
+	c.left.Range(func(any, any) bool {
+		some = true
+		return false
+	})
+	return some
+}
+
+// leaveHost ends the visits to the host of v, whose item remains pending for
+// another worker. This process does not claim the host again.
+func (h *hostWorker) leaveHost(v *visit) {
+	h.queue, h.paused = nil, true
+	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); known {
+		return
+	}
+	postgres.Skip(h.c.queue, h.lease.Host)
+	h.c.o.Logger.Warn("the policy denies a host; its URLs remain pending for workers whose command contains this URL",
+		"url", h.c.recorded.trustedBy(v))
+}
+
+// recordSeeds adds the seeds of this command to those that the database of a
+// shared crawl records, so that the other workers know their scope.
+func (c *crawl) recordSeeds(ctx context.Context, seeds []string) error {
+	if c.o.Frontier == "" || c.o.StoredSeeds {
+		return nil
+	}
+	return postgres.ChangeNote(ctx, c.queue, func(text []byte) ([]byte, error) {
+		var note runNote
+		if err := json.Unmarshal(text, &note); err != nil || len(note.Seeds) == 0 {
+			return text, err // the seeds were too long to be stored
+		}
+		known := map[string]bool{}
+		for _, seed := range note.Seeds {
+			known[seed] = true
+		}
+		for _, seed := range seeds {
+			if !known[seed] {
+				known[seed] = true
+				note.Seeds = append(note.Seeds, seed)
+			}
+		}
+		return note.encode()
+	})
+}
+
+// reloadSeeds adds the seeds that workers have recorded since the last call to
+// the scope, and reports whether the record has changed.
+func (c *crawl) reloadSeeds(ctx context.Context) (changed bool, err error) {
+	c.recorded.mu.Lock()
+	version := c.recorded.version
+	c.recorded.mu.Unlock()
+	text, version, changed, err := postgres.ChangedNote(ctx, c.queue, version)
+	var note runNote
+	if err != nil || !changed || json.Unmarshal(text, &note) != nil {
+		return false, err
+	}
+	c.addSharedSeeds(note.Seeds)
+	c.recorded.mu.Lock()
+	c.recorded.version = version
+	c.recorded.mu.Unlock()
+	return true, nil
+}
+
+// addSharedSeeds adds recorded seeds of a shared crawl to the scope.
+func (c *crawl) addSharedSeeds(seeds []string) {
+	for _, text := range seeds {
+		if u, err := uri.Parse(text); err == nil {
+			c.recorded.add(u)
+			c.scope.addSeed(u)
+		}
+	}
+}
