@@ -30,10 +30,10 @@ type Loss struct {
 func (a *Archive) Losses() []Loss { return a.losses }
 
 // settleLosses finds WARC files that are missing or too short, and marks their
-// missing records as lost in the database. If the share of missing records
-// exceeds Options.MaxLost, it changes nothing and returns ErrLost.
-func (a *Archive) settleLosses(ctx context.Context) error {
-	sizes, err := a.shortFiles(ctx)
+// missing records as lost in the database. The map sizes has these files and
+// their sizes. If the share of missing records exceeds Options.MaxLost,
+// settleLosses changes nothing and returns ErrLost.
+func (a *Archive) settleLosses(ctx context.Context, sizes map[string]int64, err error) error {
 	if err != nil || len(sizes) == 0 {
 		return err
 	}
@@ -156,7 +156,7 @@ func (a *Archive) forgetRevisits(ctx context.Context, lost map[string][32]byte) 
 			if err != nil {
 				return err
 			}
-			if h := a.recordHeader(&s.Capture); h != nil && h.Type() == warc.Revisit && refersTo(h, id) {
+			if a.mayReferTo(&s.Capture, id) {
 				moves = append(moves, frontier.Move{Row: s.Row, Lost: true})
 			}
 		}
@@ -165,6 +165,17 @@ func (a *Archive) forgetRevisits(ctx context.Context, lost map[string][32]byte) 
 		return nil
 	}
 	return a.frontier.Relocate(ctx, "", "", 0, moves)
+}
+
+// mayReferTo reports whether the record of c is a revisit record that refers to
+// the record with the given ID. It does not read records of other workers and
+// records in the store, and then returns true for any revisit record.
+func (a *Archive) mayReferTo(c *frontier.Capture, id string) bool {
+	if a.isRemote(c.File) {
+		return c.Checksum == 0 // a revisit record has no checksum
+	}
+	h := a.recordHeader(c)
+	return h != nil && h.Type() == warc.Revisit && refersTo(h, id)
 }
 
 func refersTo(h *warc.Header, id string) bool {
@@ -187,8 +198,13 @@ func (a *Archive) recordHeader(c *frontier.Capture) *warc.Header {
 }
 
 // moveRetired moves a WARC file to the attic if it contains no record of a
-// capture any more, and removes it from the database.
+// capture any more, and removes it from the database. It does nothing in a
+// shared crawl, where the file is not in the directory and its name must never
+// be used again.
 func (a *Archive) moveRetired(ctx context.Context) error {
+	if a.options.Shared != nil {
+		return nil
+	}
 	names, err := a.frontier.Retired(ctx)
 	if err != nil {
 		return err

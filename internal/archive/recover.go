@@ -50,11 +50,13 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if err := a.openFrontier(ctx); err != nil {
 		return nil, err
 	}
-	settle := a.settleLosses
 	if a.options.Shared != nil {
-		settle = a.settleSpool
+		err = a.settleSpool(ctx)
+	} else {
+		lost, failed := a.shortFiles(ctx)
+		err = a.settleLosses(ctx, lost, failed)
 	}
-	if err := settle(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := a.frontier.Evict(ctx); err != nil {

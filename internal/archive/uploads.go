@@ -57,7 +57,33 @@ func (a *Archive) settleSpool(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	if a.options.Shared.Store == nil || !a.options.Recheck {
+		return nil
+	}
+	missing, err := a.missingObjects(ctx)
+	return a.settleLosses(ctx, missing, err)
+}
+
+// missingObjects returns the files that the database records as stored, but
+// that the store does not have with the same size. All values are zero.
+func (a *Archive) missingObjects(ctx context.Context) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	for object, err := range a.options.Shared.Store.List(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		sizes[object.Name] = object.Size
+	}
+	missing := map[string]int64{}
+	for f, err := range a.ledger.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if size, ok := sizes[f.Name]; f.State == postgres.Stored && (!ok || size != f.Size) {
+			missing[f.Name] = 0
+		}
+	}
+	return missing, nil
 }
 
 // isShort reports whether a WARC file in the directory is missing or has fewer
