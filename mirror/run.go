@@ -69,7 +69,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	}
 	a, truncated, err := archive.Open(ctx, o.Dir, options)
 	if err != nil {
-		return nil, err
+		return nil, storeError(err)
 	}
 	a.Frontier().SetPendingLimit(limitOr(o.Limits.Queue, DefaultQueue))
 	c = &crawl{

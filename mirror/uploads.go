@@ -34,7 +34,7 @@ func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, 
 			if waiting && err == nil {
 				log.Warn("the store responds again")
 			}
-			return s, archive.Classify(err)
+			return s, storeError(err)
 		}
 		if !waiting {
 			log.Warn("the store is unavailable; the worker waits", "error", err.Error())
@@ -48,6 +48,17 @@ func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, 
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// storeError changes the fault of an error of the store at the start of a run, such
+// as a missing bucket, to fetch.Local. Its own fault could mean that a visited URL
+// has failed.
+func storeError(err error) error {
+	switch fetch.FaultOf(err) {
+	case fetch.NotFound, fetch.Denied:
+		return fetch.Local.With(err)
+	}
+	return archive.Classify(err)
 }
 
 // startUploads starts to upload finished WARC files, if the run has a store. The

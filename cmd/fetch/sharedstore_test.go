@@ -300,10 +300,10 @@ func TestS3Errors(t *testing.T) {
 		code                      int
 		message                   string
 	}{
-		{"missing bucket", "missing", peer.User, peer.Password, 8, "s3://missing"},
+		{"missing bucket", "missing", peer.User, peer.Password, 3, "s3://missing"},
 		{"wrong secret key", "warcs", peer.User, "wrong", 6, "s3://warcs"},
 		{"unknown access key", "warcs", "unknown", peer.Password, 6, "s3://warcs"},
-		{"no permission to write", "warcs", peer.Reader, peer.Password, 8, "s3://warcs"},
+		{"no permission to write", "warcs", peer.Reader, peer.Password, 3, "s3://warcs"},
 		{"no credentials", "warcs", "", "", 6, "credentials"},
 	} {
 		c.env = []string{"AWS_ACCESS_KEY_ID=" + test.key, "AWS_SECRET_ACCESS_KEY=" + test.secret, "HOME=" + t.TempDir()}
