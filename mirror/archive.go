@@ -24,11 +24,13 @@ var ErrIncomplete = archive.ErrIncomplete
 var ErrLost = archive.ErrLost
 
 // ErrFilesLost means that committed WARC records of a worker are neither in its
-// directory nor in the store. ErrOtherFolder means that the name of a worker
+// directory nor in the store. ErrObjectsLost means that the store lacks an object
+// that the crawl has uploaded. ErrOtherFolder means that the name of a worker
 // belongs to another directory. After Abandon, a new directory can use the
 // name.
 var (
 	ErrFilesLost   = archive.ErrFilesLost
+	ErrObjectsLost = archive.ErrObjectsLost
 	ErrOtherFolder = frontier.ErrOtherFolder
 )
 

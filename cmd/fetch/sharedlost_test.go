@@ -46,6 +46,7 @@ func TestLostObjects(t *testing.T) {
 	for _, name := range glob(c.stored, "*.warc.gz") {
 		os.Remove(filepath.Join(c.stored, name))
 	}
+	next(3, "a file system may not be mounted")
 	next(3, "too many WARC records are missing", "--recheck")
 	if n := next(0, "", "--recheck", "--max-lost", "100%"); n != c.pages {
 		t.Errorf("%d pages were retrieved again after the loss of all files", n)

@@ -165,6 +165,8 @@ func adviseArchive(dir string, err error) error {
 		return fmt.Errorf("%w (to accept the loss: --max-lost 100%%)", err)
 	case errors.Is(err, mirror.ErrFilesLost), errors.Is(err, mirror.ErrOtherFolder):
 		return fmt.Errorf("%w (to give up the records of the worker: fetch frontier abandon)", err)
+	case errors.Is(err, mirror.ErrObjectsLost):
+		return fmt.Errorf("%w (to retrieve lost objects again: --again --recheck)", err)
 	case mirror.NeedsRecovery(err):
 		return recoverableError{err, dir}
 	}

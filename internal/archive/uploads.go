@@ -18,6 +18,9 @@ import (
 // directory nor in the store.
 var ErrFilesLost = fetch.Local.Errorf("the directory lacks WARC files of the crawl")
 
+// ErrObjectsLost means that the store lacks an object that the crawl has uploaded.
+var ErrObjectsLost = fetch.Local.Errorf("the store lacks objects of the crawl")
+
 // settleSpool compares the WARC files of a worker with the database. A file that
 // is missing in the directory is recorded as stored if the store has it. If
 // records are lost, settleSpool changes nothing and returns ErrFilesLost.
@@ -57,11 +60,33 @@ func (a *Archive) settleSpool(ctx context.Context) error {
 			return err
 		}
 	}
-	if a.options.Shared.Store == nil || !a.options.Recheck {
+	switch {
+	case a.options.Shared.Store == nil:
 		return nil
+	case !a.options.Recheck:
+		return a.checkNewest(ctx)
 	}
 	missing, err := a.missingObjects(ctx)
 	return a.settleLosses(ctx, missing, err)
+}
+
+// checkNewest returns an error if the store lacks the newest file that the
+// database records as stored. The store is then probably another one, such as
+// the empty directory of a file system that is not mounted.
+func (a *Archive) checkNewest(ctx context.Context) error {
+	f, found, err := a.ledger.NewestStored(ctx)
+	if err != nil || !found {
+		return err
+	}
+	s := a.options.Shared.Store
+	object, err := s.Open(ctx, f.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s has no %s; a file system may not be mounted", ErrObjectsLost, s, f.Name)
+	case err != nil:
+		return err
+	}
+	return object.Close()
 }
 
 // missingObjects returns the files that the database records as stored, but

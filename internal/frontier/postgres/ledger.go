@@ -115,6 +115,16 @@ func (l *Ledger) Find(ctx context.Context, names []string) ([]File, error) {
 	return l.files(ctx, "name = any($1) order by id", names)
 }
 
+// NewestStored returns the newest file of all workers whose state is Stored. If
+// there is none, found is false.
+func (l *Ledger) NewestStored(ctx context.Context) (f File, found bool, err error) {
+	files, err := l.files(ctx, "state = $1 and ends is not null order by id desc limit 1", Stored)
+	if len(files) == 0 || err != nil {
+		return File{}, false, err
+	}
+	return files[0], true, nil
+}
+
 func (l *Ledger) files(ctx context.Context, where string, arg any) ([]File, error) {
 	return collect(ctx, l.e, "select "+fileColumns+" from file where "+where, []any{arg}, func(rows pgx.Rows) (File, error) {
 		f, _, err := scanFile(rows)
