@@ -90,15 +90,21 @@ func (t *tx) countAbandoned(worker string, stored []string, a *Abandoned) error 
 func (t *tx) abandon(worker string, stored []string) error {
 	var rows []*row
 	var b pgx.Batch
-	b.Queue("select u.id, u.key, u.state, u.run, u.host "+lostURLs+" for update of u", worker, stored).Query(func(found pgx.Rows) error {
+	var counted frontier.Counts // visits of this run that are lost
+	b.Queue("select u.id, u.key, u.state, u.run, u.host, c.size "+lostURLs+" for update of u", worker, stored).Query(func(found pgx.Rows) error {
 		for found.Next() {
 			r := new(row)
 			var key []byte
 			var state int16
-			if err := found.Scan(&r.id, &key, &state, &r.run, &r.host); err != nil {
+			var size int64
+			if err := found.Scan(&r.id, &key, &state, &r.run, &r.host, &size); err != nil {
 				return err
 			}
 			r.state = frontier.State(state)
+			if r.run == t.run {
+				counted.Files++
+				counted.Bytes += size
+			}
 			rows = append(rows, r)
 		}
 		return found.Err()
@@ -118,9 +124,11 @@ func (t *tx) abandon(worker string, stored []string) error {
 		worker, stored)
 	b.Queue("delete from file f where "+lostFiles, worker, stored)
 	b.Queue("update file set state = 2 where worker = $1 and state = 1", worker)
-	if len(rows) > 0 && !t.live {
-		b.Queue("update book set live = true")
-		b.Queue("update run set ended = null where id = $1", t.run)
+	for name, n := range map[string]int64{frontier.FilesCounter: counted.Files, frontier.BytesCounter: counted.Bytes} {
+		t.queueCount(&b, worker, name, -n) // another worker may have counted the visit, but only the sums matter
+	}
+	if len(rows) > 0 {
+		t.reopen(&b)
 	}
 	b.Queue("update host set until = null where until is not null and owner = $1 returning id", worker).Query(func(rows pgx.Rows) error {
 		ended, err := pgx.CollectRows(rows, pgx.RowTo[int64])
@@ -131,6 +139,28 @@ func (t *tx) abandon(worker string, stored []string) error {
 		return err
 	}
 	return t.exec("update host h set due = "+computeDue+" where id = any($2) and not coalesce(until, 0) > $1", t.now, hosts)
+}
+
+// reopen queues statements that continue the newest run if it has ended.
+func (t *tx) reopen(b *pgx.Batch) {
+	if !t.live && t.run > 0 {
+		b.Queue("update book set live = true")
+		b.Queue("update run set ended = null where id = $1", t.run)
+	}
+}
+
+// Reopen continues the newest run of f if it has ended. Its workers then visit
+// the URLs that became pending after its end.
+func Reopen(ctx context.Context, f frontier.Frontier) error {
+	e, ok := f.(*engine)
+	if !ok {
+		return errNotShared
+	}
+	return e.write(ctx, exclusive, func(t *tx) error {
+		var b pgx.Batch
+		t.reopen(&b)
+		return t.send(&b)
+	})
 }
 
 // A WorkerState describes a worker of a shared crawl.

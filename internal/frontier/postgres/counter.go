@@ -21,9 +21,13 @@ func (t *tx) queueCounters(b *pgx.Batch, h *host, rs []frontier.Result) {
 			h.id, objects)
 	}
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		b.Queue(`insert into counter values ($1, $2, $3) on conflict (worker, name) do update set n = counter.n + $3`,
-			t.e.worker.Name, name, changes[name])
+		t.queueCount(b, t.e.worker.Name, name, changes[name])
 	}
+}
+
+// queueCount queues a statement that adds n to a counter of a worker.
+func (t *tx) queueCount(b *pgx.Batch, worker, name string, n int64) {
+	b.Queue(`insert into counter values ($1, $2, $3) on conflict (worker, name) do update set n = counter.n + $3`, worker, name, n)
 }
 
 // queueErrorCounts queues a statement that reads the number of failed results

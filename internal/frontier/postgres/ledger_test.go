@@ -99,8 +99,9 @@ func TestAbandonAfterEnd(t *testing.T) {
 	if err != nil || len(ls) != 1 {
 		t.Fatal(ls, err)
 	}
-	c := &frontier.Capture{Key: item.Key, URL: item.URL, Run: 1, File: "a", Length: 10, ID: "x"}
-	if err := f.Complete(ctx, ls[0], []frontier.Result{{Item: item, State: frontier.Done, Capture: c}}, map[string]int64{"a": 10}); err != nil {
+	c := &frontier.Capture{Key: item.Key, URL: item.URL, Run: 1, File: "a", Length: 10, Size: 7, ID: "x"}
+	r := frontier.Result{Item: item, State: frontier.Done, Capture: c, Counts: frontier.Counts{Files: 1, Bytes: 7}}
+	if err := f.Complete(ctx, ls[0], []frontier.Result{r}, map[string]int64{"a": 10}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.End(ctx); err != nil {
@@ -118,6 +119,10 @@ func TestAbandonAfterEnd(t *testing.T) {
 		st, err := other.Stats(ctx)
 		if err != nil || st.Ended.IsZero() == dry || st.States[frontier.Pending] == 1 == dry {
 			t.Errorf("dry run %t: %+v, %v", dry, st, err)
+		}
+		_, counts, err := other.Counts(ctx)
+		if want := r.Counts; dry && counts != want || !dry && counts != (frontier.Counts{}) || err != nil {
+			t.Errorf("dry run %t: counts %+v, %v", dry, counts, err)
 		}
 	}
 }
