@@ -171,14 +171,16 @@ func FrontierDump(ctx context.Context, dsn string, of ...State) iter.Seq2[Line, 
 }
 
 // FrontierRequeue is like Requeue for a crawl with a shared frontier. It can be
-// called during a run.
+// called during a run. If the newest run is complete, it becomes active again.
 func FrontierRequeue(ctx context.Context, dsn string, of ...State) (n int64, err error) {
 	states, err := statesOf(of)
 	if err != nil {
 		return 0, err
 	}
 	err = viewShared(ctx, dsn, func(f frontier.Frontier) (err error) {
-		n, err = f.Requeue(ctx, states...)
+		if n, err = f.Requeue(ctx, states...); n > 0 {
+			err = postgres.Reopen(ctx, f)
+		}
 		return err
 	})
 	return n, archive.Classify(err)
