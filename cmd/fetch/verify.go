@@ -45,7 +45,8 @@ With --frontier and no arguments, verify reads all WARC files in the store of a
 shared crawl. It compares their sizes, digests and records with the database. Notes
 list the files that wait for their upload, and the objects in the store that are no
 part of the crawl. With --store alone, verify checks the records of all WARC files in
-the store, and compares their bytes with the digests in the metadata of the objects.`,
+the store, and compares their bytes with the digests in the metadata of the objects.
+FETCH_FRONTIER then has no effect.`,
 		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz",
 			"fetch verify --heal example.org; fetch mirror --output-dir example.org"),
 		Annotations: map[string]string{
@@ -69,12 +70,12 @@ func (c *verifyCommand) register(s *options.Set) {
 
 func (c *verifyCommand) run(ctx context.Context, args []string) error {
 	switch {
-	case len(args) == 0 && frontierURL(c.dsn) != "" && !c.heal:
-		if err := c.verifyCrawl(ctx); err != nil {
+	case len(args) == 0 && c.store != "" && c.dsn == "" && !c.heal: // FETCH_FRONTIER has no effect
+		if err := c.verifyStore(ctx); err != nil {
 			return err
 		}
-	case len(args) == 0 && c.store != "" && !c.heal:
-		if err := c.verifyStore(ctx); err != nil {
+	case len(args) == 0 && frontierURL(c.dsn) != "" && !c.heal:
+		if err := c.verifyCrawl(ctx); err != nil {
 			return err
 		}
 	case len(args) == 0, c.dsn != "", c.store != "":
