@@ -33,7 +33,7 @@ const mirrorExitStatus = `0	complete
 9	the policy denies all hosts of a shared crawl that are left (name their URLs)
 10	a limit ended the run (run the command again), or a guard left out URLs
 	(takes precedence over 8; raise the limit that the summary names)
-130	interrupted (run the command again)
+130	interrupted by SIGINT; 143 by SIGTERM (run the command again)
 `
 
 const mirrorFiles = `tree/	the files
