@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -116,7 +117,7 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 		if source.line > 0 {
 			line = fmt.Sprintf("line %d: ", source.line)
 		}
-		text := fmt.Sprintf("fetch: %s%s\n", line, terminal.Plain(err.Error()))
+		text := fmt.Sprintf("fetch: %s%s\n", line, terminal.Plain(oneLine(err.Error())))
 		if flag := remedy(err); flag != "" {
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
 		}
@@ -126,6 +127,12 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 		io.WriteString(s.stderr, text) // a single write keeps concurrent messages apart
 	}
 	return code
+}
+
+// oneLine converts a message with several lines, such as that of joined errors, to
+// a single line.
+func oneLine(text string) string {
+	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(strings.TrimRight(text, "\n"))
 }
 
 // An errorRecord is the JSON object that --error-json prints.

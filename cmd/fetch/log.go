@@ -72,7 +72,7 @@ func (h *noteHandler) Handle(_ context.Context, r slog.Record) error {
 		text += ": " + strings.TrimSpace(fmt.Sprint(a.Value.Any()))
 		return true
 	})
-	h.s.note("%s", text)
+	h.s.note("%s", oneLine(text))
 	return nil
 }
 

@@ -52,13 +52,18 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 		if _, err := tx.Exec(ctx, lockCrawl, schema); err != nil {
 			return err
 		}
-		var exists, used, ours bool
+		var exists, used, ours, permitted bool
+		var role string
 		err := tx.QueryRow(ctx, `select exists (select from pg_namespace where nspname = $1),
 			exists (select from pg_tables where schemaname = $1),
-			exists (select from pg_tables where schemaname = $1 and tablename = 'book')`, schema).Scan(&exists, &used, &ours)
+			exists (select from pg_tables where schemaname = $1 and tablename = 'book'),
+			coalesce((select has_schema_privilege(oid, 'usage') from pg_namespace where nspname = $1), true), current_user`,
+			schema).Scan(&exists, &used, &ours, &permitted, &role)
 		switch {
 		case err != nil:
 			return err
+		case !permitted:
+			return fmt.Errorf("the role %s has no privilege USAGE on the schema %s", role, schema)
 		case ours:
 			return upgrade(ctx, tx)
 		case e.mustExist:

@@ -54,3 +54,21 @@ func TestMigration(t *testing.T) {
 		t.Errorf("tables of a future version: %v", err)
 	}
 }
+
+// TestSchemaPrivilege opens a schema as a role without privileges.
+func TestSchemaPrivilege(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	place, ctx := s.place(t), t.Context()
+	f, err := Open(ctx, place, &Worker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.(*engine).pool.Exec(ctx, "create role guest login"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the role guest has no privilege USAGE on the schema crawl1"
+	if _, err := OpenExisting(ctx, strings.Replace(place, "postgres@", "guest@", 1)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
