@@ -92,6 +92,8 @@ func (a *Archive) CheckFree(more int64) error {
 		return nil
 	case err != nil:
 		return err
+	case free < min && more > 0:
+		return fetch.DiskFull.Errorf("the disk is full: it has %d bytes free, and visits continue when %d are free", free, min)
 	case free < min:
 		return fetch.DiskFull.Errorf("the disk has %d bytes free, but at least %d are required", free, min)
 	}

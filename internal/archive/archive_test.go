@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -316,5 +317,17 @@ func checkVerify(t *testing.T, dir string) {
 	})
 	if !errors.Is(err, ErrIncomplete) {
 		t.Errorf("Verify: got error %v, want %v", err, ErrIncomplete)
+	}
+}
+
+// TestCheckFree checks that the error of a full disk names the right condition.
+func TestCheckFree(t *testing.T) {
+	a := openArchive(t, t.TempDir(), Options{WARC: &warc.Options{Now: time.Now}, Now: time.Now})
+	defer a.Close()
+	if err := a.CheckSpace(); err != nil {
+		t.Error(err)
+	}
+	if err := a.CheckFree(1 << 62); !errors.Is(err, fetch.DiskFull) || !strings.Contains(err.Error(), "visits continue when") {
+		t.Error(err)
 	}
 }
