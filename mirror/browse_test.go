@@ -59,8 +59,9 @@ func TestBrowseLinks(t *testing.T) {
 		"/out": "http://elsewhere.example/", "/gone": "/gone.html",
 	}
 	files := map[string][2]string{
-		"/en/":      {"text/html", `<a href="/docs">1</a><a href="/docs/#x">2</a><img src="/logo"><a href="/1">3</a><a href="/loop">4</a><a href="/out">5</a><a href="/gone.html">6</a><a href="/gone">7</a>`},
-		"/docs/":    {"text/html", `<a href="/docs">docs</a>`},
+		"/en/":   {"text/html", `<a href="/docs">1</a><a href="/docs/#x">2</a><img src="/logo"><a href="/1">3</a><a href="/loop">4</a><a href="/out">5</a><a href="/gone.html">6</a><a href="/gone">7</a><a href="/page">8</a><a href="/page.html">9</a>`},
+		"/docs/": {"text/html", `<a href="/docs">docs</a>`},
+		"/page":  {"text/html", "1"}, "/page.html": {"text/html", "2"},
 		"/logo.png": {"image/png", "x"}, "/gone.html": {"text/html", "gone"},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +92,8 @@ func TestBrowseLinks(t *testing.T) {
 			"index.html": `<a href="` + strings.ReplaceAll(host, "+", "&#43;") + `/en/index.html">`,
 			host + "/en/index.html": `<a href="../docs/index.html">1</a><a href="../docs/index.html#x">2</a><img src="../logo.png">` +
 				`<a href="../docs/index.html">3</a><a href="` + s.URL + `/loop">4</a><a href="` + s.URL + `/out">5</a>` +
-				`<a href="` + page + `">6</a><a href="` + redirect + `">7</a>`,
+				`<a href="` + page + `">6</a><a href="` + redirect + `">7</a>` +
+				`<a href="../page~.html">8</a><a href="../page.html">9</a>`,
 			host + "/docs/index.html": `<a href="index.html">docs</a>`,
 		} {
 			if got := content(t, filepath.Join(to, filepath.FromSlash(name))); !strings.Contains(got, want) {

@@ -223,15 +223,18 @@ func (b *browser) newestCapture(u uri.URI) (c frontier.Capture, ok bool) {
 var pageExtensions = []string{".html", ".htm", ".xhtml", ".xht"}
 
 // copyPath returns the path of the copied file of c in the target directory. If
-// an HTML page has another extension, copyPath adds the extension .html, unless
-// the tree has a file with that name.
+// an HTML page has another extension, copyPath adds the extension .html. It adds
+// "~" too while the tree has a file with that name.
 func (b *browser) copyPath(c *frontier.Capture) string {
 	name := tree.Upgrade(c.Path)
 	if media.TrimParameters(c.Media) != "text/html" || slices.Contains(pageExtensions, strings.ToLower(path.Ext(c.Path))) {
 		return name
 	}
-	if _, err := b.a.store.Stat(c.Path + ".html"); err == nil {
-		return name
+	mark := ""
+	for {
+		if _, err := b.a.store.Stat(c.Path + mark + ".html"); err != nil {
+			return name + mark + ".html"
+		}
+		mark += "~"
 	}
-	return name + ".html"
 }

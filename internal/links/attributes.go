@@ -95,12 +95,8 @@ func classifyAttribute(e *element, key string) (Kind, syntax) {
 		}
 	case "longdesc", "cite":
 		return Page, syntaxURL
-	case "action":
-		if e.name == "form" && isGet(e.get("method")) {
-			return Form, syntaxURL
-		}
-	case "formaction":
-		if (e.name == "button" || e.name == "input") && isGet(e.get("formmethod")) {
+	case "action", "formaction":
+		if isAction(e, key) && isGet(e.get(strings.Replace(key, "action", "method", 1))) {
 			return Form, syntaxURL
 		}
 	case "content":
@@ -140,6 +136,11 @@ func classifySrc(element string) (Kind, syntax) {
 		return Requisite, syntaxURL
 	}
 	return Page, syntaxNone
+}
+
+// isAction reports whether an attribute contains the URL to which a form is sent.
+func isAction(e *element, key string) bool {
+	return e.name == "form" && key == "action" || (e.name == "button" || e.name == "input") && key == "formaction"
 }
 
 // isGet reports whether a form with the given method attribute uses the method

@@ -76,7 +76,8 @@ func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.R
 
 // Rewrite copies a document to out and replaces its references. For each link
 // in the body, Rewrite calls replace. This function returns the new reference,
-// which may be relative, or "" to keep the reference unchanged. Rewrite appends
+// which may be relative, or "" to keep the reference unchanged. Unlike Extract,
+// Rewrite also finds the targets of forms with method POST. Rewrite appends
 // the fragment of the original reference.
 //
 // All other bytes are copied unchanged, except for base and link elements. Rewrite

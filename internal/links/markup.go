@@ -155,6 +155,9 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 			continue
 		}
 		kind, syntax := classifyAttribute(e, a.key)
+		if w.out != nil && isAction(e, a.key) {
+			kind, syntax = Form, syntaxURL // for every method, because a relative reference has another base in a copy
+		}
 		from := e.name + " " + a.key
 		to := ""
 		switch syntax {

@@ -47,7 +47,10 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	if !ok || w.stopped {
 		return ""
 	}
-	if text := ref.Unredacted(); text == "" || text[0] == '#' && !w.stated {
+	switch text := ref.Unredacted(); {
+	case text == "" && (!w.stated || l.Kind != Page): // an empty src or action does not name the base URL
+		return ""
+	case text != "" && text[0] == '#' && !w.stated:
 		return ""
 	}
 	u, err := base.Resolve(ref)
