@@ -28,13 +28,15 @@ func status(resp *fetch.Response) int {
 // length returns the length of the body in bytes, or -1 if it is unknown.
 func length(req *http.Request, resp *fetch.Response) int64 {
 	switch {
-	case resp.Unchanged:
+	case resp.Unchanged, overHTTP(resp) && resp.Code == http.StatusNoContent:
 		return 0
 	case !overHTTP(resp):
 		if resp.Size < 0 {
 			return -1
 		}
 		return max(resp.Size-resp.Offset, 0)
+	case resp.Header.Get("Transfer-Encoding") != "":
+		return -1
 	case resp.Size < 0 && resp.Code != http.StatusPartialContent && req.Method != http.MethodHead:
 		return -1
 	}
@@ -58,6 +60,11 @@ func header(resp *fetch.Response) http.Header {
 	}
 	set("Location", resp.Location.Unredacted())
 	if overHTTP(resp) {
+		if h.Get("Transfer-Encoding") != "" { // describes the body on the connection, not Body
+			h.Del("Content-Length")
+		}
+		h.Del("Transfer-Encoding")
+		h.Del("Trailer")
 		return h
 	}
 	set("Content-Type", resp.Media)
@@ -66,6 +73,17 @@ func header(resp *fetch.Response) http.Header {
 	}
 	if !resp.Time.IsZero() {
 		set("Last-Modified", resp.Time.UTC().Format(http.TimeFormat))
+	}
+	return h
+}
+
+// trailer returns a map with the names that the Trailer field announces.
+func trailer(resp *fetch.Response) http.Header {
+	h := http.Header{}
+	for _, names := range resp.Header.Values("Trailer") {
+		for name := range strings.SplitSeq(names, ",") {
+			h[http.CanonicalHeaderKey(strings.TrimSpace(name))] = nil
+		}
 	}
 	return h
 }

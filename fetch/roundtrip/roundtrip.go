@@ -143,7 +143,7 @@ func newResponse(req *http.Request, resp *fetch.Response) *http.Response {
 	setProto(out, resp.Proto)
 	out.Body = resp.Body
 	if resp.Trailer != nil {
-		out.Trailer = http.Header{}
+		out.Trailer = trailer(resp)
 		out.Body = &trailerBody{resp.Body, resp.Trailer, out.Trailer}
 	}
 	return out

@@ -3,6 +3,7 @@ package roundtrip_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -136,6 +137,58 @@ func TestTrailer(t *testing.T) {
 	defer resp.Body.Close()
 	if text, err := io.ReadAll(resp.Body); err != nil || string(text) != "body" || resp.Trailer.Get("X-Sum") != "42" || resp.ContentLength != -1 {
 		t.Errorf("%q, %v, %v, %d", text, err, resp.Trailer, resp.ContentLength)
+	}
+}
+
+// TestLikeNetHTTP compares responses with those of package net/http.
+func TestLikeNetHTTP(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/nothing":
+			w.WriteHeader(http.StatusNoContent)
+		case "/chunks":
+			w.Header().Set("Trailer", "X-Sum, X-More")
+			w.(http.Flusher).Flush()
+			io.WriteString(w, "body")
+			w.Header().Set("X-Sum", "42")
+		default:
+			io.WriteString(w, "body")
+		}
+	})
+	for _, http2 := range []bool{false, true} {
+		s := httptest.NewUnstartedServer(handler)
+		s.EnableHTTP2 = http2
+		s.StartTLS()
+		defer s.Close()
+		roots := s.Client().Transport.(*http.Transport).TLSClientConfig
+		c := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: roots}, schemes.All(schemes.Options{})...)
+		defer c.Close()
+		for _, path := range []string{"/nothing", "/chunks", "/"} {
+			var got [2]string
+			for i, rt := range []http.RoundTripper{s.Client().Transport, roundtrip.Transport{Client: c}} {
+				req, err := http.NewRequest("GET", s.URL+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.Header.Set("Accept-Encoding", "identity")
+				resp, err := rt.RoundTrip(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp.Header.Del("Date")
+				announced := ""
+				if !http2 { // the http driver does not report the names for HTTP/2
+					announced = fmt.Sprint(resp.Trailer)
+				}
+				body, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				got[i] = fmt.Sprintln(resp.Status, resp.Proto, resp.ProtoMajor, resp.ProtoMinor, resp.Header, resp.ContentLength,
+					announced, resp.Trailer.Get("X-Sum"), string(body), err)
+			}
+			if got[1] != got[0] {
+				t.Errorf("%s, HTTP/2 %v: got %s, want %s", path, http2, got[1], got[0])
+			}
+		}
 	}
 }
 
