@@ -230,6 +230,9 @@ func TestUnknownSchemes(t *testing.T) {
 			t.Errorf("%q: got %v", s, err)
 		}
 	}
+	if _, err := c.Do(t.Context(), &Request{URL: uri.MustParse("http://8.8.8.8/"), Range: Range{End: -5}}); !errors.Is(err, Usage) {
+		t.Errorf("negative end of a range: got %v", err)
+	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}

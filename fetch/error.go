@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -124,8 +125,11 @@ func systemFault(err error) Fault {
 
 func isNetwork(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) ||
-		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	known := []error{
+		net.ErrClosed, io.EOF, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED,
+		syscall.ECONNABORTED, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+	}
+	return errors.As(err, &op) || slices.ContainsFunc(known, func(e error) bool { return errors.Is(err, e) })
 }
 
 // Retryable reports whether a request that failed with err may succeed if it is

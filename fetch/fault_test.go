@@ -38,6 +38,9 @@ func TestFaultOf(t *testing.T) {
 		{&fs.PathError{Op: "write", Err: syscall.ENOSPC}, DiskFull, false},
 		{&fs.PathError{Op: "open", Err: syscall.EACCES}, Local, false},
 		{syscall.ECONNRESET, Connect, true},
+		{fmt.Errorf("connect: %w", syscall.ECONNREFUSED), Connect, true},
+		{syscall.EHOSTUNREACH, Connect, true},
+		{syscall.ENETUNREACH, Connect, true},
 	} {
 		if got := FaultOf(c.err); got != c.want || Retryable(c.err) != c.retry {
 			t.Errorf("%v: got %v, retry %v", c.err, got, Retryable(c.err))

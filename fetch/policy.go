@@ -203,9 +203,13 @@ func (p *Policy) listsAddresses() bool {
 }
 
 // parseAddressOrPrefix parses an IP address or a prefix such as 192.0.2.0/24.
-// An address is returned as a prefix that contains only this address.
+// An address is returned as a prefix that contains only this address. The IPv6
+// form of an IPv4 address or prefix is converted to IPv4.
 func parseAddressOrPrefix(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
+		if p.Addr().Is4In6() && p.Bits() >= 96 {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
 		return p.Masked(), true
 	}
 	a, err := netip.ParseAddr(s)

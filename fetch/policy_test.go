@@ -20,8 +20,28 @@ func TestParsePortRule(t *testing.T) {
 			t.Errorf("%s: got %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "http:", "http:0", "http:65536", "x:y:z", ":any"} {
+	for _, text := range []string{"", "http:", "http:0", "http:65536", "x:y:z", ":any", "*:25", ":25"} {
 		if got, err := ParsePortRule(text); !errors.Is(err, Usage) {
+			t.Errorf("%s: got %v, %v, want a usage error", text, got, err)
+		}
+	}
+}
+
+func TestParseAddressRule(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.1":            "10.0.0.1/32",
+		"10.0.0.1/8":          "10.0.0.0/8",
+		"::ffff:10.0.0.1":     "10.0.0.1/32",
+		"::ffff:10.0.0.0/104": "10.0.0.0/8",
+		"::ffff:0:0/95":       "::fffe:0:0/95",
+		"2001:db8::/32":       "2001:db8::/32",
+	} {
+		if got, err := ParseAddressRule(text); err != nil || got.String() != want {
+			t.Errorf("%s: got %v, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "a.example", "10.0.0.0/33"} {
+		if got, err := ParseAddressRule(text); !errors.Is(err, Usage) {
 			t.Errorf("%s: got %v, %v, want a usage error", text, got, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/uri"
 )
 
 // blockedPorts lists the ports that browsers block (WHATWG Fetch standard,
@@ -41,11 +42,13 @@ type PortRule struct {
 func ParsePortRule(s string) (PortRule, error) {
 	text, anyone := strings.CutSuffix(s, ":any")
 	r := PortRule{Any: anyone}
+	valid := true
 	if scheme, port, ok := strings.Cut(text, ":"); ok {
-		r.Scheme, text = strings.ToLower(scheme), port
+		u, err := uri.Parse(scheme + ":")
+		r.Scheme, text, valid = u.Scheme(), port, err == nil && u.Scheme() != ""
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil || n == 0 {
+	if !valid || err != nil || n == 0 {
 		return PortRule{}, Usage.Errorf("port rule %q is not SCHEME:PORT", s)
 	}
 	r.Port = uint16(n)

@@ -64,5 +64,12 @@ func ParseProxy(text string) (Proxy, error) {
 	if _, ok := proxyPorts[u.Scheme()]; !ok {
 		return Proxy{}, Unsupported.Errorf("proxy scheme %s is none of http, https, socks4, socks4a, socks5, socks5h", u.Scheme())
 	}
+	t, err := TargetOf(u, proxyPorts[u.Scheme()])
+	if err == nil && t.Host == "" {
+		err = BadURL.Errorf("URL has no host")
+	}
+	if err != nil {
+		return Proxy{}, Usage.Errorf("proxy: %w", err)
+	}
 	return Proxy{URL: u}, nil
 }

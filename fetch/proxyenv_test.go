@@ -31,6 +31,9 @@ func TestProxyFromEnvironment(t *testing.T) {
 		{"target is the proxy as a gateway", "all_proxy=h.test:70", target, ""},
 		{"target is the proxy, for http", "all_proxy=h.test:80", web, "http://h.test:80"},
 		{"malformed", "all_proxy=http://[p.test", target, "usage"},
+		{"no host", "all_proxy=http://", target, "usage"},
+		{"no host but a port", "all_proxy=:8080", target, "usage"},
+		{"port out of range", "all_proxy=p.test:99999", target, "usage"},
 		{"unsupported proxy scheme", "all_proxy=ftp://p.test", target, "unsupported"},
 		{"malformed, for another scheme", "ftp_proxy=http://[p.test", target, ""},
 	} {

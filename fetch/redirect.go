@@ -67,6 +67,9 @@ func requestIdentity(u uri.URI) string {
 func (c *Client) prepare(req *Request) (*Request, error) {
 	r := req.Clone()
 	r.client = c
+	if r.Range.First >= 0 && r.Range.End < 0 {
+		return nil, Usage.Errorf("the range ends at the negative offset %d", r.Range.End)
+	}
 	s, err := c.scheme(r.URL)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,8 @@ func (s *Source) address() netip.Addr {
 // A Range selects the bytes of an object from offset First up to but not
 // including offset End. If End is 0, the range extends to the end of the
 // object. A negative First counts from the end of the object, and End is then
-// ignored. The zero Range selects the complete object.
+// ignored. Otherwise a negative End is invalid. The zero Range selects the
+// complete object.
 type Range struct{ First, End int64 }
 
 // IsZero reports whether the Range selects the complete object.
