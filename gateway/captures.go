@@ -40,7 +40,7 @@ func (c *collection) choose(ctx context.Context, u uri.URI, p period) (s selecti
 		if !p.first.IsZero() {
 			distance = p.distance(at)
 		}
-		if s.chosen == "" || distance < best || distance == best && l.Timestamp > s.chosen {
+		if s.chosen == "" || distance < best || distance == best && l.Timestamp >= s.chosen {
 			best, s.chosen, s.line = distance, l.Timestamp, l
 		}
 		if len(kept) <= maxKept {

@@ -13,8 +13,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// Captures returns an entry for each capture of u, in the order of the index,
-// which is sorted by date. The entries are those of [Entries]. The entry of a
+// Captures returns an entry for each capture of u, sorted by date. Captures of
+// the same second are sorted by the places of their records. The entries are those of [Entries]. The entry of a
 // revisit record has the size of the original, if the archive has the original.
 // If the record of a capture cannot be read, its entry has only the values of
 // the index, and the key error in the field Extra.
@@ -97,7 +97,7 @@ func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 		keys, found := keysOf(target, same), false
 		for _, otherMethods := range []bool{false, true} {
 			for _, key := range keys {
-				for l, err := range a.linesWithKey(escape(key, " "), otherMethods) {
+				for l, err := range byPlace(a.linesWithKey(escape(key, " "), otherMethods)) {
 					if err == nil && l.URL != target {
 						other, err := parseURL(l.URL)
 						if err != nil || other.Normalize(uri.ByScheme) != same {
@@ -131,7 +131,7 @@ func (a *Archive) linesWithKey(key string, otherMethods bool) iter.Seq2[Line, er
 func (a *Archive) linesOfAllMethods(key string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for _, otherMethods := range []bool{false, true} {
-			for l, err := range a.linesWithKey(escape(key, " "), otherMethods) {
+			for l, err := range byPlace(a.linesWithKey(escape(key, " "), otherMethods)) {
 				if !yield(l, err) || err != nil {
 					return
 				}
@@ -167,10 +167,48 @@ func (n *nearest) sorted() []Line {
 // compare returns a negative number if replay prefers the capture of x to the
 // capture of y.
 func (n *nearest) compare(x, y Line) int {
+	later := cmp.Or(cmp.Compare(y.Timestamp, x.Timestamp), comparePlaces(y, x))
 	if n.Time.IsZero() {
-		return cmp.Compare(y.Timestamp, x.Timestamp)
+		return later
 	}
-	return cmp.Or(cmp.Compare(n.distance(x), n.distance(y)), cmp.Compare(y.Timestamp, x.Timestamp))
+	return cmp.Or(cmp.Compare(n.distance(x), n.distance(y)), later)
+}
+
+// comparePlaces compares the places of two records. It orders captures of the
+// same second, because the names of the WARC files of a program start with their
+// dates, and each file is written from its beginning to its end.
+func comparePlaces(x, y Line) int {
+	return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Offset, y.Offset))
+}
+
+// byPlace sorts consecutive lines with the same timestamp by the places of their
+// records, at most maxOpened lines at a time.
+func byPlace(lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		var same []Line // lines with the same timestamp
+		flush := func() bool {
+			slices.SortStableFunc(same, comparePlaces)
+			for _, l := range same {
+				if !yield(l, nil) {
+					return false
+				}
+			}
+			same = same[:0]
+			return true
+		}
+		for l, err := range lines {
+			full := len(same) > 0 && (err != nil || l.Timestamp != same[0].Timestamp || len(same) == maxOpened)
+			if full && !flush() {
+				return
+			}
+			if err != nil {
+				yield(l, err)
+				return
+			}
+			same = append(same, l)
+		}
+		flush()
+	}
 }
 
 // distance returns the time between the capture of l and the period that Time

@@ -3,6 +3,7 @@ package warc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -160,6 +161,49 @@ func TestReplayTime(t *testing.T) {
 		}
 		resp.Body.Close()
 		a.Close()
+	}
+}
+
+// TestSameSecond checks that captures of the same second are listed in the order
+// of their records, and that replay chooses the last one.
+func TestSameSecond(t *testing.T) {
+	dir := testFolder(t)
+	w := testWriter(t, dir, testOptions())
+	var places []Place
+	want := ""
+	for n := range 12 {
+		c := at("gopher://h.example/0/a", 10)
+		c.Date = c.Date.Add(time.Duration(n) * time.Millisecond)
+		places = append(places, mustWrite(t, w, c.Resource("text/plain", text(strings.Repeat("x", n+1))))...)
+		want += fmt.Sprint(n+1, " ")
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(dir.Name() + "/" + places[0].File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	u, got := uri.MustParse("gopher://h.example/0/a"), ""
+	for e, err := range a.Captures(t.Context(), u) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += fmt.Sprint(e.Size, " ")
+	}
+	if got != want {
+		t.Errorf("sizes of the captures: %s, want %s", got, want)
+	}
+	for _, a.Time = range []time.Time{{}, day} {
+		resp, err := driver{a}.Do(t.Context(), &fetch.Request{URL: u})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(resp.Body); len(body) != 12 {
+			t.Errorf("replay at %v: %q", a.Time, body)
+		}
+		resp.Body.Close()
 	}
 }
 
