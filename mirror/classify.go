@@ -34,6 +34,12 @@ func isImmutable(s fetch.Scheme, u uri.URI) bool {
 	return s.Mirror.Immutable != nil && s.Mirror.Immutable(u)
 }
 
+// isMessage reports whether an object with the given media type is a message in
+// a mailbox of the scheme s. Its URL may name another message later, as in pop.
+func isMessage(s fetch.Scheme, media string) bool {
+	return s.Traits.Mailbox && media == "message/rfc822"
+}
+
 // isGroup reports whether u can be the URL of a newsgroup, such as
 // news:comp.lang.c. The parameter s is the scheme of u.
 func isGroup(s fetch.Scheme, u uri.URI) bool { return s.Mirror.Article != nil && !isImmutable(s, u) }

@@ -24,7 +24,7 @@ type report struct {
 	appendLog    func(any) // appends a line to crawl.jsonl
 	overrideText func(override.Setting) string
 	summary      Summary
-	newMessages  int64     // number of new objects with the state Kept
+	newMessages  int64     // number of new objects with the state Kept and of new messages
 	lastProgress time.Time // time of the last call of onProgress
 	statistics   crawlreport.Collector
 }
@@ -159,7 +159,7 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	if v.body != nil {
 		e.Size = v.size
 	}
-	if v.state == frontier.Kept {
+	if v.state == frontier.Kept || v.state == frontier.Done && !v.unchanged && !v.sameContent && isMessage(v.scheme, e.Media) {
 		r.newMessages++
 	}
 	switch v.state {

@@ -236,6 +236,8 @@ func (c *crawl) derive(ctx context.Context) error {
 	}
 	return c.archive.Derive(ctx, &archive.Mail{
 		Maildir: c.o.Mail == Maildir, Run: c.runNumber, Current: c.newRun && c.report.newMessages == 0,
-		IsGroup: func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) }, Origin: foundBy,
+		IsGroup:   func(u uri.URI) bool { return isGroup(c.schemeOf(u), u) },
+		IsMessage: func(u uri.URI, media string) bool { return isMessage(c.schemeOf(u), media) },
+		Origin:    foundBy,
 	})
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/peer"
@@ -23,7 +25,21 @@ func TestPOP(t *testing.T) {
 	contains(t, run(0, "--mbox", root+"/1"), "From ", "eins\n")
 	contains(t, runFetch(t, 0, "plan", "pop://h/7"), "CAPA\nSTLS\nRETR 7\n")
 	contains(t, mirrorOne(t, "pop://"+s.Addr+"/", login...), "zwei", "WARC-Target-URI: pop://"+s.Addr+"/2", "received: +OK", "sent: RETR 2")
-	run(8, root+"/3")
+	dir := t.TempDir()
+	for _, subject := range []string{"two", "three"} { // the second run has a new message
+		run(0, "mirror", "--mailboxes", "mbox", "--output-dir", dir, "pop://"+s.Addr+"/")
+		boxes, err := filepath.Glob(filepath.Join(dir, "mail", "*", "INBOX.mbox"))
+		if err != nil || len(boxes) != 1 {
+			t.Fatalf("got %q, %v", boxes, err)
+		}
+		text, err := os.ReadFile(boxes[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		contains(t, string(text), "Subject: one", "Subject: "+subject)
+		s.Add(peer.User, "INBOX", "Subject: three\r\n\r\ndrei\r\n")
+	}
+	run(8, root+"/9")
 	run(2, root+"/x")
 	runFetch(t, 6, "--cacert", s.Cert.File, "-u", peer.User+":wrong", root+"/1")
 	runFetch(t, 5, "-u", peer.User+":"+peer.Password, root+"/1")

@@ -33,6 +33,10 @@ type Mail struct {
 	// IsGroup reports whether u is the URL of a newsgroup.
 	IsGroup func(u uri.URI) bool
 
+	// IsMessage reports whether the object at u is a message although it is not
+	// immutable. The parameter media is its media type.
+	IsMessage func(u uri.URI, media string) bool
+
 	// Origin returns the URL of the listing that contains a message, and the
 	// time at which the server received the message. If the item is not a
 	// message, the URL is "". If the listing contains no time, the time is
@@ -138,11 +142,30 @@ func (b *mailboxWriter) findGroups(ctx context.Context) error {
 	return nil
 }
 
-// eachMessage calls f for each message in the archive.
+// eachMessage calls f for each message in the archive. These are all immutable
+// objects, and the messages of pop.
 func (b *mailboxWriter) eachMessage(f func(it frontier.Item, listing string, received time.Time) error) error {
-	for it, err := range b.a.frontier.Items(b.ctx, frontier.Kept) {
+	every := func(frontier.Item) bool { return true }
+	if err := b.eachItem(frontier.Kept, every, f); err != nil {
+		return err
+	}
+	return b.eachItem(frontier.Done, func(it frontier.Item) bool {
+		u, err := uri.Parse(it.URL)
+		return err == nil && it.LastCapture != nil && b.mail.IsMessage(u, it.LastCapture.Media)
+	}, f)
+}
+
+// eachItem calls f for each item with the given state for which isMessage
+// returns true.
+func (b *mailboxWriter) eachItem(
+	state frontier.State, isMessage func(frontier.Item) bool, f func(it frontier.Item, listing string, received time.Time) error,
+) error {
+	for it, err := range b.a.frontier.Items(b.ctx, state) {
 		if err != nil {
 			return err
+		}
+		if !isMessage(it) {
+			continue
 		}
 		listing, received := b.mail.Origin(it)
 		if it.LastCapture == nil || listing == "" {
@@ -160,7 +183,8 @@ func (b *mailboxWriter) eachMessage(f func(it frontier.Item, listing string, rec
 
 // boxName returns the directory names for a mailbox and its server. The
 // parameter from is the URL of the listing. If the URL has no server, as for
-// the scheme news, the name of the scheme replaces the server.
+// the scheme news, the name of the scheme replaces the server. The mailbox of
+// pop, whose URL has no path, is named INBOX.
 func (a *Archive) boxName(from string) (server, box string) {
 	u, err := uri.Parse(from)
 	if err != nil {
@@ -170,7 +194,7 @@ func (a *Archive) boxName(from string) (server, box string) {
 	if port, ok := u.Port(); ok && port != "" {
 		server += "+" + port
 	}
-	return a.layout.Name(cmp.Or(server, u.Scheme())), a.layout.Name(strings.Trim(u.Path(), "/"))
+	return a.layout.Name(cmp.Or(server, u.Scheme())), a.layout.Name(cmp.Or(strings.Trim(u.Path(), "/"), "INBOX"))
 }
 
 // A mailboxWriter writes all mailboxes of an archive.
