@@ -83,9 +83,27 @@ func (l Line) entry(err error) fetch.Entry {
 // isCapture reports whether records of type t can be replayed.
 func isCapture(t Type) bool { return t == Response || t == Resource || t == Revisit || t == Conversion }
 
-// linesOf returns the index lines of u and of equivalent URLs. It returns lines
-// of responses to other methods than GET only if there are no other lines.
+// linesOf returns the index lines of u and of equivalent URLs. If u has a login
+// but no line, linesOf returns the lines of the URL without it, because a mirror
+// removes logins from the URLs of listings and files. It returns lines of
+// responses to other methods than GET only if there are no other lines.
 func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		found := false
+		for l, err := range a.exactLinesOf(u) {
+			found = true
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+		if anyone := u.WithoutUserinfo(); !found && anyone != u {
+			a.exactLinesOf(anyone)(yield)
+		}
+	}
+}
+
+// exactLinesOf is linesOf for the login of u.
+func (a *Archive) exactLinesOf(u uri.URI) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		target := targetURI(u)
 		same, err := uri.ParseZone(target)

@@ -64,6 +64,7 @@ func TestReplay(t *testing.T) {
 		{"gopher menu, revisited", "gopher://h.example/1/", fetch.Menu, "application/gopher-menu", menuText, "", 0, nil},
 		{"ftp listing with a different password", "ftp://me:other@h.example/pub/;type=d", fetch.Menu,
 			"text/x-ftp-list; dialect=unix", "-rw-r--r-- 1 a b 5 Nov 21 08:30 a.txt\r\n", "", 0, nil},
+		{"file with a login", "ftp://me:other@h.example/pub/a.txt", fetch.Document, "", "hello", "", 0, nil},
 		{"news", "news:1@h.example", fetch.Document, "message/rfc822", article, "", 0, nil},
 		{"empty list", "wais://h.example/db?one%20two", fetch.Menu, "application/x-ndjson; profile=fetch-entries", "", "",
 			0, nil},
