@@ -57,8 +57,8 @@ func (r *commandTree) get() *cobra.Command {
 or to a file with -o, -O or --output-dir. A file appears only when it is
 complete. Transient errors are retried.
 
-A URL on the command line may have globs, such as {a,b} and [1-9]. In ftp and
-file URLs, * selects the files of a directory. A path of a local file is a file
+A URL on the command line may have globs, such as {a,b} and [1-9]. In ftp, sftp
+and file URLs, * selects the files of a directory. A path of a local file is a file
 URL. Invalid characters behind the host are percent-encoded.
 
 fetch help SCHEME describes the URLs of a scheme. fetch help TOPIC prints a page

@@ -27,7 +27,7 @@ type wildcard struct {
 
 // wildcard returns the wildcard in the URL of the argument a, or nil if the URL
 // has none. Only typed URLs of schemes with directories have wildcards: ftp,
-// ftps and file.
+// ftps, sftp, scp and file.
 func (r *retrieval) wildcard(a argument) (*wildcard, error) {
 	if !a.typed || r.flags.input.globOff || !a.url.IsZero() || !strings.Contains(a.text, "*") {
 		return nil, nil
