@@ -99,7 +99,7 @@ func (a argument) expansion(i int64) argument {
 //
 // Directories are often named after hosts. Therefore the first part of another
 // name must not be the directory of a mirror or localhost. A part with a dot
-// must be the name of a regular file.
+// must be the name of a regular file. The WARC files of a mirror are local too.
 func isLocal(text string) bool {
 	first, _, slash := strings.Cut(filepath.ToSlash(text), "/")
 	switch {
@@ -117,7 +117,7 @@ func isLocal(text string) bool {
 		return false
 	}
 	_, err = os.Stat(filepath.Join(first, "fetch.db"))
-	return err != nil
+	return err != nil || hasArchiveSuffix(text)
 }
 
 // hasArchiveSuffix reports whether name has the extension of a WARC or WACZ
