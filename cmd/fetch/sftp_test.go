@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/peer"
@@ -35,6 +36,10 @@ func TestSFTP(t *testing.T) {
 	run(0, "-o", out, root+"/big")
 	if got, err := os.ReadFile(out); err != nil || string(got) != string(content) {
 		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+	typed := "sftp://" + peer.User + ":" + peer.Password + "@" + s.Addr + s.Root + "/sub" // redirects to sub/
+	if _, notes := runFetchStderr(t, 0, "--knownhosts", s.KnownHosts, typed); strings.Contains(notes, "user information") {
+		t.Errorf("unexpected note in %q", notes)
 	}
 	run(8, root+"/nosuch")
 	runFetch(t, 5, root+"/notes.txt")

@@ -59,7 +59,7 @@ func carry(l *lease, req *fetch.Request, where locator) (*fetch.Response, error)
 	}
 	switch {
 	case a.isDir() && !where.list:
-		if resp.Location, err = req.URL.WithPath(req.URL.Path() + "/"); err != nil {
+		if resp.Location, err = req.URL.WithoutUserinfo().WithPath(req.URL.Path() + "/"); err != nil {
 			return nil, fetch.BadURL.With(err)
 		}
 		resp.Body = l.Body(nil, nil)
