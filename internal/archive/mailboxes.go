@@ -146,7 +146,7 @@ func (b *mailboxWriter) findGroups(ctx context.Context) error {
 // objects, and the messages of pop.
 func (b *mailboxWriter) eachMessage(f func(it frontier.Item, listing string, received time.Time) error) error {
 	every := func(frontier.Item) bool { return true }
-	if err := b.eachItem(frontier.Kept, every, f); err != nil {
+	if err := b.eachItem(frontier.Kept, every, f); err != nil || b.mail.IsMessage == nil {
 		return err
 	}
 	return b.eachItem(frontier.Done, func(it frontier.Item) bool {

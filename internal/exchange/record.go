@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"

@@ -72,7 +72,7 @@ func TestDescribe(t *testing.T) {
 		"text":  `document text/plain X/1: "hello"`,
 		"cut":   `document text/plain X/1: "hel" truncated: read cut: cut`,
 		"list":  "document \"a\" list 5 19700101000000 y=\"2\" z=\"1\"\ndocument \"b\" list 5 19700101000000 y=\"2\" z=\"1\"",
-		"wrong": "document \"a\" wrong 5 19700101000000 y=\"2\" z=\"1\"\nprotocol: no entry",
+		"wrong": "document \"a\" wrong 5 19700101000000 y=\"2\" z=\"1\"\nprotocol: list wrong: no entry",
 		"gone":  "not-found: get gone: gone is gone",
 	} {
 		c := NewClient(t, []fetch.Scheme{testScheme()})
