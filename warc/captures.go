@@ -83,53 +83,60 @@ func (l Line) entry(err error) fetch.Entry {
 // isCapture reports whether records of type t can be replayed.
 func isCapture(t Type) bool { return t == Response || t == Resource || t == Revisit || t == Conversion }
 
-// linesOf returns the index lines of u and of equivalent URLs. If u has a login
-// but no line, linesOf returns the lines of the URL without it, because a mirror
-// removes logins from the URLs of listings and files. It returns lines of
-// responses to other methods than GET only if there are no other lines.
+// linesOf returns the index lines of u and of equivalent URLs. If there are
+// none, it returns those of the URL without its login, because a mirror removes
+// logins from the URLs of listings and files. Otherwise it returns the lines of
+// the https URL for an http URL, and vice versa. It returns lines of responses to
+// other methods than GET only if there are no other lines.
 func (a *Archive) linesOf(u uri.URI) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		found := false
-		for l, err := range a.exactLinesOf(u) {
-			found = true
-			if !yield(l, err) || err != nil {
-				return
+		targets := []string{targetURI(u)}
+		if anyone := u.WithoutUserinfo(); anyone != u {
+			targets = append(targets, targetURI(anyone))
+		}
+		for _, target := range targets {
+			if other, ok := otherScheme(target); ok {
+				targets = append(targets, other)
 			}
 		}
-		if anyone := u.WithoutUserinfo(); !found && anyone != u {
-			a.exactLinesOf(anyone)(yield)
+		found := false
+		for _, otherMethods := range []bool{false, true} {
+			for _, target := range targets {
+				for l, err := range a.linesOfTarget(target, otherMethods) {
+					found = true
+					if !yield(l, err) || err != nil {
+						return
+					}
+				}
+				if found {
+					return
+				}
+			}
 		}
 	}
 }
 
-// exactLinesOf is linesOf for the login of u.
-func (a *Archive) exactLinesOf(u uri.URI) iter.Seq2[Line, error] {
+// linesOfTarget returns the index lines of a URL and of equivalent URLs with
+// the same scheme. The parameter target is the result of targetURI.
+func (a *Archive) linesOfTarget(target string, otherMethods bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		target := targetURI(u)
 		same, err := uri.ParseZone(target)
 		if err != nil {
 			yield(Line{}, fetch.BadURL.With(err))
 			return
 		}
 		same = same.Normalize(uri.ByScheme)
-		keys, found := keysOf(target, same), false
-		for _, otherMethods := range []bool{false, true} {
-			for _, key := range keys {
-				for l, err := range byPlace(a.linesWithKey(escape(key, " "), otherMethods)) {
-					if err == nil && l.URL != target {
-						other, err := parseURL(l.URL)
-						if err != nil || other.Normalize(uri.ByScheme) != same {
-							continue
-						}
-					}
-					found = true
-					if !yield(l, err) || err != nil {
-						return
+		for _, key := range keysOf(target, same) {
+			for l, err := range byPlace(a.linesWithKey(escape(key, " "), otherMethods)) {
+				if err == nil && l.URL != target {
+					other, err := parseURL(l.URL)
+					if err != nil || other.Normalize(uri.ByScheme) != same {
+						continue
 					}
 				}
-			}
-			if found {
-				return
+				if !yield(l, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
@@ -149,7 +156,7 @@ func (a *Archive) linesWithKey(key string, otherMethods bool) iter.Seq2[Line, er
 func (a *Archive) linesOfAllMethods(key string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for _, otherMethods := range []bool{false, true} {
-			for l, err := range byPlace(a.linesWithKey(escape(key, " "), otherMethods)) {
+			for l, err := range a.linesWithKey(escape(key, " "), otherMethods) {
 				if !yield(l, err) || err != nil {
 					return
 				}

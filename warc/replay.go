@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/uri"
 )
 
 // Schemes returns copies of schemes whose drivers replay captures from the
@@ -57,9 +59,11 @@ func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 var errNoCapture = fetch.NotFound.Errorf("the record is not a capture")
 
 // Replay returns the capture to which the index line l refers as the response
-// to req. The URLs of l and req must be equal or equivalent. Reading the Body
-// verifies the payload digest. If the record is not a capture, such as a
-// metadata record, the error wraps fetch.NotFound.
+// to req. The URLs of l and req must be equal or equivalent, or differ only in
+// the schemes http and https. Reading the Body verifies the payload digest. If
+// the record is not a capture, such as a metadata record, the error wraps
+// fetch.NotFound. This also applies to a redirect from https to http, or from
+// http to https, that leads to the URL of req.
 func (a *Archive) Replay(ctx context.Context, req *fetch.Request, l Line) (*fetch.Response, error) {
 	rec, err := a.openRecord(l)
 	if err != nil {
@@ -69,7 +73,21 @@ func (a *Archive) Replay(ctx context.Context, req *fetch.Request, l Line) (*fetc
 		rec.Close()
 		return nil, errNoCapture
 	}
-	return a.followRevisits(ctx, req, rec)
+	resp, err := a.followRevisits(ctx, req, rec)
+	if err == nil && leadsBack(l, req.URL, resp.Location) {
+		resp.Body.Close()
+		return nil, errNoCapture
+	}
+	return resp, err
+}
+
+// leadsBack reports whether l has another scheme than the requested URL and
+// redirects to the requested URL. Without such a capture, replay would redirect
+// to the same capture forever.
+func leadsBack(l Line, requested, location uri.URI) bool {
+	scheme, _, _ := strings.Cut(l.URL, ":")
+	same := func(u uri.URI) uri.URI { return u.WithoutFragment().Normalize(uri.ByScheme) }
+	return !strings.EqualFold(scheme, requested.Scheme()) && same(location) == same(requested)
 }
 
 // maxOpened is the maximum number of records that one request opens. An index

@@ -3,6 +3,7 @@ package warc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -168,6 +169,41 @@ func TestReplayMethods(t *testing.T) {
 		a := openBytes(t, "a.warc", []byte(tc.file))
 		if body, err := replayText(t, a, "http://h.example/"); body != tc.want || err != nil {
 			t.Errorf("%s: got %q, %v", tc.name, body, err)
+		}
+	}
+}
+
+// TestReplayOtherScheme replays captures of an http URL and of the https URL.
+func TestReplayOtherScheme(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+	redirect := func(to string) string { return "HTTP/1.1 301 Moved\r\nLocation: " + to + "\r\n\r\n" }
+	https := func(second int, block string) string {
+		return strings.Replace(web(second, "", block), "http://h.example/", "https://h.example/", 1)
+	}
+	const plain, secure = "http://h.example/", "https://h.example/"
+	for name, tc := range map[string]struct {
+		url     string
+		records []string
+		want    string
+		err     error
+	}{
+		"both schemes":                  {plain, []string{web(1, "", ok+"old"), https(2, ok+"new")}, "old", nil},
+		"other scheme":                  {plain, []string{https(1, ok+"x")}, "x", nil},
+		"redirect to the requested URL": {plain, []string{https(1, redirect(plain))}, "", fetch.NotFound},
+		"redirect to its fragment":      {secure, []string{web(1, "", redirect("HTTPS://H.example:443/#a"))}, "", fetch.NotFound},
+		"earlier capture":               {plain, []string{https(1, ok+"x"), https(2, redirect(plain))}, "x", nil},
+		"redirect to a capture":         {plain, []string{web(1, "", redirect(secure)), https(2, ok+"x")}, "x", nil},
+		"redirect between the schemes":  {plain, []string{web(1, "", redirect(secure)), https(2, redirect(plain))}, "", fetch.Loop},
+	} {
+		a := openBytes(t, "a.warc", []byte(strings.Join(tc.records, "")))
+		resp, err := replayClient(t, a).Get(t.Context(), tc.url)
+		var body []byte
+		if err == nil {
+			body, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if string(body) != tc.want || !errors.Is(err, tc.err) {
+			t.Errorf("%s: got %q, %v", name, body, err)
 		}
 	}
 }

@@ -18,6 +18,19 @@ func parseURL(text string) (uri.URI, error) {
 	return baseuri.ParseAbsolute(text)
 }
 
+// otherScheme replaces the scheme http of a URL by https, and vice versa. The
+// result ok is false for other schemes.
+func otherScheme(url string) (other string, ok bool) {
+	scheme, rest, _ := strings.Cut(url, ":")
+	switch strings.ToLower(scheme) {
+	case "http":
+		return "https:" + rest, true
+	case "https":
+		return "http:" + rest, true
+	}
+	return "", false
+}
+
 // literals lists the characters that other programs do not percent-encode in
 // the path and in the query.
 var literals = [...]struct{ path, query string }{
