@@ -3,7 +3,6 @@ package warc
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"os"
@@ -205,8 +204,8 @@ func (o *opener) addPackage(file string) error {
 			}
 			seen[name] = true
 			names = append(names, name)
-		case dir == "indexes/" && !strings.HasSuffix(name, ".idx"):
-			if err := o.addIndex(part, &limit); err != nil {
+		case isIndex(part.Name):
+			if err := o.addIndex(file, part, &limit); err != nil {
 				return err
 			}
 			indexed = true
@@ -237,47 +236,35 @@ func checkOverlap(parts []*zip.File, size int64) error {
 	return nil
 }
 
-// maxRatio limits the decompressed size of the indexes in a WACZ file. The
-// limit is maxRatio times the size of the WACZ file.
-const maxRatio = 100
-
-// addIndex adds the lines of an index file in a WACZ file. It subtracts the
-// size of the lines from limit, and returns an error if the limit is exceeded.
-func (o *opener) addIndex(part *zip.File, limit *int64) error {
-	f, err := part.Open()
+// addIndex adds the lines of an index in a WACZ file. It subtracts the size of
+// the lines from limit, and returns an error if the limit is exceeded.
+func (o *opener) addIndex(file string, part *zip.File, limit *int64) error {
+	in, err := openIndexPart(part)
 	if err != nil {
 		return fetch.Mismatch.With(err)
 	}
-	defer f.Close()
-	in := io.Reader(f)
-	if strings.HasSuffix(part.Name, ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
-			return fetch.Mismatch.With(err)
-		}
-	}
-	return o.addLines(in, part.Name, limit)
+	defer in.Close()
+	return o.addLines(in, file+"/"+part.Name, limit)
 }
 
-// addLines adds the lines of an index. It subtracts their size from limit, and
-// returns an error if the limit is exceeded.
+// addLines adds the lines of an index. It skips invalid lines and adds the first
+// of them to Archive.Damaged. The parameters are those of indexLines.
 func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
-	for text, err := range linesort.Read(in) {
-		var fault fetch.Fault
-		if errors.As(err, &fault) {
-			return err
-		}
+	initial, damaged := *limit, false
+	for text, err := range indexLines(in, name, limit) {
 		if err != nil {
-			return fetch.Mismatch.With(err)
-		}
-		if *limit -= int64(len(text)); *limit < 0 {
-			return fetch.Bomb.Errorf("part %q: the indexes expand to more than %d times the size of the WACZ file",
-				name, maxRatio)
-		}
-		if text[0] == '!' { // a line with metadata
-			continue
-		}
-		if err := o.lines.Add(withOwnKey(bytes.TrimSuffix(text, []byte{'\n'}))); err != nil {
 			return err
+		}
+		l, err := ParseLine(string(text))
+		switch {
+		case err == nil:
+			if err := o.lines.Add(withOwnKey(text, l)); err != nil {
+				return err
+			}
+		case !damaged:
+			damaged = true
+			start := initial - *limit - int64(len(text)) - 1
+			o.archive.Damaged = append(o.archive.Damaged, &Error{File: name, Offset: start, Err: err})
 		}
 	}
 	return nil
@@ -285,11 +272,10 @@ func (o *opener) addLines(in io.Reader, name string, limit *int64) error {
 
 // withOwnKey replaces the key of an index line by the result of Key. Other
 // programs compute other keys. For example, py-wacz removes the slash at the end
-// of a path. The result is line if the line is invalid or has a key of a request
-// with a body, which pywb writes.
-func withOwnKey(line []byte) []byte {
-	l, err := ParseLine(string(line))
-	if err != nil || l.URL == "" || strings.Contains(l.Key, methodKey) {
+// of a path. The parameter l is the parsed line. The result is line if it has no
+// URL or has a key of a request with a body, which pywb writes.
+func withOwnKey(line []byte, l Line) []byte {
+	if l.URL == "" || strings.Contains(l.Key, methodKey) {
 		return line
 	}
 	key := escape(Key(l.URL), " ")

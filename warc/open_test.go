@@ -124,7 +124,7 @@ func TestOpenPackages(t *testing.T) {
 }
 
 // TestOpenForeignKeys replays captures of a WACZ file whose index has the keys of
-// py-wacz.
+// py-wacz and an invalid line.
 func TestOpenForeignKeys(t *testing.T) {
 	for url, key := range map[string]string{
 		"http://h.example/dir/":                "example,h)/dir",
@@ -157,6 +157,14 @@ func TestOpenForeignKeys(t *testing.T) {
 		}
 		if got, err := replayText(t, a, "http://h.example/post"); !errors.Is(err, fetch.NotFound) {
 			t.Errorf("got %q, %v for the key of a request with a body", got, err)
+		}
+		for _, err := range a.Search("", 0) {
+			if err != nil {
+				t.Errorf("searching all lines: %v", err)
+			}
+		}
+		if len(a.Damaged) != 1 || !strings.HasSuffix(a.Damaged[0].Error(), `.wacz/indexes/index.cdx damaged at offset 81: "zzz" is not a CDXJ index line`) {
+			t.Errorf("got damage %v", a.Damaged)
 		}
 		a.Close()
 	}

@@ -25,7 +25,7 @@ const maxDescription = 16 << 20
 // datapackage.json, and verifies the records of the WARC files.
 func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		p := &waczCheck{v, name, yield}
+		p := &waczCheck{verifier: v, name: name, yield: yield}
 		z, err := zip.OpenReader(name)
 		switch at := (*fs.PathError)(nil); {
 		case errors.As(err, &at):
@@ -50,6 +50,9 @@ type waczCheck struct {
 	*verifier
 	name  string
 	yield func(Finding, error) bool
+
+	sizes map[string]int64 // sizes of the WARC files in bytes, keyed by base name
+	limit int64            // see indexLines
 }
 
 func (p *waczCheck) report(offset int64, format string, args ...any) error {
@@ -73,7 +76,21 @@ func (p *waczCheck) verify(z *zip.Reader) error {
 	if err := checkOverlap(z.File, info.Size()); err != nil {
 		return p.report(0, "%v", err)
 	}
+	p.limit = maxRatio * info.Size()
+	p.sizes = map[string]int64{}
+	for _, part := range z.File {
+		if name, ok := warcPart(part); ok {
+			p.sizes[name] = int64(min(part.UncompressedSize64, 1<<62))
+		}
+	}
 	return p.verifyParts(z)
+}
+
+// warcPart returns the base name of a part that is a WARC file. The result ok
+// is false for other parts.
+func warcPart(part *zip.File) (name string, ok bool) {
+	dir, name := path.Split(part.Name)
+	return name, dir == "archive/" && IsFileName(name)
 }
 
 func (p *waczCheck) verifyParts(z *zip.Reader) error {
@@ -107,16 +124,25 @@ func (p *waczCheck) verifyParts(z *zip.Reader) error {
 			}
 			continue
 		}
-		if dir, name := path.Split(part.Name); dir == "archive/" && IsFileName(name) {
-			if err := p.verifyArchive(part); err != nil {
-				return err
-			}
+		if err := p.verifyContent(part); err != nil {
+			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		if err := p.report(0, "missing part %q", name); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// verifyContent verifies the records of a WARC file, or the lines of an index.
+func (p *waczCheck) verifyContent(part *zip.File) error {
+	if _, ok := warcPart(part); ok {
+		return p.verifyArchive(part)
+	}
+	if isIndex(part.Name) {
+		return p.verifyIndex(part)
 	}
 	return nil
 }

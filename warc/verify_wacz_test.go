@@ -137,6 +137,53 @@ func TestVerifyOldPackage(t *testing.T) {
 	}
 }
 
+// TestVerifyPackageIndex verifies WACZ files with invalid index lines. The
+// digests of the indexes are correct.
+func TestVerifyPackageIndex(t *testing.T) {
+	record := res(1, "")
+	line := func(file string, offset, length int) string {
+		return Line{Key: "a", URL: "file:///1", File: file, Offset: int64(offset), Length: int64(length)}.String() + "\n"
+	}
+	valid := "!meta 0 {}\n" + line("a.warc", 0, len(record)) + line("archive/a.warc", len(record)-1, 1)
+	const part = "indexes/index.cdx"
+	for name, tc := range map[string]struct{ part, index, want string }{
+		"valid lines":         {part, valid, ""},
+		"compressed":          {part + ".gz", gzipped(valid), ""},
+		"list of blocks":      {"indexes/index.idx", "no CDXJ", ""},
+		"garbage":             {part, valid + "a\x1b\n", `"a\x1b" is not a CDXJ index line`},
+		"compressed garbage":  {part + ".gz", gzipped("zzz"), `"zzz" is not a CDXJ index line`},
+		"not compressed":      {part + ".gz", valid, "gzip: invalid header"},
+		"truncated":           {part + ".gz", gzipped(valid)[:40], "unexpected EOF"},
+		"negative offset":     {part, line("a.warc", -1, 1), `invalid length or offset "-1"`},
+		"missing file":        {part, line("b.warc", 0, 1), `refers to the missing file "b.warc"`},
+		"no file":             {part, line("", 0, 1), `refers to the missing file ""`},
+		"offset after file":   {part, line("a.warc", len(record), 0), `bytes at offset`},
+		"length after file":   {part, line("a.warc", 1, len(record)), `bytes at offset 1 of "a.warc"`},
+		"large numbers":       {part, line("a.warc", 1<<62-1, 1<<62-1), `bytes at offset`},
+		"many lines":          {part, strings.Repeat("zzz\n", 200), "more than 100 lines are invalid"},
+		"too large":           {part + ".gz", gzipped(strings.Repeat("!\n", 1<<20)), "expand to more than"},
+		"line without an end": {part, strings.TrimSuffix(valid, "\n"), ""},
+	} {
+		path := filepath.Join(t.TempDir(), "x.wacz")
+		file := zipOf(t, map[string]string{"archive/a.warc": record, tc.part: tc.index,
+			"datapackage.json": `{"resources":[{"path":"archive/a.warc"},{"path":"` + tc.part + `"}]}`})
+		if err := os.WriteFile(path, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for f, err := range Verify(path) {
+			if err != nil || f.Problem != BadPart || f.Note {
+				t.Errorf("%s: got finding %v, %v", name, f, err)
+			}
+			got = append(got, f.Text)
+		}
+		text := strings.Join(got, "\n")
+		if (text == "") != (tc.want == "") || !strings.Contains(text, tc.want) || len(got) > maxIndexFindings+1 {
+			t.Errorf("%s: got findings %s, want %q", name, text, tc.want)
+		}
+	}
+}
+
 // repack copies a zip file and applies change to the part whose name starts
 // with name. A nil result removes the part.
 func repack(t *testing.T, intact []byte, name string, change func([]byte) []byte) []byte {
