@@ -158,6 +158,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if o.Policy, err = f.policy.policy(base, &f.limits, all); err != nil {
 		return nil, err
 	}
+	o.Policy.Blocked = f.route.blocked(o.Policy.Blocked)
 	if spec.redirects != nil {
 		spec.redirects.apply(&o.Policy)
 	}

@@ -212,6 +212,18 @@ func (f *routeFlags) resolver() fetch.Resolver {
 	return family("ip6")
 }
 
+// blocked returns a function for Policy.Blocked that reports true for addresses
+// that -4 or -6 excludes, such as addresses in URLs, and for those that the
+// function other excludes. The parameter other may be nil.
+func (f *routeFlags) blocked(other func(netip.AddrPort) bool) func(netip.AddrPort) bool {
+	if f.v4 == f.v6 {
+		return other
+	}
+	return func(to netip.AddrPort) bool {
+		return to.Addr().Is4() != f.v4 || other != nil && other(to)
+	}
+}
+
 // A family is a resolver that returns only IPv4 addresses ("ip4") or only IPv6
 // addresses ("ip6").
 type family string
