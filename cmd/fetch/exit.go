@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -170,14 +171,23 @@ func codeOf(err error) int {
 	return 0
 }
 
-// trustFlags is the hint for a certificate that cannot be verified.
-const trustFlags = "--cacert FILE with the certificate of its issuer, or -k to skip verification (insecure)"
+// skipFlag is the hint for a certificate that is invalid. trustFlags is the hint
+// for a certificate with an unknown issuer.
+const (
+	skipFlag   = "-k to skip verification (insecure)"
+	trustFlags = "--cacert FILE with the certificate of its issuer, or " + skipFlag
+)
 
 // remedy returns the flags that would avoid err, such as "--allow-port
 // http:25". It returns "" if no flag would avoid err.
 func remedy(err error) string {
 	var verify *tls.CertificateVerificationError
 	if errors.As(err, &verify) {
+		var host x509.HostnameError
+		var invalid x509.CertificateInvalidError
+		if errors.As(err, &host) || errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+			return skipFlag
+		}
 		return trustFlags
 	}
 	return overrideFlag(override.Of(err))

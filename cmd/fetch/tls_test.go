@@ -33,6 +33,7 @@ func TestTrustHint(t *testing.T) {
 		{"https proxy", []string{"-x", "https://" + addr, "http://192.0.2.1/"}, 5, true},
 		{"JSON", []string{"--error-json", "https://" + addr + "/"}, 5, true},
 		{"mirror", []string{"mirror", "--output-dir", t.TempDir(), "https://" + addr + "/"}, 8, true},
+		{"certificate of another host", []string{"--resolve", "other.test:" + port + ":127.0.0.1", "https://other.test:" + port + "/"}, 5, false},
 		{"verification disabled", []string{"-k", "--no-fail", "https://" + addr + "/"}, 0, false},
 		{"pinned key differs", []string{"-k", "--pinnedpubkey", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 			"https://" + addr + "/"}, 5, false},

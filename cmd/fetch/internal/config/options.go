@@ -13,7 +13,7 @@ import (
 // ReadOptions sets flags from an options file, which has the syntax of curl's
 // -K files. Each line contains one flag, with or without dashes. The value
 // follows after a space, "=" or ":". A value with spaces is enclosed in double
-// quotes. If a flag is a list, its values are appended to the list. ReadOptions
+// quotes. A comment after a value starts with a space and #. If a flag is a list, its values are appended to the list. ReadOptions
 // returns the values of the option "url". The name is used in error messages.
 func (t *Target) ReadOptions(name string, r io.Reader) (urls []string, err error) {
 	if t.typed == nil {
@@ -85,6 +85,9 @@ func cutOption(line string) (key, value string) {
 	value = strings.TrimLeft(line[i:], " \t=:")
 	if strings.HasPrefix(value, `"`) {
 		return key, unquote(value[1:])
+	}
+	if i := strings.IndexAny(value, " \t"); i >= 0 && strings.HasPrefix(strings.TrimLeft(value[i:], " \t"), "#") {
+		value = value[:i] // a comment follows
 	}
 	return key, value
 }
