@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
@@ -16,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -129,15 +131,25 @@ func (j *job) resumeProblem() string {
 }
 
 // proposedName returns the file name in the Content-Disposition header field of
-// the response. If there is none and the request was redirected, proposedName
-// returns the last part of the final URL. It returns "" if the server proposes
-// no name.
+// the response, without unsafe characters. If there is none and the request was
+// redirected, proposedName returns the last part of the final URL. It returns ""
+// if the server proposes no name.
 func (j *job) proposedName() string {
-	name := http.Filename(j.resp.Header.Get("Content-Disposition"))
+	name := safeName(http.Filename(j.resp.Header.Get("Content-Disposition")))
 	if name == "" && len(j.resp.Chain) > 0 {
 		name, _ = save.Name(j.resp.URL.Path()) // if it is empty, the name in the first URL is used
 	}
 	return name
+}
+
+// safeName escapes the unsafe characters in the file name that a server proposes.
+// Unlike save.Name, it keeps characters that are unsafe in URLs only.
+func safeName(proposed string) string {
+	name, err := save.Name("/" + uri.Escape(strings.Trim(proposed, " "), uri.Segment))
+	if err != nil {
+		return ""
+	}
+	return strings.NewReplacer("%20", " ", "%23", "#", "%5B", "[", "%5D", "]", "%7B", "{", "%7D", "}").Replace(name)
 }
 
 // Do sends req and returns the response. It also writes the response header for

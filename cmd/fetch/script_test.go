@@ -69,6 +69,8 @@ func TestScript(t *testing.T) {
 const nginxRules = `
 	location /moved { return 302 /hello.txt; }
 	location /toecho { return 302 /echo?from=$http_referer; }
+	location /attached { add_header Content-Disposition 'attachment; filename="$arg_name[1] {x} & .txt"'; return 200 "x"; }
+	location /tospace { return 302 "/dir/a%20file"; }
 	location /loop { return 302 /loop; }
 	location /tofile { return 302 file:///etc/passwd; }
 	location /toredis { return 302 http://127.0.0.1:6379/; }

@@ -13,7 +13,6 @@ import (
 	"github.com/anyurl/fetch/internal/splice"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/save"
-	"github.com/anyurl/fetch/uri"
 )
 
 // A sink is the destination of a body: a file or a stream. A file gets its
@@ -43,8 +42,8 @@ func (f fileSink) Terminal() bool { return false }
 // It is created when the response arrives. If the server sends a name, an
 // existing file is never replaced.
 type headerNamedFile struct {
-	proposedName func() string
-	name         string // file name from the URL
+	proposedName func() string // returns a safe name, or ""
+	name         string        // file name from the URL
 	options      save.Options
 	file         *save.File // nil until the response arrives
 }
@@ -52,13 +51,7 @@ type headerNamedFile struct {
 func (f *headerNamedFile) Begin(s save.State) error {
 	if f.file == nil {
 		if proposed := f.proposedName(); proposed != "" {
-			// save.Name removes unsafe characters from the name that the server
-			// proposes.
-			name, err := save.Name("/" + uri.Escape(proposed, uri.Segment))
-			if err != nil {
-				return err
-			}
-			f.name = filepath.Join(filepath.Dir(f.name), name)
+			f.name = filepath.Join(filepath.Dir(f.name), proposed)
 			f.options.Existing = save.Refuse
 		}
 		file, err := save.Create(f.name, f.options)
