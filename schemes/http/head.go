@@ -12,11 +12,12 @@ import (
 )
 
 // http1Head formats the head of an HTTP/2 response as an HTTP/1 response head.
+// Field names are in lower case, as in HTTP/2 (RFC 9113 section 8.2.1).
 func http1Head(x *exchange) []byte {
 	b := append([]byte(x.proto), ' ')
 	b = append(strconv.AppendInt(b, int64(x.code), 10), " \r\n"...)
 	for _, f := range x.header {
-		b = http1.AppendField(b, f.Name, f.Value)
+		b = http1.AppendField(b, strings.ToLower(f.Name), f.Value)
 	}
 	return append(b, "\r\n"...)
 }
