@@ -44,7 +44,7 @@ func (b *batch) store(ctx context.Context) {
 	if len(b.visits) == 0 {
 		return
 	}
-	b.err = b.c.commit(ctx, b.lease, b.visits)
+	b.err = b.c.commit(b.lease, b.visits)
 	for _, v := range b.visits {
 		v.free()
 	}
@@ -58,16 +58,16 @@ func (b *batch) store(ctx context.Context) {
 
 // commit writes the visits to the archive in one transaction and reports an
 // event for each visit.
-func (c *crawl) commit(ctx context.Context, l *frontier.Lease, visits []*visit) error {
+func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
 	entries := make([]archive.Entry, len(visits))
 	for i, v := range visits {
 		entries[i] = c.entry(v)
 	}
-	return c.archive.Commit(ctx, l, entries, func() {
+	return c.archive.Commit(c.ending, l, entries, func() {
 		for i, v := range visits {
 			c.report.addVisit(v, &entries[i].Result, c.trust.isSeed(v))
 		}
-		c.report.progress(func() (frontier.Stats, error) { return c.queue.Stats(context.WithoutCancel(ctx)) })
+		c.report.progress(func() (frontier.Stats, error) { return c.queue.Stats(c.ending) })
 	})
 }
 

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,10 +14,14 @@ import (
 
 // A crawl is the state of one run of a mirror. All visits share it.
 type crawl struct {
-	o         Options
-	archive   *archive.Archive
-	queue     frontier.Frontier // URLs to visit
-	started   time.Time
+	o       Options
+	archive *archive.Archive
+	queue   frontier.Frontier // URLs to visit
+	started time.Time
+
+	ending     context.Context // ends some time after the cancellation of the run
+	stopEnding func()          // ends it immediately
+
 	runNumber int64
 	newRun    bool // if false, an earlier process started the run
 

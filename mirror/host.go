@@ -99,7 +99,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	if errors.Is(err, frontier.ErrFenced) {
 		return c.loseLease(l)
 	}
-	released := c.queue.Release(context.WithoutCancel(ctx), l, h.nextRequest())
+	released := c.queue.Release(c.ending, l, h.nextRequest())
 	if errors.Is(released, frontier.ErrFenced) {
 		released = c.loseLease(l)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
@@ -33,15 +34,28 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		return Summary{}, err
 	}
 	o.Monitor.attach(c)
+	defer c.stopEnding()
 	err = archive.Classify(c.execute(ctx))
 	o.Monitor.attach(nil)
 	if c.runNumber > 0 {
-		err = archive.JoinDistinct(err, c.archive.Seal(ctx))
+		err = archive.JoinDistinct(err, c.archive.Seal(c.ending))
 	}
-	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
+	if s, e := c.queue.Stats(c.ending); e == nil {
 		c.report.setPending(s)
 	}
 	return c.report.summary, archive.JoinDistinct(err, c.archive.Close())
+}
+
+// endTime is the time after the cancellation of a run in which it can complete
+// its commits and release its hosts. If a database does not respond, the leases
+// of the hosts end later, and the next run visits the URLs again.
+const endTime = time.Second
+
+// newEnding returns a context that ends endTime after ctx.
+func newEnding(ctx context.Context) (ending context.Context, stop func()) {
+	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	remove := context.AfterFunc(ctx, func() { time.AfterFunc(endTime, cancel) })
+	return ending, func() { remove(); cancel() }
 }
 
 // newCrawl opens the archive in Options.Dir and returns the state of a run.
@@ -78,6 +92,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		report: report{log: o.Logger, now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits, o.Frontier != ""), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
+	c.ending, c.stopEnding = newEnding(ctx)
 	c.robots.stored = c.storedRobotsExchange
 	c.o.Client = o.Client.With(c.politeness()...)
 	for _, cut := range truncated {
@@ -113,7 +128,7 @@ func (c *crawl) execute(ctx context.Context) error {
 		err = archive.JoinDistinct(err, c.finishUploads(active))
 	}
 	err = archive.JoinDistinct(err, stopUploads())
-	if s, e := c.queue.Stats(context.WithoutCancel(ctx)); e == nil {
+	if s, e := c.queue.Stats(c.ending); e == nil {
 		c.report.setPending(s)
 	}
 	c.countExcluded(ctx)

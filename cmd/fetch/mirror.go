@@ -223,6 +223,9 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.Frontier != "" {
+		c.interrupts.setGrace(sharedGrace)
+	}
 	sum, err := mirror.Run(ctx, o)
 	stopMetrics()
 	report.closeProgress()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -73,6 +74,10 @@ func frontierPlace(args []string, flag string) (dir, dsn string, err error) {
 	}
 	return "", dsn, nil
 }
+
+// sharedGrace is the time after a signal in which a worker can end the run while
+// its database does not respond.
+const sharedGrace = 2 * time.Second
 
 // ownFlags lists the flags that each worker of a shared crawl sets for itself.
 // They are not read from the stored settings of the crawl.

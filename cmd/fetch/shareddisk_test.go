@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/peer"
@@ -52,4 +53,44 @@ func TestFullDiskOfDatabase(t *testing.T) {
 	})
 	c.checkPoliteness(t)
 	c.check(t)
+}
+
+// TestTerminatedInOutage ends a worker while its database is down. The worker must
+// report the end of the run, and continue without loss when the database is up.
+func TestTerminatedInOutage(t *testing.T) {
+	t.Parallel()
+	c := newSharedCrawl(t, 2, 60)
+	w := c.one()
+	w.command = verbose(w.command, "--log-json")
+	events := make(chan func(), 1)
+	c.onRequest(func(served int) {
+		if served == 60 {
+			events <- c.db.Stop
+		}
+	})
+	w.heard = func(out string) {
+		if strings.Contains(out, "the database is unavailable") {
+			w.signal(syscall.SIGTERM)
+		}
+	}
+	c.run(events, func(w *sharedWorker, out string, err error) {
+		if code := w.cmd.ProcessState.ExitCode(); code != 143 || !strings.Contains(out, `"run ended"`) || !strings.Contains(out, `"exit":143`) {
+			t.Errorf("exit code %d, %s; want 143 and the end of the run", code, out)
+		}
+	})
+	c.db.Restart()
+	w.heard = nil
+	if out, err := w.work(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	c.check(t)
+}
+
+// verbose returns the command of a worker without --silent and with another flag.
+func verbose(command func() *exec.Cmd, flag string) func() *exec.Cmd {
+	return func() *exec.Cmd {
+		cmd := command()
+		cmd.Args = append(slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "--silent" }), flag)
+		return cmd
+	}
 }

@@ -38,15 +38,25 @@ type Entry struct {
 //
 // Commit calls committed after the transaction. An error after the transaction
 // loses no data, because the next Open moves the remaining files. Cancellation
-// of ctx does not interrupt Commit.
+// of ctx does not interrupt Commit, except while the database of a shared crawl
+// is unavailable. The result of the transaction is then unknown, and the next
+// Open removes the records that it has not committed.
 func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, committed func()) error {
-	ctx = context.WithoutCancel(ctx) // a commit must not be interrupted
+	if a.options.Shared == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
 	a.commits.Lock()
 	defer a.commits.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Classify(err)
+	}
 	c := &commit{a: a, ctx: ctx, batch: batch, files: make([]*tree.File, len(batch))}
 	err := c.write()
 	if err == nil {
 		err = a.frontier.Complete(ctx, l, c.results(), a.warcEnds())
+		if err != nil && ctx.Err() != nil && a.records != nil {
+			return JoinDistinct(Classify(err), a.records.abandon())
+		}
 	}
 	if err != nil {
 		return JoinDistinct(Classify(err), c.rollback())

@@ -25,9 +25,12 @@ func (a *Archive) Derive(ctx context.Context, mail *Mail) error {
 
 // Seal writes the manifest and stores its digest and a digest of all rows in the
 // database. It must be called after the last change of the archive in a run.
-// Verify then finds any change of the database and of the files.
+// Verify then finds any change of the database and of the files. Cancellation of
+// ctx interrupts Seal only in a shared crawl, whose database may be unavailable.
 func (a *Archive) Seal(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
+	if a.options.Shared == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
 	err := a.journal.flush()
 	if err == nil {
 		err = a.seal(ctx, func(name string) bool {

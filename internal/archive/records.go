@@ -189,11 +189,19 @@ func (r *records) rewind() (err error) {
 	}
 	clear(r.ends)
 	r.index.complete = false // the index contains lines of removed records
-	if err != nil {          // the next run truncates the file
-		err = errors.Join(err, r.w.Abandon())
-		r.current = ""
+	if err != nil {
+		err = errors.Join(err, r.abandon())
 	}
 	return err
+}
+
+// abandon closes the current WARC file without the records of the current batch.
+// The next run removes those that were not committed.
+func (r *records) abandon() error {
+	clear(r.ends)
+	r.index.complete = false
+	r.current = ""
+	return r.w.Abandon()
 }
 
 // markCommitted stores the new sizes of the WARC files after a transaction. If
