@@ -8,6 +8,10 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
+// minText is the number of decoded bytes that prove a document to be Brotli
+// data. A few random bytes are often a valid start of such data.
+const minText = 32
+
 // Detect returns the content coding of a document that begins with start: gzip,
 // zstd, br, or "" for none. Some servers compress documents without a
 // Content-Encoding field, and stored files have no fields. Brotli data has no
@@ -25,7 +29,7 @@ func Detect(start []byte) string {
 	text := make([]byte, 512)
 	n, err := io.ReadFull(brotli.NewReader(bytes.NewReader(start)), text)
 	truncated := err == nil || errors.Is(err, io.ErrUnexpectedEOF)
-	if n == 0 || !truncated || !isText(text[:n]) {
+	if n < minText || !truncated || !isText(text[:n]) {
 		return ""
 	}
 	return "br"

@@ -89,6 +89,7 @@ func FuzzHTML(f *testing.F) {
 
 func FuzzCSS(f *testing.F) {
 	addSeeds(f, ".css")
+	f.Add([]byte("00\x120")) // the start of valid Brotli data
 	f.Fuzz(func(t *testing.T, body []byte) { checkRewrite(t, "text/css", body, 0) })
 }
 
