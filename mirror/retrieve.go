@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/exchange"
 	"github.com/anyurl/fetch/internal/frontier"
@@ -127,7 +128,10 @@ func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
 	v.recorder, v.requested = c.newRecorder(v.scheme), true
-	req.Trace = v.recorder.Trace()
+	// Only the requests of visits have a Trace.
+	if req.Trace = v.recorder.Trace(); req.Trace == nil {
+		req.Trace = &trace.Trace{}
+	}
 	c.restoreMark(v)
 	part, err := c.openPart(v, req)
 	if err != nil {

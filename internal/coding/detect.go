@@ -10,7 +10,7 @@ import (
 
 // minText is the number of decoded bytes that prove a document to be Brotli
 // data. A few random bytes are often a valid start of such data.
-const minText = 32
+const minText = 16
 
 // Detect returns the content coding of a document that begins with start: gzip,
 // zstd, br, or "" for none. Some servers compress documents without a
