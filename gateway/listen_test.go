@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,9 +14,10 @@ import (
 // largeSize is larger than the buffers of a connection.
 const largeSize = 64 << 20
 
-// TestShutdown stops the server during a response. The response is complete, and
-// the server accepts no new connection.
-func TestShutdown(t *testing.T) {
+// listenLocal opens a listener on a loopback address for a parallel test. It
+// skips the test in short mode.
+func listenLocal(t *testing.T) net.Listener {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
@@ -24,6 +26,13 @@ func TestShutdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+// TestShutdown stops the server during a response. The response is complete, and
+// the server accepts no new connection.
+func TestShutdown(t *testing.T) {
+	l := listenLocal(t)
 	h := newHandler(t, func(o *Options) {
 		large := ok("application/octet-stream", strings.Repeat("x", largeSize))
 		o.Address = l.Addr()
@@ -79,14 +88,7 @@ func TestMaxRequests(t *testing.T) {
 // TestDamaged checks that the client of a damaged capture receives the bytes
 // before the damage, and notices that the body is incomplete.
 func TestDamaged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server")
-	}
-	t.Parallel()
-	l, err := Listen("localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listenLocal(t)
 	short := func(media string) string {
 		return "HTTP/1.1 200 OK\r\nContent-Type: " + media + "\r\nContent-Length: 100\r\n\r\nshort"
 	}

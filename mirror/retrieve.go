@@ -128,7 +128,8 @@ func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
 	v.recorder, v.requested = c.newRecorder(v.scheme), true
-	// Only the requests of visits have a Trace.
+	// The Trace distinguishes this request from requests for the rules of a
+	// robots.txt, which have none.
 	if req.Trace = v.recorder.Trace(); req.Trace == nil {
 		req.Trace = &trace.Trace{}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// minText is the number of decoded bytes that prove a document to be Brotli
-// data. A few random bytes are often a valid start of such data.
+// minText is the minimum number of decoded bytes of a document that Detect
+// recognizes as Brotli. A few other bytes are often valid Brotli data too.
 const minText = 16
 
 // Detect returns the content coding of a document that begins with start: gzip,
