@@ -124,7 +124,7 @@ func (r *Response) checkListing() error {
 	case r.Kind == Unknown:
 		return Unsupported.Errorf("not a listing")
 	case r.Kind != Menu:
-		return Unsupported.Errorf("not a listing: the kind of the object is %s", r.Kind)
+		return Unsupported.Errorf("the object is not a listing (its kind: %s)", r.Kind)
 	case r.menu == nil:
 		return Unsupported.Errorf("the scheme has no function that parses listings")
 	case r.listed:
