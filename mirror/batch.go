@@ -13,30 +13,21 @@ import (
 // more items of this host from the frontier. It runs in its own goroutine. A
 // host has at most one running batch.
 type batch struct {
-	c      *crawl
-	lease  *frontier.Lease
+	h      *hostWorker
 	visits []*visit
-	claim  int // number of items to claim
-	ended  chan struct{}
+	claim  int           // number of items to claim
+	ended  chan struct{} // closed when the batch has ended
 
 	claimed []frontier.Item
 	err     error
 }
 
-// done returns a channel that is closed when the batch has ended. If b is nil,
-// the channel is never closed.
-func (b *batch) done() <-chan struct{} {
-	if b == nil {
-		return nil
-	}
-	return b.ended
-}
-
 func (b *batch) run(ctx context.Context) {
 	defer close(b.ended)
 	if b.store(ctx); b.err == nil && b.claim > 0 {
-		b.claimed, b.err = b.c.queue.ClaimMore(ctx, b.lease, b.claim)
+		b.claimed, b.err = b.h.c.queue.ClaimMore(ctx, b.h.lease, b.claim)
 	}
+	b.h.endBatch(ctx, b)
 }
 
 // store commits the visits of the batch and releases their memory.
@@ -44,15 +35,16 @@ func (b *batch) store(ctx context.Context) {
 	if len(b.visits) == 0 {
 		return
 	}
-	b.err = b.c.commit(b.lease, b.visits)
+	c := b.h.c
+	b.err = c.commit(b.h.lease, b.visits)
 	for _, v := range b.visits {
 		v.free()
 	}
 	if b.err == nil {
-		b.err = b.c.checkLimits(ctx)
+		b.err = c.checkLimits(ctx)
 	}
 	if b.err == nil {
-		b.err = b.c.checkSpace()
+		b.err = c.checkSpace()
 	}
 }
 

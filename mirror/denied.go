@@ -80,9 +80,10 @@ func (c *crawl) leavesHosts() (some bool) {
 }
 
 // leaveHost ends the visits to the host of v, whose item remains pending for
-// another worker. This process does not claim the host again.
+// another worker. This process does not claim the host again. The caller holds
+// h.mu.
 func (h *hostWorker) leaveHost(v *visit) {
-	h.queue, h.paused = nil, true
+	h.pause()
 	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); known {
 		return
 	}

@@ -27,31 +27,32 @@ const (
 // Other workers can then claim the host, for example after a crash.
 const leaseDuration = time.Minute
 
-// A hostWorker visits the URLs of one host under a lease. The goroutine of the
-// method work owns the fields that mu does not guard. While a batch runs, the
-// batch owns the lease.
+// A hostWorker visits the URLs of one host under a lease. Each connection has a
+// goroutine that takes an item, visits its URL and adds the visit to the next
+// batch. While a batch runs, the batch owns the lease.
 type hostWorker struct {
 	c       *crawl
 	lease   *frontier.Lease
-	queue   []frontier.Item
-	todo    chan frontier.Item
-	results chan *visit
+	flush   *time.Timer
+	ended   chan struct{}             // closed when no items are left, or after the first error
+	expires atomic.Pointer[time.Time] // end of the lease by the local clock
 
+	mu            sync.Mutex // guards the following fields
+	changed       sync.Cond  // signals that items are available, or that the visits have ended
+	queue         []frontier.Item
 	inFlight      int // number of visits that have not ended
 	visits        []*visit
-	bytes         int64
-	flushDue      bool                      // if true, the oldest visit is older than batchAge
-	batch         *batch                    // nil if no batch runs
-	expires       atomic.Pointer[time.Time] // end of the lease by the local clock
-	frontierEmpty bool                      // if true, the last claim returned no items, and no visit was committed since
-	paused        bool                      // if true, the host gets no more requests under this lease
+	bytes         int64  // sizes of visits
+	flushDue      bool   // if true, the oldest visit is older than batchAge
+	batch         *batch // nil if no batch runs
+	frontierEmpty bool   // if true, the last claim returned no items, and no visit was committed since
+	paused        bool   // if true, the host gets no more requests under this lease
+	over          bool   // if true, ended is closed
+	discard       bool   // if true, visits that end are discarded
+	err           error  // first error
 
-	stopping chan struct{} // closed by stop
-
-	mu         sync.Mutex // guards the following fields
-	stopped    bool
-	turns      map[*turn]struct{} // turns of the visits that have not ended
-	crawlDelay time.Duration      // longest Crawl-delay of the host under this lease
+	turns      []*turn       // a turn for each connection
+	crawlDelay time.Duration // longest Crawl-delay of the host under this lease
 }
 
 // visitHost visits the URLs of the leased host and commits the visits in
@@ -63,36 +64,25 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	c.logLease(l)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h := &hostWorker{
-		c: c, lease: l, queue: l.Items,
-		todo: make(chan frontier.Item), results: make(chan *visit, batchSize),
-		stopping: make(chan struct{}), turns: map[*turn]struct{}{},
-	}
+	h := c.newHostWorker(l)
+	h.flush = time.AfterFunc(batchAge, func() { h.flushVisits(ctx) })
+	defer h.flush.Stop()
 	c.visited.Store(l.Host, h)
 	defer c.visited.Delete(l.Host)
 	h.setExpiry(claimed)
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.connections(l.Host) {
-		workers.Go(func() {
-			for it := range h.todo {
-				h.results <- h.visit(visits, it)
-			}
-		})
+		t := h.newTurn(visits)
+		workers.Go(func() { h.visitItems(ctx, t) })
 	}
 	workers.Go(func() { h.extendLease(visits, *l, cancel) })
-	err := h.work(ctx)
+	err := h.wait(ctx)
 	if err != nil {
 		err = h.finish(ctx, err)
 	}
 	stop()
-	close(h.todo)
-	go func() { workers.Wait(); close(h.results) }()
-	for v := range h.results { // discarded after an error or a cancellation; the items remain pending
-		if v != nil {
-			v.free()
-		}
-	}
+	workers.Wait()
 	if c.archive.Uploads() && errors.Is(err, fetch.DiskFull) {
 		err = c.pauseFull(err) // the items remain pending
 	}
@@ -104,6 +94,12 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 		released = c.loseLease(l)
 	}
 	return archive.JoinDistinct(err, released)
+}
+
+func (c *crawl) newHostWorker(l *frontier.Lease) *hostWorker {
+	h := &hostWorker{c: c, lease: l, queue: l.Items, ended: make(chan struct{})}
+	h.changed.L = &h.mu
+	return h
 }
 
 // loseLease counts and logs a lease that another worker has taken over. It
@@ -169,154 +165,4 @@ func privateHost(host string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast())
-}
-
-func (h *hostWorker) work(ctx context.Context) error {
-	flush := time.NewTimer(batchAge)
-	defer flush.Stop()
-	stopping := h.stopping
-	for {
-		h.startBatch(ctx)
-		if h.batch == nil && h.idle() && len(h.visits) == 0 {
-			return nil
-		}
-		todo, done, next := h.todo, h.results, frontier.Item{}
-		if len(h.queue) > 0 {
-			next = h.queue[0]
-		} else {
-			todo = nil
-		}
-		if h.full() { // wait until the batch has ended
-			done = nil
-		}
-		select {
-		case todo <- next:
-			h.queue = h.queue[1:]
-			h.inFlight++
-		case v := <-done:
-			h.inFlight--
-			if err := h.collect(ctx, v, flush); err != nil {
-				return err
-			}
-		case <-h.batch.done():
-			if err := h.endBatch(); err != nil {
-				return err
-			}
-		case <-flush.C:
-			h.flushDue = true
-		case <-stopping:
-			h.queue, h.paused, stopping = nil, true, nil // queued items remain pending
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// idle reports whether no items are queued and no visits are running.
-func (h *hostWorker) idle() bool { return len(h.queue) == 0 && h.inFlight == 0 }
-
-func (h *hostWorker) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
-
-// collect adds a completed visit to the next batch. If the visit failed because
-// of an outage of the server, collect pauses the host.
-func (h *hostWorker) collect(ctx context.Context, v *visit, flush *time.Timer) error {
-	switch {
-	case v == nil:
-		return context.Cause(ctx)
-	case v.localFailure: // the item remains pending, because the error has a local cause
-		v.free()
-		return v.err
-	case v.left:
-		v.free()
-		h.leaveHost(v)
-		return nil
-	}
-	reason, err := h.c.tally.count(v)
-	if err != nil {
-		v.free()
-		return err
-	}
-	if reason != "" {
-		v.free()
-		v.exclude(reason)
-	}
-	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
-		if err := h.c.queue.BlockHost(ctx, h.lease.Host, h.c.databaseTime(until)); err != nil {
-			v.free()
-			return err
-		}
-		h.c.logPause(v, until)
-		h.queue, h.paused = nil, true // queued items remain pending
-		if v.state == frontier.Pending {
-			v.retry = until.Add(time.Second) // visit other items first, because this item may be the cause
-		}
-	}
-	if len(h.visits) == 0 {
-		flush.Reset(batchAge)
-		h.flushDue = false
-	}
-	h.visits = append(h.visits, v)
-	h.bytes += v.size
-	return nil
-}
-
-// finish commits the collected visits when the run ends. The parameter cause is
-// the error that ends the run.
-func (h *hostWorker) finish(ctx context.Context, cause error) error {
-	if h.batch != nil {
-		<-h.batch.done()
-		cause = archive.JoinDistinct(cause, h.endBatch())
-	}
-	b := h.newBatch()
-	b.store(ctx)
-	return archive.JoinDistinct(cause, b.err)
-}
-
-// newBatch moves the collected visits into a new batch.
-func (h *hostWorker) newBatch() *batch {
-	b := &batch{c: h.c, lease: h.lease, visits: h.visits, ended: make(chan struct{})}
-	h.visits, h.bytes, h.flushDue = nil, 0, false
-	return b
-}
-
-// startBatch starts a batch in four cases: enough visits are collected, the
-// oldest visit is due, no more visits are expected, or the queue is short.
-func (h *hostWorker) startBatch(ctx context.Context) {
-	if h.batch != nil || ctx.Err() != nil {
-		return
-	}
-	if !h.paused && !h.c.mayClaim() {
-		h.queue, h.paused = nil, true // queued items remain pending
-	}
-	due := len(h.visits) > 0 && (h.full() || h.flushDue || h.idle())
-	hungry := len(h.queue) <= claimSize/2 && !h.paused
-	if !due && (!hungry || h.frontierEmpty) {
-		return
-	}
-	b := &batch{c: h.c, lease: h.lease, ended: make(chan struct{})}
-	if due {
-		b = h.newBatch()
-	}
-	if hungry {
-		b.claim = claimSize - len(h.queue)
-	}
-	h.batch = b
-	go b.run(ctx)
-}
-
-// endBatch queues the items that the ended batch has claimed, and returns the
-// error of the batch.
-func (h *hostWorker) endBatch() error {
-	b := h.batch
-	h.batch = nil
-	switch {
-	case b.claim > 0:
-		h.frontierEmpty = len(b.claimed) == 0
-	case len(b.visits) > 0:
-		h.frontierEmpty = false
-	}
-	if !h.paused {
-		h.queue = append(h.queue, b.claimed...)
-	}
-	return b.err
 }

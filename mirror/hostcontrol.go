@@ -55,37 +55,32 @@ func (h *hostWorker) differs(now frontier.HostControl) bool {
 func (h *hostWorker) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stopped {
-		return
-	}
-	h.stopped = true
-	close(h.stopping)
-	for t := range h.turns {
+	h.pause()
+	for _, t := range h.turns {
 		t.stop()
 	}
 }
 
-// visit visits the URL of one item. It returns nil if the item remains pending.
-func (h *hostWorker) visit(ctx context.Context, it frontier.Item) *visit {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	t := &turn{cancel: cancel}
+// newTurn returns the turn of a new connection, whose visits end with ctx.
+func (h *hostWorker) newTurn(ctx context.Context) *turn {
+	t := &turn{}
+	ctx, t.cancel = context.WithCancel(ctx)
+	t.visits = context.WithValue(ctx, turnKey{}, t)
 	h.mu.Lock()
-	stopped := h.stopped
-	h.turns[t] = struct{}{}
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.turns, t)
-	}()
+	defer h.mu.Unlock()
+	h.turns = append(h.turns, t)
+	return t
+}
+
+// visit visits the URL of one item. It returns nil if the item remains pending.
+func (h *hostWorker) visit(t *turn, it frontier.Item) *visit {
 	switch {
-	case stopped || h.expired():
+	case !t.begin() || h.expired():
 		return nil
 	case h.lease.Control.Excluded:
 		return h.c.newVisit(it).exclude(frontier.NoteExcludedHost)
 	}
-	return h.c.visitItem(context.WithValue(ctx, turnKey{}, t), it)
+	return h.c.visitItem(t.visits, it)
 }
 
 // delayOf returns the minimum time between two requests to the host of req. It

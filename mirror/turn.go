@@ -7,19 +7,29 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// A turn is the permission of one visit to send requests. After stop, the visit
-// sends no further request. A request that is under way is completed.
+// A turn is the permission of the visits of one connection to send requests.
+// After stop, the visits send no further request. A request that is under way is
+// completed.
 type turn struct {
-	cancel context.CancelFunc // ends the visit
+	visits context.Context    // context of the visits, which contains the turn
+	cancel context.CancelFunc // ends the current visit, and all later visits
 
 	mu       sync.Mutex
 	requests int  // number of requests that are under way
-	stopped  bool // if true, the visit sends no further request
-	answered bool // if true, the response to the URL of the visit has arrived
+	stopped  bool // if true, no further request is sent
+	answered bool // if true, the response to the URL of the current visit has arrived
 }
 
 // turnKey is the key of the turn in the context of a visit.
 type turnKey struct{}
+
+// begin starts a visit. It returns false if the visits were stopped.
+func (t *turn) begin() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answered = false
+	return !t.stopped
+}
 
 // stop ends the visit, unless a request is under way or the visit already
 // processes its response.
