@@ -204,9 +204,13 @@ func surtPath(path string) string {
 // occur in set.
 func escape(s, set string) string {
 	const hex = "0123456789ABCDEF"
+	escapes := func(c byte) bool { return c < ' ' || c >= 0x7f || strings.IndexByte(set, c) >= 0 }
+	if !slices.ContainsFunc([]byte(s), escapes) {
+		return s
+	}
 	var b strings.Builder
 	for _, c := range []byte(s) {
-		if c < ' ' || c >= 0x7f || strings.IndexByte(set, c) >= 0 {
+		if escapes(c) {
 			b.WriteString(string([]byte{'%', hex[c>>4], hex[c&15]}))
 		} else {
 			b.WriteByte(c)

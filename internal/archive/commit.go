@@ -210,6 +210,7 @@ func (c *commit) findDuplicates() (map[[32]byte]frontier.Capture, error) {
 	var digests [][32]byte
 	for _, e := range c.batch {
 		switch last := e.Result.Item.LastCapture; {
+		case c.a.refersToLast(&e):
 		case e.Unchanged && last != nil:
 			digests = append(digests, last.Digest)
 		case e.Body != nil && (e.Size >= minRevisit || e.SameContent):
@@ -275,6 +276,9 @@ func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
 // intact record, or nil.
 func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture) *frontier.Capture {
 	digest, last := e.Digest, e.Result.Item.LastCapture
+	if c.a.refersToLast(e) {
+		return last
+	}
 	if e.Unchanged && last != nil {
 		digest = last.Digest
 	}
@@ -287,6 +291,13 @@ func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture)
 		return c.a.originalOf(last)
 	}
 	return nil
+}
+
+// refersToLast reports whether e has no content and the last record of its URL
+// contains the content. No other record needs to be found then.
+func (a *Archive) refersToLast(e *Entry) bool {
+	last := e.Result.Item.LastCapture
+	return e.Unchanged && last != nil && last.Checksum != 0 && a.uploads == nil && a.isUsable(e, last)
 }
 
 // isUsable reports whether e may be recorded as a revisit of duplicate.

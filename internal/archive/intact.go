@@ -132,7 +132,18 @@ func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
 	if err != nil || crc32.ChecksumIEEE(v.bytes) != c.Checksum {
 		return false
 	}
-	h := v.Header(bytes.NewReader(v.bytes), 0)
+	return v.describes(c, min(len(v.bytes), headerStart)) || v.describes(c, len(v.bytes))
+}
+
+// headerStart is a number of bytes that usually contain the header of a
+// compressed record. From a truncated record, the decompressor returns the
+// header without decompressing the complete record first.
+const headerStart = 768
+
+// describes reports whether the first n bytes contain a record header that
+// describes c.
+func (v *recordVerifier) describes(c *frontier.Capture, n int) bool {
+	h := v.Header(bytes.NewReader(v.bytes[:n]), 0)
 	return h != nil && describes(c, h)
 }
 
