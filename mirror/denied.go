@@ -17,6 +17,9 @@ import (
 // URLs of the same servers.
 var ErrDenied = fetch.BadAddress.Errorf("the policy denies all hosts that have pending URLs; they remain pending for other workers")
 
+var errManyDenied = fetch.BadAddress.Errorf("the policy denies more than %d hosts of this crawl; "+
+	"start the worker with the URLs of its private servers", postgres.MaxSkipped)
+
 // recordedSeeds contains the seeds of a crawl that its database records. Other
 // workers may have got them from the user. It is safe for concurrent use.
 type recordedSeeds struct {
@@ -82,14 +85,17 @@ func (c *crawl) leavesHosts() (some bool) {
 // leaveHost ends the visits to the host of v, whose item remains pending for
 // another worker. This process does not claim the host again. The caller holds
 // h.mu.
-func (h *hostWorker) leaveHost(v *visit) {
+func (h *hostWorker) leaveHost(v *visit) error {
 	h.pause()
 	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); known {
-		return
+		return nil
 	}
-	postgres.Skip(h.c.queue, h.lease.Host)
+	if !postgres.Skip(h.c.queue, h.lease.Host) {
+		return errManyDenied
+	}
 	h.c.o.Logger.Warn("the policy denies a host; its URLs remain pending for workers whose command contains this URL",
 		"url", h.c.recorded.trustedBy(v))
+	return nil
 }
 
 // recordSeeds adds the seeds of this command to those that the database of a

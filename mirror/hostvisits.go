@@ -121,8 +121,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit) error {
 		return v.err
 	case v.left:
 		v.free()
-		h.leaveHost(v)
-		return nil
+		return h.leaveHost(v)
 	}
 	reason, err := h.c.tally.count(v)
 	if err != nil {

@@ -7,13 +7,17 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
+// MaxSkipped is the maximum number of hosts that Skip adds. Each claim sends
+// their names to the database.
+const MaxSkipped = 1000
+
 // Skip makes Claim of f return no leases of a host. Other workers can still
-// claim the host. Stats.Open of f does not count the host. Skip has no effect if
-// f does not belong to this package.
-func Skip(f frontier.Frontier, host string) {
-	if e, ok := f.(*engine); ok {
-		e.skipped.add(host)
-	}
+// claim the host. Stats.Open of f does not count the host. Skip returns false if
+// MaxSkipped other hosts are skipped already. It has no effect if f does not
+// belong to this package.
+func Skip(f frontier.Frontier, host string) bool {
+	e, ok := f.(*engine)
+	return !ok || e.skipped.add(host)
 }
 
 // skippedHosts is a set of hosts that is safe for concurrent use.
@@ -22,12 +26,18 @@ type skippedHosts struct {
 	list []string
 }
 
-func (s *skippedHosts) add(host string) {
+// add adds host to the set and reports whether the set contains it.
+func (s *skippedHosts) add(host string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.list, host) {
-		s.list = append(s.list, host)
+	switch {
+	case slices.Contains(s.list, host):
+		return true
+	case len(s.list) == MaxSkipped:
+		return false
 	}
+	s.list = append(s.list, host)
+	return true
 }
 
 // names returns the hosts. The result is not nil, because nil would become null.
