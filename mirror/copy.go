@@ -32,7 +32,7 @@ type Copied struct {
 	Files   int    `json:"files"`   // WARC files of the worker
 	Renamed string `json:"renamed"` // new name of fetch.db
 
-	// Unstored is true if the copied crawl contains no settings, because the
+	// Unstored is true if the settings of the crawl were not copied, because the
 	// archive has no options.json. Each worker must then be started with the
 	// URLs and settings of the crawl.
 	Unstored bool `json:"unstored,omitempty"`

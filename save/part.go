@@ -31,7 +31,7 @@ func partPath(path string) string {
 }
 
 // shorten cuts a name to at most limit bytes and does not split a UTF-8
-// character. The result ends in the string mark and a digest of the complete
+// character. The result ends with the value of mark and a digest of the complete
 // name.
 func shorten(name string, limit int, mark string) string {
 	sum := sha256.Sum256([]byte(name))

@@ -76,8 +76,8 @@ func (s *streams) printVerbose(lines ...string) {
 	s.stderr.Write(all.Bytes())
 }
 
-// trace returns a Trace that prints the notes of requests. If -v is set, it also
-// prints the details.
+// trace returns a Trace that prints the notes about each request. If -v is set,
+// it also prints the details.
 func (s *streams) trace() *trace.Trace {
 	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
 	switch {

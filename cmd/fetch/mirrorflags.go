@@ -291,7 +291,7 @@ func (f *updateFlags) register(s *options.Set) {
 	f.maxDelete, f.maxLost = 0.1, 0.1
 	p := s.Own("Updates")
 	p.BoolVar(&f.delete, "delete", false, "move files that were deleted on the server to attic/")
-	p.Var(&f.maxDelete, "max-delete", "with --delete, move no files if more than `SHARE` are affected")
+	p.Var(&f.maxDelete, "max-delete", "with --delete, keep all files if more than `SHARE` would move")
 	p.Var(&f.maxLost, "max-lost", "change nothing if more than `SHARE` of the records is missing")
 	p.BoolVar(&f.recheck, "recheck", false, "verify archived objects, and request them even if listings show no change")
 }

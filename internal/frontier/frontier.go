@@ -275,9 +275,9 @@ type Frontier interface {
 
 	// Control changes the settings of a host in one transaction. If change sets
 	// Excluded, the pending items of the host get the state Excluded, and
-	// Control returns their number. An unknown host is an error that wraps
-	// ErrUnknownHost. Leases of the host remain valid, so the worker of a lease
-	// must compare its settings with those of Controls.
+	// Control returns their number. If the host is unknown, Control returns an
+	// error that wraps ErrUnknownHost. Leases of the host remain valid, so the
+	// worker of a lease must compare its settings with those of Controls.
 	Control(ctx context.Context, host string, change func(*HostControl)) (excluded int64, err error)
 
 	// Controls returns the settings of the given hosts, or of all hosts if the

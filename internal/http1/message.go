@@ -94,9 +94,9 @@ func (m *Message) nextChunk(p []byte) (n int, payload []byte) {
 	return n, payload
 }
 
-// End returns the end of the payload, which Next held back because it could
-// have been an incomplete chunk size. The caller must call End after the last
-// byte of the message.
+// End returns the last bytes of the payload that Next has not returned. Next
+// keeps bytes that could be an incomplete chunk size. The caller must call End
+// after the last byte of the message.
 func (m *Message) End() []byte {
 	if m.state != atChunks || m.chunks.sizeSeen || len(m.chunks.line) == 0 {
 		return nil

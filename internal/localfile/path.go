@@ -63,7 +63,7 @@ func (p Place) WithoutFirst(name string) Place {
 	return p
 }
 
-// Below returns p with the host of the URL as its first segment.
+// Below returns the place in the directory host that has the path of p.
 func (p Place) Below(host string) Place {
 	p.names, p.host = append([]string{host}, p.names...), true
 	return p

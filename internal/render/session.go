@@ -15,7 +15,8 @@ type sessionPage struct {
 	Link                  template.URL // link that opens the browser's program for the scheme, or ""
 }
 
-// session writes the page of a URL that opens an interactive session.
+// session writes a page that describes an interactive session. The URL of v
+// names the session.
 func (v *View) session(w io.Writer) error {
 	u := v.URL
 	p := u.Parts()

@@ -89,9 +89,10 @@ func (l *Lease[S]) Body(r io.Reader, fault func(error) error) *Body {
 	return &Body{Reader: r, fault: fault, ended: l.Ended, End: l.End}
 }
 
-// A Body is a response body that ends a [Lease]. At io.EOF, the session returns
-// to the Pool. The session is aborted after any other error, or if the Body is
-// closed before io.EOF.
+// A Body is the body of a response. When the Body was read or closed, it ends
+// the [Lease] of the session. At io.EOF, the session returns to the Pool. The
+// session is aborted after any other error, or if the Body is closed before
+// io.EOF.
 type Body struct {
 	Reader io.Reader // nil for an empty body
 	End    func(complete bool)

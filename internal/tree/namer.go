@@ -17,9 +17,9 @@ type Want struct {
 	Menu bool // if true, the object is a listing (fetch.Menu)
 }
 
-// An Assigned contains the path of a URL and the names that the caller must
-// store as reserved for the URL. Two Assigned values can contain the same
-// directory.
+// An Assigned contains the path that was assigned to a URL. It also contains
+// the names that the URL reserves, which the caller must store. Two Assigned
+// values can contain the same directory.
 type Assigned struct {
 	Path   string
 	Claims []frontier.Name
@@ -172,9 +172,9 @@ func (b *batch) lookup(ctx context.Context) error {
 	return err
 }
 
-// owner returns the owner of a name. The result recorded is true if the owner
-// is in the database. If the name was not looked up, owner returns it as free
-// and adds it to the unresolved names.
+// owner returns the key of the URL that owns a name, if the name is taken. The
+// result recorded reports whether the database contains this owner. If the name
+// was not looked up, owner adds it to the unresolved names and returns false.
 func (b *batch) owner(folded string) (key frontier.Key, taken, recorded bool) {
 	if p, ok := b.namer.pending[folded]; ok {
 		return p.key, true, false

@@ -131,7 +131,7 @@ func (a attributes) time() time.Time {
 }
 
 // media returns the media type of the item if it has exactly one view, and
-// otherwise "". The sizes of views are ignored because they are approximate.
+// otherwise "".
 func (a attributes) media() string {
 	if v := a.views(); len(v) == 1 {
 		return v[0].media

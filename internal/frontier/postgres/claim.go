@@ -92,8 +92,9 @@ func queueReady(b *pgx.Batch, hosts []int64, n int, without []int64, add func(re
 	})
 }
 
-// claim leases hosts that this transaction has locked. If all items of a host
-// must wait, the host becomes due later, and its previous lease remains valid.
+// claim returns leases of the given hosts, which this transaction has locked. If
+// all items of a host must wait, the host gets no lease. It then becomes due
+// later, and its previous lease remains valid.
 func (t *tx) claim(hosts []int64, worker string, n int, ttl time.Duration) (ls []*frontier.Lease, err error) {
 	until := t.now + max(ttl.Microseconds(), 1)
 	leased := map[int64]bool{}

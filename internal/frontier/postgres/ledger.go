@@ -37,8 +37,8 @@ type File struct {
 var ErrOtherBytes = errors.New("the file differs from its description in the database")
 
 // A Ledger records which WARC files of a crawl are in the store. It is safe for
-// concurrent use. If the worker was abandoned, its calls return an error that
-// wraps frontier.ErrAbandoned and change nothing.
+// concurrent use. If the worker that uses the Ledger was abandoned, the methods
+// change nothing and return an error that wraps frontier.ErrAbandoned.
 type Ledger struct{ e *engine }
 
 // LedgerOf returns the Ledger of a shared frontier.
