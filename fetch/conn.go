@@ -22,6 +22,8 @@ type conn struct {
 	key   string         // pool key of the request, from grant.key
 
 	quickAck    syscall.RawConn // not nil if received data is acknowledged at once
+	blocking    *blockingRead   // not nil after SetBlockingReads
+	readers     *readers        // of the dialer
 	probe       *probe          // used by IsQuiet; nil before the first call of IsQuiet
 	buffersOnly bool            // makes Read return no data, so that IsQuiet tests only the buffers of TLS and taps
 
@@ -51,6 +53,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		acknowledge(c.quickAck)
 	}
 	c.refreshDeadline(&c.read, c.Conn.SetReadDeadline)
+	if c.blocking != nil {
+		return c.blocking.read(c.Conn, p)
+	}
 	return c.Conn.Read(p)
 }
 

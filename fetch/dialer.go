@@ -26,7 +26,8 @@ type dialer struct {
 	local    []netip.Addr // local addresses of connections, or nil
 	socket   string       // path of a Unix domain socket, or ""
 
-	noted sync.Map // ports that notePort has reported; the keys have the form "scheme port N"
+	readers readers  // for SetBlockingReads
+	noted   sync.Map // ports that notePort has reported; the keys have the form "scheme port N"
 }
 
 func newDialer(p *Policy, o Options) *dialer {
@@ -254,7 +255,7 @@ func (l *peerListener) Accept() (net.Conn, error) {
 		}
 		to, err := netip.ParseAddrPort(raw.RemoteAddr().String())
 		if err == nil && to.Addr().Unmap() == l.control.peer.Addr().Unmap() {
-			return &conn{Conn: raw, peer: to, host: l.control.host, key: l.control.key, idle: l.dialer.policy.idleTime()}, nil
+			return l.dialer.wrap(raw, to, l.control.host, l.control.key), nil
 		}
 		raw.Close()
 	}
@@ -270,7 +271,12 @@ func (l *peerListener) SetDeadline(t time.Time) error {
 }
 
 func (d *dialer) newConn(raw net.Conn, g *grant, to netip.AddrPort, host string) *conn {
-	return &conn{Conn: raw, peer: to, host: host, key: g.key(), idle: d.policy.idleTime()}
+	return d.wrap(raw, to, host, g.key())
+}
+
+// wrap returns a conn for a connection to the server at the address to.
+func (d *dialer) wrap(raw net.Conn, to netip.AddrPort, host, key string) *conn {
+	return &conn{Conn: raw, peer: to, host: host, key: key, readers: &d.readers, idle: d.policy.idleTime()}
 }
 
 func (d *dialer) proxyFor(t Target) (Proxy, error) {

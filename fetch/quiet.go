@@ -61,7 +61,7 @@ type probe struct {
 
 func newProbe(c net.Conn) *probe {
 	p := &probe{}
-	p.inspect = func(fd uintptr) { p.quiet, p.known = poll(fd) }
+	p.inspect = func(fd uintptr) { p.quiet, p.known = poll(fd, 0) }
 	if socket, ok := c.(syscall.Conn); ok {
 		p.socket, _ = socket.SyscallConn()
 	}

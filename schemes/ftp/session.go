@@ -45,6 +45,7 @@ type session struct {
 }
 
 func newSession(conn net.Conn, host string, trace *trace.Trace) *session {
+	fetch.SetBlockingReads(conn)
 	s := &session{host: host, telnet: true}
 	s.Text = sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), s)
 	return s

@@ -100,6 +100,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 		}
 		t, err := try(ctx, s, o)
 		if err == nil {
+			fetch.SetBlockingReads(t.Conn)
 			err = s.encryptData(ctx, t)
 		}
 		if err == nil {
