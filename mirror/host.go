@@ -23,6 +23,23 @@ const (
 	batchAge   = 100 * time.Millisecond
 )
 
+// maxCollected is the number of collected visits at which the connections wait
+// for the running batch. It exceeds batchSize, so that they rarely wait.
+const maxCollected = 3 * batchSize
+
+// Links are stored in small batches, so that the connections need not wait for
+// the links of many pages. If the queue is short, a batch starts when its visits
+// have found minLinks links. Each batch ends with the visit that reaches
+// maxLinks.
+const (
+	minLinks = claimSize / 4
+	maxLinks = 2 * claimSize
+)
+
+// privateConnections is the default number of connections to a host of this
+// machine or of a private network.
+const privateConnections = 4
+
 // leaseDuration is the time after which a lease expires unless it is extended.
 // Other workers can then claim the host, for example after a crash.
 const leaseDuration = time.Minute
@@ -43,6 +60,7 @@ type hostWorker struct {
 	inFlight      int // number of visits that have not ended
 	visits        []*visit
 	bytes         int64  // sizes of visits
+	found         int    // number of links that visits found
 	flushDue      bool   // if true, the oldest visit is older than batchAge
 	batch         *batch // nil if no batch runs
 	frontierEmpty bool   // if true, the last claim returned no items, and no visit was committed since
@@ -152,7 +170,7 @@ func (c *crawl) connections(host string) int {
 	case c.o.PerHost > 0:
 		return c.o.PerHost
 	case privateHost(host):
-		return 2
+		return privateConnections
 	}
 	return 1
 }

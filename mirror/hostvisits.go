@@ -31,7 +31,7 @@ func (h *hostWorker) next(ctx context.Context) (it frontier.Item, ok bool) {
 		switch {
 		case h.over:
 			return it, false
-		case len(h.queue) > 0 && !h.full():
+		case len(h.queue) > 0 && !h.overfull():
 			it, h.queue = h.queue[0], h.queue[1:]
 			h.inFlight++
 			return it, true
@@ -108,7 +108,12 @@ func (h *hostWorker) flushVisits(ctx context.Context) {
 // idle reports whether no items are queued and no visits are running.
 func (h *hostWorker) idle() bool { return len(h.queue) == 0 && h.inFlight == 0 }
 
+// full reports whether the collected visits are enough for a batch.
 func (h *hostWorker) full() bool { return len(h.visits) >= batchSize || h.bytes >= batchBytes }
+
+// overfull reports whether no further visit may start, because the collected
+// visits wait for the running batch.
+func (h *hostWorker) overfull() bool { return len(h.visits) >= maxCollected || h.bytes >= batchBytes }
 
 // collect adds a completed visit to the next batch. If the visit failed because
 // of an outage of the server, collect pauses the host. The caller holds h.mu.
@@ -149,6 +154,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit) error {
 	}
 	h.visits = append(h.visits, v)
 	h.bytes += v.size
+	h.found += len(v.children)
 	return nil
 }
 
@@ -156,7 +162,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit) error {
 // visits. The parameter cause is the error that ends the run.
 func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	h.mu.Lock()
-	running, last := h.batch, h.newBatch()
+	running, last := h.batch, h.newBatch(len(h.visits))
 	h.discard = true
 	h.mu.Unlock()
 	if running != nil {
@@ -167,15 +173,34 @@ func (h *hostWorker) finish(ctx context.Context, cause error) error {
 	return archive.JoinDistinct(cause, last.err)
 }
 
-// newBatch moves the collected visits into a new batch.
-func (h *hostWorker) newBatch() *batch {
-	b := &batch{h: h, visits: h.visits, ended: make(chan struct{})}
-	h.visits, h.bytes, h.flushDue = nil, 0, false
+// newBatch moves the first n collected visits into a new batch.
+func (h *hostWorker) newBatch(n int) *batch {
+	b := &batch{h: h, visits: h.visits[:n:n], ended: make(chan struct{})}
+	for _, v := range b.visits {
+		h.bytes -= v.size
+		h.found -= len(v.children)
+	}
+	if h.visits = h.visits[n:]; len(h.visits) == 0 {
+		h.visits, h.flushDue = nil, false
+	}
 	return b
 }
 
-// startBatch starts a batch in four cases: enough visits are collected, the
-// oldest visit is due, no more visits are expected, or the queue is short.
+// batchLength returns the number of collected visits for the next batch, which
+// is at most batchSize. The batch ends with the visit that reaches maxLinks.
+func (h *hostWorker) batchLength() int {
+	links := 0
+	for i, v := range h.visits {
+		if links += len(v.children); links >= maxLinks || i+1 == batchSize {
+			return i + 1
+		}
+	}
+	return len(h.visits)
+}
+
+// startBatch starts a batch in five cases: enough visits are collected, the
+// oldest visit is due, no more visits are expected, the queue is short and the
+// visits found many links, or the queue is short and the frontier has items.
 func (h *hostWorker) startBatch(ctx context.Context) {
 	if h.batch != nil || h.over || ctx.Err() != nil {
 		return
@@ -183,14 +208,14 @@ func (h *hostWorker) startBatch(ctx context.Context) {
 	if !h.paused && !h.c.mayClaim() {
 		h.pause()
 	}
-	due := len(h.visits) > 0 && (h.full() || h.flushDue || h.idle())
 	hungry := len(h.queue) <= claimSize/2 && !h.paused
+	due := len(h.visits) > 0 && (h.full() || h.flushDue || h.idle() || h.found >= maxLinks || hungry && h.found >= minLinks)
 	if !due && (!hungry || h.frontierEmpty) {
 		return
 	}
 	b := &batch{h: h, ended: make(chan struct{})}
 	if due {
-		b = h.newBatch()
+		b = h.newBatch(h.batchLength())
 	}
 	if hungry {
 		b.claim = claimSize - len(h.queue)

@@ -64,7 +64,7 @@ type Options struct {
 	Again bool
 
 	Hosts   int // number of hosts visited at the same time; 0 means 16
-	PerHost int // connections to each host; 0 means 2 for a private host, otherwise 1
+	PerHost int // connections to each host; 0 means 4 for a private host, otherwise 1
 
 	// Tries is the number of attempts for a URL that fails temporarily. If a
 	// server does not respond during Tries pauses in a row, it gets no more

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -17,7 +18,7 @@ const publicDelay = time.Second
 // requests to a host. A robots.txt is requested once, both to check its rules
 // and to archive it.
 func (c *crawl) politeness() []fetch.Middleware {
-	o := wrap.PoliteOptions{PerHost: c.o.PerHost, DelayOf: c.delayOf}
+	o := wrap.PoliteOptions{PerHost: cmp.Or(c.o.PerHost, privateConnections), DelayOf: c.delayOf}
 	if c.o.IgnoreRobots {
 		return []fetch.Middleware{wrap.Polite(o), c.takeTurn, c.measureResponses}
 	}

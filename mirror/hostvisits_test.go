@@ -1,0 +1,44 @@
+package mirror
+
+import (
+	"testing"
+
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// TestBatchLength checks which of the collected visits the next batch contains.
+func TestBatchLength(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		visits int   // number of collected visits
+		links  []int // links of the first visits
+		want   int
+	}{
+		{"no visits", 0, nil, 0},
+		{"fewer visits than the limit", 3, nil, 3},
+		{"more visits than the limit", batchSize + 1, nil, batchSize},
+		{"fewer links than the limit", 3, []int{maxLinks - 1}, 3},
+		{"as many links as the limit", 3, []int{1, maxLinks - 1, 1}, 2},
+		{"a page with more links than the limit", 3, []int{2 * maxLinks}, 1},
+	} {
+		h := &hostWorker{}
+		for i := range c.visits {
+			v := &visit{size: 1}
+			if i < len(c.links) {
+				v.children = make([]frontier.Item, c.links[i])
+			}
+			h.visits = append(h.visits, v)
+			h.bytes += v.size
+			h.found += len(v.children)
+		}
+		n := h.batchLength()
+		if n != c.want {
+			t.Errorf("%s: got %d visits, want %d", c.name, n, c.want)
+		}
+		first := h.newBatch(n)
+		last := h.newBatch(len(h.visits))
+		if len(first.visits)+len(last.visits) != c.visits || h.bytes != 0 || h.found != 0 || h.visits != nil {
+			t.Errorf("%s: batches of %d and %d visits; %d bytes and %d links are left", c.name, len(first.visits), len(last.visits), h.bytes, h.found)
+		}
+	}
+}
