@@ -195,7 +195,7 @@ func Update(ctx context.Context, dir string, f func(frontier.Frontier) error) er
 			err = f(a.frontier)
 		}
 		if err == nil && seal.Rows {
-			err = a.frontier.Seal(ctx, seal.Manifest)
+			err = a.frontier.Seal(ctx, func() ([]byte, error) { return seal.Manifest, nil })
 		}
 		return err
 	})

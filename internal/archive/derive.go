@@ -46,11 +46,12 @@ func (a *Archive) Seal(ctx context.Context) error {
 // seal writes the manifest and stores the digests in the database. It passes
 // the parameter keep to writeManifest.
 func (a *Archive) seal(ctx context.Context, keep func(name string) bool) error {
-	digest, err := a.writeManifest(ctx, keep)
-	if err == nil && a.options.Shared == nil {
-		err = a.frontier.Seal(ctx, digest)
+	manifest := func() ([]byte, error) { return a.writeManifest(ctx, keep) }
+	if a.options.Shared != nil {
+		_, err := manifest()
+		return err
 	}
-	return err
+	return a.frontier.Seal(ctx, manifest)
 }
 
 // Reindex rewrites the index and the manifest of the archive in the directory

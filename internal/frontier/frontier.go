@@ -358,9 +358,11 @@ type Frontier interface {
 	// DropFile removes a retired WARC file from the database.
 	DropFile(ctx context.Context, name string) error
 
-	// Seal stores a digest of all rows and the given digest of a manifest. Any
-	// later change of the database removes the digest of the rows.
-	Seal(ctx context.Context, manifest []byte) error
+	// Seal stores a digest of all rows and the digest that the function manifest
+	// returns. Any later change of the database removes the digest of the rows.
+	// Seal may call manifest in another goroutine. The function may read the
+	// database, but must not change it.
+	Seal(ctx context.Context, manifest func() ([]byte, error)) error
 
 	// Unseal removes the digest of the rows.
 	Unseal(ctx context.Context) error

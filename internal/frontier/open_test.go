@@ -227,7 +227,7 @@ func TestEarlierVersions(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "front.db")
 		f := newFrontier(t, path)
-		err := errors.Join(f.Seal(t.Context(), []byte("manifest")), f.Close())
+		err := errors.Join(f.Seal(t.Context(), func() ([]byte, error) { return []byte("manifest"), nil }), f.Close())
 		db, openErr := sqlite.Open(path)
 		if err = errors.Join(err, openErr); err == nil {
 			err = errors.Join(db.Script(fmt.Sprintf("drop table control; drop table counter; %s; pragma user_version = %d", change, version)), db.Close())

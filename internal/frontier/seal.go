@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 
@@ -50,14 +51,37 @@ func (s *session) hashRows(sum hash.Hash, query string) error {
 // breakSeal removes the digest of the rows before a change.
 func (t *tx) breakSeal() error { return t.Exec("update seal set rows=null where rows is not null") }
 
-func (e *engine) Seal(ctx context.Context, manifest []byte) error {
+func (e *engine) Seal(ctx context.Context, manifest func() ([]byte, error)) error {
+	wait := inBackground(manifest)
+	if e.readers == e.writer { // manifest cannot read the database during the transaction
+		digest, err := wait()
+		wait = func() ([]byte, error) { return digest, err }
+	}
+	defer wait() // also if no transaction starts
 	return e.write(ctx, func(t *tx) error {
-		rows, err := t.digestRows()
-		if err != nil {
+		rows, rowsErr := t.digestRows()
+		digest, err := wait()
+		if err := errors.Join(rowsErr, err); err != nil {
 			return err
 		}
-		return t.Exec("update seal set rows=?, manifest=?", rows, manifest)
+		return t.Exec("update seal set rows=?, manifest=?", rows, digest)
 	})
+}
+
+// inBackground calls f in a goroutine and returns a function that waits for its
+// results.
+func inBackground(f func() ([]byte, error)) (wait func() ([]byte, error)) {
+	var digest []byte
+	var err error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		digest, err = f()
+	}()
+	return func() ([]byte, error) {
+		<-ended
+		return digest, err
+	}
 }
 
 func (e *engine) Unseal(ctx context.Context) error {

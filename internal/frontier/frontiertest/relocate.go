@@ -74,20 +74,21 @@ func testRelocate(t *testing.T, e Engine) {
 func testSeal(t *testing.T, e Engine) {
 	tr := newTrial(t, e)
 	tr.add(1, url("a", 1))
-	tr.must(tr.Seal(tr.ctx, []byte("digest")))
+	manifest := func() ([]byte, error) { return []byte("digest"), nil }
+	tr.must(tr.Seal(tr.ctx, manifest))
 	for n, rows := range []bool{true, false} {
 		seal, err := tr.ReadSeal(tr.ctx)
 		if seal.Rows != rows || string(seal.Manifest) != "digest" || err != nil {
 			t.Errorf("got %+v, %v; want rows %t", seal, err, rows)
 		}
 		tr.must(tr.Check(tr.ctx))
-		if tr.must(tr.Seal(tr.ctx, []byte("digest"))); n == 0 {
+		if tr.must(tr.Seal(tr.ctx, manifest)); n == 0 {
 			tr.must(tr.Unseal(tr.ctx))
 			seal, err = tr.ReadSeal(tr.ctx)
 			if seal.Rows || string(seal.Manifest) != "digest" || err != nil {
 				t.Errorf("after Unseal: %+v, %v", seal, err)
 			}
-			tr.must(tr.Seal(tr.ctx, []byte("digest")))
+			tr.must(tr.Seal(tr.ctx, manifest))
 		}
 		tr.add(1, url("b", n))
 	}

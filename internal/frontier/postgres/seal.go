@@ -41,13 +41,17 @@ func digestRows(ctx context.Context, q interface {
 	return sum.Sum(nil), nil
 }
 
-func (e *engine) Seal(ctx context.Context, manifest []byte) error {
+func (e *engine) Seal(ctx context.Context, manifest func() ([]byte, error)) error {
+	digest, err := manifest()
+	if err != nil {
+		return err
+	}
 	return e.write(ctx, exclusive, func(t *tx) error {
 		rows, err := digestRows(t.ctx, t)
 		if err != nil {
 			return err
 		}
-		return t.exec("update seal set rows = $1, manifest = $2", rows, manifest)
+		return t.exec("update seal set rows = $1, manifest = $2", rows, digest)
 	})
 }
 
