@@ -19,6 +19,12 @@ type PoliteOptions struct {
 	// replaces PerHost if it is larger.
 	Streams int
 
+	// Urgent, if not nil, returns a channel for the request with the context ctx,
+	// or nil. When the channel is closed, the request no longer waits for other
+	// requests to its host. A program can use Urgent to prevent deadlocks if it
+	// reads one body to the end before it continues with other bodies.
+	Urgent func(ctx context.Context) <-chan struct{}
+
 	// DelayOf, if not nil, returns the minimum time for the host of req, in place
 	// of Delay. It is called before each request, so the time can change.
 	DelayOf func(req *fetch.Request) time.Duration
@@ -127,7 +133,7 @@ func (p *polite) do(
 // acquire waits for a free slot of a host and then for the minimum delay. It
 // returns the slots that contain the request.
 func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (slots, error) {
-	used, err := h.acquire(ctx, http2)
+	used, err := h.acquire(ctx, http2, p.Urgent)
 	if err != nil {
 		return nil, err
 	}
@@ -144,17 +150,22 @@ func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (s
 }
 
 // acquire waits for a free slot. When http2 is closed, the extra slots may be
-// used too.
-func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error) {
+// used too. When the channel that urgent returns is closed, no slot is
+// necessary.
+func (h *host) acquire(
+	ctx context.Context, http2 <-chan struct{}, urgent func(context.Context) <-chan struct{},
+) (slots, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	select {
-	case h.slots <- struct{}{}:
-		return h.slots, nil
-	default:
+	if used := h.freeSlot(http2); used != nil {
+		return used, nil
 	}
 	var extra slots // nil blocks
+	var atOnce <-chan struct{}
+	if urgent != nil {
+		atOnce = urgent(ctx)
+	}
 	for {
 		select {
 		case h.slots <- struct{}{}:
@@ -163,9 +174,34 @@ func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error
 			return extra, nil
 		case <-http2:
 			extra, http2 = h.extra, nil
+		case <-atOnce:
+			own := make(slots, 1)
+			own <- struct{}{}
+			return own, nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
+	}
+}
+
+// freeSlot returns the slots that contain the request, or nil if no slot is
+// free.
+func (h *host) freeSlot(http2 <-chan struct{}) slots {
+	select {
+	case h.slots <- struct{}{}:
+		return h.slots
+	default:
+	}
+	select {
+	case <-http2:
+	default:
+		return nil
+	}
+	select {
+	case h.extra <- struct{}{}:
+		return h.extra
+	default:
+		return nil
 	}
 }
 

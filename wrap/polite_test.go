@@ -288,3 +288,52 @@ func TestIdleHosts(t *testing.T) {
 		}
 	})
 }
+
+// TestUrgent checks that a request exceeds PerHost when its channel is closed.
+func TestUrgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		turn := make(chan struct{})
+		urgent := func(ctx context.Context) <-chan struct{} {
+			c, _ := ctx.Value(key{}).(chan struct{})
+			return c
+		}
+		b := &busy{}
+		d := Polite(PoliteOptions{PerHost: 1, Urgent: urgent})(b)
+		open, err := d.Do(t.Context(), request("gopher://h/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := 0
+		var all sync.WaitGroup
+		for _, c := range []chan struct{}{turn, nil} { // the second request is not urgent
+			all.Go(func() {
+				resp, err := d.Do(context.WithValue(t.Context(), key{}, c), request("gopher://h/"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				resp.Body.Close()
+				ended++
+			})
+		}
+		for _, step := range []struct {
+			name string
+			do   func()
+			want int // requests that have ended
+		}{
+			{"before the turn", func() {}, 0},
+			{"turn", func() { close(turn) }, 1},
+			{"free slot", func() { open.Body.Close() }, 2},
+		} {
+			step.do()
+			if synctest.Wait(); ended != step.want {
+				t.Errorf("%s: %d requests have ended, want %d", step.name, ended, step.want)
+			}
+		}
+		all.Wait()
+		if n := b.most.Load(); n != 2 {
+			t.Errorf("%d requests at a time, want 2", n)
+		}
+	})
+}

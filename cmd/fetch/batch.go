@@ -135,13 +135,17 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 	}
 	queue := newJobQueue(ctx, r, args, workers > 1)
 	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for j := queue.next(); j != nil; j = queue.next() {
-				r.runJob(j, do)
-			}
-		})
+	start := func(workers int) {
+		for range workers {
+			group.Go(func() {
+				for j := queue.next(); j != nil; j = queue.next() {
+					r.runJob(j, do)
+				}
+			})
+		}
 	}
+	r.startMore = sync.OnceFunc(func() { start(r.maxWorkers() - workers) })
+	start(workers)
 	group.Wait()
 	err := queue.close()
 	if r.interrupted && err != nil && err == context.Cause(ctx) {
@@ -158,20 +162,28 @@ const (
 	spareFiles = 16
 )
 
-// workers returns the number of jobs that run in parallel. If bodies are
-// written to standard output, the number does not exceed --per-host. A job that
-// waits for its turn to write still uses a connection of the host, so more jobs
-// could deadlock.
+// workers returns the number of jobs that run in parallel at the start. If
+// bodies are written to standard output, more jobs than --per-host would only
+// wait. They start with the first response over HTTP/2, because such a server
+// gets more requests.
 func (r *retrieval) workers() int {
+	n := r.maxWorkers()
+	if r.flags.body.anyToStdout() {
+		n = min(n, r.flags.client.limits.perHost/max(r.flags.request.segments, 1))
+	}
+	return max(n, 1)
+}
+
+// maxWorkers returns the maximum number of jobs that run in parallel. A job that
+// waits for its turn to write to standard output still uses its connections.
+// The requests of the job whose turn it is therefore exceed --per-host if
+// necessary, see [turnOf].
+func (r *retrieval) maxWorkers() int {
 	f := r.flags
 	if !f.input.parallel {
 		return 1
 	}
-	n := min(f.input.parallelMax, (openFileLimit()-spareFiles)/jobFiles)
-	if f.body.anyToStdout() {
-		n = min(n, f.client.limits.perHost/max(f.request.segments, 1))
-	}
-	return max(n, 1)
+	return max(min(f.input.parallelMax, (openFileLimit()-spareFiles)/jobFiles), 1)
 }
 
 // runJob runs one job, reports its error and records its exit code.

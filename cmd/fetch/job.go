@@ -271,7 +271,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.mail.converts() {
 		return localError(j.flags.mail.convert(out, resp, j.note))
 	}
-	j.processors.observe(resp)
+	j.observe(resp)
 	buffer := j.buffer(resp.Size)
 	defer j.buffers.Put(buffer)
 	_, err := splice.Copy(out, resp.Body, *buffer)

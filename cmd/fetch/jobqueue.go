@@ -50,8 +50,21 @@ func (q *jobQueue) next() *job {
 	if q.stream != nil && q.run.flags.body.toStdout(j.index) {
 		j.slot = q.stream.Slot()
 		j.output = j.slot
+		j.ctx = context.WithValue(j.ctx, slotKey{}, j.slot)
 	}
 	return j
+}
+
+// slotKey is the context key for the *ordered.Slot of a job.
+type slotKey struct{}
+
+// turnOf returns a channel that is closed when the job with the context ctx may
+// write to standard output. It returns nil if the job does not wait for a turn.
+func turnOf(ctx context.Context) <-chan struct{} {
+	if s, ok := ctx.Value(slotKey{}).(*ordered.Slot); ok {
+		return s.Turn()
+	}
+	return nil
 }
 
 // nextArgument returns the next URL. It expands a URL that contains a wildcard

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type retrieval struct {
 	restart wrap.RetryOptions    // for retries after a body was interrupted
 
 	processors processorLimit
+	startMore  func() // starts the jobs that workers omits; called once
 	openFolder sync.Once
 	folder     *save.Folder // folder for files that are named after URLs, or nil
 
@@ -99,7 +101,7 @@ func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
 	if !f.input.parallel && limits.delay <= 0 && !f.request.robots {
 		return nil
 	}
-	o := &wrap.PoliteOptions{PerHost: limits.perHost, Streams: f.input.parallelMax, Delay: time.Duration(limits.delay)}
+	o := &wrap.PoliteOptions{PerHost: limits.perHost, Streams: f.input.parallelMax, Delay: time.Duration(limits.delay), Urgent: turnOf}
 	if f.request.robots {
 		o.Rule = wrap.Robots("fetch")
 	}
@@ -128,5 +130,13 @@ func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 func (r *retrieval) countProgress() {
 	if r.retried != nil {
 		r.retried()
+	}
+}
+
+// observe adapts the number of processors and of parallel jobs to a response.
+func (r *retrieval) observe(resp *fetch.Response) {
+	r.processors.observe(resp)
+	if strings.HasPrefix(resp.Proto, "HTTP/2") && r.startMore != nil {
+		r.startMore()
 	}
 }

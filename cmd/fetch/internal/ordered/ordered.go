@@ -19,13 +19,14 @@ type Stream struct {
 	terminal bool // reports whether w is a terminal
 
 	mu      sync.Mutex
-	changed sync.Cond      // signals changes of the fields current and ended
-	slots   int            // number of slots so far
-	current int            // number of the slot that may write to w
-	ended   map[int][]byte // contents of slots that were closed before their turn
-	size    int            // total bytes in ended
-	free    [][]byte       // buffers for the next slots
-	err     error          // first error of w
+	changed sync.Cond             // signals changes of the fields current and ended
+	slots   int                   // number of slots so far
+	current int                   // number of the slot that may write to w
+	turns   map[int]chan struct{} // results of Turn of later slots
+	ended   map[int][]byte        // contents of slots that were closed before their turn
+	size    int                   // total bytes in ended
+	free    [][]byte              // buffers for the next slots
+	err     error                 // first error of w
 }
 
 // Limits of the buffers.
@@ -39,7 +40,7 @@ const (
 // New returns a Stream that writes to w. If ctx is canceled, blocked calls of
 // Write and End return an error.
 func New(ctx context.Context, w io.Writer) *Stream {
-	s := &Stream{ctx: ctx, w: w, terminal: terminal.Is(w), ended: map[int][]byte{}}
+	s := &Stream{ctx: ctx, w: w, terminal: terminal.Is(w), turns: map[int]chan struct{}{}, ended: map[int][]byte{}}
 	s.changed.L = &s.mu
 	return s
 }
@@ -98,6 +99,25 @@ type Slot struct {
 
 // Terminal reports whether the Stream writes to a terminal.
 func (s *Slot) Terminal() bool { return s.stream.terminal }
+
+// Turn returns a channel that is closed as soon as all earlier slots are closed.
+// Until then, the slot may have to wait for earlier slots, but no earlier slot
+// waits for it.
+func (s *Slot) Turn() <-chan struct{} {
+	o := s.stream
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	turn := o.turns[s.number]
+	if turn == nil {
+		turn = make(chan struct{})
+		if o.current >= s.number {
+			close(turn)
+		} else {
+			o.turns[s.number] = turn
+		}
+	}
+	return turn
+}
 
 // Write writes p to the Stream. If earlier slots are still open, it writes p to
 // a buffer instead.
@@ -168,6 +188,10 @@ func (o *Stream) advance() {
 		delete(o.ended, o.current)
 		o.size -= len(buffer)
 		o.current++
+		if turn := o.turns[o.current]; turn != nil {
+			close(turn)
+			delete(o.turns, o.current)
+		}
 		if len(all) == 0 {
 			all, buffer = buffer, all
 		}

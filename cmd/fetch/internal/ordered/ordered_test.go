@@ -63,3 +63,41 @@ func TestOrderedCanceled(t *testing.T) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
+
+// TestTurn checks when the turn of a slot begins.
+func TestTurn(t *testing.T) {
+	o := New(t.Context(), &bytes.Buffer{})
+	slots := []*Slot{o.Slot(), o.Slot(), o.Slot()}
+	began := func(s *Slot) bool {
+		select {
+		case <-s.Turn():
+			return true
+		default:
+			return false
+		}
+	}
+	for _, step := range []struct {
+		name string
+		end  int // slot to end, or -1
+		want []bool
+	}{
+		{"start", -1, []bool{true, false, false}},
+		{"a later slot ends first", 1, []bool{true, false, false}},
+		{"the first slot ends", 0, []bool{true, true, true}},
+		{"the last slot ends", 2, []bool{true, true, true}},
+	} {
+		if step.end >= 0 {
+			if err := slots[step.end].End(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, s := range slots {
+			if got := began(s); got != step.want[i] {
+				t.Errorf("%s: slot %d: got %t, want %t", step.name, i, got, step.want[i])
+			}
+		}
+	}
+	if len(o.turns) > 0 {
+		t.Errorf("%d channels are left", len(o.turns))
+	}
+}
