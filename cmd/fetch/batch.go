@@ -126,8 +126,8 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 	if workers > 1 {
 		// Parallel downloads of small files allocate many short-lived objects.
 		// Less frequent garbage collection makes the downloads faster and costs
-		// 16 MiB of memory.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
+		// 10 MiB of memory.
+		defer debug.SetGCPercent(debug.SetGCPercent(250))
 		if r.warc == nil && !r.flags.writesFiles() { // WARC compression and blocking file calls need several processors
 			r.processors.set()
 			defer r.processors.remove()
