@@ -15,7 +15,7 @@ const hasRenameNew = true // RenameNew is a single system call
 func (s system) RenameNew(from, to string) error {
 	dir, base := s.atArgs(from)
 	newDir, newBase := s.atArgs(to)
-	err := retryEINTR(func() error { return unix.Renameat2(dir, base, newDir, newBase, unix.RENAME_NOREPLACE) })
+	err := s.change(func() error { return unix.Renameat2(dir, base, newDir, newBase, unix.RENAME_NOREPLACE) })
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, errors.ErrUnsupported):
 		return linkNew(from, to)

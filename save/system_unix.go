@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -27,11 +28,26 @@ const (
 type system struct {
 	dir  *os.File // open folder, or nil
 	name string   // path of dir, in the form that split returns
+
+	// names is locked while a name in dir is added or changed, or is nil. The
+	// kernel locks the folder for the same time, but its lock blocks a thread,
+	// and this lock blocks only a goroutine.
+	names *sync.Mutex
 }
 
 func openSystem(folder string) (system, error) {
 	dir, err := system{}.open(folder, os.O_RDONLY|unix.O_DIRECTORY, 0)
-	return system{dir, folder}, err
+	return system{dir, folder, new(sync.Mutex)}, err
+}
+
+// change calls a system call that adds or changes a name, and repeats it while
+// it is interrupted by a signal.
+func (s system) change(call func() error) error {
+	if s.names != nil {
+		s.names.Lock()
+		defer s.names.Unlock()
+	}
+	return retryEINTR(call)
 }
 
 func (s system) close() error { return s.dir.Close() }
@@ -52,10 +68,16 @@ func (s system) atArgs(name string) (dir int, base string) {
 func (s system) open(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	dir, base := s.atArgs(name)
 	var fd int
-	err := retryEINTR(func() (err error) {
+	call := func() (err error) {
 		fd, err = unix.Openat(dir, base, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
 		return err
-	})
+	}
+	var err error
+	if flag&os.O_CREATE != 0 {
+		err = s.change(call)
+	} else {
+		err = retryEINTR(call)
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -82,7 +104,7 @@ func (s system) Lstat(name string) (Info, error) {
 func (s system) Rename(from, to string) error {
 	dir, base := s.atArgs(from)
 	newDir, newBase := s.atArgs(to)
-	if err := retryEINTR(func() error { return unix.Renameat(dir, base, newDir, newBase) }); err != nil {
+	if err := s.change(func() error { return unix.Renameat(dir, base, newDir, newBase) }); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
 	return nil
