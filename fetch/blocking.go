@@ -45,9 +45,9 @@ func (r *readers) remove() { r.count.Add(-1) }
 
 // SetBlockingReads makes each Read of c block its thread for up to 5 ms before
 // the Read waits in the network poller of the Go runtime. A Read does this only
-// if it is the only such Read of the Client. Requests on a single connection
-// then take less processor time, because the runtime does not stop and start
-// its threads for each reply.
+// if no other such Read of the Client was in progress during the last 20 ms.
+// Requests on a single connection then take less processor time, because the
+// runtime does not stop and start its threads for each reply.
 //
 // SetBlockingReads must be called before the first Read. It is unsuitable for a
 // connection that is always being read, such as a connection of HTTP/2. It has

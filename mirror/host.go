@@ -28,9 +28,9 @@ const (
 const maxCollected = 3 * batchSize
 
 // Links are stored in small batches, so that the connections need not wait for
-// the links of many pages. If the queue is short, a batch starts when its visits
-// have found minLinks links. Each batch ends with the visit that reaches
-// maxLinks.
+// the links of many pages. A batch starts when the collected visits have found
+// maxLinks links, or minLinks if the queue is short. Each batch ends with the
+// visit that reaches maxLinks.
 const (
 	minLinks = claimSize / 4
 	maxLinks = 2 * claimSize

@@ -198,9 +198,9 @@ func (h *hostWorker) batchLength() int {
 	return len(h.visits)
 }
 
-// startBatch starts a batch in five cases: enough visits are collected, the
-// oldest visit is due, no more visits are expected, the queue is short and the
-// visits found many links, or the queue is short and the frontier has items.
+// startBatch starts a batch in five cases: enough visits are collected, they
+// found many links, the oldest visit is due, no more visits are expected, or the
+// queue is short and the frontier has items.
 func (h *hostWorker) startBatch(ctx context.Context) {
 	if h.batch != nil || h.over || ctx.Err() != nil {
 		return
