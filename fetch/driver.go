@@ -64,10 +64,10 @@ type Net interface {
 	// permitted by the Policy.
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// DialPeer opens a second connection to the server at the other end of
-	// control, at the given port. The connection control must have been opened
-	// by this Net. The ftp driver opens its data connections with DialPeer.
-	// Ports below 1024 must be listed in the field Ports.Peer of the Scheme.
+	// DialPeer opens another connection to the server of a control connection,
+	// at the given port. This Net must have opened the control connection. The
+	// ftp driver opens its data connections with DialPeer. Ports below 1024 must
+	// be listed in the field Ports.Peer of the Scheme.
 	DialPeer(ctx context.Context, control net.Conn, port uint16) (net.Conn, error)
 
 	// ListenPeer listens on the local address of the connection control. It

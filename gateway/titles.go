@@ -30,8 +30,8 @@ const (
 	maxTitles = 16 << 20 // bytes of all titles in memory, with an estimate for the maps
 )
 
-// hasTitle reports whether the document of the index line l can have a title,
-// as HTML pages and messages have.
+// hasTitle reports whether the document of the index line l can have a title.
+// HTML pages and messages can.
 func hasTitle(l warc.Line) bool {
 	switch l.Media {
 	case "text/html", "application/xhtml+xml":

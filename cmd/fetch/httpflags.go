@@ -290,8 +290,8 @@ func (f *httpObjectFlags) apply(req *fetch.Request) error {
 	return nil
 }
 
-// autoReferer is the end of the value of --referer that selects the previous
-// URL as the Referer of a redirected request.
+// autoReferer is the suffix of --referer values. After a redirect, it makes the
+// previous URL the Referer.
 const autoReferer = ";auto"
 
 // updateReferer is a middleware that sends the previous URL as the Referer of

@@ -146,7 +146,7 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.StringSliceVar(&f.accept, "accept", nil, "store only objects of these media `TYPES`, such as image/*")
 	p.StringSliceVar(&f.reject, "reject", nil, "do not store objects of these media `TYPES`")
 	p.BoolVar(&f.keepSessions, "keep-session-ids", false, "treat URLs that differ only in a session identifier as different")
-	p.StringSliceVar(&f.ignored, "ignore-params", nil, "do not distinguish URLs by the parameters `NAMES`")
+	p.StringSliceVar(&f.ignored, "ignore-params", nil, "treat URLs that differ only in the query parameters `NAMES` as equal")
 	p.BoolVar(&f.followLinks, "follow-links", false, "follow symbolic links in directory listings")
 	p.StringVar(&f.noFollow, "nofollow", "pages", "obey nofollow directives of `KIND` (pages, links or none)")
 	options.SetValues(p.Lookup("nofollow"), "pages", "links", "none")

@@ -26,7 +26,7 @@ func (f *routeFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
 	p.StringArrayVar(&f.resolve, "resolve", nil, "`HOST:PORT:ADDR`: use the address ADDR for HOST and PORT")
 	p.StringArrayVar(&f.connectTo, "connect-to", nil, "`HOST1:PORT1:HOST2:PORT2`: connect to HOST2 instead of HOST1")
-	p.StringVar(&f.local, "interface", "", "connect through the network interface `NAME`, or from its address")
+	p.StringVar(&f.local, "interface", "", "use the network interface or the local IP address `NAME`")
 	p.StringVar(&f.socket, "unix-socket", "", "connect to the Unix socket at `PATH`, not to the host of the URL")
 	p.BoolVarP(&f.v4, "ipv4", "4", false, "use only IPv4 addresses")
 	p.BoolVarP(&f.v6, "ipv6", "6", false, "use only IPv6 addresses")

@@ -39,7 +39,7 @@ type Suite struct {
 	Local    bool // the scheme has no network
 }
 
-// Run tests the schemes of s. It skips each test whose fields in s are empty.
+// Run runs the tests of a suite. A test is skipped if its fields in s are empty.
 // Only Schemes, Document and Body are required. The plan is tested only if the
 // scheme of Document has the function Plan.
 func Run(t *testing.T, s Suite) {

@@ -26,8 +26,8 @@ type HealOptions struct {
 	Now     func() time.Time // clock; required
 	MaxLost float64          // maximum share of missing WARC records
 
-	// If RequeueOnly is true, Heal leaves damaged files outside of the tree in
-	// place. It only makes the URLs of damaged records pending.
+	// If RequeueOnly is true, Heal does not replace damaged files outside of the
+	// tree. It only makes the URLs of damaged records pending.
 	RequeueOnly bool
 
 	// Report is called for each repair.

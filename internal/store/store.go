@@ -30,8 +30,8 @@ import (
 // system. [fetch.Retryable] reports whether the operation may succeed later.
 // No error contains credentials.
 type Store interface {
-	// Put creates an object from the size bytes of r, whose SHA-256 digest is
-	// sum. Put never replaces an object. If the object exists with the same
+	// Put creates an object from r, which has the given size in bytes and the
+	// given SHA-256 digest. Put never replaces an object. If the object exists with the same
 	// bytes, Put succeeds. If it exists with other bytes, the error wraps
 	// ErrConflict. If r does not have this size and digest, the error wraps
 	// fetch.Mismatch, and no object is created.

@@ -18,8 +18,8 @@ type AbandonOptions struct {
 	DryRun bool          // if true, Abandon changes nothing
 }
 
-// An Abandoned counts the changes that Abandon has made, or would make without
-// DryRun.
+// An Abandoned is the result of Abandon. It counts the changes. With DryRun, it
+// counts the changes that Abandon would make.
 type Abandoned struct {
 	Stored  int64 // files that Abandon records as stored
 	Files   int64 // lost WARC files of the worker

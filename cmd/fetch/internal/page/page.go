@@ -80,7 +80,7 @@ func (p *Page) Request(u uri.URI) *fetch.Request {
 	return p.link(u)
 }
 
-// Memory returns the approximate memory of the page, in bytes.
+// Memory returns the approximate number of bytes that the page occupies.
 func (p *Page) Memory() int {
 	n := len(p.Text)
 	for _, item := range p.Items {
