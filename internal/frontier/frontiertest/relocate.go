@@ -1,6 +1,7 @@
 package frontiertest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -91,5 +92,16 @@ func testSeal(t *testing.T, e Engine) {
 			tr.must(tr.Seal(tr.ctx, manifest))
 		}
 		tr.add(1, url("b", n))
+	}
+	failed := errors.New("no manifest")
+	err := tr.Seal(tr.ctx, func() ([]byte, error) {
+		if _, err := tr.ReadSeal(tr.ctx); err != nil { // the function may read the database
+			t.Error(err)
+		}
+		return []byte("other"), failed
+	})
+	seal, readErr := tr.ReadSeal(tr.ctx)
+	if !errors.Is(err, failed) || seal.Rows || string(seal.Manifest) != "digest" || readErr != nil {
+		t.Errorf("after a failed manifest: got %v, %+v, %v", err, seal, readErr)
 	}
 }
