@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/mail"
+	"github.com/anyurl/fetch/schemes/nfs"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/pop"
 	"github.com/anyurl/fetch/schemes/sftp"
@@ -33,6 +34,7 @@ var overrideFlags = map[override.Kind]string{
 	mail.OverrideMechanism:     "--sasl VALUE, or ;AUTH=VALUE in the URL",
 	mail.OverrideStores:        "--mail-store STORE, an imap URL, a Maildir or an mbox",
 	mail.OverrideIn:            "--in MESSAGE-URL",
+	nfs.OverrideMountPort:      "--nfs-mount-port VALUE",
 	nntp.OverrideServer:        "--news-server HOST, or NNTPSERVER=HOST in the environment",
 	nntp.OverrideClearPassword: "--insecure-auth",
 	pop.OverrideMechanism:      "--sasl VALUE, or ;AUTH=VALUE in the URL",

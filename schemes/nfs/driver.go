@@ -42,7 +42,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	use := func(lease *lease) error {
+	// The context decides from which local ports the connections to all services
+	// of the server are opened.
+	use := func(ctx context.Context, lease *lease) error {
 		resp, err = d.respond(ctx, req, l, lease)
 		if err == nil {
 			resp.Peer = fetch.PeerOf(lease.Session.NetConn)
@@ -64,7 +66,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 
 // exchange calls the function use with a leased session. The function use ends
 // the lease.
-func (d *driver) exchange(ctx context.Context, req *fetch.Request, t fetch.Target, local string, use func(*lease) error) error {
+func (d *driver) exchange(ctx context.Context, req *fetch.Request, t fetch.Target, local string, use func(context.Context, *lease) error) error {
 	return d.idle.Do(ctx, sessions.Key(ctx, d.env.Net, t, nil, local), req.Trace, func() (*session, error) {
 		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 		if err != nil {
@@ -72,7 +74,7 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, t fetch.Targe
 		}
 		s := newSession(conn, req.Trace, *d.User)
 		return sessions.Start(ctx, s, func() error { return nil })
-	}, use)
+	}, func(l *lease) error { return use(ctx, l) })
 }
 
 // respond finds the file of a URL and returns its response.
@@ -103,8 +105,11 @@ func (d *driver) respond(ctx context.Context, req *fetch.Request, l locator, lea
 // the rest of the path. The directory is that of the public file handle, or an
 // export that contains the file. The result is the zero root for the list of
 // exports.
+//
+// A configured MountPort says that the server is mounted. The public file handle
+// is then not tried, because some servers exit when they receive it.
 func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, path []string, err error) {
-	if !s.probed {
+	if !s.probed && d.MountPort == 0 {
 		_, err := s.getattr(handle{})
 		if err != nil && (!isRejected(err) || isUnauthorized(err)) {
 			return r, nil, err
@@ -192,13 +197,17 @@ func listExports(req *fetch.Request, exports []string, lease *lease) (*fetch.Res
 }
 
 // plan returns the calls for one connection, in order. A server without a
-// public file handle is mounted before "lookup".
+// public file handle, or with a configured MountPort, is mounted before
+// "lookup".
 func (o Options) plan(req *fetch.Request) ([]scheme.Step, error) {
 	l, err := locate(req.URL)
 	if err != nil {
 		return nil, err
 	}
 	steps := []scheme.Step{{Verb: "getattr", Arg: "public file handle", Else: "mount"}}
+	if o.MountPort != 0 {
+		steps = []scheme.Step{{Verb: "mount"}}
+	}
 	if len(l.path) > 0 {
 		steps = append(steps, scheme.Step{Verb: "lookup", Arg: fmt.Sprintf("%q", strings.Join(l.path, "/"))})
 	}

@@ -8,5 +8,5 @@ relative to the public file handle of the server. Other servers are mounted, and
 PATH then begins with an exported directory: nfs://HOST/srv/export/file. Without
 PATH, fetch ls lists the exported directories. --nfs-user UID:GID selects the
 identity that the server sees (default 65534:65534, nobody). --nfs-mount-port
-PORT is for servers without a portmapper. Symbolic links are followed inside the
-export.`
+PORT is for servers without a portmapper or public file handle. Symbolic links
+are followed inside the export.`

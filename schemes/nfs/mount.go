@@ -4,9 +4,11 @@ import (
 	"context"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/oncrpc"
 )
 
@@ -61,6 +63,9 @@ func (m *mounter) connect(ctx context.Context) (err error) {
 		}
 	}
 	conn, err := m.driver.env.Net.DialPeer(ctx, m.s.NetConn, p)
+	if fetch.FaultOf(err) == fetch.BadPort && m.driver.MountPort == 0 {
+		return override.With(err, override.Setting{Kind: OverrideMountPort, Value: strconv.Itoa(int(p))})
+	}
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ package nfs
 
 import (
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/entries"
 )
@@ -27,10 +28,16 @@ type Options struct {
 	// User is nil, the user id and the group id are 65534.
 	User *User
 
-	// MountPort is the port of the MOUNT service. If it is zero, the driver tries
-	// the port of NFS and then queries the portmapper.
+	// MountPort is the port of the MOUNT service. It may be below 1024. The driver
+	// then mounts the server without trying its public file handle. If MountPort
+	// is zero and the server has no public file handle, the driver tries the port
+	// of NFS and then queries the portmapper.
 	MountPort uint16
 }
+
+// OverrideMountPort is the [override.Kind] for a server whose portmapper returns
+// a port below 1024. Its value is the port.
+const OverrideMountPort override.Kind = "nfs.Options.MountPort"
 
 // A User is an identity for AUTH_SYS.
 type User struct{ UID, GID uint32 }
@@ -40,11 +47,15 @@ func Schemes(o Options) []fetch.Scheme {
 	if o.User == nil {
 		o.User = &User{65534, 65534}
 	}
+	peers := []uint16{portmapPort}
+	if o.MountPort != 0 {
+		peers = append(peers, o.MountPort)
+	}
 	return []fetch.Scheme{{
 		Name:   "nfs",
 		Port:   port,
 		Help:   help,
-		Ports:  scheme.Ports{Peer: []uint16{portmapPort}, Class: scheme.TextPorts},
+		Ports:  scheme.Ports{Peer: peers, Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"nfs"}},
 		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true},
 		Plan:   o.plan,

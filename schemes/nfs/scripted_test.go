@@ -3,12 +3,14 @@ package nfs_test
 import (
 	"bufio"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/oncrpc"
 	"github.com/anyurl/fetch/internal/schemetest"
@@ -26,7 +28,10 @@ func (p procedures) serve() faultnet.Step { return faultnet.Do("serve nfs", p.an
 
 func (p procedures) answer(c *faultnet.Conn) error { return p.answerConn(c) }
 
-func (p procedures) answerConn(c io.ReadWriter) error {
+func (p procedures) answerConn(c io.ReadWriter) error { return p.answerProgram(c, 100003) }
+
+// answerProgram answers calls of one program.
+func (p procedures) answerProgram(c io.ReadWriter, number uint32) error {
 	in := bufio.NewReader(c)
 	for {
 		record, err := oncrpc.ReadRecord(in, nil, 1<<16)
@@ -36,12 +41,12 @@ func (p procedures) answerConn(c io.ReadWriter) error {
 		d := oncrpc.NewDecoder(record)
 		xid := d.Uint32()
 		d.Fixed(4 * 2)
-		program, _, number := d.Uint32(), d.Uint32(), d.Uint32()
+		program, _, procedure := d.Uint32(), d.Uint32(), d.Uint32()
 		d.Uint32()
 		d.Opaque(400)
 		d.Fixed(8)
 		status, results := uint32(1), []byte(nil)
-		if do := p[number]; do != nil && program == 100003 {
+		if do := p[procedure]; do != nil && program == number {
 			status, results = do(d)
 		}
 		if _, err := c.Write(reply(xid, status, results)); err != nil {
@@ -244,14 +249,18 @@ func TestPortmapper(t *testing.T) {
 			return err
 		})}
 	}
-	for port, want := range map[uint32]string{0: "unsupported", 25: "policy-port", 70000: "unsupported", 20048: "connect"} {
+	for port, want := range map[uint32]string{0: "unsupported", 25: "policy-port", 70000: "unsupported", 892: "policy-port", 20048: "connect"} {
 		n := faultnet.NewNetwork(t)
 		n.Serve("192.0.2.1:2049", faultnet.Script{procedures{}.serve()}, faultnet.Script{procedures{}.serve()})
 		n.Serve("192.0.2.1:111", portmapper(port), portmapper(port))
 		n.Serve("192.0.2.1:20048", faultnet.Script{faultnet.Refuse()})
 		c := schemetest.NewClient(t, nfs.Schemes(nfs.Options{}), func(o *fetch.Options) { o.Dial = n.Dial })
-		if _, _, err := schemetest.Read(t, c, host+"x"); fetch.FaultOf(err).String() != want {
+		_, _, err := schemetest.Read(t, c, host+"x")
+		if fetch.FaultOf(err).String() != want {
 			t.Errorf("port %d: got %v, want %s", port, err, want)
+		}
+		if got := override.Of(err); want == "policy-port" && got != (override.Setting{Kind: nfs.OverrideMountPort, Value: fmt.Sprint(port)}) {
+			t.Errorf("port %d: the error names the setting %q", port, got)
 		}
 	}
 }
