@@ -56,6 +56,8 @@ func TestFaults(t *testing.T) {
 		{"nested without end", answers(nested), "protocol", "", soon},
 		{"invalid length", answers("\xb9\xff"), "protocol", "", soon},
 		{"endless tag", answers("\xbf" + strings.Repeat("\xff", 100)), "protocol", "", soon},
+		{"GRS-1 with an implicitly tagged subtree", answers(found(1), records(external(oid(apdu.GRS1), ber.Group(0, ber.SequenceOf(
+			ber.SequenceOf(ber.Number(1, 2), ber.Group(2, ber.Number(2, 1)), ber.Group(4, ber.Group(6, ber.SequenceOf(ber.Number(1, 2)))))))))), "protocol", "", soon},
 		{"GRS-1 of wrong elements", answers(found(1), records(external(oid(apdu.GRS1), ber.Group(0, ber.SequenceOf(ber.String(4, "x")))))), "protocol", "", soon},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,15 +121,20 @@ func TestGeneric(t *testing.T) {
 	leaf := func(tag int64, content []byte) []byte {
 		return ber.SequenceOf(ber.Number(1, 2), ber.Group(2, ber.Number(2, tag)), ber.Group(4, content))
 	}
+	subtree := func(all ...[]byte) []byte { return ber.Group(6, ber.SequenceOf(all...)) }
 	universal := func(tag uint32, s string) []byte { return ber.Primitive(ber.Universal, tag, []byte(s)) }
 	named := ber.SequenceOf(ber.Number(1, 3), ber.Group(2, ber.String(1, "pu\x1bblisher")), ber.Group(4, universal(ber.GeneralString, "P\nQ\n")))
 	tree := ber.SequenceOf(
 		leaf(1, universal(ber.GeneralString, "Whales")), leaf(7, universal(ber.Integer, "\x01\x00")), named,
-		leaf(9, ber.Group(6, leaf(2, universal(ber.OctetString, "inner")), leaf(3, ber.Primitive(ber.Context, 2, nil)))))
+		leaf(9, subtree(leaf(2, universal(ber.OctetString, "inner")), leaf(3, ber.Primitive(ber.Context, 2, nil)),
+			leaf(4, subtree(leaf(5, universal(ber.GeneralString, "innermost")))))),
+		leaf(10, ber.Group(1, ber.Number(1, 12), ber.Group(2, ber.Group(3, ber.String(1, "km"))))),
+		leaf(11, ber.Group(5, oid(apdu.SUTRS))), leaf(12, ber.Constructed(ber.Universal, ber.External, oid(apdu.SUTRS))))
 	grs := records(external(oid(apdu.GRS1), ber.Group(0, tree)))
 	client, _ := serve(t, answers(found(1), grs, grs))
 	_, body, err := schemetest.Read(t, client, record+"Default?x;rs=grs-1")
-	want := "(2,1) Whales\n(2,7) 256\n(3,pu blisher) P\n    Q\n(2,9)\n    (2,2) inner\n    (2,3) (not there)\n"
+	want := "(2,1) Whales\n(2,7) 256\n(3,pu blisher) P\n    Q\n(2,9)\n    (2,2) inner\n    (2,3) (not there)\n    (2,4)\n        (2,5) innermost\n" +
+		"(2,10) 12 km\n(2,11) (diagnostic)\n(2,12) (external data)\n"
 	if err != nil || body != want {
 		t.Errorf("got %q, %v, want %q", body, err, want)
 	}

@@ -3,6 +3,7 @@ package z3950
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/internal/ber"
@@ -75,10 +76,14 @@ func (g *generic) elements(e ber.Element, depth int) error {
 	return nil
 }
 
+// element renders a TaggedElement.
 func (g *generic) element(e ber.Element, depth int) error {
 	parts, err := e.Children(16)
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(parts, func(p ber.Element) bool { return p.Is(4) }) {
+		return fmt.Errorf("%w: element %v without content in a record", ber.ErrMalformed, e)
 	}
 	kind, tag := "?", "?"
 	for _, p := range parts {
@@ -102,7 +107,7 @@ func (g *generic) element(e ber.Element, depth int) error {
 	return nil
 }
 
-// tagText returns the tag of an element, a string or a number.
+// tagText returns the tag of an element, or a unit: a string or a number.
 func tagText(e ber.Element) (string, error) {
 	inner, err := e.Only()
 	if err != nil {
@@ -123,9 +128,13 @@ func (g *generic) content(e ber.Element, depth int, tag string) error {
 		return err
 	}
 	switch {
-	case v.Is(6):
+	case v.Is(6): // subtree [6] SEQUENCE OF TaggedElement, an explicit tag
+		subtree, err := v.Only()
+		if err != nil {
+			return err
+		}
 		g.line(depth, tag, "")
-		return g.elements(v, depth+1)
+		return g.elements(subtree, depth+1)
 	case v.IsUniversal(ber.Integer):
 		n, err := v.Int()
 		g.line(depth, tag, fmt.Sprint(n))
@@ -143,6 +152,39 @@ func (g *generic) content(e ber.Element, depth int, tag string) error {
 		g.line(depth, tag, strings.TrimRight(decodeText(b), "\n"))
 		return err
 	}
-	g.line(depth, tag, map[uint32]string{2: "(not there)", 3: "(empty)", 4: "(not requested)"}[v.Tag])
-	return nil
+	text := "(external data)"
+	switch {
+	case v.Is(1):
+		text, err = quantityText(v)
+	case v.Class == ber.Context:
+		text = map[uint32]string{2: "(not there)", 3: "(empty)", 4: "(not requested)", 5: "(diagnostic)"}[v.Tag]
+	}
+	g.line(depth, tag, text)
+	return err
+}
+
+// quantityText returns the number and the unit of an IntUnit.
+func quantityText(e ber.Element) (text string, err error) {
+	parts, err := e.Children(2)
+	for _, p := range parts {
+		var units []ber.Element
+		switch {
+		case err != nil:
+			return "", err
+		case p.Is(1):
+			var n int64
+			n, err = p.Int()
+			text += fmt.Sprint(n)
+		case p.Is(2):
+			units, err = p.Children(4)
+		}
+		for _, u := range units {
+			if u.Is(3) && err == nil {
+				var unit string
+				unit, err = tagText(u)
+				text += " " + unit
+			}
+		}
+	}
+	return text, err
 }
