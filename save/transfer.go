@@ -19,8 +19,9 @@ type Sink interface {
 	State() State
 
 	// Receive writes the body of the response to the sink and completes the
-	// sink. The request that led to resp is req. Receive can pass the result of
-	// [StateOf] to [File.Begin]. Transfer closes the body.
+	// sink. The request req is the request that was passed to Transfer, also if
+	// resp has only the missing bytes. Receive can pass the result of [StateOf]
+	// to [File.Begin]. Transfer closes the body.
 	Receive(req *fetch.Request, resp *fetch.Response) error
 
 	// Restarts reports whether the sink can discard its bytes and start again
@@ -29,15 +30,21 @@ type Sink interface {
 }
 
 // StateOf returns the State that describes the body of a response, for use with
-// [File.Begin]. The State has no version if the body is not the object or its
-// end. Examples are a single range, the response to a Range field in
-// Request.Header, an error page, the body of a redirect, and the response to a
-// [fetch.Stat] request.
+// [File.Begin]. The request is the request that was passed to [Transfer]. The
+// State has no version and the offset 0 if the file does not become the object.
+// Examples are a range, the response to a Range field in Request.Header, an
+// error page, the body of a redirect, and the response to a [fetch.Stat]
+// request.
 func StateOf(req *fetch.Request, resp *fetch.Response) State {
-	if req.Range.End != 0 || req.Range.First < 0 || req.Header.Get("Range") != "" || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
+	if selectsRange(req) || req.Op == fetch.Stat || resp.Fault != nil || !resp.Location.IsZero() {
 		return State{Size: -1}
 	}
 	return State{Offset: resp.Offset, Validator: resp.Validator, Size: resp.Size}
+}
+
+// selectsRange reports whether the caller requests a part of the object.
+func selectsRange(req *fetch.Request) bool {
+	return !req.Range.IsZero() || req.Header.Get("Range") != ""
 }
 
 // Transfer retrieves an object and resumes a partial transfer. It sends
@@ -47,7 +54,9 @@ func StateOf(req *fetch.Request, resp *fetch.Response) State {
 // If the sink already has bytes, Transfer requests the missing bytes. If the
 // object has changed in the meantime, Transfer requests the complete object. It
 // also does so if a body of unknown version is interrupted, within the limits
-// of retry.
+// of retry. If req selects a range, the sink receives only this range, and an
+// interrupted body starts again at the beginning of the range. It is an error
+// if the sink already has bytes in this case.
 //
 // Transfer does not retry errors that occur before the body, because
 // [wrap.Retry] in the Client retries them. It does not retry sessions. If
@@ -55,6 +64,9 @@ func StateOf(req *fetch.Request, resp *fetch.Response) State {
 // its decisions as notes to req.Trace.
 func Transfer(ctx context.Context, client fetch.Driver, req *fetch.Request, sink Sink, retry wrap.RetryOptions) error {
 	t := transfer{client, req, sink, sink.State().Offset}
+	if t.startOffset > 0 && selectsRange(req) {
+		return fetch.Usage.Errorf("cannot resume %s at byte %d: the request has a range", req.URL, t.startOffset)
+	}
 	began := time.Now()
 	for n := 1; ; n++ {
 		before := sink.State().Offset
@@ -112,7 +124,7 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	case resumes && !t.sink.Restarts() && resp.Offset != have.RequestOffset():
 		return resp, fetch.Protocol.Errorf("the server cannot resume at byte %d", have.Offset)
 	}
-	return resp, t.sink.Receive(req, resp)
+	return resp, t.sink.Receive(t.req, resp)
 }
 
 // canContinue reports whether the missing bytes may be appended to the bytes in
