@@ -52,12 +52,18 @@ func (b *batch) store(ctx context.Context) {
 // event for each visit.
 func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
 	entries := make([]archive.Entry, len(visits))
+	events := make([]Event, len(visits))
 	for i, v := range visits {
 		entries[i] = c.entry(v)
+		entries[i].Line = func() any {
+			k := entries[i].Result.Capture
+			events[i] = c.report.newEvent(v, k, c.trust.isSeed(v))
+			return newLogLine(events[i], v, k)
+		}
 	}
 	return c.archive.Commit(c.ending, l, entries, func() {
 		for i, v := range visits {
-			c.report.addVisit(v, &entries[i].Result, c.trust.isSeed(v))
+			c.report.addVisit(v, events[i])
 		}
 		c.report.progress(func() (frontier.Stats, error) { return c.queue.Stats(c.ending) })
 	})

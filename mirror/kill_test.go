@@ -32,6 +32,7 @@ type childTask struct {
 	Recover    bool   // if true, recover the archive instead of a run
 	Export     string // if not empty, export the archive to this directory instead of a run
 	Browse     string // if not empty, write the browsable copy to this directory instead of a run
+	KillAt     int    // if not 0, the process kills itself at this event of a run
 }
 
 func TestMain(m *testing.M) {
@@ -57,7 +58,24 @@ func (o childTask) options() mirror.Options {
 	for _, u := range o.URLs {
 		out.Seeds = append(out.Seeds, uri.MustParse(u))
 	}
+	if o.KillAt > 0 {
+		out.Event = killAt(o.KillAt)
+	}
 	return out
+}
+
+// killAt returns a function that kills this process at its nth call. A run calls
+// Options.Event after the transaction of a visit.
+func killAt(n int) func(mirror.Event) {
+	return func(mirror.Event) {
+		if n--; n > 0 {
+			return
+		}
+		if p, err := os.FindProcess(os.Getpid()); err == nil {
+			p.Kill()
+		}
+		select {} // until the signal arrives
+	}
 }
 
 func (o childTask) run() error {

@@ -126,17 +126,11 @@ func (r *report) unlistedFailures(n int64) {
 	})
 }
 
-// addVisit counts a committed visit and reports its event. The parameter seed
-// is true if the URL is a seed of this run.
-func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
-	t := &r.summary
-	t.SessionLinks += v.sessionLinks
-	t.NoFollow += v.noFollow
-	for g, n := range v.leftOut {
-		t.LeftOut[g] += n
-	}
+// newEvent returns the event of the visit v. The parameter k is the new capture,
+// or nil. The parameter seed is true if the URL is a seed of this run.
+func (r *report) newEvent(v *visit, k *frontier.Capture, seed bool) Event {
 	e := Event{
-		Time: v.started, Run: t.Run, URL: v.item.URL, Via: v.meta.From, Depth: v.item.Depth, Seed: seed,
+		Time: v.started, Run: r.summary.Run, URL: v.item.URL, Via: v.meta.From, Depth: v.item.Depth, Seed: seed,
 		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
 		Millis: r.now().Sub(v.visitStart).Milliseconds(), Attempts: v.item.Attempts,
 		Err: v.err, Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks, NoFollow: v.noFollow,
@@ -152,19 +146,33 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 			e.Override = r.overrideText(setting)
 		}
 	}
-	if k := result.Capture; k != nil {
+	if k != nil {
 		e.Path, e.WARC, e.Offset = k.Path, k.File, k.Offset
 		e.SHA256, e.Validator, e.Modified = hex.EncodeToString(k.Digest[:]), k.Validator, k.Modified
 	}
 	if v.body != nil {
 		e.Size = v.size
 	}
+	if v.state == frontier.Done || v.state == frontier.Kept {
+		e.Unchanged = v.isUnchanged()
+	}
+	return e
+}
+
+// addVisit counts the committed visit v and reports its event e.
+func (r *report) addVisit(v *visit, e Event) {
+	t := &r.summary
+	t.SessionLinks += v.sessionLinks
+	t.NoFollow += v.noFollow
+	for g, n := range v.leftOut {
+		t.LeftOut[g] += n
+	}
 	if v.state == frontier.Kept || v.state == frontier.Done && !v.unchanged && !v.sameContent && isMessage(v.scheme, e.Media) {
 		r.newMessages++
 	}
 	switch v.state {
 	case frontier.Done, frontier.Kept:
-		switch e.Unchanged = v.isUnchanged(); {
+		switch {
 		case !e.Unchanged:
 			t.New++
 			t.Bytes += e.Size
@@ -191,5 +199,4 @@ func (r *report) addVisit(v *visit, result *frontier.Result, seed bool) {
 	r.statistics.Add(reportedVisit(v, &e))
 	r.logVisit(v, &e)
 	r.onEvent(e)
-	r.appendLog(newLogLine(e, v, result.Capture))
 }

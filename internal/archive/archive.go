@@ -68,8 +68,9 @@ func (a *Archive) Frontier() frontier.Frontier { return a.frontier }
 func (a *Archive) Memory() *Memory { return &a.memory }
 
 // Log appends v to the journal as a line of JSON. The value v must be a struct
-// that can be encoded as JSON. Commit and Close write buffered lines to disk.
-func (a *Archive) Log(v any) { a.journal.add(v) }
+// that can be encoded as JSON. The next call of Commit, Seal or Close returns
+// the error of a failed write.
+func (a *Archive) Log(v any) { a.journal.write(journalLine(v)) }
 
 // Stat returns the file information of the directory of the archive.
 func (a *Archive) Stat() (fs.FileInfo, error) { return a.folder.root.Stat(".") }

@@ -24,6 +24,11 @@ type Entry struct {
 	Unchanged   bool // if true, the server reported the object as unchanged and sent no payload
 	SameContent bool // if true, the payload equals the object of Result.Item.LastCapture
 
+	// Line returns the value that Commit appends to the journal as a line of
+	// JSON, as Log does. It is called after Commit has set the fields of Result.
+	// If Line is nil, the journal gets no line.
+	Line func() any
+
 	// Records returns the WARC records of the visit, starting with the main
 	// record. The parameter duplicate is an earlier capture of the same
 	// content, or nil.
@@ -33,11 +38,12 @@ type Entry struct {
 // Commit adds a batch of entries to the archive in three steps. It first writes
 // and syncs the bodies and the WARC records. It then commits a database
 // transaction that refers to them. Finally, it moves the files to their paths
-// in the tree. If an error occurs before the transaction, the archive is
+// in the tree and writes the lines of the journal. If an error occurs before the transaction, the archive is
 // unchanged.
 //
 // Commit calls committed after the transaction. An error after the transaction
-// loses no data, because the next Open moves the remaining files. Cancellation
+// loses no data, because the next Open moves the remaining files and writes the
+// remaining lines. Cancellation
 // of ctx does not interrupt Commit, except while the database of a shared crawl
 // is unavailable. The result of the transaction is then unknown, and the next
 // Open removes the records that it has not committed.
@@ -67,7 +73,19 @@ func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, 
 		err = errors.Join(err, a.records.markCommitted())
 	}
 	committed()
-	return Classify(errors.Join(err, a.journal.flush()))
+	return Classify(errors.Join(err, c.log()))
+}
+
+// log writes the lines of the batch to the journal.
+func (c *commit) log() error {
+	var lines []byte
+	for i := range c.batch {
+		lines = append(lines, c.batch[i].Result.Line...)
+	}
+	if err := c.a.journal.write(lines); err != nil || !c.a.journal.isLong() {
+		return err
+	}
+	return c.a.confirmLog(c.ctx)
 }
 
 // warcEnds returns the new sizes of the WARC files that the current batch has
@@ -106,7 +124,11 @@ func (c *commit) write() error {
 func (c *commit) results() []frontier.Result {
 	all := make([]frontier.Result, len(c.batch))
 	for i := range c.batch {
-		all[i] = c.batch[i].Result
+		e := &c.batch[i]
+		if e.Line != nil {
+			e.Result.Line = journalLine(e.Line())
+		}
+		all[i] = e.Result
 	}
 	return all
 }

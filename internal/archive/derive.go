@@ -31,7 +31,7 @@ func (a *Archive) Seal(ctx context.Context) error {
 	if a.options.Shared == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	err := a.journal.flush()
+	err := a.confirmLog(ctx)
 	if err == nil {
 		err = a.seal(ctx, func(name string) bool {
 			if strings.HasPrefix(name, mailFolder+"/") {

@@ -79,16 +79,13 @@ type healer struct {
 }
 
 func (h *healer) heal() error {
-	for _, l := range h.a.Losses() {
-		h.report(warcFolder+"/"+l.File, fmt.Sprintf("%d records are missing", l.Records))
-	}
 	if h.a.records != nil { // no file may be open for appending
 		if err := h.a.records.w.Close(); err != nil {
 			return err
 		}
 	}
 	for _, step := range []func() error{
-		h.findDamage, h.healRecords, h.healTree, h.requeueLost, h.healOthers,
+		h.findDamage, h.reportLosses, h.healRecords, h.healTree, h.requeueLost, h.healOthers,
 	} { // each step is durable before the next one
 		if err := step(); err != nil {
 			return err
@@ -108,6 +105,15 @@ func (h *healer) report(path, text string) {
 		State string    `json:"state"`
 		Note  string    `json:"note"`
 	}{h.o.Now().UTC(), "healed", path + ": " + text})
+}
+
+// reportLosses reports the lost records that Open has found. It follows
+// findDamage, because a line of the journal changes the digest of this file.
+func (h *healer) reportLosses() error {
+	for _, l := range h.a.Losses() {
+		h.report(warcFolder+"/"+l.File, fmt.Sprintf("%d records are missing", l.Records))
+	}
+	return nil
 }
 
 // findDamage finds the files outside of the tree that do not match the manifest.

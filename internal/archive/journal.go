@@ -1,23 +1,24 @@
 package archive
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/anyurl/fetch/internal/regularfile"
 )
 
 // A journal writes crawl.jsonl, a log of the visits. Rebuild and Visits read
-// this file. Each line ends with a checksum.
+// this file. Each line ends with a checksum. A journal is safe for concurrent
+// use.
 type journal struct {
-	file *os.File
-	w    *bufio.Writer
-	line bytes.Buffer
-	json *json.Encoder // writes to line
+	mu       sync.Mutex
+	file     *os.File
+	unsynced int   // bytes written since the most recent sync
+	err      error // first error of a write
 }
 
 func openJournal(root *os.Root) (*journal, error) {
@@ -28,9 +29,7 @@ func openJournal(root *os.Root) (*journal, error) {
 	if err := truncatePartialLine(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	j := &journal{file: f, w: bufio.NewWriterSize(f, 64<<10)}
-	j.json = json.NewEncoder(&j.line)
-	return j, nil
+	return &journal{file: f}, nil
 }
 
 // truncatePartialLine removes an incomplete line from the end of f. A killed
@@ -56,16 +55,47 @@ func truncatePartialLine(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// add appends v to the journal as a line of JSON. If writing the line fails,
-// the next call of flush returns the error.
-func (j *journal) add(v any) {
-	j.line.Reset()
-	if j.json.Encode(v) != nil {
-		return
+// journalLine returns v as a line of JSON with a checksum. It returns nil if v
+// cannot be encoded.
+func journalLine(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil
 	}
-	j.w.Write(appendChecksum(j.line.Bytes()))
+	return appendChecksum(text)
 }
 
-func (j *journal) flush() error { return j.w.Flush() }
+// write appends lines to the journal. After an error, write and sync return
+// this error, because the file may end with an incomplete line.
+func (j *journal) write(lines []byte) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil && len(lines) > 0 {
+		_, j.err = j.file.Write(lines)
+		j.unsynced += len(lines)
+	}
+	return j.err
+}
 
-func (j *journal) close() error { return errors.Join(j.w.Flush(), j.file.Sync(), j.file.Close()) }
+// isLong reports whether the journal has so many unsynced bytes that a sync is
+// due.
+func (j *journal) isLong() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.unsynced >= syncSize
+}
+
+// syncSize is the number of bytes after which the journal is synced. It limits
+// the size of the lines in the database.
+const syncSize = 1 << 20
+
+func (j *journal) sync() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.unsynced, j.err = 0, j.file.Sync()
+	}
+	return j.err
+}
+
+func (j *journal) close() error { return errors.Join(j.sync(), j.file.Close()) }

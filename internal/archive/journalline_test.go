@@ -30,7 +30,9 @@ func writeJournal(t testing.TB, texts ...string) (journal []byte, lines []string
 		t.Fatal(err)
 	}
 	for n, text := range texts {
-		j.add(testLine{n, text})
+		if err := j.write(journalLine(testLine{n, text})); err != nil {
+			t.Fatal(err)
+		}
 		lines = append(lines, fmt.Sprintf(`{"n":%d,"text":%q}`, n, text))
 	}
 	if err := j.close(); err != nil {

@@ -138,21 +138,39 @@ func (r *rebuild) prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkOld returns ErrIntact if there is a database without damage.
+// checkOld returns ErrIntact if there is a database without damage and Force is
+// not set. With Force, it adds the lines that only this database contains to the
+// journal.
 func (r *rebuild) checkOld(ctx context.Context) error {
 	info, err := r.a.folder.root.Lstat(database)
-	if r.o.Force || errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
 	}
 	if err == nil {
 		err = frontier.CheckFile(ctx, filepath.Join(r.a.folder.dir, database))
 	}
 	switch {
-	case errors.Is(err, frontier.ErrDamaged):
+	case err == nil && r.o.Force:
+		return r.restoreLog(ctx)
+	case r.o.Force, errors.Is(err, frontier.ErrDamaged):
 		return nil
 	case err == nil:
 		return ErrIntact
 	}
+	return err
+}
+
+// restoreLog adds the lines that only the old database contains to the journal.
+func (r *rebuild) restoreLog(ctx context.Context) (err error) {
+	a := r.a
+	if err := a.openFrontier(ctx); err != nil {
+		return err
+	}
+	if a.journal, err = openJournal(a.folder.root); err == nil {
+		err = errors.Join(a.restoreLog(ctx), a.journal.close())
+	}
+	err = errors.Join(err, a.frontier.Close())
+	a.journal, a.frontier = nil, nil
 	return err
 }
 

@@ -78,6 +78,9 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if a.journal, err = openJournal(a.folder.root); err != nil {
 		return nil, err
 	}
+	if err := a.restoreLog(ctx); err != nil {
+		return nil, err
+	}
 	committed, err := a.frontier.FileEnds(ctx)
 	if err != nil || a.options.WARC == nil && len(committed) == 0 {
 		return nil, err

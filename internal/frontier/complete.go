@@ -103,6 +103,11 @@ func (t *tx) complete(h *host, r *Result, out map[Key]int64) (err error) {
 		h.removePending()
 	}
 	t.countMove(&before, r.State)
+	if r.Line != nil {
+		if err := t.Exec("insert into unlogged (line) values (?)", r.Line); err != nil {
+			return err
+		}
+	}
 	return t.claimNames(r.Names)
 }
 

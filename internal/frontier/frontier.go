@@ -141,6 +141,8 @@ type Result struct {
 	Counts  Counts // added to the counters of the run
 	Objects int64  // added to Lease.Objects of the host
 	Error   string // class of the error, counted in Stats.Errors; "" means no error
+
+	Line []byte // line of the log of visits, which Unlogged returns until a call of Logged; or nil
 }
 
 // Counts contains the counters that the limits of a run apply to. The caller
@@ -258,6 +260,15 @@ type Frontier interface {
 	// WARC file. The keys are file names, and the map may be nil. A stored
 	// offset never decreases.
 	Complete(ctx context.Context, l *Lease, rs []Result, ends map[string]int64) error
+
+	// Unlogged returns the values of Result.Line since the most recent call of
+	// Logged, in the order of Complete. In a shared crawl, it returns only those
+	// of this worker.
+	Unlogged(ctx context.Context) iter.Seq2[[]byte, error]
+
+	// Logged removes the lines that Unlogged returns. The caller has written
+	// them to the log and synced the log. It must not call Complete meanwhile.
+	Logged(ctx context.Context) error
 
 	// Extend prolongs or shortens the lease, so that it ends after the duration
 	// ttl from now.

@@ -41,7 +41,8 @@ func open(ctx context.Context, dsn string, now func() time.Time) (Frontier, erro
 
 const (
 	applicationID = 0x66746366 // identifies a database as a frontier
-	schemaVersion = 5          // version of new databases; older databases are upgraded
+	schemaVersion = 6          // version of new databases; older databases are upgraded
+	readVersion   = 5          // first version that is read without an upgrade
 	readers       = 4          // number of read-only connections
 )
 
@@ -162,10 +163,10 @@ func (e *engine) connect(source string, pragmas ...string) (*session, error) {
 // migrate creates the tables in an empty database, and the missing tables in a
 // database of an older version. If the database is not a frontier, migrate
 // returns an error and does not modify the database. It also returns an error if
-// a table is missing in an immutable database.
+// an immutable database lacks a table that a reader needs.
 func migrate(s *session, immutable bool) error {
 	version, err := inspect(s)
-	if err == nil && immutable && version != schemaVersion {
+	if err == nil && immutable && version < readVersion {
 		err = fmt.Errorf("the database has schema version %d: it must be upgraded, which needs write permission", version)
 	}
 	if err != nil || immutable {
@@ -211,7 +212,12 @@ func upgrade(s *session, version int) error {
 			return err
 		}
 	}
-	return s.Script(all["control"] + ";" + all["counter"] + "; update seal set rows=null;")
+	if version < tableVersions["control"] {
+		if err := s.Script(all["control"] + ";" + all["counter"]); err != nil {
+			return err
+		}
+	}
+	return s.Script(all["unlogged"] + "; update seal set rows=null;")
 }
 
 // inspect returns the schema version, or 0 if the database is empty. It returns

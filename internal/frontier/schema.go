@@ -14,9 +14,9 @@ import (
 //go:embed schema.sql
 var schema string
 
-// tableVersions contains the tables that databases of version 1 lack. The
+// tableVersions contains the tables that older databases lack. The
 // values are the schema versions that introduced the tables.
-var tableVersions = map[string]int{"layout": 2, "seal": 3, "control": 5, "counter": 5}
+var tableVersions = map[string]int{"layout": 2, "seal": 3, "control": 5, "counter": 5, "unlogged": 6}
 
 // checksumColumn is the definition of the column that databases before
 // checksumVersion lack. It is the last column of its table.

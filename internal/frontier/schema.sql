@@ -117,6 +117,13 @@ create table file (
 	ends integer
 );
 
+-- Lines of the log of visits that the log may lack. A database of version 5
+-- lacks the table.
+create table unlogged (
+	id   integer primary key,
+	line blob not null
+);
+
 create table name (
 	fold text    primary key,
 	key  blob -- null for a folder

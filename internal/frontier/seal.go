@@ -17,8 +17,9 @@ type Seal struct {
 	Manifest []byte // digest that the caller passed to Frontier.Seal, or nil
 }
 
-// sealedQueries reads all rows of the database except the seal. The order of
-// the rows does not depend on the indexes.
+// sealedQueries reads all rows of the database except the seal and the table
+// unlogged, whose lines have checksums. The order of the rows does not depend on
+// the indexes.
 var sealedQueries = [...]string{
 	"select * from book order by rowid", "select * from layout order by rowid", "select * from run order by rowid",
 	"select * from host order by rowid", "select * from url order by rowid", "select * from capture order by rowid",

@@ -123,6 +123,7 @@ func (t *tx) abandon(worker string, stored []string) error {
 	b.Queue("update capture set file = null, at = 0, bytes = 0, checksum = null where file in (select id from file f where "+lostFiles+")",
 		worker, stored)
 	b.Queue("delete from file f where "+lostFiles, worker, stored)
+	b.Queue("delete from unlogged where worker = $1", worker)
 	b.Queue("update file set state = 2 where worker = $1 and state = 1", worker)
 	for name, n := range map[string]int64{frontier.FilesCounter: counted.Files, frontier.BytesCounter: counted.Bytes} {
 		t.queueCount(&b, worker, name, -n) // another worker may have counted the visit, but only the sums matter

@@ -85,6 +85,7 @@ func (t *tx) store(h *host, rs []frontier.Result, ends map[string]int64) error {
 	_, err = t.flush(func(b *pgx.Batch) {
 		queueNames(b, names)
 		t.queueCounters(b, h, rs)
+		t.queueLines(b, rs)
 	})
 	// A worker writes the records of all hosts to the same file. The row of the
 	// file is locked late, because other transactions of the worker wait for

@@ -22,7 +22,7 @@ var schemaText string
 var migrations embed.FS
 
 // schemaVersion is the version of the tables that this program reads and writes.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // treeLayout is the version of the rules that determine paths in the tree, for
 // a new database.

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/internal/frontier"
 )
 
-// sealedTables lists the tables that a seal covers, which are all except seal
-// and receipt. The second value lists the columns by which the rows are sorted.
+// sealedTables lists the tables that a seal covers, which are all except seal,
+// receipt and unlogged. The second value lists the columns by which the rows are sorted.
 var sealedTables = [...][2]string{
 	{"version", "schema"}, {"book", "run"}, {"tally", "slot"}, {"run", "id"}, {"host", "id"}, {"url", "id"},
 	{"capture", "id"}, {"file", "id"}, {"name", "fold"}, {"worker", "name"}, {"host_count", "host"},
