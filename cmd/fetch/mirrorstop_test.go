@@ -1,39 +1,38 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/anyurl/fetch/internal/peer"
 )
 
 // TestMirrorStop checks that only one process works on an archive at a time. A
 // mirror that is interrupted or killed is completed by the same command.
 func TestMirrorStop(t *testing.T) {
 	t.Parallel()
-	web := peer.Nginx(t, peer.NginxOptions{Server: "location /big { limit_rate 2m; }"})
-	web.Put("index.html", []byte("<a href=small>s</a> <a href=big>b</a>"))
-	web.Put("small", []byte("small\n"))
-	web.Put("big", randomBytes(3_000_000))
-	url := "http://" + web.Addr + "/"
 	for _, test := range []struct {
 		name   string
 		signal syscall.Signal
 		exit   int
 	}{{"interrupted", syscall.SIGINT, 130}, {"terminated", syscall.SIGTERM, 143}, {"killed", syscall.SIGKILL, -1}} {
 		t.Run(test.name, func(t *testing.T) {
+			site := newStoppedSite(t)
+			url := site.URL + "/"
 			dir := filepath.Join(t.TempDir(), "arc")
 			c := command("fetch", "--no-config", "mirror", "--warc", "--output-dir", dir, url)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, func() bool { // the journal contains the first batch
+			waitFor(t, func() bool { // both small objects are complete
 				text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
-				return err == nil && len(text) > 0
+				return err == nil && strings.Contains(string(text), `/small"`)
 			})
 			runFetch(t, 3, "mirror", "--output-dir", dir, url)
 			runFetch(t, 3, "verify", dir)
@@ -49,6 +48,7 @@ func TestMirrorStop(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Wait()
+			close(site.stopped)
 			if got := c.ProcessState.ExitCode(); got != test.exit {
 				t.Errorf("exit code %d, want %d", got, test.exit)
 			}
@@ -64,6 +64,41 @@ func TestMirrorStop(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A stoppedSite has a page, a small object, and a large object. It sends the
+// large object only after the channel stopped was closed.
+type stoppedSite struct {
+	*httptest.Server
+	stopped chan struct{}
+}
+
+func newStoppedSite(t *testing.T) *stoppedSite {
+	t.Helper()
+	s := &stoppedSite{stopped: make(chan struct{})}
+	big := randomBytes(3_000_000)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<a href=small>s</a> <a href=big>b</a>")
+		case "/small":
+			io.WriteString(w, "small\n")
+		case "/big":
+			w.Header().Set("Content-Length", strconv.Itoa(len(big)))
+			w.Write(big[:len(big)/2])
+			http.NewResponseController(w).Flush()
+			select {
+			case <-s.stopped:
+				w.Write(big[len(big)/2:])
+			case <-r.Context().Done():
+			}
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
 }
 
 // waitFor waits until another process has reached the state that done tests.
