@@ -17,7 +17,9 @@ type HealOptions struct {
 	// files in tree/.
 	RequeueOnly bool
 
-	Report func(Finding) // called for each repair; may be nil
+	// Report is called for each repair, with Note set, and for each file that
+	// could not be repaired. It may be nil.
+	Report func(Finding)
 }
 
 // Heal repairs the archive in the directory dir as far as possible without
@@ -38,9 +40,9 @@ func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err e
 	}
 	return archive.Heal(ctx, dir, archive.HealOptions{
 		Now: time.Now, MaxLost: o.MaxLost, RequeueOnly: o.RequeueOnly,
-		Report: func(path, text string) {
+		Report: func(path, text string, repaired bool) {
 			if o.Report != nil {
-				o.Report(Finding{Path: path, Text: text, Note: true})
+				o.Report(Finding{Path: path, Text: text, Note: repaired})
 			}
 		},
 	})

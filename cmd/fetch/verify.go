@@ -150,7 +150,13 @@ func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 // healArchive repairs an archive and prints each repair.
 func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 	requeued, err := mirror.Heal(ctx, dir, mirror.HealOptions{
-		MaxLost: float64(c.maxLost), Report: func(f mirror.Finding) { c.note("repaired %s: %s", f.Path, f.Text) },
+		MaxLost: float64(c.maxLost), Report: func(f mirror.Finding) {
+			if f.Note {
+				c.note("repaired %s: %s", f.Path, f.Text)
+			} else {
+				c.note("not repaired %s: %s", f.Path, f.Text)
+			}
+		},
 	})
 	if requeued > 0 {
 		c.note("%s: the next fetch mirror retrieves %d objects again", dir, requeued)

@@ -30,8 +30,9 @@ type HealOptions struct {
 	// tree. It only makes the URLs of damaged records pending.
 	RequeueOnly bool
 
-	// Report is called for each repair.
-	Report func(path, text string)
+	// Report is called for each repair, and for each file that could not be
+	// repaired.
+	Report func(path, text string, repaired bool)
 }
 
 // Heal repairs the archive in the directory dir without network access. It
@@ -98,8 +99,8 @@ func (h *healer) heal() error {
 }
 
 // report calls HealOptions.Report and writes a line to the journal.
-func (h *healer) report(path, text string) {
-	h.o.Report(path, text)
+func (h *healer) report(path, text string, repaired bool) {
+	h.o.Report(path, text, repaired)
 	h.a.Log(struct {
 		Time  time.Time `json:"time"`
 		State string    `json:"state"`
@@ -111,7 +112,7 @@ func (h *healer) report(path, text string) {
 // findDamage, because a line of the journal changes the digest of this file.
 func (h *healer) reportLosses() error {
 	for _, l := range h.a.Losses() {
-		h.report(warcFolder+"/"+l.File, fmt.Sprintf("%d records are missing", l.Records))
+		h.report(warcFolder+"/"+l.File, fmt.Sprintf("%d records are missing", l.Records), false)
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func (h *healer) forgetDamaged(name string, end int64) error {
 		return !intact
 	})
 	if n > 0 && err == nil {
-		h.report(warcFolder+"/"+name, fmt.Sprintf("%d records are damaged", n))
+		h.report(warcFolder+"/"+name, fmt.Sprintf("%d records are damaged", n), false)
 	}
 	return err
 }
@@ -215,7 +216,7 @@ func (h *healer) salvage(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	h.report(warcFolder+"/"+name, fmt.Sprintf("%d records copied to %s, %d objects lost", len(moved), healed, lost))
+	h.report(warcFolder+"/"+name, fmt.Sprintf("%d records copied to %s, %d objects lost", len(moved), healed, lost), true)
 	if size == 0 {
 		return dir.Remove(healed + warc.OpenSuffix)
 	}
@@ -281,19 +282,11 @@ func (h *healer) healTree() error {
 		if text == "" || s == frontier.Gone && text == missing {
 			return nil
 		}
-		path := tree.Dir + "/" + c.Path
-		if text != missing {
-			if err := h.a.store.MoveAside(path, h.a.atticName("heal")); err != nil {
-				return err
-			}
+		restored, err := h.healFile(c, text)
+		if err == nil && !restored {
+			lost = append(lost, it.Key)
 		}
-		if err := h.restore(c); err == nil {
-			h.report(path, text+"; restored from "+c.File)
-			return nil
-		}
-		h.report(path, text)
-		lost = append(lost, it.Key)
-		return nil
+		return err
 	})
 	if err == nil {
 		err = h.a.store.SyncFolders()
@@ -301,9 +294,47 @@ func (h *healer) healTree() error {
 	return errors.Join(err, h.requeue(lost))
 }
 
+// healFile restores the file of c, whose problem is text, and moves a damaged
+// file to the attic. It reports whether the tree then contains the object.
+func (h *healer) healFile(c *frontier.Capture, text string) (intact bool, err error) {
+	path := tree.Dir + "/" + c.Path
+	source, err := h.a.original(h.ctx, c)
+	if err != nil {
+		return false, err
+	}
+	if text != missing {
+		if h.hasOtherForm(source, c.Path) {
+			h.report(path, text+"; kept, because its WARC record contains the same bytes", false)
+			return true, nil
+		}
+		if err := h.a.store.MoveAside(path, h.a.atticName("heal")); err != nil {
+			return false, err
+		}
+	}
+	form := h.a.formOf(source)
+	if form == nil {
+		h.report(path, text, false)
+		return false, nil
+	}
+	if err := h.restore(c, form); err != nil {
+		return false, err
+	}
+	h.report(path, text+"; restored from "+source.File, true)
+	return true, nil
+}
+
+// hasOtherForm reports whether the file at path in the tree has the bytes of the
+// WARC record of c, but not in the form that the database describes.
+func (h *healer) hasOtherForm(c *frontier.Capture, path string) bool {
+	other := *c
+	var err error
+	other.Size, other.Digest, err = hashFile(h.a.store, path)
+	return err == nil && other.Size > 0 && h.a.formOf(&other) != nil
+}
+
 // restore writes the file of c in the tree from the WARC record of its object.
-func (h *healer) restore(c *frontier.Capture) error {
-	body, err := h.a.reopenRecord(h.ctx, c)
+func (h *healer) restore(c *frontier.Capture, form bodyOf) error {
+	body, err := h.a.reopenRecord(h.ctx, c, form)
 	if err != nil {
 		return err
 	}

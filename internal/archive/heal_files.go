@@ -19,7 +19,7 @@ func (h *healer) healOthers() error {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.damaged)) {
-		h.report(name, h.damaged[name])
+		h.report(name, h.damaged[name], true)
 		var err error
 		switch _, lost := h.a.folder.root.Lstat(name); {
 		case lost != nil:

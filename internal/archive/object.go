@@ -22,11 +22,18 @@ func (a *Archive) Reopen(ctx context.Context, c *frontier.Capture) (io.ReadClose
 	if c.Path != "" {
 		return a.store.Open(c.Path)
 	}
-	return a.reopenRecord(ctx, c)
+	return a.reopenRecord(ctx, c, objectOf)
 }
 
+// A bodyOf function returns a reader of the object in the current record of r.
+// The parameter h is the header of this record. There are two forms of the
+// object of an HTTP response: with its content coding (payloadOf) and without
+// (objectOf). The archived object has the second form if the client removed the
+// content coding. Its digest shows which form it has.
+type bodyOf func(r *warc.Reader, h *warc.Header) (io.Reader, error)
+
 // reopenRecord opens the archived object of c in its WARC record.
-func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.ReadCloser, error) {
+func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture, form bodyOf) (io.ReadCloser, error) {
 	c, err := a.original(ctx, c)
 	if err != nil {
 		return nil, err
@@ -35,7 +42,12 @@ func (a *Archive) reopenRecord(ctx context.Context, c *frontier.Capture) (io.Rea
 	if err != nil {
 		return nil, Classify(err)
 	}
-	body, err := readObject(warc.NewReaderAt(f, c.Offset))
+	r := warc.NewReaderAt(f, c.Offset)
+	h, err := r.Next()
+	var body io.Reader
+	if err == nil {
+		body, err = form(r, h)
+	}
 	if err != nil {
 		f.Close()
 		return nil, fetch.Mismatch.Errorf("%s: no object at offset %d: %w", c.File, c.Offset, err)
@@ -98,18 +110,8 @@ func (a *Archive) openWARC(name string) (*os.File, error) {
 	return f, err
 }
 
-// readObject reads the next record of r and returns a reader of its object. The
-// object of an HTTP response is the payload without its content coding.
-func readObject(r *warc.Reader) (io.Reader, error) {
-	h, err := r.Next()
-	if err != nil {
-		return nil, err
-	}
-	return objectOf(r, h)
-}
-
-// objectOf returns a reader of the object in the current record of r. The
-// parameter h is the header of this record.
+// objectOf is a bodyOf function that removes the content coding of an HTTP
+// response.
 func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	payload, fields, err := openPayload(r, h)
 	if m, ok := payload.(*http1.Reader); ok && err == nil {
@@ -118,7 +120,7 @@ func objectOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	return payload, err
 }
 
-// payloadOf is like objectOf, but it keeps the content coding of an HTTP
+// payloadOf is a bodyOf function that keeps the content coding of an HTTP
 // response.
 func payloadOf(r *warc.Reader, h *warc.Header) (io.Reader, error) {
 	payload, _, err := openPayload(r, h)

@@ -53,18 +53,27 @@ func (a *Archive) proveObject(c *frontier.Capture) bool {
 	if _, ok := a.proofs[p]; ok {
 		return true
 	}
-	// If the client did not decode the body, the object is the body with its
-	// content coding.
-	if !a.hasObject(c, objectOf) && !a.hasObject(c, payloadOf) {
+	if a.formOf(c) == nil {
 		return false
 	}
 	a.proofs.add(p)
 	return true
 }
 
-// hasObject reads the WARC record of c. It reports whether the object that open
+// formOf returns the form in which the WARC record of c contains the object of
+// c. It returns nil if the record does not contain the object.
+func (a *Archive) formOf(c *frontier.Capture) bodyOf {
+	for _, form := range []bodyOf{payloadOf, objectOf} {
+		if a.hasObject(c, form) {
+			return form
+		}
+	}
+	return nil
+}
+
+// hasObject reads the WARC record of c. It reports whether the object that form
 // returns has the size and the digest of c.
-func (a *Archive) hasObject(c *frontier.Capture, open func(*warc.Reader, *warc.Header) (io.Reader, error)) bool {
+func (a *Archive) hasObject(c *frontier.Capture, form bodyOf) bool {
 	f, err := a.openWARC(c.File)
 	if err != nil {
 		return false
@@ -75,7 +84,7 @@ func (a *Archive) hasObject(c *frontier.Capture, open func(*warc.Reader, *warc.H
 	if err != nil || !describes(c, h) {
 		return false
 	}
-	body, err := open(r, h)
+	body, err := form(r, h)
 	if err != nil {
 		return false
 	}

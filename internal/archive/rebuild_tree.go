@@ -2,9 +2,7 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"io"
 	"io/fs"
 
 	"github.com/anyurl/fetch/fetch"
@@ -58,11 +56,17 @@ func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []fr
 		if f.Path == "" {
 			continue
 		}
-		size := int64(0)
-		if f.Digest, size, err = r.hashFile(f.Path); err != nil {
+		if f.Size, f.Digest, err = hashFile(r.a.store, f.Path); err != nil {
 			return err
 		}
-		if size == c.Size && (c.Digest == [32]byte{} || c.Digest == f.Digest) {
+		if f.Size == c.Size && (c.Digest == [32]byte{} || c.Digest == f.Digest) {
+			found = append(found, f)
+			continue
+		}
+		switch recorded, err := r.isRecorded(ctx, &c, f); {
+		case err != nil:
+			return err
+		case recorded:
 			found = append(found, f)
 		}
 	}
@@ -75,6 +79,23 @@ func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []fr
 		}
 	}
 	return nil
+}
+
+// isRecorded reports whether the WARC record of c contains the bytes of a file
+// in another form, with or without the content coding. If c has a revisit
+// record, isRecorded reads the record of an earlier capture.
+func (r *rebuild) isRecorded(ctx context.Context, c *frontier.Capture, f frontier.FoundFile) (bool, error) {
+	if c.File == "" || f.Size < 0 {
+		return false, nil
+	}
+	// The form of the earlier capture may have been corrected already.
+	first, err := r.a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest, f.Digest})
+	for _, other := range first {
+		if other.Size, other.Digest = f.Size, f.Digest; other.Proof == c.Proof && r.a.formOf(&other) != nil {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // assignAgain returns the path that a run would assign to each capture without
@@ -99,16 +120,13 @@ func assignAgain(ctx context.Context, namer *tree.Namer, captures []frontier.Cap
 	return all, err
 }
 
-// hashFile returns the digest and the size of a file in the tree. If the file
-// cannot be read, the size is -1.
-func (r *rebuild) hashFile(path string) (digest [32]byte, size int64, err error) {
-	f, err := r.a.store.Open(path)
+// hashFile returns the size and the digest of a file in a tree. If the file
+// cannot be opened, the size is -1.
+func hashFile(t *tree.Store, path string) (size int64, digest [32]byte, err error) {
+	f, err := t.Open(path)
 	if err != nil {
-		return digest, -1, nil
+		return -1, digest, nil
 	}
 	defer f.Close()
-	sum := sha256.New()
-	size, err = io.Copy(sum, f)
-	sum.Sum(digest[:0])
-	return digest, size, err
+	return hashObject(f)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
 	"net/http"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/entries"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/internal/http1"
@@ -197,10 +199,10 @@ func (s *warcScan) objectOf(h *warc.Header) (*frontier.Record, error) {
 	c := &record.Capture
 	switch h.Type() {
 	case warc.Response:
-		err = readResponse(s.in, c)
+		err = readResponse(s.in, record)
 	case warc.Resource:
 		c.Kind, c.Media = entries.KindOf(c.Media).String(), entries.UnmarkedMedia(c.Media)
-		err = hashObject(s.in, c)
+		c.Size, c.Digest, err = hashObject(s.in)
 	case warc.Revisit:
 		if h.Get("WARC-Profile") == warc.ServerNotModified {
 			return nil, nil
@@ -224,9 +226,10 @@ func (s *warcScan) objectOf(h *warc.Header) (*frontier.Record, error) {
 
 var errNoObject = errors.New("the record contains no object")
 
-// readResponse sets the fields of c from an HTTP response.
-func readResponse(block io.Reader, c *frontier.Capture) error {
-	m := http1.NewReader(block, 32<<10)
+// readResponse sets the fields of r from an HTTP response. The object of
+// r.Capture has the content coding of the response, and r.Decoded has none.
+func readResponse(block io.Reader, r *frontier.Record) error {
+	m, c := http1.NewReader(block, 32<<10), &r.Capture
 	fields, err := readHead(m, c)
 	if err != nil {
 		return err
@@ -234,16 +237,46 @@ func readResponse(block io.Reader, c *frontier.Capture) error {
 	if c.Code < 200 || c.Code > 399 || c.Code == 206 || c.Code == 304 {
 		return errNoObject
 	}
-	body, err := decodeBody(m, fields)
-	if err != nil {
+	if c.Media == "" {
+		buffered := bufio.NewReaderSize(m, media.SniffLen)
+		start, _ := buffered.Peek(media.SniffLen) // hashObject returns the same error
+		c.Media = media.Sniff(start)
+		return hashForms(buffered, fields, r)
+	}
+	return hashForms(m, fields, r)
+}
+
+// hashForms sets the sizes and digests of both forms of an HTTP body. If the
+// body cannot be decoded, it has only the form with its content coding.
+func hashForms(body io.Reader, fields fetch.Header, r *frontier.Record) error {
+	list, err := coding.Parse(fields.Values("Content-Encoding"))
+	if err != nil || len(list) == 0 {
+		r.Capture.Size, r.Capture.Digest, err = hashObject(body)
 		return err
 	}
-	if c.Media == "" {
-		buffered := bufio.NewReaderSize(body, media.SniffLen)
-		start, _ := buffered.Peek(media.SniffLen) // hashObject returns the same error
-		c.Media, body = media.Sniff(start), buffered
+	coded := &countingHash{Hash: sha256.New()}
+	body = io.TeeReader(body, coded)
+	size, digest, err := hashObject(coding.NewReader(io.NopCloser(body), list, nil))
+	if err == nil {
+		r.Decoded = &frontier.Form{Size: size, Digest: digest}
 	}
-	return hashObject(body, c)
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return err
+	}
+	r.Capture.Size = coded.n
+	coded.Sum(r.Capture.Digest[:0])
+	return nil
+}
+
+// A countingHash is a hash that counts the bytes written to it.
+type countingHash struct {
+	hash.Hash
+	n int64
+}
+
+func (h *countingHash) Write(p []byte) (int, error) {
+	h.n += int64(len(p))
+	return h.Hash.Write(p)
 }
 
 // readHead reads the header of an HTTP response and sets the fields of c.
@@ -254,18 +287,16 @@ func readHead(m *http1.Reader, c *frontier.Capture) (fetch.Header, error) {
 	}
 	c.Code, c.Media = code, fields.Get("Content-Type")
 	c.Modified, _ = http.ParseTime(fields.Get("Last-Modified"))
-	if fields.Get("Content-Encoding") == "" { // a decoded body has no validator
-		c.Validator = http1.Validator(fields.Get, http.ParseTime)
-	}
+	c.Validator = http1.Validator(fields.Get, http.ParseTime)
 	return fields, nil
 }
 
-// hashObject reads an object and stores its size and its digest in c.
-func hashObject(object io.Reader, c *frontier.Capture) (err error) {
+// hashObject reads an object and returns its size and its digest.
+func hashObject(object io.Reader) (size int64, digest [32]byte, err error) {
 	sum := sha256.New()
-	c.Size, err = io.Copy(sum, object)
-	sum.Sum(c.Digest[:0])
-	return err
+	size, err = io.Copy(sum, object)
+	sum.Sum(digest[:0])
+	return size, digest, err
 }
 
 // isLogged reports whether the journal contains the object of the group.

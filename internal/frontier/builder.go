@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -34,6 +35,11 @@ type Record struct {
 	State   State   // state of the new item
 	Capture Capture // object in the record
 
+	// Decoded describes the object without its content coding. It is nil if the
+	// response has no content coding. The Builder selects the form of the object
+	// that was logged for the visit, or else the form in Capture.
+	Decoded *Form
+
 	// RefersTo is the ID of the record that contains the object, if this record
 	// is a revisit record. The Builder then copies the description of the
 	// object from the capture of that record.
@@ -43,6 +49,20 @@ type Record struct {
 	// another archive. The Builder then ignores the record unless the visit was
 	// logged.
 	Elsewhere bool
+}
+
+// A Form is one form of an object.
+type Form struct {
+	Size   int64
+	Digest [32]byte
+}
+
+// selectForm replaces the object of the record by its decoded form if the digest
+// of an earlier description of the object is that of the decoded form.
+func (r *Record) selectForm(digest []byte) {
+	if r.Decoded != nil && bytes.Equal(digest, r.Decoded.Digest[:]) {
+		r.Capture.Size, r.Capture.Digest = r.Decoded.Size, r.Decoded.Digest
+	}
 }
 
 // NewBuilder creates an empty database at path, which must not exist. The
@@ -177,7 +197,7 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := t.loggedCapture(c, file)
+	id, digest, err := t.loggedCapture(c, file)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && r.Elsewhere:
 		return 0, nil
@@ -191,21 +211,22 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 	if r.Elsewhere || err != nil {
 		return 0, err
 	}
+	r.selectForm(digest)
 	return 0, t.Exec(`update capture set digest=?, sum=?, size=?, validator=iif(validator='', ?, validator),
 		modified=coalesce(modified, ?) where id=?`, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
 }
 
-// loggedCapture returns the row number of the logged capture to which the
-// record c belongs. After the visit was logged, a repair may have moved the
+// loggedCapture returns the row number and the digest of the logged capture to
+// which the record c belongs. After the visit was logged, a repair may have moved the
 // record to another file. The capture then has the same URL and time as the
 // record.
-func (t *tx) loggedCapture(c *Capture, file int64) (id int64, err error) {
-	const query = "select c.id from capture c join url u on u.id=c.item where coalesce(c.url, u.url)=? and "
-	err = t.Scan(query+"c.file=? and c.at=?", []any{c.URL, file, c.Offset}, &id)
+func (t *tx) loggedCapture(c *Capture, file int64) (id int64, digest []byte, err error) {
+	const query = "select c.id, c.digest from capture c join url u on u.id=c.item where coalesce(c.url, u.url)=? and "
+	err = t.Scan(query+"c.file=? and c.at=?", []any{c.URL, file, c.Offset}, &id, &digest)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = t.Scan(query+"c.time=? and c.record='' and c.file is not null", []any{c.URL, nullTime(c.Time)}, &id)
+		err = t.Scan(query+"c.time=? and c.record='' and c.file is not null", []any{c.URL, nullTime(c.Time)}, &id, &digest)
 	}
-	return id, err
+	return id, digest, err
 }
 
 // addUnloggedRecord adds a record that belongs to no logged capture, and
@@ -228,6 +249,9 @@ func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 	has := err == nil
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
+	}
+	if has {
+		r.selectForm(newest.Digest[:])
 	}
 	if has && newest.Digest == c.Digest && newest.Code == c.Code {
 		if newest.ID != "" {
@@ -290,6 +314,7 @@ func (b *Builder) DropMissingRecords(ctx context.Context) (lost int64, err error
 type FoundFile struct {
 	Key    Key
 	Path   string
+	Size   int64
 	Digest [32]byte
 	Names  []Name // paths to reserve for Path
 }
@@ -306,8 +331,8 @@ func (b *Builder) SetFiles(ctx context.Context, files []FoundFile) error {
 			if c.Path == "" {
 				continue
 			}
-			err := t.Exec(`update capture set path=?, digest=? where id=(select last from url where key=?)`,
-				f.Path, f.Digest[:], f.Key[:])
+			err := t.Exec(`update capture set path=?, size=?, digest=?, sum=iif(sum is null, null, ?)
+				where id=(select last from url where key=?)`, f.Path, f.Size, f.Digest[:], sumOf(f.Digest), f.Key[:])
 			if err != nil {
 				return err
 			}
