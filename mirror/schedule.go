@@ -91,13 +91,16 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 		case stats.States[frontier.Pending] == stats.Postponed:
 			return true, nil
 		case stats.Open == 0 && c.leavesHosts():
+			if c.returnToLeft() {
+				return false, nil
+			}
 			return true, ErrDenied
 		case stats.Open == 0 && stats.Paused > 0:
 			return true, ErrPaused
 		}
 		if !stats.NextDue.IsZero() {
 			// Another worker may release a host earlier.
-			wait = min(max(stats.NextDue.Sub(c.o.Now()), 10*time.Millisecond), 2*pollInterval)
+			wait = min(max(stats.NextDue.Sub(stats.Time), 10*time.Millisecond), 2*pollInterval)
 		}
 	}
 	timer := time.NewTimer(wait)
