@@ -62,6 +62,7 @@ func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
 		}
 	}
 	return c.archive.Commit(c.ending, l, entries, func() {
+		c.committed.Add(int64(len(visits)))
 		for i, v := range visits {
 			c.report.addVisit(v, events[i])
 		}
@@ -84,11 +85,11 @@ func (c *crawl) entry(v *visit) archive.Entry {
 	}
 	if v.meta.Target = ""; v.redirects() && v.state == frontier.Done {
 		v.meta.Target = archive.Canonical(v.resp.Location)
-		e.Result.Meta = v.meta.encode()
+		e.Result.Meta = c.trust.encode(&v.item, v.meta)
 	}
 	if isRobotsTxt(v.scheme, v.url) {
 		v.meta.Robots = robotsResultOf(v)
-		e.Result.Meta = v.meta.encode()
+		e.Result.Meta = c.trust.encode(&v.item, v.meta)
 	}
 	if v.resp != nil {
 		e.Menu, e.NoFile = v.resp.Kind == fetch.Menu, !v.resp.Location.IsZero()

@@ -41,6 +41,8 @@ type crawl struct {
 	lost      atomic.Int64 // number of leases that other workers have taken over
 	pause     pause        // why no hosts are claimed at present
 	left      sync.Map     // set of hosts that this process leaves to other workers
+	committed atomic.Int64 // number of visits that were committed
+	returned  int64        // value of committed at the last call of returnToLeft
 	recorded  recordedSeeds
 	sites     sync.Map // set of origins whose robots.txt was added to the frontier
 }

@@ -82,20 +82,78 @@ func (c *crawl) leavesHosts() (some bool) {
 	return some
 }
 
-// leaveHost ends the visits to the host of v, whose item remains pending for
-// another worker. This process does not claim the host again. The caller holds
-// h.mu.
-func (h *hostWorker) leaveHost(v *visit) error {
-	h.pause()
-	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); known {
+// maxLeft is the number of items that a process leaves under one lease before
+// it returns the other items of the host unvisited.
+const maxLeft = 1000
+
+// A leftRequest contains what the Policy knows of a request that it denied. The
+// Policy denies all requests with the same values.
+type leftRequest struct {
+	origin fetch.Origin
+	from   string // page that counts as the source, or ""
+}
+
+func (c *crawl) leftRequestOf(v *visit) leftRequest {
+	r := leftRequest{origin: v.origin}
+	if from := c.trust.source(v); from != nil {
+		r.from = from.URL.String()
+	}
+	return r
+}
+
+// leavesLike reports whether the item of v must be left like an earlier item
+// under the lease of its host, so that neither a pause nor a lookup is needed.
+func (c *crawl) leavesLike(v *visit) bool {
+	h := c.hostWorker(v.item.Host)
+	if h == nil || c.trust.isKnown(v) || !v.hasOrigin {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.left[c.leftRequestOf(v)]
+}
+
+// leaveItem leaves the item of v to another worker. The item remains outstanding
+// under this lease, so that it is not claimed again. The other items of the host
+// are visited. The caller holds h.mu.
+func (h *hostWorker) leaveItem(v *visit) {
+	if h.left == nil {
+		h.left, h.leftSeed = map[leftRequest]bool{}, h.c.recorded.trustedBy(v)
+	}
+	h.left[h.c.leftRequestOf(v)] = true
+	if h.leftItems++; h.leftItems >= maxLeft {
+		h.pause()
+	}
+}
+
+// leaveHost makes this process claim the host of h no more, if it has left items
+// of the host. Otherwise the next claim would return the same items.
+func (h *hostWorker) leaveHost() error {
+	if h.left == nil {
 		return nil
 	}
 	if !postgres.Skip(h.c.queue, h.lease.Host) {
 		return errManyDenied
 	}
-	h.c.o.Logger.Warn("the policy denies a host; its URLs remain pending for workers whose command contains this URL",
-		"url", h.c.recorded.trustedBy(v))
+	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); !known {
+		h.c.o.Logger.Warn("the policy denies a host; its URLs remain pending for workers whose command contains this URL",
+			"url", h.leftSeed)
+	}
 	return nil
+}
+
+// returnToLeft makes this process claim the hosts again that it has left, because
+// other URLs of these hosts may have become pending. It returns false if this
+// process has committed no visit since the last call, so that all their URLs
+// would be left again. Only one goroutine calls it.
+func (c *crawl) returnToLeft() bool {
+	n := c.committed.Load()
+	if n == c.returned {
+		return false
+	}
+	c.returned = n
+	postgres.SkipNone(c.queue)
+	return true
 }
 
 // recordSeeds adds the seeds of this command to those that the database of a

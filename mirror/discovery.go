@@ -99,6 +99,9 @@ func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if d.urlBytes += int64(len(text)); !d.withinLimit() {
 		return
 	}
+	if mt.Found {
+		it.Meta = d.c.trust.seal(&it, it.Meta)
+	}
 	if d.items = append(d.items, it); len(d.items) >= itemsPerAdd {
 		d.flush()
 	}

@@ -69,6 +69,10 @@ type hostWorker struct {
 	discard       bool   // if true, visits that end are discarded
 	err           error  // first error
 
+	left      map[leftRequest]bool // requests of items that are left to other workers
+	leftItems int                  // number of these items
+	leftSeed  string               // URL that the command lacks to visit the first of these items
+
 	turns      []*turn       // a turn for each connection
 	crawlDelay time.Duration // longest Crawl-delay of the host under this lease
 }
@@ -107,6 +111,7 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	if errors.Is(err, frontier.ErrFenced) {
 		return c.loseLease(l)
 	}
+	err = archive.JoinDistinct(err, h.leaveHost())
 	released := c.queue.Release(c.ending, l, h.nextRequest())
 	if errors.Is(released, frontier.ErrFenced) {
 		released = c.loseLease(l)

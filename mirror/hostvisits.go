@@ -126,7 +126,8 @@ func (h *hostWorker) collect(ctx context.Context, v *visit) error {
 		return v.err
 	case v.left:
 		v.free()
-		return h.leaveHost(v)
+		h.leaveItem(v)
+		return nil
 	}
 	reason, err := h.c.tally.count(v)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 // meta describes how the URL of an item was found. Item.Meta contains its JSON
-// encoding.
+// encoding, and the code of trust.seal if a process found the URL.
 type meta struct {
 	From        string        `json:"from,omitempty"`   // URL of the page or listing that contains the link
 	Peer        netip.Addr    `json:"peer,omitzero"`    // address of the server that sent From
-	FoundBy     string        `json:"by,omitempty"`     // token of the process that found the URL
+	Found       bool          `json:"-"`                // if true, this process found the URL, as the authentication code shows
 	Size        *int64        `json:"size,omitempty"`   // size in bytes in the listing
 	Time        time.Time     `json:"time,omitzero"`    // modification time in the listing
 	Run         int64         `json:"run,omitempty"`    // number of the run that read the listing
@@ -36,10 +36,12 @@ type meta struct {
 	Symlinks    *symlinkPath  `json:"ways,omitempty"`   // symbolic links in the path
 }
 
-// metaOf decodes the field Meta of an item. It returns the zero meta if another
-// version of this program encoded the meta in another format.
+// metaOf decodes the field Meta of an item, without its authentication code. It
+// returns the zero meta if another version of this program encoded the meta in
+// another format.
 func metaOf(it frontier.Item) (m meta) {
-	if json.Unmarshal(it.Meta, &m) != nil {
+	text, _, _ := bytes.Cut(it.Meta, []byte{'\n'})
+	if json.Unmarshal(text, &m) != nil {
 		return meta{}
 	}
 	return m
@@ -67,10 +69,11 @@ type encodedMeta struct {
 
 // parse returns the same result as metaOf, from the cache if possible.
 func (m *metaCache) parse(it frontier.Item) meta {
-	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, it.Meta) {
+	text, _, _ := bytes.Cut(it.Meta, []byte{'\n'})
+	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, text) {
 		return s.meta
 	}
-	s := &encodedMeta{it.Meta, metaOf(it)}
+	s := &encodedMeta{text, metaOf(it)}
 	m.newest.Store(s)
 	return s.meta
 }

@@ -40,7 +40,7 @@ func newLogLine(e Event, v *visit, k *frontier.Capture) *logLine {
 		m.Time = time.Time{}
 	}
 	// A later process ignores these values.
-	m.From, m.Peer, m.FoundBy, m.Size, m.Run = "", netip.Addr{}, "", nil, 0
+	m.From, m.Peer, m.Found, m.Size, m.Run = "", netip.Addr{}, false, nil, 0
 	if m != (meta{}) {
 		l.Meta = m.encode()
 	}

@@ -20,17 +20,19 @@ import (
 // newVisit returns a visit of an item. The visit starts now.
 func (c *crawl) newVisit(it frontier.Item) *visit {
 	now := c.o.Now().UTC().Truncate(time.Microsecond)
-	return &visit{
+	v := &visit{
 		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it), started: now, visitStart: now,
 		state: frontier.Done,
 	}
+	v.meta.Found = c.trust.found(&it)
+	return v
 }
 
 // visitItem visits the URL of one item. If ctx ends, visitItem returns nil, and
 // the item remains pending.
 func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	v := c.newVisit(it)
-	if v.meta.Run != c.runNumber || v.meta.FoundBy != c.trust.token { // the listing is out of date
+	if v.meta.Run != c.runNumber || !v.meta.Found { // the listing is out of date
 		v.meta.Size, v.meta.Time = nil, time.Time{}
 	}
 	var err error
@@ -43,6 +45,10 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
 	v.scheme = c.schemeOf(v.url)
 	v.origin, v.hasOrigin = originOf(v.url)
+	if c.leavesLike(v) {
+		v.left = true
+		return v
+	}
 	if isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture) {
 		v.state, v.unchanged = frontier.Kept, true
 		return v

@@ -1,9 +1,13 @@
 package mirror
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
-	"math/rand/v2"
-	"strconv"
+	"fmt"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
@@ -15,7 +19,7 @@ import (
 // All other URLs come from the database, which may come from an untrusted
 // source.
 type trust struct {
-	token     string                // random value stored with each item that this process found
+	key       [32]byte              // random key of this process, which is never stored
 	stored    bool                  // if true, no seed was entered by the user
 	userSeeds map[frontier.Key]bool // seeds of this command
 	servers   map[fetch.Origin]bool // servers of userSeeds, without their schemes
@@ -29,12 +33,46 @@ type trust struct {
 }
 
 func newTrust(o Options) *trust {
-	return &trust{
-		stored: o.StoredSeeds, token: strconv.FormatUint(rand.Uint64(), 36), userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
+	t := &trust{
+		stored: o.StoredSeeds, userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
 		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
 		identity: o.Scope.identityRules(o.Client.Scheme),
 		scope:    newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
+	rand.Read(t.key[:]) // never returns an error
+	return t
+}
+
+// codeSize is the size in bytes of an authentication code.
+const codeSize = 16
+
+// code returns the authentication code of an item with the given encoded meta.
+// Whoever can write to the database does not know the key, and so cannot create
+// the code of another URL, host, depth or source.
+func (t *trust) code(it *frontier.Item, meta []byte) []byte {
+	h := hmac.New(sha256.New, t.key[:])
+	fmt.Fprintf(h, "%s\n%s\n%d\n%s", it.Host, it.URL, it.Depth, meta)
+	return h.Sum(nil)[:codeSize]
+}
+
+// seal returns the value of Item.Meta for an item that this process found: the
+// encoded meta, a line feed and the authentication code.
+func (t *trust) seal(it *frontier.Item, meta []byte) []byte {
+	return slices.Concat(meta, []byte{'\n'}, t.code(it, meta))
+}
+
+// encode returns the value of Item.Meta for an item with the meta m.
+func (t *trust) encode(it *frontier.Item, m meta) []byte {
+	if !m.Found {
+		return m.encode()
+	}
+	return t.seal(it, m.encode())
+}
+
+// found reports whether this process has sealed the meta of an item.
+func (t *trust) found(it *frontier.Item) bool {
+	meta, code, sealed := bytes.Cut(it.Meta, []byte{'\n'})
+	return sealed && hmac.Equal(code, t.code(it, meta))
 }
 
 // withoutScheme returns a copy of o without its scheme.
@@ -82,7 +120,7 @@ func replacesSeed(v *visit) bool { return v.meta.SeedTarget != "" && v.meta.Seed
 
 // isTrusted reports whether the URL of v was entered by the user or found by
 // this process.
-func (t *trust) isTrusted(v *visit) bool { return t.userSeeds[v.item.Key] || v.meta.FoundBy == t.token }
+func (t *trust) isTrusted(v *visit) bool { return t.userSeeds[v.item.Key] || v.meta.Found }
 
 // inSeedDomain reports whether u is in the domain of a seed that the user
 // entered. Seeds stored in the database extend the scope only within these
@@ -98,10 +136,7 @@ func (t *trust) inSeedDomain(u uri.URI) bool {
 // Seeds stored in the database do not count, because the database may come from
 // an untrusted source.
 func (t *trust) markTrusted(u uri.URI, text string, mt *meta) {
-	mt.FoundBy = ""
-	if mt.SiteInfo || mt.OutOfReach > 0 || mt.Referenced || t.scope.inReach(u, text) {
-		mt.FoundBy = t.token
-	}
+	mt.Found = mt.SiteInfo || mt.OutOfReach > 0 || mt.Referenced || t.scope.inReach(u, text)
 }
 
 // isKnown reports whether this process knows the source of v: the user entered
@@ -110,7 +145,7 @@ func (t *trust) isKnown(v *visit) bool {
 	switch {
 	case t.userSeeds[v.item.Key]:
 		return !t.stored
-	case v.meta.FoundBy == t.token:
+	case v.meta.Found:
 		return true
 	}
 	return !t.stored && t.onSeedServer(v)
@@ -135,7 +170,7 @@ func (t *trust) source(v *visit) *fetch.Source {
 		return &fetch.Source{URL: untrustedPage(v.url)}
 	case !t.isKnown(v):
 		return &fetch.Source{URL: untrustedPage(from)}
-	case !seed && v.meta.FoundBy == t.token:
+	case !seed && v.meta.Found:
 		return &fetch.Source{URL: from, Peer: v.meta.Peer}
 	}
 	return nil
@@ -155,7 +190,7 @@ func (t *trust) onSeedServer(v *visit) bool {
 // as entered by the user.
 func (t *trust) needsTypedSeed(v *visit, err error) bool {
 	_, refused := errors.AsType[*fetch.Refusal](err)
-	return refused && t.stored && (t.userSeeds[v.item.Key] || v.meta.FoundBy != t.token && t.onSeedServer(v))
+	return refused && t.stored && (t.userSeeds[v.item.Key] || !v.meta.Found && t.onSeedServer(v))
 }
 
 // untrustedPage returns the URL of a fictitious page on an unknown server. The

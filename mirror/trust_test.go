@@ -270,3 +270,73 @@ func TestStrangersScope(t *testing.T) {
 		})
 	}
 }
+
+// TestForgedSource checks that a row of the database does not count as found by
+// the running process if another program has copied the source of a row of this
+// process, unchanged or with another page.
+func TestForgedSource(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(meta string) string{
+		"copied": func(meta string) string { return meta },
+		"changed": func(meta string) string {
+			return strings.NewReplacer("http://a.example/d/", "http://127.0.0.1/", "8.8.4.1", "127.0.0.1").Replace(meta)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newNetwork(t)
+				o := w.options("http://a.example/d/")
+				o.Scope.Reach = mirror.Any
+				forged := 0
+				w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					switch r.URL.Path {
+					case "/d/":
+						out.Header().Set("Content-Type", "text/html")
+						out.Write([]byte("<a href=x><a href=y>"))
+					case "/d/x":
+						forged += plantCopy(t, o.Dir, forge)
+					}
+				}))
+				w.web("127.0.0.1", webSite{"/x": "secret\n", "/robots.txt": "secret\n"}, "127.0.0.1")
+				run(t, o)
+				if forged == 0 {
+					t.Error("no row was forged")
+				}
+				for _, to := range w.dialed {
+					if strings.HasPrefix(to, "127.0.0.1") {
+						t.Errorf("connection to %s", to)
+					}
+				}
+			})
+		})
+	}
+}
+
+// plantCopy adds a URL on loopback to the database of a running mirror. Its meta
+// is the result of forge for the meta of a pending row. It returns the number of
+// new rows.
+func plantCopy(t *testing.T, dir string, forge func(meta string) string) int {
+	f, err := frontier.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer f.Close()
+	for it, err := range f.Items(t.Context(), frontier.Pending) {
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if strings.Contains(string(it.Meta), "peer") {
+			const url = "http://127.0.0.1/x"
+			n, err := f.Add(t.Context(), []frontier.Item{{
+				Key: frontier.KeyOf(url), URL: url, Host: "127.0.0.1", Depth: it.Depth, Meta: []byte(forge(string(it.Meta))),
+			}})
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anyurl/fetch/internal/frontier"
 )
 
 // TestDeniedHosts checks that workers whose commands do not contain the URL of
@@ -52,6 +56,52 @@ func TestDeniedHosts(t *testing.T) {
 		}
 		if step.code == 10 {
 			run(t, c.command("frontier", "limit", "--max-files", "0"))
+		}
+	}
+}
+
+// TestDeniedRow checks that a row whose URL the policy denies does not keep a
+// worker from the other URLs of the same host, also if another program has
+// written the row to the database.
+func TestDeniedRow(t *testing.T) {
+	t.Parallel()
+	const seeds, pages = 2, 20
+	c := newSharedCrawl(t, seeds, pages)
+	c.set(func() { c.robots = "User-agent: *\n" })
+	args := []string{
+		"mirror", "--output-dir", filepath.Join(t.TempDir(), "a"), "--scope", "host", "--delay", "0",
+		"--max-files", "5", c.url(0, 0), c.url(1, 0),
+	}
+	if e := run(t, c.command(args...)); e.code != 10 {
+		t.Fatalf("first run: %v", e)
+	}
+	db, err := pgx.Connect(t.Context(), c.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(t.Context())
+	for n, at := range []string{"http://127.7.0.1:1/", "http://127.9.9.9/", "http://127.7.0.1:22/"} {
+		key := frontier.KeyOf(at)
+		_, err := db.Exec(t.Context(), `insert into url (id, key, state, run, host, prio, depth, url)
+			select nextval('url_id'), $1, 0, 1, id, $2, 1, $3 from host where name = $4`, key[:], -5, []byte(at), "127.7.0."+string('1'+rune(n%seeds)))
+		if err == nil {
+			_, err = db.Exec(t.Context(), "update tally set pending = pending + 1, urls = urls + 1 where slot = 0")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, c.command("frontier", "limit", "--max-files", "0"))
+	args[8] = "0"
+	if e := run(t, c.command(args...)); e.code != 9 || !strings.Contains(e.stderr, "contains this URL") {
+		t.Errorf("second run: %v", e)
+	}
+	visits := c.record().visits
+	for host := range seeds {
+		for n := range pages {
+			if visits[c.url(host, n)] == 0 {
+				t.Errorf("%s was not visited", c.url(host, n))
+			}
 		}
 	}
 }

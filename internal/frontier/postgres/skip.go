@@ -20,6 +20,14 @@ func Skip(f frontier.Frontier, host string) bool {
 	return !ok || e.skipped.add(host)
 }
 
+// SkipNone undoes all calls of Skip. It has no effect if f does not belong to
+// this package.
+func SkipNone(f frontier.Frontier) {
+	if e, ok := f.(*engine); ok {
+		e.skipped.clear()
+	}
+}
+
 // skippedHosts is a set of hosts that is safe for concurrent use.
 type skippedHosts struct {
 	mu   sync.Mutex
@@ -38,6 +46,12 @@ func (s *skippedHosts) add(host string) bool {
 	}
 	s.list = append(s.list, host)
 	return true
+}
+
+func (s *skippedHosts) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = nil
 }
 
 // names returns the hosts. The result is not nil, because nil would become null.
