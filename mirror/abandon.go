@@ -16,7 +16,7 @@ import (
 
 // AbandonOptions configures Abandon.
 type AbandonOptions struct {
-	Store  string        // URL of the store of the crawl; "" means the store that the crawl recorded, if any
+	Store  string        // URL of the store of the crawl; required if the crawl has a store
 	Quiet  time.Duration // minimum time since the last activity of the worker
 	DryRun bool          // if true, Abandon changes nothing
 }
@@ -77,8 +77,10 @@ func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (
 	return names, err
 }
 
-// storeOf opens the store with the given URL. If url is "", it opens the store
-// that the newest run of the crawl recorded. It returns nil if there is none.
+// storeOf opens the store with the given URL, which must be the store that the
+// newest run of the crawl recorded. It returns nil if the crawl has no store and
+// url is "". A store that only the database names is not used, because whoever
+// can write to the database could direct requests and credentials to any server.
 func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store, error) {
 	stats, err := f.Stats(ctx)
 	if err != nil {
@@ -86,10 +88,14 @@ func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store,
 	}
 	var note runNote
 	if json.Unmarshal(stats.Note, &note) == nil && note.Settings != nil && note.Settings.Store != "" {
-		if url != "" && url != note.Settings.Store {
+		switch url {
+		case "":
+			return nil, fetch.Usage.Errorf("only the database names the store %q: name it in the command too (--frontier and --store)",
+				note.Settings.Store)
+		case note.Settings.Store:
+		default:
 			return nil, fetch.Usage.Errorf("the crawl was started with the store %s", note.Settings.Store)
 		}
-		url = note.Settings.Store
 	}
 	if url == "" {
 		return nil, nil

@@ -31,14 +31,14 @@ still runs, it ends with exit code 3 and its later files do not count.
 abandon prints JSON with the number of files in the store that were not recorded yet, and
 the lost files, records, URLs and leases. It requires that the worker was silent for five
 minutes, because a worker that only lost its connection continues by itself.`,
-		Example: examples("fetch frontier abandon --dry-run crawler3"),
+		Example: examples("fetch frontier abandon --store s3://warcs/news2026 --dry-run crawler3"),
 		Args:    exactArgs(1, "the name of a worker"),
 	}, &frontierAbandonCommand{streams: r.streams, forceAfter: options.Seconds(5 * time.Minute)})
 }
 
 func (c *frontierAbandonCommand) register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
-	registerStore(s, &c.store, "find uploaded WARC files at `URL` (default the store of the crawl)")
+	registerStore(s, &c.store, "find uploaded WARC files at `URL`, the store of the crawl")
 	p := s.Own("Flags")
 	p.BoolVar(&c.dryRun, "dry-run", false, "print the numbers, but change nothing")
 	p.Var(&c.forceAfter, "force-after", "abandon a worker that was silent for `SECONDS`")

@@ -111,6 +111,9 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 			continue
 		}
 		given := c.isSet(stored.name)
+		if stored.name == "store" && !given {
+			return nil, fetch.Usage.Errorf("only the database names the store %q of the crawl: name it in the command too (--store)", o.Store)
+		}
 		before := c.flagText(stored.name)
 		if _, err := c.applyStored(stored); err != nil {
 			return nil, fetch.Local.Errorf("the settings of the crawl: --%s: %w", stored.name, err)

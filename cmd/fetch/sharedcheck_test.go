@@ -32,11 +32,17 @@ func (c *sharedCrawl) check(t *testing.T) {
 	c.checkPages(t, "the index", captured)
 }
 
+// verifyCommand returns the command that checks the files of the crawl in the
+// store.
+func (c *sharedCrawl) verifyCommand() *exec.Cmd {
+	return c.command("verify", "--frontier", c.dsn, "--store", c.store)
+}
+
 // verify checks the files of the crawl in the store. It returns the paths of the
 // files that belong to the crawl.
 func (c *sharedCrawl) verify(t *testing.T) []string {
 	t.Helper()
-	e := run(t, c.command("verify"))
+	e := run(t, c.verifyCommand())
 	if e.code != 0 {
 		t.Errorf("verify: %v: %s", e, e.stdout)
 	}

@@ -325,7 +325,7 @@ func TestAbandonedWorker(t *testing.T) {
 				case 200:
 					events <- func() {
 						lost.signal(syscall.SIGSTOP)
-						if e := run(t, c.command("frontier", "abandon", "--force-after", "0", lost.name)); e.code != 0 {
+						if e := run(t, c.command("frontier", "abandon", "--force-after", "0", "--store", c.store, lost.name)); e.code != 0 {
 							t.Errorf("abandon: %v", e)
 						}
 						if test.deleted {

@@ -78,7 +78,7 @@ func TestLostFolder(t *testing.T) {
 		t.Errorf("a new folder with the same name: %v", e)
 	}
 	os.RemoveAll(w.dir)
-	abandon := []string{"frontier", "abandon", "--force-after", "0", w.name}
+	abandon := []string{"frontier", "abandon", "--force-after", "0", "--store", c.store, w.name}
 	dry := run(t, c.command(append(abandon, "--dry-run")...))
 	e := run(t, c.command(abandon...))
 	if e.code != 0 || dry.stdout != e.stdout || !strings.Contains(e.stdout, `"stored": 0`) || strings.Contains(e.stdout, `"urls": 0`) {
@@ -149,7 +149,7 @@ func TestSpool(t *testing.T) {
 		if e := run(t, c.command("frontier", "status")); !strings.Contains(e.stdout, `"spool": {`) {
 			t.Errorf("status: %v: %s", e, e.stdout)
 		}
-		if e := run(t, c.command("verify")); e.code != 10 || !strings.Contains(e.stdout, "note: the file waits for its upload") {
+		if e := run(t, c.verifyCommand()); e.code != 10 || !strings.Contains(e.stdout, "note: the file waits for its upload") {
 			t.Errorf("verify: %v: %s", e, e.stdout)
 		}
 		os.Remove(blocked)
@@ -205,7 +205,7 @@ func TestVerifyStore(t *testing.T) {
 		if err := test.change(); err != nil {
 			t.Fatal(err)
 		}
-		if e := run(t, c.command("verify")); e.code != test.code || !strings.Contains(e.stdout, test.finding) {
+		if e := run(t, c.verifyCommand()); e.code != test.code || !strings.Contains(e.stdout, test.finding) {
 			t.Errorf("%s: %v: %s", test.name, e, e.stdout)
 		}
 	}
@@ -221,6 +221,7 @@ func TestSharedDuplicate(t *testing.T) {
 	}))
 	defer site.Close()
 	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, false), stored: t.TempDir()} // without pages
+	c.store = "file://" + c.stored
 	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
 	for _, args := range [][]string{{"--worker", "one", site.URL + "/1"}, {"--worker", "two", "--again", site.URL + "/2", site.URL + "/3"}} {
 		args = append([]string{"mirror", "--ignore-robots", "--store", "file://" + c.stored, "--output-dir", filepath.Join(t.TempDir(), "x")}, args...)
@@ -228,7 +229,7 @@ func TestSharedDuplicate(t *testing.T) {
 			t.Fatal(e)
 		}
 	}
-	if e := run(t, c.command("verify")); e.code != 0 || e.stdout != "" {
+	if e := run(t, c.verifyCommand()); e.code != 0 || e.stdout != "" {
 		t.Errorf("verify: %v: %s", e, e.stdout)
 	}
 	files, _ := filepath.Glob(filepath.Join(c.stored, "*.warc.gz"))
@@ -283,8 +284,15 @@ func TestStoreErrors(t *testing.T) {
 	if e := run(t, w.withArgs("--again", "--store", "file://"+t.TempDir())); e.code != 2 || !strings.Contains(e.stderr, "--store") {
 		t.Errorf("another store: %v", e)
 	}
-	if e := run(t, c.command("frontier", "abandon", "--force-after", "0", "--store", "file:///tmp", w.name)); e.code != 2 {
-		t.Errorf("abandon with another store: %v", e)
+	for name, cmd := range map[string]*exec.Cmd{
+		"abandon with another store":           c.command("frontier", "abandon", "--force-after", "0", "--store", "file:///tmp", w.name),
+		"abandon with a store of the database": c.command("frontier", "abandon", "--force-after", "0", w.name),
+		"verify with a store of the database":  c.command("verify", "--frontier", c.dsn),
+		"worker with a store of the database":  c.command("mirror", "--output-dir", filepath.Join(t.TempDir(), "x"), "--worker", "x"),
+	} {
+		if e := run(t, cmd); e.code != 2 || !strings.Contains(e.stderr, c.store) {
+			t.Errorf("%s: %v", name, e)
+		}
 	}
 }
 

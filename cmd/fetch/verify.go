@@ -41,8 +41,8 @@ attic/. It marks the URLs of lost objects, so that the next fetch mirror retriev
 them. Objects that were deleted on the server stay in the archive. If the
 database is damaged, run fetch recover instead.
 
-With --frontier and no arguments, verify reads all WARC files in the store of a
-shared crawl. It compares their sizes, digests and records with the database. Notes
+With --frontier and --store, verify reads all WARC files in the store of a shared
+crawl. It compares their sizes, digests and records with the database. Notes
 list the files that wait for their upload, and the objects in the store that are no
 part of the crawl. With --store alone, verify checks the records of all WARC files in
 the store, and compares their bytes with the digests in the metadata of the objects.
@@ -63,7 +63,7 @@ func (c *verifyCommand) register(s *options.Set) {
 	p.BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
 	p.BoolVar(&c.heal, "heal", false, "repair archives before the check")
 	registerFrontier(s, &c.dsn)
-	registerStore(s, &c.store, "verify the WARC files at `URL` (default the store of the crawl)")
+	registerStore(s, &c.store, "verify the WARC files at `URL`")
 	p.Var(&c.maxLost, "max-lost", "with --heal, accept at most `SHARE` of missing records")
 	registerIgnored(s)
 }
