@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -38,7 +39,8 @@ type conn struct {
 // earlier.
 type deadline struct {
 	requested time.Time // deadline that the caller set, or zero
-	setAt     time.Time // when the deadline of the connection was set
+	setAt     time.Time // start of the idle time at whose end the deadline is
+	start     time.Time // start of the last read or write
 }
 
 // deadlineAge is the minimum time between two updates of the deadline of a
@@ -53,6 +55,15 @@ func (c *conn) Read(p []byte) (int, error) {
 		acknowledge(c.quickAck)
 	}
 	c.refreshDeadline(&c.read, c.Conn.SetReadDeadline)
+	for {
+		n, err := c.readOnce(p)
+		if n > 0 || err == nil || !c.extendDeadline(err, &c.read, c.Conn.SetReadDeadline) {
+			return n, err
+		}
+	}
+}
+
+func (c *conn) readOnce(p []byte) (int, error) {
 	if c.blocking != nil {
 		return c.blocking.read(c.Conn, p)
 	}
@@ -68,29 +79,56 @@ func (c *conn) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 		acknowledge(c.quickAck)
 	}
 	c.refreshDeadline(&c.read, c.Conn.SetReadDeadline)
-	return p.Fill(c.Conn, limit)
+	for {
+		n, err := p.Fill(c.Conn, limit)
+		if n > 0 || err == nil || !c.extendDeadline(err, &c.read, c.Conn.SetReadDeadline) {
+			return n, err
+		}
+	}
 }
 
 // Write fails after the same idle time as Read, because a peer that accepts no
 // data would block the writer forever. Package net/http has no such timeout.
 func (c *conn) Write(p []byte) (int, error) {
 	c.refreshDeadline(&c.write, c.Conn.SetWriteDeadline)
-	return c.Conn.Write(p)
+	for {
+		n, err := c.Conn.Write(p)
+		if n > 0 || err == nil || !c.extendDeadline(err, &c.write, c.Conn.SetWriteDeadline) {
+			return n, err
+		}
+	}
 }
 
 func (c *conn) refreshDeadline(l *deadline, set func(time.Time) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idle > 0 && time.Since(l.setAt) >= deadlineAge {
-		c.setDeadline(l, set)
+	if c.idle == 0 {
+		return
+	}
+	if l.start = time.Now(); l.start.Sub(l.setAt) >= deadlineAge {
+		c.setDeadline(l, l.start, set)
 	}
 }
 
-// setDeadline restarts the idle time for reads or writes, whose deadline is l.
-// The parameter set is SetReadDeadline or SetWriteDeadline of the underlying
-// connection. The caller must hold c.mu.
-func (c *conn) setDeadline(l *deadline, set func(time.Time) error) error {
-	l.setAt = time.Now()
+// extendDeadline reports whether a read or write that failed with err must be
+// repeated, because its deadline was older than its start. It sets the deadline
+// to the end of the idle time.
+func (c *conn) extendDeadline(err error, l *deadline, set func(time.Time) error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	expired := !l.requested.IsZero() && !now.Before(l.requested)
+	return c.idle > 0 && !expired && now.Before(l.start.Add(c.idle)) && c.setDeadline(l, l.start, set) == nil
+}
+
+// setDeadline starts the idle time for reads or writes, whose deadline is l, at
+// the given time. The parameter set is SetReadDeadline or SetWriteDeadline of
+// the underlying connection. The caller must hold c.mu.
+func (c *conn) setDeadline(l *deadline, start time.Time, set func(time.Time) error) error {
+	l.setAt = start
 	t := l.requested
 	if end := l.setAt.Add(c.idle); c.idle > 0 && (t.IsZero() || end.Before(t)) {
 		t = end
@@ -103,7 +141,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.read.requested = t
-	return c.setDeadline(&c.read, c.Conn.SetReadDeadline)
+	return c.setDeadline(&c.read, time.Now(), c.Conn.SetReadDeadline)
 }
 
 // SetWriteDeadline sets the deadline for writes. The idle timeout still
@@ -112,7 +150,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.write.requested = t
-	return c.setDeadline(&c.write, c.Conn.SetWriteDeadline)
+	return c.setDeadline(&c.write, time.Now(), c.Conn.SetWriteDeadline)
 }
 
 func (c *conn) SetDeadline(t time.Time) error {
@@ -168,8 +206,8 @@ func SetIdleTimeout(c net.Conn, d time.Duration) {
 	own.mu.Lock()
 	defer own.mu.Unlock()
 	own.idle = max(d, 0)
-	own.setDeadline(&own.read, own.Conn.SetReadDeadline)
-	own.setDeadline(&own.write, own.Conn.SetWriteDeadline)
+	own.setDeadline(&own.read, time.Now(), own.Conn.SetReadDeadline)
+	own.setDeadline(&own.write, time.Now(), own.Conn.SetWriteDeadline)
 }
 
 // SetQuickAck disables delayed acknowledgments for c, if the system supports

@@ -48,7 +48,7 @@ func (c *conn) isQuiet() bool {
 	quiet := isSilent(c.Conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return quiet && c.setDeadline(&c.read, c.Conn.SetReadDeadline) == nil
+	return quiet && c.setDeadline(&c.read, time.Now(), c.Conn.SetReadDeadline) == nil
 }
 
 // A probe inspects the socket of a connection. Calls of isQuiet do not allocate
