@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -68,7 +69,8 @@ func (c *Client) chain() {
 }
 
 func (c *Client) env(opts Options) Env {
-	env := Env{Net: newDialer(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, MaxBody: c.policy.MaxBody, Done: c.done}
+	env := Env{Net: newDialer(&c.policy, opts), TLS: opts.TLS, Now: opts.Now, MaxBody: c.policy.MaxBody, Idle: c.policy.idleTime(), Done: c.done}
+	env.Limit = func(body io.ReadCloser) io.ReadCloser { return newRateBody(body, &c.policy) }
 	if env.Now == nil {
 		env.Now = time.Now
 	}
@@ -171,8 +173,8 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 		resp.Size = -1
 	}
 	resp.menu = s.Menu
-	if rate := c.policy.minRate(); rate > 0 && resp.Input == nil {
-		resp.Body = &rateBody{ReadCloser: resp.Body, rate: rate, window: c.policy.rateWindow()}
+	if resp.Input == nil {
+		resp.Body = newRateBody(resp.Body, &c.policy)
 	}
 	return resp, nil
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"time"
 
@@ -48,6 +49,16 @@ type Env struct {
 	// Client enforces it. A driver may use it to skip the transfer of a larger
 	// body.
 	MaxBody int64
+
+	// Idle is the maximum time without a byte, from Policy.Idle; 0 means no
+	// limit. The Client enforces it for each connection and each body. A driver
+	// needs it for the other waits on connections that several requests share.
+	Idle time.Duration
+
+	// Limit returns body with the limits Policy.MinRate and Policy.Idle. A
+	// driver calls it before it reads from a body itself, because the Client
+	// limits only the bodies that a driver returns. Limit is never nil.
+	Limit func(body io.ReadCloser) io.ReadCloser
 
 	Done <-chan struct{} // closed by Client.Close; the driver then closes idle connections
 }

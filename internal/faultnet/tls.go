@@ -81,9 +81,9 @@ func certify(t testing.TB, template *x509.Certificate, authority *tls.Certificat
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// TLS returns a Step that starts TLS with a trusted certificate. Later steps
-// use the encrypted connection.
-func (c *Certs) TLS() Step { return startTLS("tls", c.good) }
+// TLS returns a Step that starts TLS with a trusted certificate and the given
+// ALPN protocols. Later steps use the encrypted connection.
+func (c *Certs) TLS(protocols ...string) Step { return startTLS("tls", c.good, protocols...) }
 
 // WrongHost returns a Step that starts TLS with a certificate for another host.
 func (c *Certs) WrongHost() Step { return startTLS("tls wrong", c.wrong) }
@@ -96,10 +96,10 @@ func (c *Certs) Expired() Step { return startTLS("tls expired", c.expired) }
 // certificate.
 func (c *Certs) SelfSigned() Step { return startTLS("tls self-signed", c.selfSigned) }
 
-func startTLS(name string, cert tls.Certificate) Step {
+func startTLS(name string, cert tls.Certificate, protocols ...string) Step {
 	return Do(name, func(c *Conn) error {
 		plain := c.in.takenBytes()
-		conn := tls.Server(inboxConn{c.raw, c.in}, &tls.Config{Certificates: []tls.Certificate{cert}})
+		conn := tls.Server(inboxConn{c.raw, c.in}, &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: protocols})
 		if err := conn.Handshake(); err != nil {
 			return errEnd // the client rejects the certificate, as it should
 		}

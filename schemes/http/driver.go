@@ -65,7 +65,9 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 			wr = wr.asGet()
 			continue
 		}
-		r := &responseBuilder{exchange: x, wire: wr, req: req, raw: d.opts.Legacy.Raw, limit: d.env.MaxBody, now: d.env.Now()}
+		r := &responseBuilder{
+			exchange: x, wire: wr, req: req, raw: d.opts.Legacy.Raw, limit: d.env.Limit, maxBody: d.env.MaxBody, now: d.env.Now(),
+		}
 		resp, err := r.response()
 		if err != nil {
 			x.body.Close()
@@ -82,7 +84,7 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 			}
 			return resp, nil
 		}
-		drain(resp.Body)
+		drain(d.env.Limit(resp.Body))
 		req.Trace.Restarted()
 		wr = next
 	}

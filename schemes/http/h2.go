@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -268,10 +269,28 @@ func (h *h2) transport(netKey string) *http.Transport {
 		},
 		Protocols:              protocols,
 		DisableCompression:     true,
-		ResponseHeaderTimeout:  firstByte,
+		ResponseHeaderTimeout:  h.firstByte(),
+		HTTP2:                  h.config(),
 		IdleConnTimeout:        sessions.IdleTimeout,
 		MaxResponseHeaderBytes: http1.MaxHead,
 	}
+}
+
+// config returns the settings of HTTP/2. A connection with a paused caller
+// receives no data, so it is kept alive by PING frames before the idle time of
+// fetch.Net ends.
+func (h *h2) config() *http.HTTP2Config {
+	return &http.HTTP2Config{SendPingTimeout: h.env.Idle / 2, PingTimeout: h.env.Idle / 2}
+}
+
+// firstByte returns the maximum time from the request to the response head. It
+// includes the idle time, because responses to PING frames restart the idle
+// time of fetch.Net.
+func (h *h2) firstByte() time.Duration {
+	if h.env.Idle > 0 {
+		return min(firstByte, h.env.Idle)
+	}
+	return firstByte
 }
 
 // dial opens a TLS connection. It returns a *tls.Conn, which net/http requires

@@ -102,7 +102,7 @@ func (r *responseBuilder) sniff() {
 		r.out.Media != "" && !mayList || !r.decoded && r.out.Header.Get("Content-Encoding") != "" {
 		return
 	}
-	b := &prefixedBody{ReadCloser: r.out.Body}
+	b := &prefixedBody{ReadCloser: r.limit(r.out.Body)}
 	r.out.Body = b
 	if isHTML(bare) {
 		if b.isListing(r.req.URL) {

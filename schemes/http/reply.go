@@ -1,6 +1,7 @@
 package http
 
 import (
+	"io"
 	"math"
 	"net/http"
 	"time"
@@ -19,7 +20,8 @@ type responseBuilder struct {
 	now  time.Time
 	out  *fetch.Response
 
-	limit int64 // maximum length of the body in bytes, or zero for no limit
+	limit   func(io.ReadCloser) io.ReadCloser // fetch.Env.Limit
+	maxBody int64                             // maximum length of the body in bytes, or zero for no limit
 
 	decoded bool // content codings were removed from the body
 }
@@ -43,7 +45,7 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 
 		Trailer: r.trailer,
 	}
-	if r.lengthOverflow && r.limit > 0 {
+	if r.lengthOverflow && r.maxBody > 0 {
 		r.out.Size = math.MaxInt64 // larger than every limit
 	}
 	if err := r.applyStatus(); err != nil {
