@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"slices"
@@ -15,6 +16,9 @@ import (
 )
 
 func main() {
+	// Package net/http logs some messages of servers to the standard logger.
+	// They would appear on standard error, even with -s or --error-json.
+	log.SetOutput(io.Discard)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

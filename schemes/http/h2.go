@@ -81,6 +81,9 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 				req.Trace.Restarted()
 			}
 			x.conn, last = info.Conn, trace.Secured
+			if guard, ok := info.Conn.(*frameGuard); ok {
+				guard.requestSent()
+			}
 			head.fields = nil
 			if !info.Reused {
 				req.Trace.Reached(trace.Secured, info.Conn)
@@ -261,8 +264,7 @@ func (h *h2) startExchange(netKey string) *http.Transport {
 
 func (h *h2) transport(netKey string) *http.Transport {
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true) // dial handles connections with HTTP/1.1
-	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true) // net/http takes a frameGuard for an unencrypted connection
 	return &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			return h.dial(ctx, netKey, addr)
@@ -293,8 +295,8 @@ func (h *h2) firstByte() time.Duration {
 	return firstByte
 }
 
-// dial opens a TLS connection. It returns a *tls.Conn, which net/http requires
-// for HTTP/2.
+// dial opens a TLS connection. If the server selects HTTP/2, it returns a
+// frameGuard.
 func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 	dial := dialer{env: h.env}
 	c, raw, err := dial.dialTLS(ctx, addr)
@@ -306,7 +308,7 @@ func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 		return nil, errHTTP1Only
 	}
 	h.track(raw)
-	return c, nil
+	return newFrameGuard(c), nil
 }
 
 // watch waits until the Client is closed and then closes the unused
