@@ -108,7 +108,7 @@ func (k Talk) verb(text string) (step faultnet.Step, ok bool) {
 	var make func() faultnet.Step
 	if strings.HasPrefix(text, "tls") && k.Certs != nil {
 		make, ok = map[string]func() faultnet.Step{
-			"tls": k.Certs.TLS, "tls wrong": k.Certs.WrongHost, "tls expired": k.Certs.Expired,
+			"tls": func() faultnet.Step { return k.Certs.TLS() }, "tls wrong": k.Certs.WrongHost, "tls expired": k.Certs.Expired,
 			"tls self-signed": k.Certs.SelfSigned, "tls stall": faultnet.TLSStall, "tls cut": faultnet.TLSCut,
 		}[text]
 	} else {
