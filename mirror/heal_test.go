@@ -80,6 +80,12 @@ func TestHeal(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 0, "tree"},
+		{"complete tree", func(t *testing.T, dir string) {
+			if err := os.RemoveAll(filepath.Join(dir, "tree")); err != nil {
+				t.Fatal(err)
+			}
+		}, 0, "tree"},
+		{"names of two WARC files", func(t *testing.T, dir string) { swapWARC(t, dir, page, "http://a.example/3", "") }, 0, "warc"},
 		{"file in the tree and its record", func(t *testing.T, dir string) {
 			flipAt(t, filepath.Join(dir, "tree/http/a.example/5"), 77)
 			path, at := placeOf(t, dir, page)

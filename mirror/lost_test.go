@@ -236,3 +236,76 @@ func TestLostAndDeleted(t *testing.T) {
 		checkVerify(t, o.Dir)
 	})
 }
+
+// swapWARC exchanges the names of the WARC files with the records of two URLs.
+// The second file then has the given suffix.
+func swapWARC(t *testing.T, dir, one, other, suffix string) (a, b string) {
+	t.Helper()
+	a, _ = placeOf(t, dir, one)
+	b, _ = placeOf(t, dir, other)
+	if err := errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b+suffix)); err != nil || a == b {
+		t.Fatal(err, a, b)
+	}
+	return a, b
+}
+
+// TestSwappedRecords checks that a run gives WARC files their right names and
+// retrieves no object again, also if it was killed in the middle.
+func TestSwappedRecords(t *testing.T) {
+	t.Parallel()
+	const one, other = "http://a.example/5", "http://a.example/large"
+	for name, damage := range map[string]func(t *testing.T, dir string){
+		"swapped":    func(t *testing.T, dir string) { swapWARC(t, dir, one, other, "") },
+		"unfinished": func(t *testing.T, dir string) { swapWARC(t, dir, one, other, warc.OpenSuffix) },
+		"three files": func(t *testing.T, dir string) {
+			swapWARC(t, dir, one, other, "")
+			swapWARC(t, dir, other, "http://a.example/3", "")
+		},
+		"killed after the first rename": func(t *testing.T, dir string) {
+			a, b := swapWARC(t, dir, one, other, "")
+			if err := os.Rename(b, a+".moving"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"killed before the last rename": func(t *testing.T, dir string) {
+			a, _ := placeOf(t, dir, one)
+			if err := os.Rename(a, a+".moving"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, o := newTaggedArchive(t)
+				damage(t, o.Dir)
+				if sum := run(t, o); sum.Repaired != 0 || sum.New != 0 || s.notModified != len(s.webSite) {
+					t.Errorf("%d not modified, %+v", s.notModified, sum)
+				}
+				for name := range filesBelow(t, o.Dir) {
+					if strings.HasSuffix(name, ".moving") || strings.HasPrefix(name, "attic") {
+						t.Errorf("the run has left %s", name)
+					}
+				}
+				checkVerify(t, o.Dir)
+			})
+		})
+	}
+}
+
+// TestCopiedRecords checks that a WARC file is not renamed if another file is in
+// its place.
+func TestCopiedRecords(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, o := newTaggedArchive(t)
+		a, _ := placeOf(t, o.Dir, "http://a.example/5")
+		b, _ := placeOf(t, o.Dir, "http://a.example/3")
+		if err := os.WriteFile(a, []byte(content(t, b)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if sum := run(t, o); sum.Repaired != 1 {
+			t.Errorf("%+v", sum)
+		}
+	})
+}

@@ -2,14 +2,15 @@ package mirror
 
 // restoreMark passes the archived mark of a newsgroup to the driver. The mark
 // is the position up to which articles were listed. The driver may have a later
-// mark from a run that was not committed.
+// mark from a run that was not committed. If the archive has lost the listing,
+// all articles are listed again.
 func (c *crawl) restoreMark(v *visit) {
 	if c.o.Marks == nil || !isGroup(v.scheme, v.url) {
 		return
 	}
 	mark := ""
-	if v.item.LastCapture != nil {
-		mark = v.item.LastCapture.Validator
+	if last := v.item.LastCapture; last != nil && !c.archive.LacksFile(last) && !c.archive.LostRecord(last) {
+		mark = last.Validator
 	}
 	c.o.Marks.SetMark(v.url, mark)
 }

@@ -152,6 +152,38 @@ func TestArticles(t *testing.T) {
 	})
 }
 
+// TestMissingOverview checks that a run writes the listing of a newsgroup again
+// if its file or its record is missing, and requests no articles again.
+func TestMissingOverview(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"tree", "WARC"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newNetwork(t)
+			g := &newsgroup{high: 5}
+			o := w.news(g)
+			name := "tree/nntp/n.example/g/.overview"
+			if form == "WARC" {
+				o.WARC, o.Tree = &mirror.WARC{Size: 1}, false
+			}
+			run(t, o)
+			if form == "WARC" {
+				path, _ := placeOf(t, o.Dir, "nntp://n.example/g")
+				name, o.MaxLost = "warc/"+filepath.Base(path), 1
+			}
+			before := content(t, filepath.Join(o.Dir, name))
+			remove(t, o.Dir, name)
+			g.asked = 0
+			if sum := run(t, o); sum.Repaired != 1 || g.asked != 0 {
+				t.Errorf("%s: %+v, %d articles requested", form, sum, g.asked)
+			}
+			if form == "tree" && content(t, filepath.Join(o.Dir, name)) != before {
+				t.Error("the listing differs")
+			}
+			checkVerify(t, o.Dir)
+		})
+	}
+}
+
 // TestGroups checks that a list of groups leads to the groups.
 func TestGroups(t *testing.T) {
 	t.Parallel()

@@ -77,6 +77,15 @@ func (r *report) truncatedWARC(c archive.Truncation) {
 	})
 }
 
+// renamedWARC reports an event for a WARC file that had the name of another
+// WARC file.
+func (r *report) renamedWARC(name string) {
+	r.emit(Event{
+		Time: r.now().UTC(), State: "renamed", WARC: name,
+		Note: name + ": the file had the name of another WARC file, and was renamed",
+	})
+}
+
 // lostRecords reports an event for a WARC file with missing records.
 func (r *report) lostRecords(l archive.Loss) {
 	r.emit(Event{

@@ -98,6 +98,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	for _, cut := range truncated {
 		c.report.truncatedWARC(cut)
 	}
+	for _, name := range a.Renamed() {
+		c.report.renamedWARC(name)
+	}
 	for _, l := range a.Losses() {
 		c.report.lostRecords(l)
 	}

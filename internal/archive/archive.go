@@ -47,6 +47,7 @@ type Archive struct {
 
 	mailWritten bool // whether Derive has written the mailboxes
 	losses      []Loss
+	renamed     []string // WARC files that had the name of another file
 	intact      intactSet
 	verifiers   sync.Pool // of type *recordVerifier
 	recent      recentFile

@@ -45,9 +45,13 @@ type HealOptions struct {
 // the database is damaged, Heal changes nothing.
 func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err error) {
 	h := &healer{ctx: ctx, o: o, damaged: map[string]string{}}
+	listsFiles := false // reports whether the database lists files of the tree, which may be missing completely
 	err = withLock(ctx, dir, func(a *Archive) (err error) {
 		if err = a.frontier.Check(ctx); err == nil {
 			h.seal, err = a.frontier.ReadSeal(ctx)
+		}
+		if err == nil {
+			listsFiles, err = a.listsFiles(ctx)
 		}
 		return err
 	})
@@ -58,7 +62,7 @@ func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err e
 	if err != nil {
 		return 0, err
 	}
-	options := Options{Tree: hasTree, MaxLost: o.MaxLost, Recheck: true, Now: o.Now}
+	options := Options{Tree: hasTree || listsFiles, MaxLost: o.MaxLost, Recheck: true, Now: o.Now}
 	if hasRecords {
 		options.WARC = &warc.Options{Now: o.Now}
 	}
@@ -67,6 +71,21 @@ func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err e
 	}
 	err = h.heal()
 	return h.requeued, errors.Join(Classify(err), h.a.Close())
+}
+
+// listsFiles reports whether the database contains the path of a file in the
+// tree.
+func (a *Archive) listsFiles(ctx context.Context) (bool, error) {
+	err := a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error {
+		if it.LastCapture.Path != "" {
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return true, nil
+	}
+	return false, err
 }
 
 // A healer is the state of one call of Heal.
@@ -108,9 +127,13 @@ func (h *healer) report(path, text string, repaired bool) {
 	}{h.o.Now().UTC(), "healed", path + ": " + text})
 }
 
-// reportLosses reports the lost records that Open has found. It follows
-// findDamage, because a line of the journal changes the digest of this file.
+// reportLosses reports the exchanged WARC files and the lost records that Open
+// has found. It follows findDamage, because a line of the journal changes the
+// digest of this file.
 func (h *healer) reportLosses() error {
+	for _, name := range h.a.Renamed() {
+		h.report(warcFolder+"/"+name, "the file had the name of another WARC file, and was renamed", true)
+	}
 	for _, l := range h.a.Losses() {
 		h.report(warcFolder+"/"+l.File, fmt.Sprintf("%d records are missing", l.Records), false)
 	}

@@ -52,7 +52,7 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	}
 	if a.options.Shared != nil {
 		err = a.settleSpool(ctx)
-	} else {
+	} else if err = a.restoreNames(ctx); err == nil {
 		lost, failed := a.shortFiles(ctx)
 		err = a.settleLosses(ctx, lost, failed)
 	}
