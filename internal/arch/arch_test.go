@@ -130,7 +130,7 @@ var users = map[string][]string{
 
 // networkFiles lists the files that may connect, listen and resolve names.
 var networkFiles = []string{"fetch/anyport.go", "fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go", "gateway/listen.go",
-	"internal/frontier/postgres/postgres.go", "internal/sshagent/sshagent.go"}
+	"internal/frontier/postgres/connect.go", "internal/frontier/postgres/postgres.go", "internal/sshagent/sshagent.go"}
 
 // networkNames lists, by package path, the functions and types that open
 // connections, listen or resolve names. A "*" at the end matches any suffix.

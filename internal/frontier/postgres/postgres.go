@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"net"
 	"sync/atomic"
 	"time"
@@ -95,27 +94,12 @@ var ErrNoCrawl = errors.New("there is no crawl")
 // open opens the frontier with the engine e. The caller has set only the fields
 // now and mustExist of e.
 func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Frontier, error) {
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("frontier: %w", err)
-	}
-	config.MaxConns = max(config.MaxConns, 4)
-	config.ConnConfig.ConnectTimeout = min(cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second), 20*time.Second)
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "fetch"
-	}
-	session := rand.Text()
-	if w.Name != "" { // other processes recognize the connections of this process by the name
-		config.ConnConfig.RuntimeParams["application_name"] = sessionPrefix + session
-	}
-	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = idleTime
-	maps.Copy(config.ConnConfig.RuntimeParams, planSettings)
-	schema, err := schemaName(config.ConnConfig.RuntimeParams["search_path"])
+	e.session, e.worker = rand.Text(), *w
+	e.slot = newSlot(e.session)
+	config, schema, err := e.configure(dsn)
 	if err != nil {
 		return nil, err
 	}
-	config.ConnConfig.RuntimeParams["search_path"] = quoteName(schema)
-	e.session, e.worker, e.slot = session, *w, newSlot(session)
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}

@@ -29,17 +29,22 @@ const schemaVersion = 8
 const treeLayout = 2
 
 // schemaName returns the name of the PostgreSQL schema from the parameter
-// search_path. The default is "public".
+// search_path. There is no default, because other roles may own objects in the
+// schema public.
 func schemaName(path string) (string, error) {
 	name := strings.Trim(path, `"`)
 	switch {
 	case path == "":
-		return "public", nil
+		return "", errors.New("frontier: the URL of the database names no schema: add ?search_path=NAME")
 	case name == "" || strings.ContainsAny(name, "\",\x00 "):
 		return "", fmt.Errorf("frontier: search_path=%q is not the name of one schema", path)
 	}
 	return name, nil
 }
+
+// searchPath returns the value of search_path for a schema. Without pg_temp,
+// temporary tables would come first.
+func searchPath(schema string) string { return quoteName(schema) + ", pg_temp" }
 
 func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }
 
@@ -49,6 +54,9 @@ func quoteName(name string) string { return pgx.Identifier{name}.Sanitize() }
 // at a time.
 func (e *engine) migrate(ctx context.Context, schema string) error {
 	return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "set local search_path to pg_catalog"); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, lockCrawl, schema); err != nil {
 			return err
 		}
@@ -59,11 +67,18 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 			exists (select from pg_tables where schemaname = $1 and tablename = 'book'),
 			coalesce((select has_schema_privilege(oid, 'usage') from pg_namespace where nspname = $1), true), current_user`,
 			schema).Scan(&exists, &used, &ours, &permitted, &role)
+		if err == nil && !permitted {
+			err = fmt.Errorf("the role %s has no privilege USAGE on the schema %s", role, schema)
+		}
+		if err == nil {
+			err = checkOwner(ctx, tx, schema)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, "select set_config('search_path', $1, true)", searchPath(schema))
+		}
 		switch {
 		case err != nil:
 			return err
-		case !permitted:
-			return fmt.Errorf("the role %s has no privilege USAGE on the schema %s", role, schema)
 		case ours:
 			return upgrade(ctx, tx)
 		case e.mustExist:

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -70,5 +71,61 @@ func TestSchemaPrivilege(t *testing.T) {
 	const want = "the role guest has no privilege USAGE on the schema crawl1"
 	if _, err := OpenExisting(ctx, strings.Replace(place, "postgres@", "guest@", 1)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// TestForeignObjects opens a schema whose tables or code another role can change.
+// Nothing of the schema may run.
+func TestForeignObjects(t *testing.T) {
+	s, ctx := &server{Server: peer.Postgres(t, false)}, t.Context()
+	db, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@%s/postgres", s.Addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(ctx)
+	const setup = "create role crawler login; create role mallory login; grant create on database postgres to crawler, mallory; create table public.ran (by text); grant insert on public.ran to public"
+	if _, err := db.Exec(ctx, setup); err != nil {
+		t.Fatal(err)
+	}
+	const function = `create function SCHEMA.f() returns trigger language plpgsql as 'begin insert into public.ran values (current_user); return new; end';`
+	for _, test := range []struct{ name, sql, want string }{
+		{"a trigger", function + "create trigger evil before insert or update on SCHEMA.worker for each row execute function SCHEMA.f()", "trigger evil"},
+		{"a table of another role", "alter table SCHEMA.worker owner to mallory", "the relation worker belongs to the role mallory"},
+		{"a sequence of another role", "alter sequence SCHEMA.url_id owner to mallory", "belongs to the role mallory"},
+		{"a schema of another role", "alter schema SCHEMA owner to mallory; grant all on schema SCHEMA to crawler", "the schema belongs to the role mallory"},
+		{"a schema that others can change", "grant create on schema SCHEMA to mallory", "other roles can create"},
+		{"a view", "alter table SCHEMA.run rename to other; create view SCHEMA.run as select * from SCHEMA.other; alter view SCHEMA.run owner to crawler", "view run"},
+		{"a rule", "create rule evil as on update to SCHEMA.worker do also insert into public.ran values (current_user)", "rules"},
+		{"an operator", `create function SCHEMA.cat(varchar, text) returns text language sql as 'select $2';
+			create operator SCHEMA.|| (leftarg = varchar, rightarg = text, function = SCHEMA.cat)`, "the function cat"},
+	} {
+		place := strings.Replace(s.place(t), "postgres@", "crawler@", 1)
+		_, schema, _ := strings.Cut(place, "search_path=")
+		f, err := Open(ctx, place, &Worker{Name: "w", Folder: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if _, err := db.Exec(ctx, strings.ReplaceAll(test.sql, "SCHEMA", schema)); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		f, err = Open(ctx, place, &Worker{Name: "w2", Folder: "y"})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	var ran int
+	if err := db.QueryRow(ctx, "select count(*) from public.ran").Scan(&ran); err != nil || ran > 0 {
+		t.Errorf("code of another role ran %d times, %v", ran, err)
+	}
+	place := fmt.Sprintf("postgres://crawler@%s/postgres", s.Addr)
+	if f, err := Open(ctx, place, &Worker{}); err == nil || !strings.Contains(err.Error(), "search_path=NAME") {
+		t.Errorf("no schema: %v, %v", f, err)
+	}
+	if f, err := Open(ctx, place+"?search_path=public", &Worker{}); err == nil || !strings.Contains(err.Error(), "belongs to the role") {
+		t.Errorf("the schema public: %v, %v", f, err)
 	}
 }

@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Limits of the messages that a server sends, in bytes unless noted. All rows of a
+// reply may be kept in memory, so a reply grows only with the request. A message
+// that no statement has caused is kept in memory too, or counts for nothing.
+const (
+	maxReply       = 64 << 20  // DataRow messages of a reply, plus replyPerByte for each byte of its request
+	maxLargeReply  = 256 << 20 // the same for a transaction that runs alone
+	replyPerByte   = 64
+	maxErrorText   = 64 << 10 // an error or a notice
+	maxMessage     = 1 << 20  // any other message
+	maxUnexpected  = 4 << 20  // notices, notifications and parameters of a connection
+	maxUnexpecteds = 10_000   // number of these messages
+)
+
+// unlimitedReply is a limit of a reply whose rows are not kept in memory.
+const unlimitedReply = 1 << 62
+
+// A replyError reports that a server has exceeded a limit. It is no outage.
+type replyError struct{ text string }
+
+func (e *replyError) Error() string { return "the server of the database " + e.text }
+
+// A replyReader is the connection to a server below pgx, inside TLS. It reads the
+// header of each message and returns an error if the server exceeds a limit.
+type replyReader struct {
+	net.Conn
+	dialer *dialer
+	limit  atomic.Int64 // limit of the rows of a reply; 0 means maxReply
+	sent   atomic.Int64 // bytes written since the last read
+
+	request     int64 // bytes of the last request
+	reply       int64 // bytes of the rows since the last request
+	header      [5]byte
+	headerBytes int   // number of bytes in header
+	left        int64 // bytes of the message that were not read yet
+	unexpected  int64
+	unexpecteds int
+	err         error
+}
+
+// replyOf returns the replyReader of a connection.
+func replyOf(conn *pgx.Conn) *replyReader { return conn.PgConn().Conn().(*replyReader) }
+
+func (r *replyReader) Write(p []byte) (int, error) {
+	n, err := r.Conn.Write(p)
+	r.sent.Add(int64(n))
+	return n, err
+}
+
+func (r *replyReader) Read(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	if sent := r.sent.Swap(0); sent > 0 {
+		r.request, r.reply = sent, 0
+	}
+	n, err := r.Conn.Read(p)
+	if r.err = r.check(p[:n]); r.err != nil {
+		return 0, r.err
+	}
+	return n, err
+}
+
+// check reads the headers of the messages in p, which begins where the last call
+// ended.
+func (r *replyReader) check(p []byte) error {
+	for len(p) > 0 {
+		if r.left > 0 {
+			n := min(r.left, int64(len(p)))
+			r.left, p = r.left-n, p[n:]
+			continue
+		}
+		n := copy(r.header[r.headerBytes:], p)
+		r.headerBytes, p = r.headerBytes+n, p[n:]
+		if r.headerBytes < len(r.header) {
+			return nil
+		}
+		r.headerBytes = 0
+		size := int64(int32(binary.BigEndian.Uint32(r.header[1:])))
+		if size < 4 {
+			return &replyError{fmt.Sprintf("sent a message with the length %d", size)}
+		}
+		r.left = size - 4
+		if err := r.count(r.header[0], size+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds a message with the given type and size.
+func (r *replyReader) count(kind byte, size int64) error {
+	limit := int64(maxMessage)
+	switch kind {
+	case 'D': // DataRow
+		limit = max(r.limit.Load(), maxReply)
+		if limit < unlimitedReply {
+			limit += replyPerByte * r.request
+		}
+		if r.reply += size; r.reply > limit {
+			return &replyError{fmt.Sprintf("sent a result of more than %d bytes", limit)}
+		}
+	case 'E', 'N': // ErrorResponse, NoticeResponse
+		limit = maxErrorText
+	}
+	if kind == 'N' || kind == 'A' || kind == 'S' { // NotificationResponse, ParameterStatus
+		r.unexpecteds++
+		if r.unexpected += size; r.unexpected > maxUnexpected || r.unexpecteds > maxUnexpecteds {
+			return &replyError{"sent too many notices, notifications or parameters"}
+		}
+	}
+	if size > limit {
+		return &replyError{fmt.Sprintf("sent a message of %d bytes (limit %d, type %q)", size, limit, kind)}
+	}
+	return nil
+}
