@@ -55,6 +55,23 @@ func (d *dialer) Key(ctx context.Context) string {
 // returns false, because another server chose the URL.
 func (d *dialer) usesSocket(g *grant) bool { return d.socket != "" && (g.typed || g.firstParty) }
 
+// Permits allows only direct connections to the server of the URL. The user must
+// have entered the URL, or a document on the same host and port must have
+// supplied it. The Policy must allow the IP address of the connection.
+func (d *dialer) Permits(ctx context.Context, c net.Conn) bool {
+	g, own := grantOf(ctx), connOf(c)
+	return g != nil && own != nil && (own.key == g.key() || d.permits(g, own))
+}
+
+func (d *dialer) permits(g *grant, c *conn) bool {
+	t := g.target
+	if !c.peer.IsValid() || !c.proxy.URL.IsZero() || d.usesSocket(g) || !g.typed && !g.isPageServer(t) {
+		return false
+	}
+	return c.host == t.Host && c.peer.Port() == t.Port &&
+		d.policy.checkTarget(g, t) == nil && d.policy.checkAddr(g, t, c.peer.Addr()) == nil
+}
+
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	g := grantOf(ctx)
 	if g == nil {
@@ -214,7 +231,7 @@ func (d *dialer) DialPeer(ctx context.Context, control net.Conn, port uint16) (n
 
 func (d *dialer) controlConn(ctx context.Context, control net.Conn) (*grant, *conn, error) {
 	g, c := grantOf(ctx), connOf(control)
-	if g == nil || c == nil || c.key != g.key() {
+	if g == nil || c == nil || c.key != g.key() && !d.permits(g, c) {
 		return nil, nil, rejectAddress("control connection belongs to another request", "")
 	}
 	return g, c, nil

@@ -87,9 +87,15 @@ type Net interface {
 	ListenPeer(ctx context.Context, control net.Conn) (net.Listener, error)
 
 	// Key returns a string that every key of a connection pool must contain.
-	// Requests with different keys must not share a connection, because the
-	// Policy may allow the connection for only one of them.
+	// Requests with different keys must not share a connection unless Permits
+	// allows it, because the Policy may allow the connection for only one of
+	// them.
 	Key(ctx context.Context) string
+
+	// Permits reports whether the Policy would let the request open the
+	// connection c, which another request has opened through this Net. Permits
+	// may return false although the Policy allows the connection.
+	Permits(ctx context.Context, c net.Conn) bool
 
 	// Proxy returns the HTTP proxy to which the driver must send the request
 	// with its URL in absolute form. It also returns the server for the request

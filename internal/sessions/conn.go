@@ -117,6 +117,16 @@ func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buf
 	return nil
 }
 
+func (c *Conn) permits(ctx context.Context, n fetch.Net) bool { return n.Permits(ctx, c.NetConn) }
+
+// Permits returns the function for the field Permits of a [Pool] whose sessions
+// embed *Conn. It calls the method Permits of n.
+func Permits[S interface {
+	permits(context.Context, fetch.Net) bool
+}](n fetch.Net) func(context.Context, S) bool {
+	return func(ctx context.Context, s S) bool { return s.permits(ctx, n) }
+}
+
 // Break marks the connection as unusable for further requests.
 func (c *Conn) Break() { c.broken.Store(true) }
 

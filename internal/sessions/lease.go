@@ -18,25 +18,25 @@ type Lease[S Session] struct {
 	ctx   context.Context
 	key   string
 	trace *trace.Trace
+	watch *watch
 	stop  func() bool
 	ended atomic.Bool
 }
 
-// lease returns a lease of s. The caller has called startLease.
-func (p *Pool[S]) lease(ctx context.Context, key string, trace *trace.Trace, s S) *Lease[S] {
-	return &Lease[S]{Session: s, pool: p, ctx: ctx, key: key, trace: trace, stop: context.AfterFunc(ctx, s.Abort)}
+// lease returns a lease of s. The caller has called makeRoom and startWatch.
+func (p *Pool[S]) lease(ctx context.Context, key string, trace *trace.Trace, s S, w *watch) *Lease[S] {
+	return &Lease[S]{
+		Session: s, pool: p, ctx: ctx, key: key, trace: trace, watch: w, stop: context.AfterFunc(ctx, s.Abort),
+	}
 }
 
 // Rekey changes the key of the session. When the lease ends, the session
-// returns to the [Pool] under the new key.
-func (l *Lease[S]) Rekey(key string) {
-	if key == l.key {
-		return
-	}
-	l.pool.startLease(key)
-	l.pool.endLease(l.key)
-	l.key = key
-}
+// returns to the [Pool] under the new key, which must have the same server.
+func (l *Lease[S]) Rekey(key string) { l.key = key }
+
+// Answered records that the server has answered the request. A driver calls it
+// if the Pool has the field NoGreeting.
+func (l *Lease[S]) Answered() { l.pool.markAnswered(l.watch, l.trace) }
 
 // Replace closes the session and continues the lease with a new session. It
 // reports a restart to the Trace and then calls open to create the session. If
@@ -48,7 +48,7 @@ func (l *Lease[S]) Replace(open func() (S, error)) error {
 	s, err := open()
 	if err != nil {
 		l.ended.Store(true)
-		l.pool.endLease(l.key)
+		l.pool.endLease(l.key, l.watch)
 		return err
 	}
 	l.Session, l.stop = s, context.AfterFunc(l.ctx, s.Abort)
@@ -71,12 +71,12 @@ func (l *Lease[S]) End(complete bool) {
 	switch stopped := l.stop(); {
 	case !stopped || !complete:
 		l.Session.Abort()
-	case l.Session.Release():
+	case l.Session.Release() && !l.pool.mustClose(l.watch):
 		l.pool.Put(l.key, l.Session)
 	default:
 		l.Session.Close()
 	}
-	l.pool.endLease(l.key)
+	l.pool.endLease(l.key, l.watch)
 }
 
 // Body returns a response body that reads from r and ends the lease at the end

@@ -150,7 +150,7 @@ func TestReplace(t *testing.T) {
 			return func() (*fakeSession, error) { return f, err }
 		}
 		err := p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fakeSession]) error {
-			l.Rekey("other")
+			l.Rekey("k\x00other")
 			err := l.Replace(open(b, nil))
 			l.Session.add("use")
 			l.End(true)
@@ -159,7 +159,7 @@ func TestReplace(t *testing.T) {
 		if got := strings.Join(log, ", "); err != nil || got != "close a, use b, release b" {
 			t.Errorf("got %v, %s", err, got)
 		}
-		if s, ok := p.popIdle("other"); !ok || s != b {
+		if s, ok := p.popIdle("k\x00other"); !ok || s != b {
 			t.Error("the new session is not idle under the new key")
 		}
 		err = p.Do(t.Context(), "k", nil, open(a, nil), func(l *Lease[*fakeSession]) error {
@@ -360,8 +360,12 @@ func TestConcurrentLeases(t *testing.T) {
 		watching, left := p.closerRunning, p.count
 		p.mu.Unlock()
 		if !watching {
-			if left > 0 || len(p.idle)+len(p.servers) > 0 {
-				t.Errorf("%d sessions, %d keys and %d servers are left", left, len(p.idle), len(p.servers))
+			used := 0
+			for _, sv := range p.servers {
+				used += sv.leased + sv.waiting + sv.answered + sv.reused + len(sv.delayed)
+			}
+			if left > 0 || len(p.idle) > 0 || used > 0 {
+				t.Errorf("%d sessions and %d keys are left, servers %v", left, len(p.idle), p.servers)
 			}
 			return
 		}

@@ -15,8 +15,13 @@ import (
 // for use. A Pool is safe for concurrent use, but its fields must not be
 // changed after the first use.
 //
-// Sessions are stored by key. A request uses only sessions with the same key,
-// which is usually the result of [Key].
+// Sessions are stored by key, which is usually the result of [Key]. A request
+// uses a session with the same key. It may also use a session whose key differs
+// only in the permissions, if the function Permits allows it.
+//
+// If a server does not answer on a new session while it keeps another one open,
+// the Pool closes an idle session. It learns how many sessions the server serves
+// at the same time, and later requests wait for each other.
 //
 // Idle sessions are closed after IdleTimeout, and all idle sessions are closed
 // when the channel Done is closed. A background goroutine closes them. It runs
@@ -31,6 +36,16 @@ type Pool[S Session] struct {
 	// request uses. A request waits only if the server accepts no more sessions
 	// (a [fetch.TryLater] error). Zero means that requests do not wait.
 	WaitTimeout time.Duration
+
+	// NoGreeting means that the server sends nothing before the first request,
+	// so that a session can be open although the server does not serve it yet.
+	// The driver then calls [Lease.Answered].
+	NoGreeting bool
+
+	// Permits reports whether a request with the given context may use an idle
+	// session whose key has another result of [fetch.Net.Key]. If Permits is
+	// nil, requests use only sessions with the same key.
+	Permits func(ctx context.Context, s S) bool
 
 	mu            sync.Mutex
 	idle          map[string][]idleSession[S] // by key, oldest first; no empty slices
@@ -57,11 +72,16 @@ func (p *Pool[S]) Do(
 	ctx context.Context, key string, trace *trace.Trace, open func() (S, error), use func(*Lease[S]) error,
 ) error {
 	for {
-		p.startLease(key)
-		s, warm := p.claimIdle(key, trace)
+		p.makeRoom(ctx, key)
+		s, warm := p.claimIdle(ctx, key, trace)
+		if !warm {
+			p.closeSurplus(key)
+		}
+		w := p.startWatch(key, warm)
 		if !warm {
 			var err error
 			if s, err = p.openSession(ctx, key, open); err != nil {
+				p.failWatch(w, err, trace)
 				p.failLease(key)
 				if fetch.FaultOf(err) == fetch.TryLater && p.waitForSession(ctx, key) {
 					trace.Restarted()
@@ -69,12 +89,16 @@ func (p *Pool[S]) Do(
 				}
 				return causeOr(ctx, err)
 			}
+			if !p.NoGreeting {
+				p.markAnswered(w, trace)
+			}
 		}
-		l := p.lease(ctx, key, trace, s)
+		l := p.lease(ctx, key, trace, s, w)
 		err := use(l)
 		if err == nil {
 			return nil
 		}
+		p.failWatch(w, err, trace)
 		stale := warm && (errors.Is(err, ErrStale) || l.Session.Stale())
 		l.End(!stale)
 		if !stale || ctx.Err() != nil {
@@ -93,11 +117,16 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// claimIdle returns the most recently used idle session with the given key. It
-// returns false if the Pool has no usable session with this key.
-func (p *Pool[S]) claimIdle(key string, trace *trace.Trace) (s S, ok bool) {
+// claimIdle returns the most recently used idle session with the given key, or
+// else a session that Permits allows. It returns false if the Pool has no usable
+// session.
+func (p *Pool[S]) claimIdle(ctx context.Context, key string, trace *trace.Trace) (s S, ok bool) {
 	for {
-		if s, ok = p.popIdle(key); !ok || s.Claim(trace) {
+		s, ok = p.popIdle(key)
+		if !ok {
+			s, ok = p.popPermitted(ctx, key)
+		}
+		if !ok || s.Claim(trace) {
 			return s, ok
 		}
 		s.Close()
@@ -112,6 +141,28 @@ func (p *Pool[S]) popIdle(key string) (s S, ok bool) {
 		return s, false
 	}
 	return p.removeIdle(key, last, last+1)[0].session, true
+}
+
+// popPermitted removes and returns an idle session that Permits allows, and
+// whose key differs from the given key only in the result of [fetch.Net.Key].
+func (p *Pool[S]) popPermitted(ctx context.Context, key string) (s S, ok bool) {
+	if p.Permits == nil {
+		return s, false
+	}
+	server, _, rest := splitKey(key)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for other, idle := range p.idle {
+		if sv, _, r := splitKey(other); other == key || sv != server || r != rest {
+			continue
+		}
+		for i := len(idle) - 1; i >= 0; i-- {
+			if p.Permits(ctx, idle[i].session) {
+				return p.removeIdle(other, i, i+1)[0].session, true
+			}
+		}
+	}
+	return s, false
 }
 
 // Put adds an idle session to the Pool. If the number of sessions then exceeds

@@ -66,6 +66,14 @@ func Key(ctx context.Context, n fetch.Net, t fetch.Target, auth *fetch.Credentia
 	return strings.Join(parts, "\x00")
 }
 
+// splitKey returns the parts of a key: the server, the permissions of the
+// request, and other properties of the session. See [Key].
+func splitKey(key string) (server, permissions, rest string) {
+	server, more, _ := strings.Cut(key, "\x00")
+	permissions, rest, _ = strings.Cut(more, "\x00")
+	return server, permissions, rest
+}
+
 // ErrStale means that the server has closed an idle session, or that the
 // request requires a different session. [Pool.Do] then retries the request on
 // another session.

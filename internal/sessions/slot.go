@@ -18,6 +18,7 @@ type server struct {
 	leased  int           // number of sessions in use or being opened
 	waiting int           // number of requests that wait for a session
 	freed   chan struct{} // wakes a waiting request; capacity 1
+	capacity
 }
 
 // serverOf returns the part of a key that identifies the server. See [Key].
@@ -26,27 +27,42 @@ func serverOf(key string) string {
 	return name
 }
 
-// startLease increments the number of sessions in use at the server of key.
-func (p *Pool[S]) startLease(key string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// addServer returns the server of key, which it adds if necessary. The caller
+// must hold p.mu.
+func (p *Pool[S]) addServer(key string) *server {
 	sv := p.servers[serverOf(key)]
-	if sv == nil {
-		if p.servers == nil {
-			p.servers = map[string]*server{}
-		}
-		sv = &server{freed: make(chan struct{}, 1)}
-		p.servers[serverOf(key)] = sv
+	if sv != nil {
+		return sv
 	}
-	sv.leased++
+	for name, old := range p.servers {
+		if len(p.servers) < maxServers {
+			break
+		}
+		if old.leased+old.waiting == 0 {
+			delete(p.servers, name)
+		}
+	}
+	if p.servers == nil {
+		p.servers = map[string]*server{}
+	}
+	sv = &server{freed: make(chan struct{}, 1)}
+	p.servers[serverOf(key)] = sv
+	return sv
 }
 
-// endLease decrements the number of sessions in use at the server of key, and
-// wakes one waiting request.
-func (p *Pool[S]) endLease(key string) {
+// endLease decrements the number of sessions in use at the server of the lease,
+// and wakes one waiting request.
+func (p *Pool[S]) endLease(key string, w *watch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sv := p.servers[serverOf(key)]
+	sv := w.server
+	p.stopWatch(w)
+	if w.answered {
+		sv.answered--
+	}
+	if w.reused {
+		sv.reused--
+	}
 	sv.leased--
 	p.wakeOrDelete(key, sv)
 }
@@ -71,10 +87,13 @@ func (p *Pool[S]) wakeOrDelete(key string, sv *server) {
 	case sv.freed <- struct{}{}:
 	default:
 	}
-	if sv.leased+sv.waiting == 0 {
+	if sv.unused() {
 		delete(p.servers, serverOf(key))
 	}
 }
+
+// unused reports whether the Pool needs no data about s.
+func (s *server) unused() bool { return s.leased+s.waiting == 0 && !s.learned() }
 
 // openSession calls open to create a session.
 //
@@ -145,7 +164,7 @@ func (p *Pool[S]) waitForSession(ctx context.Context, key string) bool {
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if sv.waiting--; sv.leased+sv.waiting == 0 {
+		if sv.waiting--; sv.unused() {
 			delete(p.servers, serverOf(key))
 		}
 	}()

@@ -78,7 +78,7 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 				env:      env,
 				port:     port,
 				implicit: implicit,
-				idle:     sessions.Pool[*session]{Done: env.Done, WaitTimeout: sessions.SlotTimeout},
+				idle:     sessions.Pool[*session]{Done: env.Done, WaitTimeout: sessions.SlotTimeout, Permits: sessions.Permits[*session](env.Net)},
 			}
 		},
 		Menu: dirlist.Menu,

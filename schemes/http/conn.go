@@ -123,13 +123,15 @@ func (d *driver) sendHTTP1(
 }
 
 // connKey returns the key under which the pool stores connections to an origin.
-func connKey(netKey, scheme, addr string) string { return netKey + " " + scheme + " " + addr }
+// Its form is that of [sessions.Key].
+func connKey(netKey, scheme, addr string) string { return addr + "\x00" + netKey + "\x00" + scheme }
 
 // proxyKey returns the key under which the pool stores connections to a proxy
 // or gateway. Each origin has its own key. Otherwise, surplus bytes after the
 // response of one origin could be read as the response of another origin.
 func proxyKey(netKey string, via *proxyRoute, o fetch.Origin) string {
-	return strings.Join([]string{netKey, "by", via.host, via.key, "for", o.Scheme, o.Host, strconv.Itoa(int(o.Port))}, " ")
+	rest := strings.Join([]string{"by", via.key, "for", o.Scheme, o.Host, strconv.Itoa(int(o.Port))}, " ")
+	return connKey(netKey, rest, via.host)
 }
 
 // connect opens a connection to the server of a request. If via is not nil, it
@@ -183,6 +185,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		}
 		return nil, err
 	}
+	r.lease.Answered()
 	if r.length < 0 || r.length > int64(c.r.Buffered()) { // the body is not buffered completely
 		c.timerStart = time.Time{}
 		c.SetReadDeadline(c.timerStart)

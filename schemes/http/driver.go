@@ -23,7 +23,10 @@ type driver struct {
 
 func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 	d := &driver{env: env, port: port, opts: opts}
-	d.idle = sessions.Pool[*conn]{MaxIdlePerKey: maxIdle, MaxIdle: maxAllIdle, Done: env.Done}
+	d.idle = sessions.Pool[*conn]{
+		MaxIdlePerKey: maxIdle, MaxIdle: maxAllIdle, Done: env.Done, NoGreeting: true,
+		Permits: func(ctx context.Context, c *conn) bool { return env.Net.Permits(ctx, c) },
+	}
 	d.h2 = h2{env: env, idle: &d.idle}
 	d.newRequest = func(_ context.Context, req *fetch.Request) (*wireRequest, error) {
 		return newWireRequest(req, port, opts)

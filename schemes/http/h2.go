@@ -21,9 +21,9 @@ import (
 )
 
 // An h2 sends HTTP/2 requests. It has one http.Transport for each Net.Key,
-// because only requests with the same key may share connections. If a server
-// selects HTTP/1.1, the connection is moved to the HTTP/1 pool, and later
-// requests use HTTP/1.
+// because requests with other keys may use a connection only if Net.Permits
+// allows it. If a server selects HTTP/1.1, the connection is moved to the HTTP/1
+// pool, and later requests use HTTP/1.
 type h2 struct {
 	env  fetch.Env
 	idle *sessions.Pool[*conn]
@@ -31,13 +31,14 @@ type h2 struct {
 	mu         sync.Mutex
 	transports map[string]*http.Transport // keyed by the result of fetch.Net.Key
 	servers    map[string]*server         // keyed by Net.Key and address
+	http1Only  map[string]bool            // servers that selected HTTP/1.1, by address
 	watching   bool
 	exchanges  int // number of active requests
 
 	// A separate mutex protects conns, because eofConn.Close uses conns while
 	// closeIdle holds mu.
 	connsMu sync.Mutex
-	conns   map[*eofConn]struct{}
+	conns   map[*eofConn]h2Conn
 }
 
 const (
@@ -45,15 +46,17 @@ const (
 	maxServers   = 1024
 )
 
-// A server records, for one host and port, the HTTP version that was negotiated
-// and whether the first request was sent.
+// A server records whether the first request to a host and port was sent.
 type server struct {
-	http1Only bool          // the server selected HTTP/1.1
 	requested chan struct{} // closed when the first request was sent
 }
 
 // errHTTP1Only means that the server selected HTTP/1.1 instead of HTTP/2.
 var errHTTP1Only = errors.New("server chose HTTP/1.1")
+
+// errOtherKey means that a connection of another Net.Key was closed before the
+// request could use it.
+var errOtherKey = errors.New("connection of another key is closed")
 
 func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	requested, err := h.awaitFirst(ctx, netKey, wr.address)
@@ -111,8 +114,12 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	if err != nil {
 		return nil, err
 	}
-	transport := h.startExchange(netKey)
-	resp, err := transport.RoundTrip(r)
+	shared := h.sharedKey(ctx, netKey, wr.address)
+	resp, err := h.startExchange(shared).RoundTrip(r)
+	if errors.Is(err, errOtherKey) {
+		h.endExchange()
+		resp, err = h.startExchange(netKey).RoundTrip(r)
+	}
 	if err != nil {
 		h.endExchange()
 		if errors.Is(err, errHTTP1Only) {
@@ -192,7 +199,7 @@ func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 		return s, true
 	}
 	if h.servers == nil || len(h.servers) >= maxServers {
-		h.servers = map[string]*server{}
+		h.servers, h.http1Only = map[string]*server{}, map[string]bool{}
 	}
 	s = &server{requested: make(chan struct{})}
 	h.servers[key] = s
@@ -206,6 +213,10 @@ func (h *h2) server(netKey, addr string) (s *server, exists bool) {
 func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested func(), err error) {
 	h.mu.Lock()
 	s, exists := h.server(netKey, addr)
+	if !exists && h.http1Only[addr] {
+		close(s.requested)
+		exists = true
+	}
 	h.mu.Unlock()
 	if !exists {
 		return sync.OnceFunc(func() { close(s.requested) }), nil
@@ -217,7 +228,7 @@ func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested fun
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s.http1Only {
+	if h.http1Only[addr] {
 		return nil, errHTTP1Only
 	}
 	return func() {}, nil
@@ -231,7 +242,7 @@ func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	if !exists { // the entry was deleted because of the limit maxServers
 		close(s.requested)
 	}
-	s.http1Only = true
+	h.http1Only[addr] = true
 	h.mu.Unlock()
 	key := connKey(netKey, "https", addr)
 	h.idle.Put(key, newConn(c, raw))
@@ -298,8 +309,13 @@ func (h *h2) firstByte() time.Duration {
 // dial opens a TLS connection. If the server selects HTTP/2, it returns a
 // frameGuard.
 func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
+	if h.env.Net.Key(ctx) != netKey {
+		return nil, errOtherKey
+	}
 	dial := dialer{env: h.env}
+	end := h.idle.Opening(ctx, connKey(netKey, "https", addr), nil)
 	c, raw, err := dial.dialTLS(ctx, addr)
+	end(err)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +323,7 @@ func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
 		h.poolHTTP1(netKey, addr, c, raw)
 		return nil, errHTTP1Only
 	}
-	h.track(raw)
+	h.track(raw, h2Conn{netKey, addr})
 	return newFrameGuard(c), nil
 }
 
@@ -349,27 +365,6 @@ func (h *h2) endExchange() {
 	defer h.mu.Unlock()
 	h.exchanges--
 	if h.clientClosed() {
-		h.closeUnused()
-	}
-}
-
-// track adds an open connection to h.conns, so that closeUnused can close it
-// later.
-func (h *h2) track(e *eofConn) {
-	h.connsMu.Lock()
-	if h.conns == nil {
-		h.conns = map[*eofConn]struct{}{}
-	}
-	h.conns[e] = struct{}{}
-	h.connsMu.Unlock()
-	e.onClose(func() {
-		h.connsMu.Lock()
-		defer h.connsMu.Unlock()
-		delete(h.conns, e)
-	})
-	if h.clientClosed() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
 		h.closeUnused()
 	}
 }

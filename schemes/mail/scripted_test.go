@@ -77,6 +77,8 @@ func (scriptedNet) Key(context.Context) string { return "" }
 func (scriptedNet) DialPeer(context.Context, net.Conn, uint16) (net.Conn, error) {
 	return nil, io.ErrClosedPipe
 }
+func (scriptedNet) Permits(context.Context, net.Conn) bool { return false }
+
 func (scriptedNet) ListenPeer(context.Context, net.Conn) (net.Listener, error) {
 	return nil, io.ErrClosedPipe
 }

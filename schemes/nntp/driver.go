@@ -20,7 +20,9 @@ type driver struct {
 }
 
 func newDriver(o Options, env fetch.Env, implicit bool) *driver {
-	return &driver{Options: o, env: env, implicitTLS: implicit, idle: sessions.Pool[*session]{Done: env.Done, WaitTimeout: sessions.SlotTimeout}}
+	return &driver{Options: o, env: env, implicitTLS: implicit, idle: sessions.Pool[*session]{
+		Done: env.Done, WaitTimeout: sessions.SlotTimeout, Permits: sessions.Permits[*session](env.Net),
+	}}
 }
 
 // A task is a request with its parsed URL and the address of the server.
