@@ -67,7 +67,8 @@ func Dovecot(t TB, opts DovecotOptions) *Mail {
 
 // Add delivers a message to a mailbox of user. Add creates the mailbox if
 // necessary. Lines end in CRLF or LF. UIDs follow the order of the calls. All
-// messages have the INTERNALDATE 2024-01-01 00:00 UTC.
+// messages have the INTERNALDATE 2024-01-01 00:00 UTC. The UIDVALIDITY of the
+// mailbox is 1600000000.
 func (m *Mail) Add(user, mailbox, message string) {
 	m.t.Helper()
 	dir := filepath.Join(m.Home, user)
@@ -79,6 +80,9 @@ func (m *Mail) Add(user, mailbox, message string) {
 	for _, sub := range []string{"cur", "new", "tmp"} {
 		m.mkdir(filepath.Join(dir, sub), mailUser)
 	}
+	if list := filepath.Join(dir, "dovecot-uidlist"); !exists(list) {
+		m.write(list, []byte("3 V1600000000 N1 G0123456789abcdef0123456789abcdef\n"), 0o600, mailUser)
+	}
 	m.added++
 	name := fmt.Sprintf("%010d.peer:2,", m.added)
 	file := filepath.Join(dir, "cur", name)
@@ -87,6 +91,11 @@ func (m *Mail) Add(user, mailbox, message string) {
 	if err := os.Chtimes(file, received, received); err != nil {
 		m.t.Fatalf("peer: %v", err)
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // mailUser is the system account that owns the files of mailboxes.

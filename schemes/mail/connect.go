@@ -16,6 +16,7 @@ func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
 		return nil, err
 	}
 	s := newSession(conn, q.endpoint, q.req.Trace)
+	s.validities = &d.validities
 	return sessions.Start(ctx, s, func() error {
 		if err := d.negotiate(ctx, s, q.creds); err != nil {
 			return err

@@ -17,6 +17,7 @@ type driver struct {
 	port        uint16
 	implicitTLS bool
 	idle        sessions.Pool[*session]
+	validities  validities
 }
 
 // A task holds a request with its parsed URL, the server address and the
@@ -72,7 +73,7 @@ func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, er
 	open := func() (*session, error) { return d.connect(ctx, q) }
 	key := sessions.Key(ctx, d.env.Net, q.endpoint.Target, q.creds.auth, strconv.FormatBool(q.endpoint.implicitTLS))
 	err = d.idle.Do(ctx, key, q.req.Trace, open, func(l *lease) (err error) {
-		resp, err = q.response(l)
+		resp, err = q.response(ctx, l)
 		return err
 	})
 	return resp, err
@@ -83,10 +84,10 @@ type lease = sessions.Lease[*session]
 
 // response sends the commands for the request and returns the response. The
 // lease ends when the response body is closed or read completely.
-func (q *task) response(l *lease) (*fetch.Response, error) {
+func (q *task) response(ctx context.Context, l *lease) (*fetch.Response, error) {
 	s := l.Session
 	q.req.Trace.Reached(trace.RequestSent, s.NetConn)
-	resp, err := s.response(q)
+	resp, err := s.response(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -98,22 +99,22 @@ func (q *task) response(l *lease) (*fetch.Response, error) {
 
 // response sends the commands for the task q. The Body of the result reads the
 // content from the session. A nil Body means empty content.
-func (s *session) response(q *task) (*fetch.Response, error) {
+func (s *session) response(ctx context.Context, q *task) (*fetch.Response, error) {
 	if q.kind == kindServer {
 		return s.listMailboxes(q)
 	}
-	resp, err := s.mailboxResponse(q)
+	resp, err := s.mailboxResponse(ctx, q)
 	fault := fetch.FaultOf(err)
 	absent := fault == fetch.NotFound || fault == fetch.Protocol && q.index != 0
 	if absent && s.mailbox != nil && !s.mailbox.justSelected && !s.IsBroken() {
 		s.mailbox = nil // the next request opens the mailbox again, because it may have changed
-		resp, err = s.mailboxResponse(q)
+		resp, err = s.mailboxResponse(ctx, q)
 	}
 	return resp, err
 }
 
-func (s *session) mailboxResponse(q *task) (*fetch.Response, error) {
-	if err := s.examine(q); err != nil {
+func (s *session) mailboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
+	if err := s.examine(ctx, q); err != nil {
 		if fetch.FaultOf(err) == fetch.NotFound && q.kind == kindMailbox && s.mailbox == nil && !s.IsBroken() {
 			return s.listChildren(q, err)
 		}

@@ -9,6 +9,8 @@ searches the mailbox. --mbox and --maildir write the messages instead of the
 listing. imaps uses TLS from the start. Without USER, the login is anonymous.
 USER;AUTH=MECHANISM selects the authentication mechanism. A final
 /;PARTIAL=FIRST.LENGTH selects a range of bytes.
+Listings omit UIDVALIDITY if the server assigns a new value whenever a mailbox
+is opened.
 If a server rejects a mechanism, fetch tries the next one, but then sends no
 password in plaintext. --sasl selects a mechanism, and --sasl "*" allows any.
 If the server offers TLS, fetch uses it before the login.

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -12,16 +13,17 @@ import (
 // EXAMINE.
 type mailbox struct {
 	name         string
-	validity     uint32 // UIDVALIDITY, or 0 if the server did not send it
+	validity     uint32 // UIDVALIDITY, or 0 if the server did not send it or does not store it
 	uidNext      uint32 // UIDNEXT, or 0 if the server did not send it
 	messages     uint32
 	justSelected bool // if true, the current request opened the mailbox
+	volatile     bool // if true, the server sends a new UIDVALIDITY with each EXAMINE
 }
 
 // examine opens the mailbox of the URL with EXAMINE. For a single message, an
 // already open mailbox is reused. For a listing, the mailbox is opened again,
 // so that the listing includes new messages.
-func (s *session) examine(q *task) error {
+func (s *session) examine(ctx context.Context, q *task) error {
 	if m := s.mailbox; m != nil && m.name == q.mailbox && q.kind == kindMessage {
 		m.justSelected = false
 		if now := s.client.Mailbox(); now != nil {
@@ -30,22 +32,34 @@ func (s *session) examine(q *task) error {
 		return s.checkNumbers(q)
 	}
 	s.mailbox = nil
-	data, err := s.selectMailbox(q.mailbox, "")
+	m, err := s.openMailbox(q.mailbox)
+	if err != nil {
+		return err
+	}
+	s.mailbox = m
+	if err := s.checkValidity(ctx, q); err != nil {
+		return err
+	}
+	return s.checkNumbers(q)
+}
+
+// openMailbox opens a mailbox with EXAMINE.
+func (s *session) openMailbox(name string) (*mailbox, error) {
+	data, err := s.selectMailbox(name, "")
 	var no *imap.Error
 	refused := errors.As(err, &no) && no.Type == imap.StatusResponseTypeNo && no.Code == ""
-	if refused && (strings.Contains(q.mailbox, "&") || !isASCII(q.mailbox)) {
+	if refused && (strings.Contains(name, "&") || !isASCII(name)) {
 		// Some servers do not encode mailbox names in modified UTF-7, so the
 		// client sends the unencoded name as a second attempt.
-		if raw, rawErr := s.selectMailbox(q.mailbox, "EXAMINE "+quote(q.mailbox)); rawErr == nil {
+		if raw, rawErr := s.selectMailbox(name, "EXAMINE "+quote(name)); rawErr == nil {
 			data, err = raw, nil
 		}
 	}
 	if err != nil {
-		return s.classify("EXAMINE", fetch.NotFound, err)
+		return nil, s.classify("EXAMINE", fetch.NotFound, err)
 	}
 	s.MarkAnswered()
-	s.mailbox = &mailbox{q.mailbox, data.UIDValidity, uint32(data.UIDNext), data.NumMessages, true}
-	return s.checkNumbers(q)
+	return &mailbox{name: name, validity: data.UIDValidity, uidNext: uint32(data.UIDNext), messages: data.NumMessages, justSelected: true}, nil
 }
 
 // selectMailbox opens a mailbox read-only. If command is not empty, it replaces
@@ -61,8 +75,7 @@ func (s *session) selectMailbox(name, command string) (*imap.SelectData, error) 
 // servers report such numbers as syntax errors.
 func (s *session) checkNumbers(q *task) error {
 	if q.validity != 0 && q.validity != s.mailbox.validity {
-		return fetch.NotFound.Errorf("UIDVALIDITY of the mailbox is %d, not %d: its messages have new UIDs",
-			s.mailbox.validity, q.validity)
+		return s.mailbox.validityError(q)
 	}
 	if q.index > s.mailbox.messages {
 		return fetch.NotFound.Errorf("mailbox has only %d messages", s.mailbox.messages)

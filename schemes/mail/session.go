@@ -35,6 +35,7 @@ type session struct {
 	client     *imapclient.Client
 	clientConn *clientConn
 	mailbox    *mailbox // the selected mailbox, or nil
+	validities *validities
 }
 
 func newSession(conn net.Conn, endpoint endpoint, trace *trace.Trace) *session {
