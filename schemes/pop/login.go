@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/hex"
-	"slices"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/sasl"
 	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
 )
 
 // connect opens a connection to the server and logs in.
@@ -55,7 +52,7 @@ func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) erro
 			who.auth = found
 		}
 	}
-	r, err := d.authenticate(s, who)
+	r, option, err := d.authenticate(s, who)
 	if err != nil || r.ok {
 		return err
 	}
@@ -63,14 +60,18 @@ func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) erro
 	if s.IsBroken() || fetch.FaultOf(refusal) != fetch.Auth {
 		return refusal
 	}
-	refusal = sessions.NeedLogin(fetch.Auth, refusal)
+	if option != "" {
+		refusal = override.With(refusal, override.Setting{Kind: OverrideMechanism, Value: option})
+	} else {
+		refusal = sessions.NeedLogin(fetch.Auth, refusal)
+	}
 	if who.auth, err = d.ask(ctx, s, who.auth, r.text, true); err != nil {
 		return err
 	}
 	if who.auth == nil {
 		return refusal
 	}
-	if r, err = d.authenticate(s, who); err == nil && !r.ok {
+	if r, _, err = d.authenticate(s, who); err == nil && !r.ok {
 		err = r.fail(fetch.Auth)
 	}
 	return err
@@ -106,44 +107,6 @@ type login struct {
 }
 
 func (l login) needsPassword() bool { return l.mechanism != "EXTERNAL" && l.mechanism != "ANONYMOUS" }
-
-// Commands that Options.Mechanism can select in place of a SASL mechanism.
-const (
-	apopCommand = "+APOP"
-	userCommand = "+LOGIN"
-)
-
-// authenticate logs in with the best mechanism that the server offers, and
-// returns the reply. The order is: SASL mechanisms, APOP, USER.
-func (d *driver) authenticate(s *session, who login) (reply, error) {
-	if a := who.auth; a != nil && strings.ContainsAny(a.User+a.Password.Reveal()+a.Token.Reveal(), "\r\n\x00") {
-		return reply{}, fetch.BadURL.Errorf("control character in the user name or password")
-	}
-	for _, m := range sasl.Mechanisms() {
-		if who.eligible(m) && (slices.Contains(s.caps["SASL"], m.Name) || who.mechanism == m.Name) {
-			if err := s.checkPlaintext(m.Plaintext, who); err != nil {
-				return reply{}, err
-			}
-			return s.authSASL(m.Name, m.New(who.auth, "fetch@"))
-		}
-	}
-	requested := who.mechanism != "" && who.mechanism != "*"
-	switch {
-	case who.auth == nil:
-		return reply{}, sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server requires a login, but the URL names no user"))
-	case s.timestamp != "" && !requested && who.auth.Token == "", who.mechanism == apopCommand:
-		return s.authAPOP(who.auth)
-	case !requested && who.auth.Token == "", who.mechanism == userCommand:
-		if err := s.checkPlaintext(true, who); err != nil {
-			return reply{}, err
-		}
-		return s.authUser(who.auth)
-	case requested && slices.ContainsFunc(sasl.Mechanisms(), func(m sasl.Mechanism) bool { return m.Name == who.mechanism }):
-		return reply{}, fetch.Auth.Errorf("mechanism %s requires other credentials", who.mechanism)
-	}
-	err := fetch.Auth.Errorf("mechanism %s is not supported", tty.Escape(who.mechanism))
-	return reply{}, override.With(err, override.Setting{Kind: OverrideMechanism, Value: userCommand})
-}
 
 // eligible reports whether the mechanism m fits the credentials, and the
 // requested mechanism if there is one.

@@ -33,6 +33,10 @@ type Options struct {
 	// Mechanism is the SASL mechanism for URLs that do not specify one. The
 	// values "+APOP" and "+LOGIN" select the commands APOP and USER. The empty
 	// value selects the best mechanism that the server offers.
+	//
+	// The value "*" works like the empty value, but permits one more fallback. If
+	// the server rejects a mechanism that protects the password, the driver may
+	// send the password in plaintext.
 	Mechanism string
 }
 
