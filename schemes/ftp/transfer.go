@@ -29,6 +29,16 @@ type unknown struct {
 
 func (e *unknown) Error() string { return e.verb + ": " + sentence(e.reply) }
 
+// refused returns the error for the last command that could open a data
+// connection. A server that knows none of these commands, such as a server
+// without passive mode, has not violated the protocol.
+func (e *unknown) refused() error {
+	if isUnknown(e.reply.Code) {
+		return &fetch.Error{Code: e.reply.Code, Err: fetch.Denied.Errorf("no command opens a data connection: %w", e)}
+	}
+	return refused(e.verb, e.reply)
+}
+
 // ways lists the commands that can open a data connection (EPSV, PASV, EPRT,
 // PORT) in order of preference. A command that failed is not used again in the
 // session.
@@ -121,7 +131,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 		}
 		s.Break() // a new session tries all commands again
 		if no {
-			err = refused(u.verb, u.reply)
+			err = u.refused()
 		}
 		return nil, err
 	}
