@@ -121,10 +121,19 @@ func (t *transfer) attempt(ctx context.Context) (*fetch.Response, error) {
 	switch {
 	case resp.Unchanged:
 		return resp, nil
+	case resumes && exceedsObject(have, resp): // as after the status 416, a shorter object does not replace the file
+		return resp, fetch.Mismatch.Errorf("cannot resume: the file has %d bytes, but the object has only %d", have.Offset, resp.Size)
 	case resumes && !t.sink.Restarts() && resp.Offset != have.RequestOffset():
 		return resp, fetch.Protocol.Errorf("the server cannot resume at byte %d", have.Offset)
 	}
 	return resp, t.sink.Receive(t.req, resp)
+}
+
+// exceedsObject reports whether a file of unknown version is longer than the
+// object that resp contains. The server has ignored the range in this case.
+func exceedsObject(have State, resp *fetch.Response) bool {
+	return have.Unverified && have.Validator == "" && !resp.Unchanged && resp.Fault == nil && resp.Location.IsZero() &&
+		resp.Offset == 0 && 0 <= resp.Size && resp.Size < have.Offset
 }
 
 // canContinue reports whether the missing bytes may be appended to the bytes in

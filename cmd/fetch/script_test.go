@@ -84,6 +84,10 @@ const nginxRules = `
 	location /unitless { add_header Content-Range "*/6" always; return 416 "no\n"; }
 	location /emptypart { add_header Content-Range "bytes 6-5/6" always; return 206 ""; }
 	location /nohead { if ($request_method = HEAD) { return 405; } return 200 "hello\n"; }
+	location /whole { max_ranges 0; try_files /hello.txt =404; }
+	location /empty204 { return 204; }
+	location /undated { if_modified_since off; try_files /hello.txt =404; }
+	location /asks { if ($http_authorization = "") { add_header WWW-Authenticate 'Basic realm="x"' always; return 401; } return 200 "in\n"; }
 	location /slow { limit_rate 500k; try_files /big =404; }
 `
 
