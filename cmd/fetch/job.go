@@ -159,10 +159,14 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	if j.flags.recordsHeaders() || req.Op == fetch.Stat {
 		ctx = withHeaderBuffer(ctx, &j.headers)
 	}
-	resp, err := j.request(ctx, req)
 	// Only the first request of the command truncates the file of -D. Later
 	// requests append to the file.
-	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), j.number > 0 || j.attempts.calls.Load() > 1); failed != nil {
+	later := j.number > 0 || j.attempts.calls.Load() > 0
+	resp, err := j.request(ctx, req)
+	if err == nil {
+		resp, err = j.completeOld(ctx, req, resp)
+	}
+	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), later); failed != nil {
 		if err == nil {
 			resp.Body.Close()
 		}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -100,49 +98,4 @@ func parseNumber(text string) (int64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 62)
 	return int64(n), err
-}
-
-// dateForms are the date formats of RFC 9110 5.6.7 and other formats that curl
-// accepts.
-var dateForms = []string{
-	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.RFC3339, time.RFC822, time.RFC822Z, time.UnixDate,
-	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006",
-	"Jan 2 15:04:05 2006 MST",
-	"Jan 2 2006 15:04:05 MST", "Jan 2 15:04:05 2006", "Jan 2 2006", "2006-01-02 15:04:05 MST",
-	"2006-01-02 15:04:05", "2006-01-02",
-	"20060102 15:04:05", "20060102",
-}
-
-// setTimeCondition sets the condition of -z in req: the object is retrieved
-// only if it is newer than text. The text is a date, or the name of a file,
-// whose modification time is used. A leading "-" selects older objects instead.
-func setTimeCondition(req *fetch.Request, text string) {
-	if text == "" {
-		return
-	}
-	text, before := strings.CutPrefix(strings.TrimPrefix(text, "+"), "-")
-	date, ok := parseDate(text)
-	if !ok {
-		info, err := os.Stat(text)
-		if err != nil {
-			req.Trace.Notef("-z %s is neither a date nor a file: the condition is ignored", text)
-			return
-		}
-		date = info.ModTime()
-	}
-	if before {
-		req.Before = date
-	} else {
-		req.Since = date
-	}
-}
-
-func parseDate(text string) (time.Time, bool) {
-	text = strings.Join(strings.Fields(text), " ")
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }

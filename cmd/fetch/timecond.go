@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// dateForms are the date formats of RFC 9110 5.6.7 and other formats that curl
+// accepts.
+var dateForms = []string{
+	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.RFC3339, time.RFC822, time.RFC822Z, time.UnixDate,
+	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006",
+	"Jan 2 15:04:05 2006 MST",
+	"Jan 2 2006 15:04:05 MST", "Jan 2 15:04:05 2006", "Jan 2 2006", "2006-01-02 15:04:05 MST",
+	"2006-01-02 15:04:05", "2006-01-02",
+	"20060102 15:04:05", "20060102",
+}
+
+// setTimeCondition sets the condition of -z in req: the object is retrieved
+// only if it is newer than text. The text is a date, or the name of a file,
+// whose modification time is used. A leading "-" selects older objects instead.
+func setTimeCondition(req *fetch.Request, text string) {
+	if text == "" {
+		return
+	}
+	text, before := strings.CutPrefix(strings.TrimPrefix(text, "+"), "-")
+	date, ok := parseDate(text)
+	if !ok {
+		info, err := os.Stat(text)
+		if err != nil {
+			req.Trace.Notef("-z %s is neither a date nor a file: the condition is ignored", text)
+			return
+		}
+		date = info.ModTime()
+	}
+	if before {
+		req.Before = date
+	} else {
+		req.Since = date
+	}
+}
+
+func parseDate(text string) (time.Time, bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// completeOld repeats the request without its time condition if -z names the
+// output file, and the object has another size than this file. The file is
+// then a truncated or damaged copy, although it has the time of the object. As
+// in wget, such a file is replaced.
+func (j *job) completeOld(ctx context.Context, req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
+	if !resp.Unchanged || !j.differsInSize(req, resp) {
+		return resp, nil
+	}
+	resp.Body.Close()
+	req = req.Clone()
+	req.Since = time.Time{}
+	return j.request(ctx, req)
+}
+
+// differsInSize reports whether -z names the output file, and this file has
+// another size than the object. It returns false if the file does not contain
+// the body unchanged.
+func (j *job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
+	if req.Since.IsZero() || req.Op != fetch.Get || !req.Range.IsZero() || !j.flags.unmodified() || resp.Size < 0 ||
+		resp.Header.Get("Content-Encoding") != "" || resp.Header.Get("Content-Range") != "" {
+		return false
+	}
+	condition, err := os.Stat(strings.TrimPrefix(j.flags.request.timeCond, "+"))
+	if err != nil {
+		return false
+	}
+	output, err := os.Stat(j.sink.Name())
+	reported := resp.Size > 0 || j.client.Scheme(resp.URL.Scheme()).Traits.ReportsSize
+	if err != nil || !reported || !os.SameFile(condition, output) || output.Size() == resp.Size {
+		return false
+	}
+	j.note("%s has %d bytes and the object has %d: it is retrieved although it is not newer", j.sink.Name(), output.Size(), resp.Size)
+	return true
+}
