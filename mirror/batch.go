@@ -2,10 +2,12 @@ package mirror
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -109,7 +111,7 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	k := &frontier.Capture{
 		Key: v.item.Key, URL: v.item.URL, Run: c.runNumber, Time: v.started, Kind: v.resp.Kind.String(),
 		Media: v.resp.Media, Code: v.resp.Code, Size: v.size, Digest: v.digest,
-		Validator: v.resp.Validator, Modified: v.resp.Time.UTC(),
+		Validator: v.condition(), Modified: v.resp.Time.UTC(),
 	}
 	if k.Validator == "" && v.mark != "" {
 		k.Validator = v.mark
@@ -125,4 +127,14 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 		return nil
 	}
 	return k
+}
+
+// condition returns the validator for a later conditional request. A web
+// response may have a validator that identifies no version for ranges, such as a
+// weak entity tag or the entity tag of a body whose content coding was removed.
+func (v *visit) condition() string {
+	if v.scheme.Traits.Web && v.resp.Code/100 == 2 {
+		return http1.Condition(v.resp.Header.Get, http.ParseTime)
+	}
+	return v.resp.Validator
 }

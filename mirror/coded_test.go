@@ -21,6 +21,7 @@ import (
 // accepts a content coding. It counts the responses by status.
 type codedSite struct {
 	files map[string]codedFile
+	weak  bool // if true, entity tags are weak
 	mu    sync.Mutex
 	seen  map[int]int
 }
@@ -48,6 +49,9 @@ func (s *codedSite) ServeHTTP(w nethttp.ResponseWriter, r *nethttp.Request) {
 	defer s.mu.Unlock()
 	f, ok := s.files[r.URL.Path]
 	tag := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256([]byte(f.body)))[:12])
+	if s.weak {
+		tag = "W/" + tag
+	}
 	code := 200
 	switch {
 	case !ok:
@@ -81,22 +85,31 @@ func (s *codedSite) responses() string {
 	return text
 }
 
-// newCodedArchive mirrors a codedSite twice. If compressed is true, the client
-// removes content codings.
-func newCodedArchive(t *testing.T, compressed bool, set func(*mirror.Options)) (*codedSite, mirror.Options) {
+// A codedCase describes an archive of a codedSite.
+type codedCase struct {
+	weak   bool // whether entity tags are weak
+	client *http.Options
+	set    func(*mirror.Options)
+}
+
+// newCodedArchive mirrors a codedSite twice.
+func newCodedArchive(t *testing.T, c codedCase) (*codedSite, mirror.Options) {
 	t.Helper()
 	w, s := newNetwork(t), newCodedSite(t)
 	w.web("a.example", s)
 	o := w.options("http://a.example/")
-	if compressed {
-		delete(s.files, "/wrong.txt") // cannot be decoded
-		delete(s.files, "/b.Z")
+	s.weak = c.weak
+	if c.client != nil {
 		options := fetch.Options{Policy: w.policy, Resolver: w, Dial: w.dial, Wrap: w.wrap}
-		o.Client = fetch.New(options, schemes.All(schemes.Options{HTTP: http.Options{Compressed: true}})...)
+		o.Client = fetch.New(options, schemes.All(schemes.Options{HTTP: *c.client})...)
 		t.Cleanup(func() { o.Client.Close() })
+		if !c.client.KeepCompressed { // these files cannot be decoded
+			delete(s.files, "/wrong.txt")
+			delete(s.files, "/b.Z")
+		}
 	}
-	if set != nil {
-		set(&o)
+	if c.set != nil {
+		c.set(&o)
 	}
 	links := ""
 	for name := range s.files {
@@ -104,21 +117,24 @@ func newCodedArchive(t *testing.T, compressed bool, set func(*mirror.Options)) (
 	}
 	s.files["/"] = codedFile{"text/html", "gzip", gzipped(t, links)}
 	run(t, o)
-	run(t, o)
-	checkVerify(t, o.Dir)
 	s.responses()
+	run(t, o)
+	if got := s.responses(); got != fmt.Sprintf("map[304:%d]", len(s.files)) {
+		t.Errorf("responses of the second run: %s", got)
+	}
+	checkVerify(t, o.Dir)
 	return s, o
 }
 
 // codedCases are the archives of a codedSite that the tests use.
-var codedCases = map[string]struct {
-	compressed bool
-	set        func(*mirror.Options)
-}{
-	"coded":         {},
-	"decoded":       {compressed: true},
-	"transfer form": {set: func(o *mirror.Options) { o.WARC.KeepTransferCoding = true }},
-	"revisits":      {set: func(o *mirror.Options) { o.WARC.Unchanged = true }},
+var codedCases = map[string]codedCase{
+	"coded":             {},
+	"weak entity tags":  {weak: true},
+	"decoded":           {client: &http.Options{Compressed: true}},
+	"decoded, weak":     {weak: true, client: &http.Options{Compressed: true}},
+	"decoded, by names": {client: &http.Options{Compressed: true, KeepCompressed: true}},
+	"transfer form":     {set: func(o *mirror.Options) { o.WARC.KeepTransferCoding = true }},
+	"revisits":          {set: func(o *mirror.Options) { o.WARC.Unchanged = true }},
 }
 
 // TestHealCoded checks that Heal restores missing and damaged files of objects
@@ -129,7 +145,7 @@ func TestHealCoded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, o := newCodedArchive(t, c.compressed, c.set)
+				s, o := newCodedArchive(t, c)
 				want := tree(t, o.Dir, "")
 				for name := range want {
 					remove(t, o.Dir, filepath.Join("tree", name))
@@ -166,7 +182,7 @@ func TestRecoverCoded(t *testing.T) {
 			t.Run(strings.TrimSpace(name+" "+lost), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					s, o := newCodedArchive(t, c.compressed, c.set)
+					s, o := newCodedArchive(t, c)
 					want := tree(t, o.Dir, "")
 					remove(t, o.Dir, "fetch.db*")
 					if lost != "" {
@@ -201,7 +217,7 @@ func TestRecoverCoded(t *testing.T) {
 func TestHealOtherForm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, o := newCodedArchive(t, false, nil)
+		_, o := newCodedArchive(t, codedCase{})
 		want := tree(t, o.Dir, "")
 		decoded := sha256.Sum256([]byte(randomText(5000)))
 		change(t, o.Dir, "update capture set size=5000, digest=? where path='http/a.example/a.tgz'", decoded[:])
@@ -213,6 +229,24 @@ func TestHealOtherForm(t *testing.T) {
 		}
 		if got := tree(t, o.Dir, ""); digests(got) != digests(want) {
 			t.Error("the tree has changed")
+		}
+	})
+}
+
+// TestKeepCompressed checks that a client with KeepCompressed stores a file that
+// is compressed itself with its content coding, and decodes pages.
+func TestKeepCompressed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newCodedArchive(t, codedCases["decoded, by names"])
+		got := tree(t, o.Dir, "http/a.example")
+		for _, name := range []string{"/a.tgz", "/sub/copy.tgz", "/b.Z", "/wrong.txt"} {
+			if got[name[1:]] != s.files[name].body {
+				t.Errorf("%s: the file differs from the body", name)
+			}
+		}
+		if !strings.HasPrefix(got["index.html"], "<a href") || got["twice.html"] != randomText(4000) {
+			t.Errorf("pages: %.20q, %.20q", got["index.html"], got["twice.html"])
 		}
 	})
 }

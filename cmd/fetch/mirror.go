@@ -259,6 +259,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 	}
 	all.NNTP.Marks = &nntp.Marks{}
 	all.WAIS.All = true
+	all.HTTP.KeepCompressed = true
 	if c.stored { // credentials are sent only to servers that the user entered
 		seeds = nil
 	}

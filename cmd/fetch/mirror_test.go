@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/peer"
@@ -180,5 +186,48 @@ func TestReplay(t *testing.T) {
 	runFetch(t, 0, "verify", names[0])
 	if info, err := os.Stat(wacz); err != nil || info.Size() == 0 {
 		t.Errorf("no WACZ: %v", err)
+	}
+}
+
+// TestMirrorCompressed checks that mirror --compressed decodes pages, stores
+// compressed files as they were received, and downloads no unchanged object.
+func TestMirrorCompressed(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(z, "<a href=a.tgz>"); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var bodies atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", `W/"1"`)
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Encoding", "x-gzip")
+		if r.Header.Get("If-None-Match") == `W/"1"` {
+			w.WriteHeader(304)
+			return
+		}
+		bodies.Add(1)
+		w.Write(packed.Bytes())
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	for range 2 {
+		runFetch(t, 0, "mirror", "--compressed", "--ignore-robots", "--output-dir", dir, server.URL+"/")
+	}
+	if n := bodies.Load(); n != 2 {
+		t.Errorf("%d bodies were sent, want 2", n)
+	}
+	for name, text := range archived(t, dir) {
+		if packs := strings.HasSuffix(name, ".tgz"); packs != (text == packed.String()) {
+			t.Errorf("%s: %q", name, text)
+		}
 	}
 }

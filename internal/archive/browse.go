@@ -136,29 +136,13 @@ func (b *browser) coding(c *frontier.Capture, file io.Reader) string {
 	if !b.Rules.IsWeb(scheme) {
 		return ""
 	}
-	if bare := media.TrimParameters(c.Media); bare == "" || bare == "application/octet-stream" || isCompressed(c.Media, c.Path) {
+	if bare := media.TrimParameters(c.Media); bare == "" || bare == "application/octet-stream" || media.IsCompressed(c.Media, c.Path) {
 		return ""
 	}
 	start := make([]byte, 4<<10)
 	n, _ := io.ReadFull(file, start) // writeFile returns the same error
 	return coding.Detect(start[:n])
 }
-
-// isCompressed reports whether a file such as file.tar.gz is compressed itself.
-// Its content coding then belongs to the file and is not removed.
-func isCompressed(mediaType, name string) bool {
-	bare := media.TrimParameters(mediaType)
-	switch {
-	case strings.HasPrefix(bare, "text/html"), strings.HasPrefix(bare, "application/xhtml"):
-		return false
-	}
-	return slices.Contains(compressedExtensions, strings.ToLower(path.Ext(name))) ||
-		strings.Contains(bare, "gzip") || strings.Contains(bare, "zstd") || strings.Contains(bare, "compress")
-}
-
-// compressedExtensions lists the extensions of files that are compressed
-// themselves.
-var compressedExtensions = []string{".gz", ".tgz", ".br", ".zst"}
 
 // target returns the URL that replaces a link in a copied page. This is the
 // relative path of a copy, or the absolute URL if there is no copy. The

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -104,7 +105,7 @@ func (e *exportedURL) replay(l warc.Line, decode bool) (resp *fetch.Response, co
 	case !resp.Location.IsZero(), resp.Code/100 == 3:
 		e.redirect = true
 	default:
-		if decode && !isCompressed(resp.Media, e.url.Path()) {
+		if decode && !media.IsCompressed(resp.Media, e.url.Path()) {
 			coded, err = coding.DecodeStored(resp, nil)
 		}
 		return resp, coded, err

@@ -287,7 +287,7 @@ func readHead(m *http1.Reader, c *frontier.Capture) (fetch.Header, error) {
 	}
 	c.Code, c.Media = code, fields.Get("Content-Type")
 	c.Modified, _ = http.ParseTime(fields.Get("Last-Modified"))
-	c.Validator = http1.Validator(fields.Get, http.ParseTime)
+	c.Validator = http1.Condition(fields.Get, http.ParseTime)
 	return fields, nil
 }
 

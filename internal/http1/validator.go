@@ -11,7 +11,7 @@ import (
 // is at least a minute before Date. Otherwise it returns "". The function field
 // returns the value of a header field, and parseTime parses an HTTP date.
 func Validator(field func(name string) string, parseTime func(string) (time.Time, error)) string {
-	if tag := field("ETag"); len(tag) > 2 && tag[0] == '"' && tag[len(tag)-1] == '"' && !strings.ContainsAny(tag, " \t") {
+	if tag := field("ETag"); isStrongTag(tag) {
 		return tag
 	}
 	modified := field("Last-Modified")
@@ -24,4 +24,21 @@ func Validator(field func(name string) string, parseTime func(string) (time.Time
 		return ""
 	}
 	return modified
+}
+
+// Condition returns the validator of a response for a later If-None-Match or
+// If-Modified-Since field. It is like Validator, but also returns weak entity
+// tags, because If-None-Match uses the weak comparison (RFC 9110 section
+// 13.1.2).
+func Condition(field func(name string) string, parseTime func(string) (time.Time, error)) string {
+	tag := field("ETag")
+	if opaque, weak := strings.CutPrefix(tag, "W/"); weak && isStrongTag(opaque) {
+		return tag
+	}
+	return Validator(field, parseTime)
+}
+
+// isStrongTag reports whether text is a strong entity tag that is not empty.
+func isStrongTag(text string) bool {
+	return len(text) > 2 && text[0] == '"' && text[len(text)-1] == '"' && !strings.ContainsAny(text, " \t") && !HasControl(text)
 }

@@ -7,6 +7,7 @@ package media
 
 import (
 	"net/http"
+	"path"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,4 +71,22 @@ func validUTF8(text []byte) bool {
 		}
 	}
 	return utf8.Valid(text)
+}
+
+// IsCompressed reports whether a file such as file.tar.gz is compressed itself.
+// Its content coding then belongs to the file. The parameter mediaType may be
+// "".
+func IsCompressed(mediaType, name string) bool {
+	bare := TrimParameters(mediaType)
+	switch {
+	case strings.HasPrefix(bare, "text/html"), strings.HasPrefix(bare, "application/xhtml"), bare == "image/svg+xml":
+		return false
+	case strings.Contains(bare, "gzip"), strings.Contains(bare, "zstd"), strings.Contains(bare, "compress"):
+		return true
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".gz", ".tgz", ".svgz", ".br", ".zst", ".z", ".taz":
+		return true
+	}
+	return false
 }

@@ -22,6 +22,12 @@ type Options struct {
 	// unknown Size and no Validator.
 	Compressed bool
 
+	// If KeepCompressed is true, Compressed has no effect on files that are
+	// compressed themselves, such as file.tgz, which some servers send with the
+	// Content-Encoding gzip. A body with an unknown or wrong content coding is
+	// not decoded, and is no error.
+	KeepCompressed bool
+
 	Legacy Legacy // support for servers that do not comply with HTTP/1.1
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/media"
 )
 
 // A responseBuilder converts an HTTP response to a fetch.Response.
@@ -17,6 +18,7 @@ type responseBuilder struct {
 	wire *wireRequest
 	req  *fetch.Request
 	raw  bool // do not decode content codings
+	keep bool // do not decode files that are compressed themselves
 	now  time.Time
 	out  *fetch.Response
 
@@ -70,7 +72,12 @@ func (r *responseBuilder) decode() (err error) {
 	if !r.wire.decodes || r.raw || r.req.Op == fetch.Stat || r.out.Unchanged {
 		return nil
 	}
-	r.decoded, err = coding.Decode(r.out, r.req.Trace)
+	switch {
+	case !r.keep:
+		r.decoded, err = coding.Decode(r.out, r.req.Trace)
+	case !media.IsCompressed(r.out.Media, ""):
+		r.decoded, err = coding.DecodeStored(r.out, r.req.Trace)
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/internal/coding"
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/httpauth"
+	"github.com/anyurl/fetch/internal/media"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -68,7 +69,8 @@ func (wr *wireRequest) addHeader(req *fetch.Request, opts *Options) error {
 	wr.header = make(fetch.Header, 0, 4)
 	wr.addField("User-Agent", cmp.Or(opts.UserAgent, "fetch"))
 	wr.addField("Accept", "*/*")
-	if opts.Compressed && req.Range.IsZero() { // a part of an encoded object cannot be decoded
+	keeps := opts.KeepCompressed && media.IsCompressed("", wr.path)
+	if opts.Compressed && !keeps && req.Range.IsZero() { // a part of an encoded object cannot be decoded
 		wr.decodes = true
 		wr.addField("Accept-Encoding", coding.Supported)
 	}
