@@ -145,10 +145,28 @@ func (a *Archive) linesOfTarget(target string, otherMethods bool) iter.Seq2[Line
 // linesWithKey returns the index lines with the given key. If otherMethods is
 // true, it returns the lines of responses to other methods than GET instead.
 func (a *Archive) linesWithKey(key string, otherMethods bool) iter.Seq2[Line, error] {
-	if otherMethods {
-		return a.lookupPrefix(key + methodSeparator(key) + methodKey)
+	if !otherMethods {
+		return a.lookupPrefix(key + " ")
 	}
-	return a.lookupPrefix(key + " ")
+	// The parameters in a key are sorted. Most of them follow the method, because
+	// the underscore precedes all letters.
+	path, _, hasQuery := strings.Cut(key, "?")
+	prefixes := []string{path + "?" + methodKey}
+	if hasQuery { // earlier versions did not sort the method
+		prefixes = append(prefixes, key+"&"+methodKey)
+	}
+	return func(yield func(Line, error) bool) {
+		for _, prefix := range prefixes {
+			for l, err := range a.lookupPrefix(prefix) {
+				if err == nil && escape(Key(l.URL), " ") != key {
+					continue
+				}
+				if !yield(l, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // linesOfAllMethods returns the index lines with the given key, including those

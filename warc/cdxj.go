@@ -32,6 +32,8 @@ type Line struct {
 	File      string
 
 	Next int64 // position of the next line in an index, set by Archive.Search only
+
+	method, requestBody string // of the request, if the method is not GET; set by Lines only
 }
 
 // String formats the line as it is stored in a CDXJ file, without a line break.
@@ -47,6 +49,7 @@ func (l Line) append(b []byte) []byte {
 	for _, f := range [...][2]string{
 		{"url", l.URL}, {"mime", l.Media}, {"status", l.Status}, {"digest", l.Digest},
 		{"length", strconv.FormatInt(l.Length, 10)}, {"offset", strconv.FormatInt(l.Offset, 10)}, {"filename", l.File},
+		{"method", l.method}, {"requestBody", l.requestBody},
 	} {
 		if f[1] == "" {
 			continue

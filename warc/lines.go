@@ -5,13 +5,13 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Lines returns the index lines of the WARC file in r, in the order of its
 // records. Records of the types warcinfo and request have no line. Records with
 // the media type [FieldsMedia] have no line either. The key of a response to
-// another method than GET contains "__wb_method=", as in pywb. The parameter
+// another method than GET contains "__wb_method=" and the body of the request,
+// as in pywb and warcio.js. The parameter
 // file is the file name in the lines. After an [*Error], the sequence continues
 // with the next readable record, unless the file is truncated. Any other error
 // ends the sequence.
@@ -51,7 +51,7 @@ type lineReader struct {
 
 	response *Header // of pending or next
 	request  *Header // of the last request with another method than GET, or nil
-	method   string
+	summary  requestSummary
 }
 
 // read reads a record. If it has an index line, read sets the field next.
@@ -65,7 +65,7 @@ func (r *lineReader) read() error {
 		r.response = h
 		if h.Type() == Response || h.Type() == Revisit {
 			if r.request != nil && areConcurrent(r.request, h) {
-				r.next.addMethod(r.method)
+				r.next.addRequest(&r.summary)
 			}
 			r.request = nil
 		}
@@ -74,18 +74,15 @@ func (r *lineReader) read() error {
 	if h.Type() != Request || !isHTTP(h.Get("Content-Type")) {
 		return nil
 	}
-	var start [8]byte
-	n, err := io.ReadFull(r, start[:])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
-	}
-	method, _, ok := strings.Cut(string(start[:n]), " ")
+	request, err := r.readRequest()
 	switch {
-	case !ok || method == "GET":
+	case err != nil:
+		return err
+	case !request.hasOwnKey():
 	case r.pending.Length > 0 && areConcurrent(r.response, h):
-		r.pending.addMethod(method)
+		r.pending.addRequest(&request)
 	default:
-		r.request, r.method = h, method
+		r.request, r.summary = h, request
 	}
 	return nil
 }
@@ -96,20 +93,4 @@ func areConcurrent(x, y *Header) bool {
 		return slices.ContainsFunc(x.Fields.Values("WARC-Concurrent-To"), func(id string) bool { return trimBrackets(id) == y.ID() })
 	}
 	return x.Target() == y.Target() && (names(x, y) || names(y, x))
-}
-
-// addMethod adds the method of the request to the key. A search for the URL then
-// does not find the line.
-func (l *Line) addMethod(method string) {
-	l.Key += methodSeparator(l.Key) + methodKey + strings.ToLower(escape(method, " "))
-}
-
-// methodKey is part of the key of a response to another method than GET.
-const methodKey = "__wb_method="
-
-func methodSeparator(key string) string {
-	if strings.Contains(key, "?") {
-		return "&"
-	}
-	return "?"
 }
