@@ -25,7 +25,15 @@ const hostilePage = `<!DOCTYPE html><html><head><title>hostile</title><link rel=
 
 // scriptPage is a page whose scripts use features that the sandbox restricts.
 const scriptPage = `<body><p id=p>no script</p><script>document.querySelector('#p').textContent = 'inline'</script>
-<script src="/classic.js"></script><script type=module src="/module.js"></script><script crossorigin src="/cors.js"></script></body>`
+<script src="/classic.js"></script><script type=module src="/module.js"></script><script crossorigin src="/cors.js"></script>
+<script type=application/json id=j>{"x":"<b>"}</script><script type=text/template id=t><p title="<b>">{{x}}</p></script>
+<style>@media (1px<width){#p::before{content:"<b>"}}</style><xmp id=x>
+<b>&amp;</xmp><script>
+const n = 2, words = '<b><link><\/b>', length = 3
+window.inline = [1<n, n<this.length, words, ` + "`<i>`" + `, /^<b/.test(words), /[<a]/.test('<'), /(?<n>l)/.exec(words).groups.n,
+	JSON.parse(document.querySelector('#j').textContent).x, new DOMParser().parseFromString(document.querySelector('#t').textContent, 'text/html').querySelector('p').title,
+	document.querySelector('#x').textContent, getComputedStyle(document.querySelector('#p'), '::before').content].join('|')
+</script></body>`
 
 // TestScripts checks what archived scripts can do with Options.Scripts, as
 // doc/serving.md describes.
@@ -48,6 +56,7 @@ func TestScripts(t *testing.T) {
 	p := browsertest.Start(t, l.Addr().String()).Open(base + root + "2024/http://a.example/page")
 	p.Wait("document.readyState == 'complete' && document.querySelector('#p').textContent == 'inline'")
 	for expression, want := range map[string]string{
+		"window.inline":         "true|false|<b><link></b>|<i>|true|true|l|<b>|<b>|\n<b>&amp;|\"<b>\"",
 		"typeof window.classic": "number",
 		"typeof window.module":  "undefined",
 		"typeof window.cors":    "number",

@@ -39,7 +39,7 @@ func TestPages(t *testing.T) {
 		"bytes":                    {root + "2024id_/http://a.example/", 200, []string{`<img src="/pixel.gif">`, "!Archived", "Content-Disposition: attachment"}},
 		"bytes of an image":        {root + "2024id_/http://a.example/pixel.gif", 200, []string{"GIF89a", "!Content-Disposition"}},
 		"page in UTF-16":           {root + "2024/http://a.example/utf16", 200, []string{"Content-Type: text/html; charset=utf-8", `mp_/http://a.example/pixel.gif"`, "Archived"}},
-		"connection hints":         {root + "2024/http://a.example/hints", 200, []string{`!evil.example"`, `rel=preconnect href=""`}},
+		"connection hints":         {root + "2024/http://a.example/hints", 200, []string{`!evil.example"`, `rel="preconnect" href=""`}},
 		"only capture":             {root + "2024/http://a.example/two?q=1", 200, []string{`rel="first last memento"; datetime="Mon, 01 Jan`}},
 		"query":                    {root + "2024/http://a.example/two?q=1", 200, []string{"<h1>query</h1>"}},
 		"double slashes":           {root + "2024/http://a.example//double//slash", 200, []string{"double"}},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/links"
@@ -126,15 +127,16 @@ func problemText(err error) string {
 }
 
 // contentPolicy returns the Content-Security-Policy for archived or live
-// content. The sandbox gives each document an origin of its own. Live pages
-// never run scripts.
+// content. The sandbox gives each document an origin of its own. Frames have no
+// data URLs, because the server does not rewrite their content. Live pages never
+// run scripts.
 func (h *Handler) contentPolicy(live bool) string {
 	sandbox, scripts := "sandbox allow-downloads allow-forms allow-popups", "script-src 'none'"
 	if h.scripts && !live {
 		sandbox, scripts = sandbox+" allow-scripts", "script-src 'self' 'unsafe-inline' 'unsafe-eval'"
 	}
 	return sandbox + "; default-src 'self' 'unsafe-inline' data: blob:; " + scripts +
-		"; worker-src 'none'; form-action 'self'; base-uri 'self'"
+		"; frame-src 'self'; object-src 'self'; worker-src 'none'; form-action 'self'; base-uri 'self'"
 }
 
 // setContentHeader sets the header fields of a response with archived or live
@@ -150,10 +152,24 @@ func (x *exchange) setContentHeader(resp *fetch.Response) {
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Del("Cross-Origin-Opener-Policy")
-	h.Set("Content-Type", cmp.Or(resp.Media, "application/octet-stream"))
+	h.Set("X-DNS-Prefetch-Control", "off")
+	h.Set("Content-Type", contentType(resp.Media))
 	if !resp.Time.IsZero() {
 		h.Set("Last-Modified", resp.Time.UTC().Format(http.TimeFormat))
 	}
+}
+
+// contentType returns a valid value of Content-Type. A browser could read an
+// invalid media type, such as a list, differently from this server.
+func contentType(kind string) string {
+	bare := media.TrimParameters(kind)
+	switch top, sub, _ := strings.Cut(bare, "/"); {
+	case !httpguts.ValidHeaderFieldName(top) || !httpguts.ValidHeaderFieldName(sub): // they must be tokens
+		return "application/octet-stream"
+	case strings.Contains(kind, ","):
+		return bare
+	}
+	return kind
 }
 
 // status returns the status code for a document. The archived status is kept if

@@ -181,6 +181,17 @@ func (p *Page) Go(url string) {
 	}
 }
 
+// Show is like Go, but also accepts a URL that the browser downloads or whose
+// page leads to another page at once.
+func (p *Page) Show(url string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err != nil && !strings.Contains(err.Error(), "net::ERR_") {
+		p.t.Fatalf("browsertest: %s: %v", url, err)
+	}
+}
+
 // Eval returns the value of a JavaScript expression as text. If the value is a
 // promise, Eval waits for its result.
 func (p *Page) Eval(expression string) string {

@@ -163,7 +163,7 @@ func classifyParam(e *element) (Kind, syntax) {
 // classifyMeta returns the link kind and the syntax for the content of a meta
 // element.
 func classifyMeta(e *element) (Kind, syntax) {
-	if strings.EqualFold(strings.TrimSpace(e.get("http-equiv")), "refresh") {
+	if isRefresh(e) {
 		return Page, syntaxRefresh
 	}
 	name := e.get("property") + e.get("name") + e.get("itemprop")
@@ -173,6 +173,11 @@ func classifyMeta(e *element) (Kind, syntax) {
 		return Requisite, syntaxURL
 	}
 	return Page, syntaxNone
+}
+
+// isRefresh reports whether a meta element opens another page.
+func isRefresh(e *element) bool {
+	return strings.EqualFold(strings.TrimSpace(e.get("http-equiv")), "refresh")
 }
 
 // relationKind returns the kind of a link with the given rel attribute (RFC
@@ -200,6 +205,26 @@ func relationKind(rel, mediaType string) (Kind, bool) {
 // a link element without requesting it.
 func isConnectionHint(e *element) bool {
 	return localName(e.name) == "link" && (hasWord(e.get("rel"), "preconnect") || hasWord(e.get("rel"), "dns-prefetch"))
+}
+
+// isFetchedEarly reports whether a browser may request or open the target of an
+// attribute without an action of the user, and whether this needs no permission
+// of the Content-Security-Policy in every browser.
+func isFetchedEarly(e *element, key string) bool {
+	switch key {
+	case "href":
+		rel := e.get("rel")
+		return e.name == "link" && (hasWord(rel, "prefetch") || hasWord(rel, "prerender") || hasWord(rel, "preload") || hasWord(rel, "modulepreload"))
+	case "content":
+		return e.name == "meta" && isRefresh(e) && strings.Trim(e.get("content"), whitespace+"0123456789.") != ""
+	}
+	return false
+}
+
+// isSpeculationRules reports whether a script element contains rules for pages
+// that a browser requests before the user opens them.
+func isSpeculationRules(e *element) bool {
+	return localName(e.name) == "script" && strings.EqualFold(strings.TrimSpace(e.get("type")), "speculationrules")
 }
 
 // typeKind returns the kind of a link to a document with the given media type.

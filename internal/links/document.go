@@ -118,7 +118,26 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		w.visitData(in, "json")
 		return nil
 	}
-	return w.visitMarkup(in, strings.HasPrefix(strings.ToLower(media), "image/"))
+	if w.out != nil && name != "iso-2022-jp" {
+		w.out = escapeFilter{w.out}
+	}
+	return w.visitMarkup(in, isXML(media))
+}
+
+// isXML reports whether browsers read a document with the given media type as
+// XML.
+func isXML(kind string) bool { return strings.HasSuffix(media.TrimParameters(kind), "+xml") }
+
+// An escapeFilter replaces the character ESC by a space. It starts other
+// characters in ISO-2022-JP, so that a browser that assumes this charset would
+// not see the ends of attribute values.
+type escapeFilter struct{ io.Writer }
+
+func (f escapeFilter) Write(p []byte) (int, error) {
+	if bytes.IndexByte(p, 0x1b) < 0 {
+		return f.Writer.Write(p)
+	}
+	return f.Writer.Write(bytes.ReplaceAll(p, []byte{0x1b}, []byte(" ")))
 }
 
 // readHead reads the start of body, where a base element may occur. The

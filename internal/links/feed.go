@@ -25,7 +25,7 @@ func (w *walk) visitFeed(in *pushback, visit func(*feed)) error {
 		kind, raw := t.next()
 		switch kind {
 		case html.ErrorToken:
-			if done, err := t.resume(raw, w); done || err != nil {
+			if done, err := w.resume(t, raw); done || err != nil {
 				return err
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:

@@ -80,6 +80,35 @@ func hugeDocuments(size int) map[string]struct {
 	}
 }
 
+// normalForms lists the documents of hugeDocuments that Rewrite changes.
+var normalForms = map[string]func(body string) string{
+	"script":      inner("<script>", "</script>", "<a", `<\u0061`),
+	"comment":     inner("<!--", "-->", "<", "&lt;"),
+	"declaration": inner("<!x", "><a href=b", "<", "&lt;"),
+	"plain text": func(body string) string {
+		return inner("<plaintext>", "", "<", "&lt;", ">", "&gt;", "&", "&amp;")(strings.Replace(body, "<plaintext>", "<pre>\n", 1))
+	},
+	"CDATA": func(body string) string {
+		return strings.NewReplacer("<![CDATA[", "", "]]>", "").Replace(inner("<![CDATA[", "]]>", "<", "&lt;", ">", "&gt;")(body))
+	},
+}
+
+// inner returns a function that replaces strings between two marks.
+func inner(start, end string, replace ...string) func(string) string {
+	return func(body string) string {
+		head, rest, found := strings.Cut(body, start)
+		if !found {
+			head, rest, _ = strings.Cut(body, "<pre>\n")
+			start = "<pre>\n"
+		}
+		at := len(rest)
+		if end != "" {
+			at = strings.LastIndex(rest, end)
+		}
+		return head + start + strings.NewReplacer(replace...).Replace(rest[:at]) + rest[at:]
+	}
+}
+
 func TestHugeTokens(t *testing.T) {
 	for name, c := range hugeDocuments(3*maxToken + 17) {
 		t.Run(name, func(t *testing.T) {
@@ -92,8 +121,12 @@ func TestHugeTokens(t *testing.T) {
 			}
 			var same bytes.Buffer
 			err = Rewrite(&same, uri.MustParse(here), c.media, nil, bytes.NewReader(body), func(Link) string { return "" })
-			if err != nil || !bytes.Equal(same.Bytes(), body) {
-				t.Errorf("%v, %d bytes became %d", err, len(body), same.Len())
+			want := body
+			if normal := normalForms[name]; normal != nil {
+				want = []byte(normal(string(body)))
+			}
+			if err != nil || !bytes.Equal(same.Bytes(), want) {
+				t.Errorf("%v, %d bytes became %d, want %d", err, len(body), same.Len(), len(want))
 			}
 		})
 	}
@@ -185,7 +218,7 @@ func TestSkip(t *testing.T) {
 	} {
 		var out strings.Builder
 		p := &pushback{r: iotest.OneByteReader(strings.NewReader(c.text))}
-		err := p.skip(&walk{out: &out}, c.before, "-->")
+		err := p.skip(&walk{out: &out}, c.before, "-->", bytes.Clone)
 		rest, _ := io.ReadAll(p)
 		if out.String() != c.skipped || string(rest) != c.rest || (err == io.EOF) != (c.rest == "") {
 			t.Errorf("%q after %q: skipped %q, left %q, %v", c.text, c.before, out.String(), rest, err)

@@ -80,11 +80,19 @@ func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.R
 // Rewrite also finds the targets of forms with method POST. Rewrite appends
 // the fragment of the original reference.
 //
-// All other bytes are copied unchanged, except for base and link elements. Rewrite
-// empties the href attribute of a base element and makes relative references
-// absolute. It also empties the href attribute of connection hints, such as
-// preconnect. Invalid characters in UTF-16 are replaced. If [CanRewrite] returns false for media, the document is copied
-// unchanged.
+// Rewrite writes HTML and SVG in a form that all browsers read in the same way:
+// outside the tags that it has parsed, a "<" before a letter is escaped. An xmp
+// element becomes pre. The attributes of link, meta, base, iframe and script
+// elements are written anew. Such an element is left out if its tag is longer
+// than 256 KiB. The links of other tags of this length are not replaced.
+//
+// Rewrite empties the href attribute of a base element and makes relative
+// references absolute. It also empties the href attribute of connection hints,
+// such as preconnect, and disables speculation rules. In XML, it removes
+// declarations of entities that contain markup, and XSLT style sheets. Invalid
+// characters in UTF-16 are replaced.
+//
+// If [CanRewrite] returns false for media, the document is copied unchanged.
 func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
 	replace func(Link) string) error {
 	b := bufio.NewWriterSize(out, 16<<10)

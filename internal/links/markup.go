@@ -22,41 +22,32 @@ func (w *walk) visitMarkup(in *pushback, xml bool) error {
 		kind, raw := t.next()
 		switch kind {
 		case html.ErrorToken:
-			if err := w.write(raw); err != nil {
-				return err
-			}
-			if len(raw) >= t.max {
+			if w.out == nil && len(raw) >= t.max {
 				w.visitTruncatedTag(raw)
 			}
-			done, err := t.resume(raw, w)
+			done, err := w.resume(t, raw)
 			if done || err != nil {
 				return err
 			}
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, edited := w.visitTag(t.Tokenizer, raw)
-			raw = edited
+			name, edited := w.visitTag(t.Tokenizer, raw, kind == html.SelfClosingTagToken)
 			t.startElement(name, kind == html.SelfClosingTagToken)
+			raw = w.normalTag(t, edited)
 			style = name == "style" && (kind == html.StartTagToken || !t.xml && !t.foreign)
 			if script = ""; name == "script" && kind == html.StartTagToken {
 				script = w.element.get("type")
 			}
 		case html.EndTagToken:
 			style, script = false, ""
+			raw = w.normalEndTag(t, raw)
 			t.endElement()
 		case html.TextToken:
-			if style {
-				s := sheet{w: w, in: w.pieceReader(bytes.NewReader(raw)), out: w.out, from: "style", encoded: w.raw}
-				if err := s.run(); err != nil {
-					return err
-				}
-				continue
-			}
-			if script != "" {
-				w.visitScript(script, raw)
-			}
+			raw = w.visitText(t, style, script, raw)
 		case html.CommentToken:
-			raw = w.visitConditional(w.visitInstruction(raw))
+			raw = w.visitComment(t, raw)
+		case html.DoctypeToken:
+			raw = w.normalDoctype(t, raw)
 		}
 		if err := w.write(raw); err != nil {
 			return err
@@ -73,9 +64,41 @@ func (w *walk) write(raw []byte) error {
 	return err
 }
 
+// visitText finds the links in a text token. The parameter style reports whether
+// it is CSS, and script is the type of the script element that contains it.
+// visitText returns the text with its references replaced.
+func (w *walk) visitText(t *tokens, style bool, script string, raw []byte) []byte {
+	if t.inSubset {
+		return t.endSubset(raw)
+	}
+	if style {
+		raw = w.visitSheet(raw)
+	}
+	if script != "" {
+		w.visitScript(script, raw)
+	}
+	return w.normalText(t, script, raw)
+}
+
+// visitSheet finds the links in a style element. It returns the text with its
+// references replaced.
+func (w *walk) visitSheet(text []byte) []byte {
+	var out bytes.Buffer
+	s := sheet{w: w, in: w.pieceReader(bytes.NewReader(text)), from: "style", encoded: w.raw}
+	if w.out != nil {
+		s.out = &out
+	}
+	s.run() // memory returns no error
+	if w.out == nil {
+		return text
+	}
+	return out.Bytes()
+}
+
 // visitTag finds the links in a start tag. It returns the element name and the
-// tag with its references replaced.
-func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
+// tag with its references replaced. The parameter closed reports whether the tag
+// ends in "/>".
+func (w *walk) visitTag(z *html.Tokenizer, raw []byte, closed bool) (string, []byte) {
 	if w.out != nil {
 		raw = bytes.Clone(raw)
 	}
@@ -83,37 +106,25 @@ func (w *walk) visitTag(z *html.Tokenizer, raw []byte) (string, []byte) {
 	b, more := z.TagName()
 	e := &w.element
 	e.name, e.attr = atom.String(b), e.attr[:0]
+	all := w.out != nil && isSerialized(e.name)
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if name := atom.String(key); isRelevant(e.name, name) {
+		if name := atom.String(key); all || isRelevant(e.name, name) {
 			e.attr = append(e.attr, attribute{name, string(value)})
 		}
 	}
-	if len(e.attr) == 0 {
+	if len(e.attr) == 0 && !all {
 		return e.name, raw
 	}
 	changes := w.visitElement(e)
+	if all {
+		return e.name, w.serialize(raw, e, changes, closed)
+	}
 	if w.out == nil || len(changes) == 0 {
 		return e.name, raw
 	}
 	return e.name, editTag(raw, changes, w.raw)
-}
-
-// visitTruncatedTag finds the links in the first maxToken bytes of a tag that
-// is longer than maxToken.
-func (w *walk) visitTruncatedTag(raw []byte) {
-	if w.out != nil {
-		return
-	}
-	whole := bytes.Clone(raw)
-	if quote := scanAttributes(raw, nil); quote != 0 {
-		whole = append(whole, quote)
-	}
-	z := html.NewTokenizer(bytes.NewReader(append(whole, '>')))
-	if z.Next() == html.StartTagToken {
-		w.visitTag(z, nil)
-	}
 }
 
 // An element holds the name of a start tag and the attributes that are needed
@@ -154,6 +165,10 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 			changes = append(changes, attribute{a.key, ""}) // a copy must not cause connections
 			continue
 		}
+		if w.out != nil && a.key == "type" && isSpeculationRules(e) {
+			changes = append(changes, attribute{a.key, "data-" + a.value})
+			continue
+		}
 		kind, syntax := classifyAttribute(e, a.key)
 		if w.out != nil && isAction(e, a.key) {
 			kind, syntax = Form, syntaxURL // for every method, because a relative reference has another base in a copy
@@ -172,7 +187,10 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 		case syntaxCSS:
 			to = w.visitStyle(a.value, from)
 		case syntaxMarkup:
-			to = w.visitNested(a.value, false)
+			to = w.visitSrcdoc(a.value)
+		}
+		if to == "" && w.out != nil && isFetchedEarly(e, a.key) {
+			changes = append(changes, attribute{a.key, ""})
 		}
 		if to != "" {
 			changes = append(changes, attribute{a.key, to})

@@ -145,14 +145,14 @@ func TestRewrite(t *testing.T) {
 		{"base of its own", "text/html", `<base href="http://h/d/p?q"><a href=z><a href=#k>`, `<base href=""><a href="L/d/z"><a href=#k>`},
 		{"css", "text/css", `@import 'a';p{b:url( c );d:url("e#f")}/* url(x) */`, `@import 'L/d/a';p{b:url( L/d/c );d:url("L/d/e#f")}/* url(x) */`},
 		{"styles", "text/html", `<style>p{a:url(b)}</style><p style="a:url(&quot;c&quot;)">`, `<style>p{a:url(L/d/b)}</style><p style="a:url(&quot;L/d/c&quot;)">`},
-		{"refresh", "text/html", `<meta http-equiv=refresh content="0; url=a">`, `<meta http-equiv=refresh content="0; url=L/d/a">`},
+		{"refresh", "text/html", `<meta http-equiv=refresh content="0; url=a">`, `<meta http-equiv="refresh" content="0; url=L/d/a">`},
 		{"svg", "image/svg+xml", `<?xml version="1.0"?><?xml-stylesheet href="s" type="x"?><svg><title><a href="b"/></title></svg>`, `<?xml version="1.0"?><?xml-stylesheet href="L/d/s" type="x"?><svg><title><a href="L/d/b"/></title></svg>`},
 		{"lists", "text/html", "<img srcset='a, b,\x01 1x'><applet archive='a\x01,b'>", "<img srcset='L/d/a, L/d/b%2C 1x'><applet archive='L/d/a,L/d/b'>"},
-		{"refresh with quotes", "text/html", `<meta http-equiv=refresh content="0; url='a">`, `<meta http-equiv=refresh content="0; url='L/d/a">`},
-		{"base without a value", "text/html", `<base href><a href=x>`, `<base href><a href="L/d/x">`},
-		{"integrity", "text/html", `<link rel=stylesheet integrity="sha256-x" href=a CrossOrigin><script src=//o/ integrity=y>`, `<link rel=stylesheet data-integrity="sha256-x" href="L/d/a" data-CrossOrigin><script src=//o/ integrity=y>`},
+		{"refresh with quotes", "text/html", `<meta http-equiv=refresh content="0; url='a">`, `<meta http-equiv="refresh" content="0; url='L/d/a">`},
+		{"base without a value", "text/html", `<base href><a href=x>`, `<base href=""><a href="L/d/x">`},
+		{"integrity", "text/html", `<link rel=stylesheet integrity="sha256-x" href=a CrossOrigin><script src=//o/ integrity=y>`, `<link rel="stylesheet" data-integrity="sha256-x" href="L/d/a" data-crossorigin=""><script src="//o/" integrity="y">`},
 		{"connection hints", "text/html", `<link rel=preconnect href=//o><link href="//o" rel="x DNS-Prefetch"><link rel=help href=a>`,
-			`<link rel=preconnect href=""><link href="" rel="x DNS-Prefetch"><link rel=help href="L/d/a">`},
+			`<link rel="preconnect" href=""><link href="" rel="x DNS-Prefetch"><link rel="help" href="L/d/a">`},
 		{"connection hint with a prefix", "application/xhtml+xml", `<h:link rel="preconnect" href="//o"/>`, `<h:link rel="preconnect" href=""/>`},
 		{"text", "text/plain", `<a href=x>`, `<a href=x>`},
 	} {
@@ -179,8 +179,8 @@ func TestHarmfulReplacement(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`<style>a{b:url(x)}</style>`, `<style>a{b:url("\3c /style>\"'\\)&lt;\0a ")}</style>`},
 		{`<style>@import 'x'</style>`, `<style>@import '\3c /style>"\'\\)&lt;\0a '</style>`},
-		{`<a href=x>`, `<a href="</style>&quot;'\)&amp;lt;` + "\n" + `">`},
-		{`<a href='x'>`, `<a href='</style>"&#39;\)&amp;lt;` + "\n" + `'>`},
+		{`<a href=x>`, `<a href="&lt;/style>&quot;'\)&amp;lt;` + "\n" + `">`},
+		{`<a href='x'>`, `<a href='&lt;/style>"&#39;\)&amp;lt;` + "\n" + `'>`},
 		{`<p style='a:url("x")'>`, `<p style='a:url("\3c /style>\"&#39;\\)&amp;lt;\0a ")'>`},
 	} {
 		var b strings.Builder

@@ -40,7 +40,7 @@ func TestContentLocation(t *testing.T) {
 // TestRewriteNested replaces references inside nested documents.
 func TestRewriteNested(t *testing.T) {
 	for in, want := range map[string]string{
-		`<iframe srcdoc="<a href=a>x</a>">`:                 `<iframe srcdoc="<a href=&quot;L&quot;>x</a>">`,
+		`<iframe srcdoc="<a href=a>x</a>">`:                 `<iframe srcdoc="&lt;a href=&quot;L&quot;>x&lt;/a>">`,
 		`<!--[if IE]><img src="b"><![endif]-->`:             `<!--[if IE]><img src="L"><![endif]-->`,
 		`<!--[if IE]>text<![endif]--><!--[if IE]>not ended`: `<!--[if IE]>text<![endif]--><!--[if IE]>not ended`,
 	} {

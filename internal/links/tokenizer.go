@@ -20,6 +20,8 @@ type tokens struct {
 	head    [9]byte
 	tail    [2]byte
 	pending []byte // end of a truncated text, which may be the start of a tag
+
+	inSubset bool // inside the internal subset of a document type declaration
 }
 
 func (w *walk) newTokens(in *pushback, xml bool) *tokens {
@@ -97,42 +99,11 @@ func (t *tokens) startElement(element string, closed bool) {
 
 // endElement updates the state of the tokenizer after an end tag.
 func (t *tokens) endElement() {
+	t.text = ""
 	if t.foreign {
 		name, _ := t.TagName()
 		t.foreign = string(name) != "svg"
 	}
-}
-
-// resume continues after a token that exceeds the size limit. raw is the start
-// of the token. resume skips the end of the token and copies it to the output
-// of w. done reports whether the document has ended.
-func (t *tokens) resume(raw []byte, w *walk) (done bool, err error) {
-	if err := t.Err(); err != html.ErrBufferExceeded {
-		if err == io.EOF {
-			err = nil
-		}
-		return true, err
-	}
-	t.in.unread(t.Buffered())
-	inside := ""
-	switch {
-	case len(raw) > 0 && scanAttributes(raw, nil) != 0: // a tag, truncated inside a quoted value
-		err = t.in.skip(w, "", string(scanAttributes(raw, nil)))
-	case len(raw) > 0:
-		err = t.in.skip(w, "", ">")
-	case t.last == html.TextToken && t.cdata():
-		err = t.in.skip(w, string(t.tail[:]), "]]>")
-	case t.last == html.TextToken:
-		t.in.unread(t.pending)
-		inside = t.text
-	case t.last == html.CommentToken && string(t.head[:4]) == "<!--":
-		err = t.in.skip(w, string(t.tail[:]), "-->")
-	default:
-		err = t.in.skip(w, "", ">")
-	}
-	t.pending, t.head = nil, [9]byte{}
-	t.restart(inside)
-	return err == io.EOF, discardEOF(err)
 }
 
 func discardEOF(err error) error {
@@ -158,27 +129,4 @@ func (p *pushback) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	return p.r.Read(b)
-}
-
-// skip copies input to the output of w, up to and including mark. tail holds
-// the last bytes before the input, which may contain the start of mark.
-func (p *pushback) skip(w *walk, tail, mark string) error {
-	b := make([]byte, 32<<10)
-	seen := []byte(tail)
-	for {
-		n, err := p.Read(b)
-		all := append(seen, b[:n]...)
-		if i := bytes.Index(all, []byte(mark)); i >= 0 {
-			end := i + len(mark) - len(seen)
-			p.unread(b[end:n])
-			return w.write(b[:end])
-		}
-		if err := w.write(b[:n]); err != nil {
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		seen = bytes.Clone(all[max(0, len(all)-len(mark)+1):])
-	}
 }

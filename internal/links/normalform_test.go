@@ -1,0 +1,75 @@
+package links
+
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestNormalForm checks the form in which Rewrite writes constructs that browsers
+// could read differently.
+func TestNormalForm(t *testing.T) {
+	const svg, page = "image/svg+xml", "text/html"
+	for _, c := range []struct{ name, media, in, want string }{
+		{"text", page, "a < b <3 &lt; c > d", "a < b <3 &lt; c > d"},
+		{"attribute", page, `<p title='<b>' lang=<i>`, `<p title='&lt;b>' lang=&lt;i>`},
+		{"end tag with attributes", page, `</p title="<b>"></A >`, `</p></A>`},
+		{"incomplete tag", page, `<p>a<b title="`, `<p>a`},
+		{"title", page, `<title>a<b>&amp;</title>`, `<title>a&lt;b>&amp;</title>`},
+		{"comment", page, `<!-- <b> --><!x <b><? <b>`, `<!-- &lt;b> --><!x &lt;b><? &lt;b>`},
+		{"declaration", page, `<!DOCTYPE html [<b>]>x`, `<!DOCTYPE html [&lt;b>]>x`},
+		{"script", page, "<script>i<n; '<a>'; /<b/; i<this.x; i<newer; i<3; i<_x</script>",
+			`<script>i<\u006e; '<\u0061>'; /<\u0062/; i<this.x; i<\u006eewer; i<3; i<_x</script>`},
+		{"end tag in a comment of a script", page, `<script><!--<script></script>--></script>`, `<script><!--<\u0073cript><\/script>--></script>`},
+		{"JSON", page, `<script type="application/json">"<b>"</script>`, `<script type="application/json">"<\u0062>"</script>`},
+		{"template", page, `<script type="text/template"><p title='<b>'><link rel=preconnect href=//o>{{x}}</script>`,
+			`<script type="text/template"><p title='&lt;b>'><link rel="preconnect" href="">{{x}}</script>`},
+		{"speculation rules", page, `<script type=SpeculationRules>{}</script>`, `<script type="data-SpeculationRules">{}</script>`},
+		{"style", page, `<style>@media (1px<width){a::before{content:"<b>"}}</style>`, `<style>@media (1px<\77 idth){a::before{content:"<\62 >"}}</style>`},
+		{"xmp", page, "<xmp class=x>\n<b>&amp;</xmp>", "<pre class=x>\n\n&lt;b&gt;&amp;amp;</pre>"},
+		{"plain text", page, "<PLAINTEXT><b></plaintext>", "<pre>\n&lt;b&gt;&lt;/plaintext&gt;"},
+		{"names that are no names", page, `<link "x"=y rel=help a<b=c =d rel=next>`, `<link rel="help">`},
+		{"prefetch of another scheme", page, `<link rel=prefetch href="nosuch:x"><link rel=preload href="data:x">`, `<link rel="prefetch" href=""><link rel="preload" href="">`},
+		{"refresh that is not understood", page, `<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="0;url=javascript:x">`,
+			`<meta http-equiv="refresh" content="5"><meta http-equiv="refresh" content="">`},
+		{"escape character", page, "a\x1b$B<p title='\x1b'>", "a $B<p title=' '>"},
+		{"XML text", svg, `<svg><title>a<ü/></title></svg>`, `<svg><title>a&lt;ü/></title></svg>`},
+		{"CDATA", svg, `<svg><style><![CDATA[a>b{c:"<d>&"}]]></style></svg>`, `<svg><style>a&gt;b{c:"&lt;d&gt;&amp;"}</style></svg>`},
+		{"entities", svg, "<!DOCTYPE svg PUBLIC 'x' [\n<!ENTITY a 'http://x/'>\n<!ENTITY b '<b/>'> <!ENTITY c '&#60;'>%d;<!ATTLIST x y CDATA 'z'>\n]>\n<svg xmlns='&a;'>",
+			"<!DOCTYPE svg PUBLIC 'x' [<!ENTITY a 'http://x/'>]>\n<svg xmlns='&a;'>"},
+		{"empty subset", svg, "<!DOCTYPE svg []><svg/>", "<!DOCTYPE svg []><svg/>"},
+		{"transformation", svg, `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="#x"?><?xml-stylesheet href="a.css"?><svg/>`,
+			`<?xml version="1.0"?><?xml-stylesheet href="a.css"?><svg/>`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out strings.Builder
+			err := Rewrite(&out, uri.MustParse(here), c.media, nil, strings.NewReader(c.in), func(Link) string { return "" })
+			if err != nil || out.String() != c.want {
+				t.Errorf("%v\ngot  %s\nwant %s", err, out.String(), c.want)
+			}
+		})
+	}
+}
+
+// TestRewriteMemory verifies that the memory use of Rewrite does not depend on
+// the size of a document.
+func TestRewriteMemory(t *testing.T) {
+	for name, c := range hugeDocuments(8 << 20) {
+		t.Run(name, func(t *testing.T) {
+			peak := uint64(0)
+			watch := &watchedReader{r: c.body, see: func() {
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapAlloc)
+			}}
+			err := Rewrite(io.Discard, uri.MustParse(here), c.media, nil, watch, func(Link) string { return "" })
+			if err != nil || peak > 16<<20 {
+				t.Errorf("%v, %d KiB of memory in use", err, peak>>10)
+			}
+		})
+	}
+}
