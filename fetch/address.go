@@ -3,6 +3,7 @@ package fetch
 import (
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // A class is the trust level of an IP address. Higher values are more public. A
@@ -78,6 +79,23 @@ var localNames = []string{
 	"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4",
 	"localhost6", "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
 	"ipv6-localhost", "ipv6-loopback", "loopback", "broadcasthost",
+}
+
+// privateSuffixes lists the top-level domains and domains whose names exist only
+// in private networks (RFC 6762 appendix G, RFC 8375, RFC 9476, and .internal,
+// which ICANN has reserved).
+var privateSuffixes = []string{
+	"local", "internal", "intranet", "private", "corp", "home", "lan", "alt", "localdomain", "localhost", "home.arpa",
+}
+
+// isPrivateName reports whether a host name cannot exist in the public DNS: it
+// has a single label or a suffix of private networks. A name with another suffix
+// can have a private address too.
+func isPrivateName(host string) bool {
+	name := strings.TrimSuffix(host, ".")
+	return !strings.Contains(name, ".") || slices.ContainsFunc(privateSuffixes, func(suffix string) bool {
+		return strings.HasSuffix(name, "."+suffix)
+	})
 }
 
 // metadataNames lists the host names of cloud metadata services.

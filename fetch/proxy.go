@@ -41,8 +41,9 @@ const (
 type ProxyFunc func(Target) (Proxy, error)
 
 // dialThroughProxy connects to the target t through a proxy. The Policy has
-// already checked the name and the port. If the Policy denies some addresses,
-// dialThroughProxy resolves the name and sends an allowed address to the proxy.
+// already checked the name and the port. If the Policy denies some addresses or
+// a server supplied the name, dialThroughProxy resolves the name and sends an
+// allowed address to the proxy.
 func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy, g *grant, t Target) (net.Conn, error) {
 	if network != "tcp" {
 		return nil, Unsupported.Errorf("UDP cannot be used through a proxy: %s", t.Address())
@@ -55,13 +56,15 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 }
 
 // proxyRequestTarget returns the host and port to send to a proxy. The host is
-// a name if the Policy allows every address and the proxy resolves names.
-// Otherwise the host is an IP address that the Policy allows.
+// an IP address that the Policy allows, or a name that the proxy may resolve.
 func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant, t Target) (Target, error) {
-	if t.Addr.IsValid() || d.policy.reach == anywhere && proxy.Resolves(scheme) {
-		return t, nil
+	if unresolved, err := d.sendsName(scheme, g, t); unresolved || err != nil {
+		return t, err
 	}
 	addrs, err := d.resolveAllowed(ctx, g, t)
+	if FaultOf(err) == DNS && !g.typed {
+		return t, DNS.Errorf("a server led to a name whose address must be checked before the proxy connects to it: %w", err)
+	}
 	if err != nil {
 		return t, err
 	}
@@ -73,6 +76,27 @@ func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant
 		}
 	}
 	return t, nil
+}
+
+// sendsName reports whether the proxy gets the host of t unchanged. This is the
+// case for an address, which the Policy has checked, and for a name if the
+// Policy allows every address, the proxy resolves names, and the user or a page
+// of the same host named it. With socks4a and socks5h, only the proxy resolves
+// names. The dialer then rejects names of other hosts that are not public.
+func (d *dialer) sendsName(scheme string, g *grant, t Target) (bool, error) {
+	switch {
+	case t.Addr.IsValid():
+		return true, nil
+	case d.policy.reach != anywhere || !proxy.Resolves(scheme):
+		return false, nil
+	case g.typed || g.configured || g.pageOrigin.Host != "" && g.pageOrigin.Host == t.Origin().Host:
+		return true, nil
+	case scheme != "socks4a" && scheme != "socks5h":
+		return false, nil
+	case isPrivateName(t.Host):
+		return false, rejectAddress("a server led to a name of a private network through a proxy", t.Host)
+	}
+	return true, nil
 }
 
 func (d *dialer) Proxy(ctx context.Context) (Proxy, Target, error) {

@@ -1,0 +1,118 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/uri"
+)
+
+// A connectProxy is an HTTP proxy in memory that records the targets of CONNECT.
+type connectProxy struct{ targets []string }
+
+func (p *connectProxy) dial(context.Context, string, netip.AddrPort) (net.Conn, error) {
+	client, server := net.Pipe()
+	go func() {
+		in := bufio.NewReader(server)
+		for {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if target, ok := strings.CutPrefix(line, "CONNECT "); ok {
+				p.targets = append(p.targets, strings.Fields(target)[0])
+			}
+			if line == "\r\n" {
+				break
+			}
+		}
+		io.WriteString(server, "HTTP/1.1 200 OK\r\n\r\n") // the client notices an error
+	}()
+	return client, nil
+}
+
+// TestProxiedNames checks which names a proxy gets. The names of links are
+// resolved and checked before.
+func TestProxiedNames(t *testing.T) {
+	answers := names{
+		"proxy.example": {"8.8.4.4"}, "page.example": {"8.8.8.8"}, "public.example": {"9.9.9.9"},
+		"private.example": {"10.0.0.1"}, "mixed.example": {"127.0.0.1", "9.9.9.9"}, "intranet": {"192.168.0.1"},
+	}
+	for name, c := range map[string]struct {
+		policy   Policy
+		from, to string // URL of the page, or "" if the user entered the URL
+		want     string // target of CONNECT, or ""
+		fault    Fault
+	}{
+		"typed":                           {Typed(), "", "http://private.example/", "private.example:80", 0},
+		"typed name without an address":   {Typed(), "", "http://unknown.example/", "unknown.example:80", 0},
+		"typed name, public policy":       {Public(), "", "http://private.example/", "", BadAddress},
+		"link":                            {Typed(), "http://page.example/", "http://public.example/", "9.9.9.9:80", 0},
+		"link to the host of the page":    {Typed(), "http://intranet/", "http://intranet/x", "intranet:80", 0},
+		"link to another port of it":      {Typed(), "http://intranet/", "http://intranet:443/", "intranet:443", 0},
+		"link to a private name":          {Typed(), "http://page.example/", "http://private.example/", "", BadAddress},
+		"link to a name of both kinds":    {Typed(), "http://page.example/", "http://mixed.example/", "9.9.9.9:80", 0},
+		"link to a name without a dot":    {Typed(), "http://page.example/", "http://intranet/", "", BadAddress},
+		"link to a name without a record": {Typed(), "http://page.example/", "http://unknown.example/", "", DNS},
+		"link from an allowed host":       {Allowlist("page.example", "private.example"), "http://page.example/", "http://private.example/", "10.0.0.1:80", 0},
+	} {
+		p := new(connectProxy)
+		via := Proxy{URL: uri.MustParse("http://proxy.example:3128")}
+		cl := New(Options{Policy: c.policy, Resolver: answers, Dial: p.dial, Proxy: func(Target) (Proxy, error) { return via, nil }}, page(func(_ *Request, resp *Response) { text(resp, "x") }))
+		req := &Request{URL: uri.MustParse(c.to)}
+		if c.from != "" {
+			req.From = &Source{URL: uri.MustParse(c.from)}
+		}
+		resp, err := cl.Do(t.Context(), req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if got := strings.Join(p.targets, " "); got != c.want || FaultOf(err) != c.fault {
+			t.Errorf("%s: the proxy got %q, want %q; error %v", name, got, c.want, err)
+		}
+		cl.Close()
+	}
+}
+
+// TestProxyResolves checks the names that the dialer sends to proxies which
+// resolve names themselves.
+func TestProxyResolves(t *testing.T) {
+	asked := &askedNames{}
+	d := newDialer(&Policy{reach: anywhere}, Options{Resolver: asked})
+	for host, ok := range map[string]bool{
+		"page.example": true, "public.example": true, "abc.onion": true, "public.example.": true,
+		"intranet": false, "db.internal": false, "nas.local.": false, "x.home.arpa": false,
+	} {
+		g := &grant{pageClass: public, pageOrigin: Origin{Scheme: "http", Host: "page.example", Port: 80}}
+		for _, scheme := range []string{"socks4a", "socks5h"} {
+			got, err := d.proxyRequestTarget(t.Context(), scheme, g, Target{Scheme: "http", Host: host, Port: 80})
+			if (err == nil) != ok || err == nil && got.Host != host || err != nil && !errors.Is(err, BadAddress) {
+				t.Errorf("%s, %s: got %v, %v", scheme, host, got, err)
+			}
+		}
+	}
+	if len(asked.names) > 0 {
+		t.Errorf("resolved %q", asked.names)
+	}
+	for _, scheme := range []string{"http", "https", "socks4", "socks5"} {
+		d.proxyRequestTarget(t.Context(), scheme, &grant{pageClass: public}, Target{Scheme: "http", Host: scheme + ".example", Port: 80})
+		if !slices.Contains(asked.names, scheme+".example.") {
+			t.Errorf("%s: a name of a link was not resolved: %q", scheme, asked.names)
+		}
+	}
+}
+
+// askedNames is a Resolver that records names and finds none.
+type askedNames struct{ names []string }
+
+func (a *askedNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	a.names = append(a.names, host)
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
