@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -20,8 +19,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// An h2 sends HTTP/2 requests. It has one http.Transport for each Net.Key,
-// because requests with other keys may use a connection only if Net.Permits
+// An h2 sends HTTP/2 requests. It has one http.Transport for each poolKey,
+// because requests with another Net.Key may use a connection only if Net.Permits
 // allows it. If a server selects HTTP/1.1, the connection is moved to the HTTP/1
 // pool, and later requests use HTTP/1.
 type h2 struct {
@@ -29,11 +28,11 @@ type h2 struct {
 	idle *sessions.Pool[*conn]
 
 	mu         sync.Mutex
-	transports map[string]*http.Transport // keyed by the result of fetch.Net.Key
-	servers    map[string]*server         // keyed by Net.Key and address
-	http1Only  map[string]bool            // servers that selected HTTP/1.1, by address
+	transports map[poolKey]*http.Transport
+	servers    map[string]*server // keyed by Net.Key and address
+	http1Only  map[string]bool    // servers that selected HTTP/1.1, by address
 	watching   bool
-	exchanges  int // number of active requests
+	exchanges  [2]int // number of active requests per window
 
 	// A separate mutex protects conns, because eofConn.Close uses conns while
 	// closeIdle holds mu.
@@ -46,9 +45,16 @@ const (
 	maxServers   = 1024
 )
 
+// A poolKey selects a transport. Requests with different windows do not share
+// connections.
+type poolKey struct {
+	net    string // from fetch.Net.Key
+	window window
+}
+
 // A server records whether the first request to a host and port was sent.
 type server struct {
-	requested chan struct{} // closed when the first request was sent
+	requested [2]chan struct{} // closed when the first request with a window was sent; nil before this request
 }
 
 // errHTTP1Only means that the server selected HTTP/1.1 instead of HTTP/2.
@@ -59,8 +65,10 @@ var errHTTP1Only = errors.New("server chose HTTP/1.1")
 var errOtherKey = errors.New("connection of another key is closed")
 
 func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
-	requested, err := h.awaitFirst(ctx, netKey, wr.address)
+	key := poolKey{netKey, h.startExchange()}
+	requested, err := h.awaitFirst(ctx, key, wr.address)
 	if err != nil {
+		h.endExchange(key.window)
 		return nil, err
 	}
 	defer requested()
@@ -112,16 +120,15 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	})
 	r, err := wr.netRequest(ctx)
 	if err != nil {
+		h.endExchange(key.window)
 		return nil, err
 	}
-	shared := h.sharedKey(ctx, netKey, wr.address)
-	resp, err := h.startExchange(shared).RoundTrip(r)
+	resp, err := h.transport(h.sharedKey(ctx, key, wr.address)).RoundTrip(r)
 	if errors.Is(err, errOtherKey) {
-		h.endExchange()
-		resp, err = h.startExchange(netKey).RoundTrip(r)
+		resp, err = h.transport(key).RoundTrip(r)
 	}
 	if err != nil {
-		h.endExchange()
+		h.endExchange(key.window)
 		if errors.Is(err, errHTTP1Only) {
 			return nil, errHTTP1Only
 		}
@@ -136,7 +143,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	mu.Unlock()
 	reportHTTP2Response(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
-	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h}
+	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h, window: key.window}
 	return x, nil
 }
 
@@ -170,13 +177,14 @@ type stream struct {
 	io.ReadCloser
 	ctx     context.Context
 	h       *h2
+	window  window
 	endOnce sync.Once
 }
 
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
 	if err != nil {
-		s.endOnce.Do(s.h.endExchange)
+		s.endOnce.Do(s.end)
 		if err != io.EOF {
 			err = bodyFault(s.ctx, err)
 		}
@@ -184,146 +192,123 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
+func (s *stream) end() { s.h.endExchange(s.window) }
+
 // Close closes the response body. Close may be called during a Read.
 func (s *stream) Close() error {
 	err := s.ReadCloser.Close()
-	s.endOnce.Do(s.h.endExchange)
+	s.endOnce.Do(s.end)
 	return err
 }
 
-// server returns the entry of h.servers for a host and port, and whether the
-// entry existed before the call. The caller must hold h.mu.
-func (h *h2) server(netKey, addr string) (s *server, exists bool) {
+// server returns the entry of h.servers for a host and port. The caller must
+// hold h.mu.
+func (h *h2) server(netKey, addr string) *server {
 	key := netKey + " " + addr
 	if s := h.servers[key]; s != nil {
-		return s, true
+		return s
 	}
 	if h.servers == nil || len(h.servers) >= maxServers {
 		h.servers, h.http1Only = map[string]*server{}, map[string]bool{}
 	}
-	s = &server{requested: make(chan struct{})}
+	s := &server{}
 	h.servers[key] = s
-	return s, false
+	return s
 }
 
-// awaitFirst waits until the first request to a server has been sent.
-// Concurrent requests can then share its connection. The first request does not
-// wait, but its caller must call requested after the request was sent or has
-// failed.
-func (h *h2) awaitFirst(ctx context.Context, netKey, addr string) (requested func(), err error) {
-	h.mu.Lock()
-	s, exists := h.server(netKey, addr)
-	if !exists && h.http1Only[addr] {
-		close(s.requested)
-		exists = true
-	}
-	h.mu.Unlock()
-	if !exists {
-		return sync.OnceFunc(func() { close(s.requested) }), nil
-	}
-	select {
-	case <-s.requested:
-	case <-ctx.Done():
-		return nil, requestFault(ctx, ctx.Err())
-	}
+// awaitFirst waits until the first request with the given key to a server has
+// been sent. Concurrent requests can then share its connection. The first
+// request does not wait, but its caller must call requested after the request
+// was sent or has failed.
+func (h *h2) awaitFirst(ctx context.Context, key poolKey, addr string) (requested func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.http1Only[addr] {
-		return nil, errHTTP1Only
+	s := h.server(key.net, addr)
+	sent := s.requested[key.window]
+	if sent == nil && !h.http1Only[addr] {
+		sent = make(chan struct{})
+		s.requested[key.window] = sent
+		return sync.OnceFunc(func() { close(sent) }), nil
 	}
-	return func() {}, nil
+	if sent != nil {
+		h.mu.Unlock()
+		select {
+		case <-sent:
+		case <-ctx.Done():
+			err = requestFault(ctx, ctx.Err())
+		}
+		h.mu.Lock()
+	}
+	if h.http1Only[addr] && err == nil {
+		err = errHTTP1Only
+	}
+	return func() {}, err
 }
 
 // poolHTTP1 adds an HTTP/1.1 connection to the pool from which sendHTTP1 takes
 // connections.
 func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
 	h.mu.Lock()
-	s, exists := h.server(netKey, addr)
-	if !exists { // the entry was deleted because of the limit maxServers
-		close(s.requested)
-	}
+	h.server(netKey, addr) // makes the maps
 	h.http1Only[addr] = true
 	h.mu.Unlock()
 	key := connKey(netKey, "https", addr)
 	h.idle.Put(key, newConn(c, raw))
 }
 
-// startExchange increments the number of active requests. It returns the
-// http.Transport for requests with the key netKey.
-func (h *h2) startExchange(netKey string) *http.Transport {
+// transport returns the http.Transport for requests with the given key.
+func (h *h2) transport(key poolKey) *http.Transport {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.exchanges++
-	t := h.transports[netKey]
+	t := h.transports[key]
 	if t == nil {
 		if len(h.transports) >= maxTransport {
 			h.closeIdle()
 			clear(h.transports)
 		}
-		t = h.transport(netKey)
+		t = h.newTransport(key)
 		if h.transports == nil {
-			h.transports = map[string]*http.Transport{}
+			h.transports = map[poolKey]*http.Transport{}
 		}
-		h.transports[netKey] = t
-	}
-	if !h.watching && h.env.Done != nil {
-		h.watching = true
-		go h.watch()
+		h.transports[key] = t
 	}
 	return t
 }
 
-func (h *h2) transport(netKey string) *http.Transport {
+func (h *h2) newTransport(key poolKey) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true) // net/http takes a frameGuard for an unencrypted connection
 	return &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			return h.dial(ctx, netKey, addr)
+			return h.dial(ctx, key, addr)
 		},
 		Protocols:              protocols,
+		HTTP2:                  key.window.config(h.env.Idle),
 		DisableCompression:     true,
-		ResponseHeaderTimeout:  h.firstByte(),
-		HTTP2:                  h.config(),
+		ResponseHeaderTimeout:  firstByteTime(h.env.Idle),
 		IdleConnTimeout:        sessions.IdleTimeout,
 		MaxResponseHeaderBytes: http1.MaxHead,
 	}
 }
 
-// config returns the settings of HTTP/2. A connection with a paused caller
-// receives no data, so it is kept alive by PING frames before the idle time of
-// fetch.Net ends.
-func (h *h2) config() *http.HTTP2Config {
-	return &http.HTTP2Config{SendPingTimeout: h.env.Idle / 2, PingTimeout: h.env.Idle / 2}
-}
-
-// firstByte returns the maximum time from the request to the response head. It
-// includes the idle time, because responses to PING frames restart the idle
-// time of fetch.Net.
-func (h *h2) firstByte() time.Duration {
-	if h.env.Idle > 0 {
-		return min(firstByte, h.env.Idle)
-	}
-	return firstByte
-}
-
 // dial opens a TLS connection. If the server selects HTTP/2, it returns a
 // frameGuard.
-func (h *h2) dial(ctx context.Context, netKey, addr string) (net.Conn, error) {
-	if h.env.Net.Key(ctx) != netKey {
+func (h *h2) dial(ctx context.Context, key poolKey, addr string) (net.Conn, error) {
+	if h.env.Net.Key(ctx) != key.net {
 		return nil, errOtherKey
 	}
 	dial := dialer{env: h.env}
-	end := h.idle.Opening(ctx, connKey(netKey, "https", addr), nil)
+	end := h.idle.Opening(ctx, connKey(key.net, "https", addr), nil)
 	c, raw, err := dial.dialTLS(ctx, addr)
 	end(err)
 	if err != nil {
 		return nil, err
 	}
 	if c.ConnectionState().NegotiatedProtocol != "h2" {
-		h.poolHTTP1(netKey, addr, c, raw)
+		h.poolHTTP1(key.net, addr, c, raw)
 		return nil, errHTTP1Only
 	}
-	h.track(raw, h2Conn{netKey, addr})
+	h.track(raw, h2Conn{key, addr})
 	return newFrameGuard(c), nil
 }
 
@@ -347,7 +332,7 @@ func (h *h2) closeIdle() {
 // it cancels the last stream.
 func (h *h2) closeUnused() {
 	h.closeIdle()
-	if h.exchanges > 0 {
+	if h.exchanges[wide]+h.exchanges[narrow] > 0 {
 		return
 	}
 	h.connsMu.Lock()
@@ -358,12 +343,29 @@ func (h *h2) closeUnused() {
 	clear(h.conns)
 }
 
-// endExchange decrements the number of active requests. If the Client is
-// closed, it also closes unused connections.
-func (h *h2) endExchange() {
+// startExchange increments the number of active requests. It returns the
+// window of the next request.
+func (h *h2) startExchange() window {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.exchanges--
+	if !h.watching && h.env.Done != nil {
+		h.watching = true
+		go h.watch()
+	}
+	w := wide
+	if h.exchanges[wide] >= maxWide {
+		w = narrow
+	}
+	h.exchanges[w]++
+	return w
+}
+
+// endExchange decrements the number of active requests. If the Client is
+// closed, it also closes unused connections.
+func (h *h2) endExchange(w window) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exchanges[w]--
 	if h.clientClosed() {
 		h.closeUnused()
 	}

@@ -4,7 +4,10 @@ import "context"
 
 // An h2Conn describes an open connection: the address of its server, and the
 // key of the transport that uses it.
-type h2Conn struct{ netKey, addr string }
+type h2Conn struct {
+	key  poolKey
+	addr string
+}
 
 // track adds an open connection to h.conns, so that closeUnused can close it
 // later.
@@ -27,20 +30,20 @@ func (h *h2) track(e *eofConn, c h2Conn) {
 	}
 }
 
-// sharedKey returns the key of the transport for a request with the key netKey.
-// It is another key if only that transport has a connection to the server, and
-// if the request may use this connection.
-func (h *h2) sharedKey(ctx context.Context, netKey, addr string) string {
+// sharedKey returns the key of the transport for a request with the given key.
+// It has another Net.Key if only that transport has a connection to the server,
+// and if the request may use this connection.
+func (h *h2) sharedKey(ctx context.Context, key poolKey, addr string) poolKey {
 	h.connsMu.Lock()
 	defer h.connsMu.Unlock()
-	shared := netKey
+	shared := key
 	for e, c := range h.conns {
 		switch {
-		case c.addr != addr:
-		case c.netKey == netKey:
-			return netKey
+		case c.addr != addr || c.key.window != key.window:
+		case c.key == key:
+			return key
 		case h.env.Net.Permits(ctx, e):
-			shared = c.netKey
+			shared = c.key
 		}
 	}
 	return shared

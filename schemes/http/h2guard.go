@@ -40,7 +40,7 @@ const (
 )
 
 func newFrameGuard(c *tls.Conn) *frameGuard {
-	return &frameGuard{Conn: c, r: bufio.NewReaderSize(c, readBuffer)}
+	return &frameGuard{Conn: c, r: bufio.NewReader(c)}
 }
 
 // requestSent restarts the count of frames without data. It may be called

@@ -157,7 +157,7 @@ func TestPausedConsumer(t *testing.T) {
 	}
 }
 
-func readBody(t *testing.T, client *fetch.Client, url string) (string, error) {
+func readBody(t testing.TB, client *fetch.Client, url string) (string, error) {
 	resp, err := client.Do(t.Context(), newRequest(url))
 	if err != nil {
 		return "", err
