@@ -25,9 +25,10 @@ type listing struct {
 type item struct {
 	name, long string
 	attributes
-	link    string // target of a symbolic link
-	target  attributes
-	targets bool // target is known
+	followed bool       // the target of the symbolic link was requested
+	link     string     // path of the target; empty if unknown or too long
+	target   attributes // of the target
+	targets  bool       // target is known
 }
 
 // maxEmpty is the maximum number of consecutive replies without names.
@@ -38,6 +39,11 @@ func (l *listing) next() (fetch.Entry, error) {
 	for {
 		for len(l.batch) == 0 {
 			if err := l.read(); err != nil {
+				return fetch.Entry{}, err
+			}
+		}
+		if f := &l.batch[0]; f.isLink() && !f.followed {
+			if err := l.follow(); err != nil {
 				return fetch.Entry{}, err
 			}
 		}
@@ -76,43 +82,50 @@ func (l *listing) read() error {
 	if l.empty > maxEmpty {
 		return fetch.Protocol.Errorf("%d replies without names", l.empty)
 	}
-	if p.err != nil {
-		return p.err
-	}
-	return l.follow()
+	return p.err
 }
 
-// maxLinks is the number of symbolic links that are looked up at once.
-const maxLinks = 16
+const (
+	maxLinks  = 16      // symbolic links that are looked up at once
+	maxTarget = 4 << 10 // bytes of the path of a target; a longer path is omitted
+)
 
-// follow requests the targets of the symbolic links in the batch.
+// follow requests the targets of the next symbolic links in the batch. Only
+// these targets are in memory, because a server can send a long target for each
+// of thousands of short names.
 func (l *listing) follow() error {
 	var links []*item
+	var all []request
 	for i := range l.batch {
-		if f := &l.batch[i]; f.isLink() && isName(f.name) {
-			links = append(links, f)
+		f := &l.batch[i]
+		if !f.isLink() || f.followed {
+			continue
 		}
-	}
-	for len(links) > 0 {
-		some := links[:min(len(links), maxLinks)]
-		links = links[len(some):]
-		var all []request
-		for _, f := range some {
+		if len(links) == maxLinks {
+			break
+		}
+		if f.followed = true; isName(f.name) {
+			links = append(links, f)
 			path := strings.TrimSuffix(l.path, "/") + "/" + f.name
 			all = append(all, newRequest(readlink, 0).str(path), newRequest(stat, 0).str(path))
 		}
-		replies, err := l.session.calls(all, "READLINK", "")
-		if err != nil {
-			return err
+	}
+	if len(links) == 0 {
+		return nil
+	}
+	replies, err := l.session.calls(all, "READLINK", "")
+	if err != nil {
+		return err
+	}
+	for i, f := range links {
+		if p := replies[2*i]; p.kind == names && p.u32() == 1 {
+			if target := p.take(p.u32()); len(target) <= maxTarget {
+				f.link = string(target)
+			}
 		}
-		for i, f := range some {
-			if p := replies[2*i]; p.kind == names && p.u32() == 1 {
-				f.link = p.str()
-			}
-			if p := replies[2*i+1]; p.kind == attrsReply {
-				f.target = p.attributes()
-				f.targets = p.err == nil
-			}
+		if p := replies[2*i+1]; p.kind == attrsReply {
+			f.target = p.attributes()
+			f.targets = p.err == nil
 		}
 	}
 	return nil
