@@ -116,7 +116,7 @@ type segmentedBody struct {
 // do not change.
 type piece struct {
 	fetch.Range
-	body io.ReadCloser // nil before the request
+	body io.ReadCloser // nil before the request; guarded by segmentedBody.mu
 	buf  []byte
 	n    int
 	err  error
@@ -208,12 +208,13 @@ func (d *segmentedBody) startPiece() *piece {
 
 // readPiece reads all bytes of a segment into its buffer.
 func (d *segmentedBody) readPiece(p *piece) error {
-	if err := d.openPiece(p); err != nil {
+	body, err := d.openPiece(p)
+	if err != nil {
 		return err
 	}
-	defer p.body.Close()
+	defer body.Close()
 	for n := 0; n < len(p.buf); {
-		k, err := p.body.Read(p.buf[n:])
+		k, err := body.Read(p.buf[n:])
 		n += k
 		d.mu.Lock()
 		p.n = n
@@ -226,22 +227,22 @@ func (d *segmentedBody) readPiece(p *piece) error {
 			return err
 		}
 	}
-	p.body.Read(make([]byte, 1)) // read io.EOF, so that the connection is reused
+	body.Read(make([]byte, 1)) // read io.EOF, so that the connection is reused
 	return nil
 }
 
-// openPiece sends the request for a segment, unless its body is already open.
-func (d *segmentedBody) openPiece(p *piece) error {
-	if p.body != nil {
-		return nil
+// openPiece returns the body of a segment. It sends the request, unless the
+// body is already open.
+func (d *segmentedBody) openPiece(p *piece) (io.ReadCloser, error) {
+	if p.body != nil { // the first segment
+		return p.body, nil
 	}
 	req := d.req.Clone()
 	req.Range = p.Range
 	resp, err := d.segmenter.next.Do(d.ctx, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.body = resp.Body
 	switch {
 	case resp.Fault != nil:
 		err = resp.Fault
@@ -249,10 +250,13 @@ func (d *segmentedBody) openPiece(p *piece) error {
 		resp.Validator != "" && resp.Validator != d.req.IfSame:
 		err = fetch.Mismatch.Errorf("the object changed during the download")
 	default:
-		return nil
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		p.body = resp.Body
+		return p.body, nil
 	}
-	p.body.Close()
-	return err
+	resp.Body.Close()
+	return nil, err
 }
 
 func (d *segmentedBody) Read(p []byte) (int, error) {
@@ -306,13 +310,23 @@ func (d *segmentedBody) releasePiece(head *piece) {
 }
 
 // Close cancels the requests in progress and waits until the workers have
-// ended.
+// ended. It also closes their bodies, because the context of the first segment
+// is the context of the caller.
 func (d *segmentedBody) Close() error {
 	d.cancel()
 	d.mu.Lock()
 	d.stopped = true
 	d.changed.Broadcast()
+	var bodies []io.Closer
+	for _, p := range d.queue {
+		if p.body != nil {
+			bodies = append(bodies, p.body)
+		}
+	}
 	d.mu.Unlock()
+	for _, b := range bodies {
+		b.Close()
+	}
 	d.working.Wait()
 	return nil
 }

@@ -1,0 +1,88 @@
+package wrap_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
+)
+
+type fixedResolver struct{}
+
+func (fixedResolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+}
+
+// segment returns a script that answers a request for a segment that starts at
+// first, sends n of its bytes and stalls.
+func segment(first, n int) faultnet.Script {
+	const size = 40 << 20
+	head := fmt.Sprintf("HTTP/1.1 206 Partial Content\r\nContent-Type: text/plain\r\nETag: \"v\"\r\n"+
+		"Content-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n\r\n", first, first+4<<20-1, size, 4<<20)
+	return faultnet.Script{
+		faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`), faultnet.Send(head + strings.Repeat("x", n)), faultnet.Stall(),
+	}
+}
+
+// TestSegmentsStall checks that Close does not wait for a stalled segment, that
+// a stalled segment ends with a timeout, and that a caller that pauses does not
+// end the transfer.
+func TestSegmentsStall(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		read  int           // bytes that the caller reads
+		pause time.Duration // before the rest is read
+		rest  bool          // read to the end, instead of closing the body
+	}{
+		{"close in the first segment", 10, 0, false},
+		{"close in the second segment", 4<<20 + 10, 0, false},
+		{"close after a pause", 10, 4 * time.Second, false},
+		{"timeout", 10, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := faultnet.NewNetwork(t)
+				first := 1000
+				if c.read > first {
+					first = 4 << 20
+				}
+				network.Serve("8.8.8.8:80", segment(0, first), segment(4<<20, 1000))
+				policy := fetch.Typed()
+				policy.Idle = 8 * time.Second
+				client := fetch.New(fetch.Options{
+					Policy: policy, Dial: network.Dial, Resolver: fixedResolver{}, Wrap: []fetch.Middleware{wrap.Segments(2)},
+				}, http.Schemes(http.Options{})...)
+				defer client.Close()
+				resp, err := client.Do(t.Context(), &fetch.Request{URL: uri.MustParse("http://h/x")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.ReadFull(resp.Body, make([]byte, c.read)); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(c.pause)
+				start, want := time.Now(), time.Duration(0)
+				if c.rest {
+					want = policy.Idle
+					if _, err := io.Copy(io.Discard, resp.Body); fetch.FaultOf(err) != fetch.Timeout {
+						t.Errorf("got %v", err)
+					}
+				}
+				resp.Body.Close()
+				if took := time.Since(start).Truncate(10 * time.Millisecond); took != want { // a check of a connection takes 1 ms
+					t.Errorf("took %v, want %v", took, want)
+				}
+			})
+		})
+	}
+}
