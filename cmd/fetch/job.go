@@ -39,10 +39,26 @@ func (j *job) errorSource() errorSource {
 	return errorSource{line: j.line, attempts: j.attempts.requests()}
 }
 
-// request sends req and counts the request.
+// request sends req and counts the request. If -w prints variables of the
+// response, request also keeps an error page that fails.
 func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.attempts.calls.Add(1)
-	return j.client.Do(ctx, req)
+	j.errorPage = nil
+	if req.ErrorBody || j.flags.body.writeOut == "" {
+		return j.client.Do(ctx, req)
+	}
+	req = req.Clone()
+	req.ErrorBody = true
+	resp, err := j.client.Do(ctx, req)
+	if err != nil || resp.Fault == nil {
+		return resp, err
+	}
+	j.errorPage = resp
+	if resp.Size >= 0 && resp.Size <= 4<<10 { // read to the end, so that the connection can be reused
+		io.Copy(io.Discard, resp.Body)
+	}
+	resp.Body.Close()
+	return nil, resp.Fault
 }
 
 // download retrieves the URL and then writes the reports that --meta and -w

@@ -22,12 +22,13 @@ type transfer struct {
 	argument
 	defaultScheme string // value of --proto-default
 
-	measure  *measure        // times and sizes of the transfer, or nil
-	sink     sink            // destination, or nil before it is open
-	resp     *fetch.Response // the last response, or nil; its body is closed
-	requests int             // number of requests, without redirects
-	err      error           // result of the transfer
-	exit     int             // exit code for err
+	measure   *measure        // times and sizes of the transfer, or nil
+	sink      sink            // destination, or nil before it is open
+	resp      *fetch.Response // the last response, or nil; its body is closed
+	errorPage *fetch.Response // the last response if it is an error page that fails, or nil; only with -w
+	requests  int             // number of requests, without redirects
+	err       error           // result of the transfer
+	exit      int             // exit code for err
 }
 
 // A record contains the metadata of an object, with the same JSON keys for

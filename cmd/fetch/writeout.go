@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -133,10 +134,10 @@ func (o *writeOut) variable(name string) string {
 		return string(tty.JSON(b))
 	}
 	if field, ok := strings.CutPrefix(name, "header "); ok {
-		if o.resp == nil {
-			return ""
+		if r := o.response(); r != nil {
+			return r.Header.Get(field)
 		}
-		return o.resp.Header.Get(field)
+		return ""
 	}
 	value, ok := o.variables()[name]
 	if !ok {
@@ -148,12 +149,15 @@ func (o *writeOut) variable(name string) string {
 	return fmt.Sprint(value)
 }
 
+// response returns the last response, which may be an error page, or nil.
+func (o *writeOut) response() *fetch.Response { return cmp.Or(o.errorPage, o.resp) }
+
 // responseFields returns the header fields of the response. As in curl, the
 // names are in lower case.
 func (o *writeOut) responseFields() map[string][]string {
 	all := map[string][]string{}
-	if o.resp != nil {
-		for name, values := range recordOf(o.resp).Header {
+	if r := o.response(); r != nil {
+		for name, values := range recordOf(r).Header {
 			name = strings.ToLower(name)
 			all[name] = append(all[name], values...)
 		}
@@ -198,13 +202,14 @@ func (o *writeOut) variables() map[string]any {
 	if o.sink != nil && o.sink.Name() != standardOutput {
 		v["filename_effective"] = o.sink.Name()
 	}
-	if r := o.resp; r != nil {
+	r := o.response()
+	if r != nil {
 		o.responseVariables(v, r)
 	}
 	if o.err != nil {
 		v["exitcode"], v["errormsg"] = o.exit, o.err.Error()
 		var e *fetch.Error
-		if errors.As(o.err, &e) && o.resp == nil { // an error response is returned only as an error
+		if errors.As(o.err, &e) && r == nil {
 			v["http_code"] = statusCode(e.Code)
 			if u, err := uri.ParseZone(e.URL); err == nil {
 				v["url_effective"], v["scheme"] = e.URL, u.Scheme()
