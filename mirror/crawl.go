@@ -35,9 +35,11 @@ type crawl struct {
 	robots    *robotsCache
 	sameText  sameTextGuard
 	visited   sync.Map     // hostWorker of each host that this process visits, by name
+	private   sync.Map     // set of hosts whose last response came from a private address
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds
 	leases    atomic.Int64 // number of hosts that this process visits at present
 	untrusted atomic.Int64 // number of visits that are left for a run whose seeds the user enters
+	denied    sync.Map     // error of the Policy for each host with untrusted visits
 	lost      atomic.Int64 // number of leases that other workers have taken over
 	pause     pause        // why no hosts are claimed at present
 	left      sync.Map     // set of hosts that this process leaves to other workers

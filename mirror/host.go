@@ -3,7 +3,6 @@ package mirror
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,6 +52,7 @@ type hostWorker struct {
 	flush   *time.Timer
 	ended   chan struct{}             // closed when no items are left, or after the first error
 	expires atomic.Pointer[time.Time] // end of the lease by the local clock
+	connect func()                    // starts another connection
 
 	mu            sync.Mutex // guards the following fields
 	changed       sync.Cond  // signals that items are available, or that the visits have ended
@@ -73,8 +73,9 @@ type hostWorker struct {
 	leftItems int                  // number of these items
 	leftSeed  string               // URL that the command lacks to visit the first of these items
 
-	turns      []*turn       // a turn for each connection
-	crawlDelay time.Duration // longest Crawl-delay of the host under this lease
+	connections int           // number of connections that were started
+	turns       []*turn       // a turn for each connection
+	crawlDelay  time.Duration // longest Crawl-delay of the host under this lease
 }
 
 // visitHost visits the URLs of the leased host and commits the visits in
@@ -94,10 +95,11 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	h.setExpiry(claimed)
 	visits, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	for range c.connections(l.Host) {
+	h.connect = func() {
 		t := h.newTurn(visits)
 		workers.Go(func() { h.visitItems(ctx, t) })
 	}
+	h.setConnections(c.connections(l.Host))
 	workers.Go(func() { h.extendLease(visits, *l, cancel) })
 	err := h.wait(ctx)
 	if err != nil {
@@ -174,18 +176,20 @@ func (c *crawl) connections(host string) int {
 	switch {
 	case c.o.PerHost > 0:
 		return c.o.PerHost
-	case privateHost(host):
+	case c.isPrivate(host):
 		return privateConnections
 	}
 	return 1
 }
 
-// privateHost reports whether host is localhost or a loopback, private or
-// link-local address. Requests to such a host need no pause.
-func privateHost(host string) bool {
-	if host == "localhost" {
-		return true
+// setConnections starts connections until the host has n of them. It must be
+// called by visitHost or by a visit.
+func (h *hostWorker) setConnections(n int) {
+	h.mu.Lock()
+	more := max(n-h.connections, 0)
+	h.connections += more
+	h.mu.Unlock()
+	for range more {
+		h.connect()
 	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast())
 }

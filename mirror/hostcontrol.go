@@ -91,7 +91,7 @@ func (c *crawl) baseDelay(host string) time.Duration {
 	if h := c.hostWorker(host); h != nil && h.lease.Control.Delay != 0 {
 		return max(h.lease.Control.Delay, 0)
 	}
-	return c.o.delayOf(host)
+	return c.defaultDelay(host)
 }
 
 // keepCrawlDelay stores the Crawl-delay of a host in the frontier before the
@@ -106,7 +106,7 @@ func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Dura
 	longer := delay > h.crawlDelay
 	h.crawlDelay = max(h.crawlDelay, delay)
 	h.mu.Unlock()
-	if !longer || delay <= max(h.lease.Control.CrawlDelay, c.o.delayOf(host)) {
+	if !longer || delay <= max(h.lease.Control.CrawlDelay, c.defaultDelay(host)) {
 		return nil
 	}
 	_, err := c.queue.Control(ctx, host, func(s *frontier.HostControl) { s.CrawlDelay = delay })

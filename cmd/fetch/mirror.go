@@ -85,9 +85,9 @@ mirror follows links below the URLs. --scope, --include and --page-requisites
 extend this, but never against the policy. --page follows no links: it retrieves
 each URL and the images, style sheets, scripts and frames of its page. A
 Prospero directory also links to files on other hosts. By default, a public host
-gets one request per second; a host of this machine or of a private network gets
-two at a time without delay. See --delay and --per-host. mirror obeys
-robots.txt.
+gets one request per second; a host whose address belongs to this machine or to a
+private network gets four at a time without delay. See --delay and --per-host.
+mirror obeys robots.txt.
 
 Guards leave out URLs of sites with an unlimited number of URLs. The summary
 names the flag of a guard that left out URLs. The value 0 disables a guard.`,
