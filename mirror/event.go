@@ -9,7 +9,9 @@ import (
 // is "cut" for a WARC file truncated at Offset, "lost" for missing records of a
 // WARC file, "healed" for a repair of Heal, and "guard" for the total of Guard.
 // State is "waits" for an upload that failed and is repeated, "paused" if the
-// worker claims no hosts, and "resumed" at the end of this pause.
+// worker claims no hosts, and "resumed" at the end of this pause. The state
+// "denied" is reported once if the Policy denies URLs because the user did not
+// enter their seeds.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`

@@ -26,6 +26,8 @@ type report struct {
 	summary      Summary
 	newMessages  int64     // number of new objects with the state Kept and of new messages
 	lastProgress time.Time // time of the last call of onProgress
+	untrusted    int64     // number of URLs that are left for a run whose seeds the user enters
+	hint         string    // advice for the first URL that is denied because the user did not enter its seed
 	statistics   crawlreport.Collector
 }
 
@@ -34,7 +36,7 @@ func (r *report) start(run int64, again bool) { r.summary.Run, r.summary.Repeate
 // setPending copies the number of pending URLs and dropped URLs from s to the
 // summary.
 func (r *report) setPending(s frontier.Stats) {
-	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Postponed, s.Dropped
+	r.summary.Pending, r.summary.LeftOut[OverQueue] = s.States[frontier.Pending]-s.Postponed+r.untrusted, s.Dropped
 }
 
 const progressInterval = time.Second
@@ -113,6 +115,19 @@ func (r *report) paused(reason string) {
 	r.emit(Event{Time: r.now().UTC(), Run: r.summary.Run, State: state, Note: reason})
 }
 
+// addDenied counts a URL that the Policy denied because the user did not enter
+// its seed. It reports the first one.
+func (r *report) addDenied() {
+	r.untrusted++
+	if r.hint != "" {
+		r.emit(Event{
+			Time: r.now().UTC(), Run: r.summary.Run, State: "denied",
+			Note: "the policy trusts only URLs of the command line: " + r.hint,
+		})
+		r.hint = ""
+	}
+}
+
 // reportGuards reports the number of URLs that each guard omitted.
 func (r *report) reportGuards() {
 	for g, n := range r.summary.LeftOut {
@@ -148,7 +163,7 @@ func (r *report) newEvent(v *visit, k *frontier.Capture, seed bool) Event {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
 	}
 	if seed || replacesSeed(v) {
-		e.Rejected = v.state == frontier.Gone || v.state == frontier.Excluded && (e.Code == 0 && e.Media == "" || v.redirects())
+		e.Rejected = v.untrusted || v.state == frontier.Gone || v.state == frontier.Excluded && (e.Code == 0 && e.Media == "" || v.redirects())
 	}
 	if _, refused := errors.AsType[*fetch.Refusal](v.err); refused {
 		if setting := override.Of(v.err); setting != (override.Setting{}) {
@@ -205,7 +220,11 @@ func (r *report) addVisit(v *visit, e Event) {
 			t.HostLimit++
 		}
 	}
-	r.statistics.Add(reportedVisit(v, &e))
+	if v.untrusted {
+		r.addDenied()
+	} else {
+		r.statistics.Add(reportedVisit(v, &e))
+	}
 	r.logVisit(v, &e)
 	r.onEvent(e)
 }

@@ -66,6 +66,9 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	if err := c.outages.givenUp(v); err != nil {
 		return v.leaveUnreached(err)
 	}
+	if err := c.deniedBefore(v); err != nil {
+		return c.leaveUntrusted(v, err)
+	}
 	reused, err := c.reuseRobots(ctx, v)
 	switch {
 	case reused:
@@ -329,10 +332,8 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	case c.isLeft(v, err):
 		v.left = true
 		v.fail(frontier.Pending, err)
-	case !c.newRun && c.o.Frontier == "" && c.trust.needsTypedSeed(v, err):
-		v.fail(frontier.Pending, err)
-		v.untrusted = true
-		c.untrusted.Add(1)
+	case c.o.Frontier == "" && c.trust.needsTypedSeed(v, err):
+		c.leaveUntrusted(v, err)
 	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // such as an expired article
 		v.fail(frontier.Gone, err)
 	case v.meta.Guessed && (fault == fetch.NotFound || lacksRobotsTxt(v)):

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/uri"
@@ -92,6 +90,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		report: report{log: o.Logger, now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
 		tally:  newTally(o.Limits, o.Frontier != ""), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
+	c.report.hint = c.typeSeeds()
 	c.ending, c.stopEnding = newEnding(ctx)
 	c.robots.stored = c.storedRobotsExchange
 	c.o.Client = o.Client.With(c.politeness()...)
@@ -169,6 +168,9 @@ func (c *crawl) visitAll(ctx context.Context) error {
 		if err := c.visitPending(ctx, cmp.Or(c.o.Worker, fmt.Sprint(os.Getpid()))); err != nil {
 			return c.ended(err)
 		}
+		if c.untrusted.Load() > 0 {
+			return nil // the run remains unfinished, so that the Policy need not deny the remaining URLs
+		}
 		n, err := c.queue.Revive(ctx)
 		if err != nil {
 			return c.ended(err)
@@ -187,26 +189,6 @@ func (c *crawl) visitAll(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// untrustedError returns an error if the Policy denied pending URLs because the
-// user did not enter their seeds. The run does not end, so that a call with the
-// seeds continues it.
-func (c *crawl) untrustedError() error {
-	n := c.untrusted.Load()
-	if n == 0 {
-		return nil
-	}
-	const shown = 3
-	var seeds []string
-	for _, u := range c.o.Seeds[:min(len(c.o.Seeds), shown)] {
-		seeds = append(seeds, u.String())
-	}
-	if n := len(c.o.Seeds) - shown; n > 0 {
-		seeds = append(seeds, fmt.Sprintf("and %d more", n))
-	}
-	return fetch.Denied.Errorf("the policy denied %d pending URLs, because it trusts only URLs of the command line: "+
-		"repeat the run with %s", n, strings.Join(seeds, " "))
 }
 
 // ended returns err, or nil if err means that another worker has ended the run.

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -109,7 +110,7 @@ func (p *polite) do(
 	}
 	origin := target.Origin()
 	h, http2 := p.host(origin, base, delay)
-	used, err := p.acquire(ctx, h, http2)
+	used, before, err := p.acquire(ctx, h, http2)
 	if err != nil {
 		p.removeUser(h)
 		return nil, err
@@ -122,6 +123,9 @@ func (p *polite) do(
 	}()
 	resp, err := next.Do(ctx, req)
 	if err != nil {
+		if sentNothing(err) {
+			p.restart(h, before)
+		}
 		return nil, err
 	}
 	inProgress = true
@@ -130,21 +134,42 @@ func (p *polite) do(
 	return resp, nil
 }
 
+// sentNothing reports whether the Policy denied a request because of its
+// address or its source, so that no byte was sent to the server.
+func sentNothing(err error) bool {
+	_, denied := errors.AsType[*fetch.Refusal](err)
+	return denied && (errors.Is(err, fetch.BadAddress) || errors.Is(err, fetch.BadReferral))
+}
+
+// A start records when a request to a host has started, and when the previous
+// one had started.
+type start struct{ previous, at time.Time }
+
+// restart removes a start, so that the next request to the host does not wait
+// for a request that was not sent.
+func (p *polite) restart(h *host, s start) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h.last.Equal(s.at) {
+		h.last = s.previous
+	}
+}
+
 // acquire waits for a free slot of a host and then for the minimum delay. It
 // returns the slots that contain the request.
-func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (slots, error) {
-	used, err := h.acquire(ctx, http2, p.Urgent)
+func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (used slots, s start, err error) {
+	used, err = h.acquire(ctx, http2, p.Urgent)
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
 	for {
-		wait := p.start(h)
+		s, wait := p.start(h)
 		if wait <= 0 {
-			return used, nil
+			return used, s, nil
 		}
 		if !sleep(ctx, wait) {
 			<-used
-			return nil, context.Cause(ctx)
+			return nil, s, context.Cause(ctx)
 		}
 	}
 }
@@ -249,15 +274,16 @@ func (p *polite) setHTTP2(h *host, o fetch.Origin, used bool) {
 
 // start starts a request to the host if the minimum delay has passed. Otherwise
 // it returns the time to wait before the next attempt.
-func (p *polite) start(h *host) (wait time.Duration) {
+func (p *polite) start(h *host) (s start, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if next := h.next(); !h.last.IsZero() && next.After(now) {
-		return next.Sub(now)
+		return s, next.Sub(now)
 	}
+	s = start{h.last, now}
 	h.last = now
-	return 0
+	return s, 0
 }
 
 // release frees a slot of a host after a request has ended.

@@ -262,6 +262,42 @@ func TestPoliteFailure(t *testing.T) {
 	}
 }
 
+// TestPoliteDenied checks that the delay does not apply after a request that the
+// Policy denied before a connection was opened.
+func TestPoliteDenied(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		want time.Duration
+	}{
+		{"denied address", fetch.BadAddress.With(&fetch.Refusal{}), time.Second},
+		{"denied link", fetch.BadReferral.With(&fetch.Refusal{}), time.Second},
+		{"denied data port", fetch.BadPort.With(&fetch.Refusal{}), 3 * time.Second},
+		{"error of the server", fetch.NotFound, 3 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				d := Polite(PoliteOptions{Delay: time.Second})(fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {
+					if n++; n == 1 {
+						return &fetch.Response{Body: io.NopCloser(strings.NewReader(""))}, nil
+					}
+					return nil, c.err
+				}))
+				start := time.Now()
+				for range 4 {
+					if resp, err := d.Do(t.Context(), request("http://h/")); err == nil {
+						resp.Body.Close()
+					}
+				}
+				if took := time.Since(start); took != c.want {
+					t.Errorf("took %v, want %v", took, c.want)
+				}
+			})
+		})
+	}
+}
+
 // TestIdleHosts checks that the memory for hosts is bounded.
 func TestIdleHosts(t *testing.T) {
 	if testing.Short() {

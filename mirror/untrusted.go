@@ -1,0 +1,61 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/frontier"
+)
+
+// leaveUntrusted leaves the item of v pending for a run whose seeds the user
+// enters, because the Policy has denied its URL with err.
+func (c *crawl) leaveUntrusted(v *visit, err error) *visit {
+	c.denied.LoadOrStore(v.item.Host, err)
+	c.untrusted.Add(1)
+	v.untrusted = true
+	return v.fail(frontier.Pending, err)
+}
+
+// deniedBefore returns the error of an earlier visit to the host of v, if the
+// Policy denied that visit and would deny v for the same reason. Then v needs no
+// lookup of the host.
+func (c *crawl) deniedBefore(v *visit) error {
+	known, ok := c.denied.Load(v.item.Host)
+	if !ok {
+		return nil
+	}
+	err := known.(error)
+	if !c.trust.needsTypedSeed(v, err) {
+		return nil
+	}
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
+		err = e.Err // remove the URL, which belongs to the earlier visit
+	}
+	return err
+}
+
+// untrustedError returns an error if the Policy denied pending URLs because the
+// user did not enter their seeds. The run does not end, so that a call with the
+// seeds continues it.
+func (c *crawl) untrustedError() error {
+	n := c.untrusted.Load()
+	if n == 0 {
+		return nil
+	}
+	return fetch.Denied.Errorf("the policy denied %d pending URLs, because it trusts only URLs of the command line: %s", n, c.typeSeeds())
+}
+
+// typeSeeds returns a text that advises the user to enter the seeds.
+func (c *crawl) typeSeeds() string {
+	const shown = 3
+	var seeds []string
+	for _, u := range c.o.Seeds[:min(len(c.o.Seeds), shown)] {
+		seeds = append(seeds, u.String())
+	}
+	if n := len(c.o.Seeds) - shown; n > 0 {
+		seeds = append(seeds, fmt.Sprintf("and %d more", n))
+	}
+	return "repeat the run with " + strings.Join(seeds, " ")
+}
