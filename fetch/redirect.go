@@ -128,7 +128,7 @@ func CredentialOf(u uri.URI) (*Credential, error) {
 	if err != nil {
 		return nil, BadURL.With(err)
 	}
-	return &Credential{User: user, Password: Secret(password)}, nil
+	return &Credential{User: user, Password: Secret(password), Incomplete: !has}, nil
 }
 
 func dropUserinfo(u uri.URI, t *trace.Trace) uri.URI {

@@ -190,6 +190,12 @@ type Credential struct {
 	// "*" for any mechanism. If it is "", the driver chooses a mechanism. User
 	// may be empty if Mechanism is set.
 	Mechanism string
+
+	// Incomplete is true if the credential comes from a URL with a user name but
+	// without a password, such as http://alice@HOST/. The driver then requests
+	// the password and never sends an empty one. If Password is not "", Incomplete
+	// has no effect.
+	Incomplete bool
 }
 
 // A Secret is a string that is printed, logged and marshaled as "***".

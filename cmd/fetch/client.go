@@ -126,6 +126,9 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if spec.context != "" {
 		spec.schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.context) }
 	}
+	if err := f.proxy.askPassword(ctx, s); err != nil {
+		return nil, err
+	}
 	proxy, err := f.proxy.proxyFunc(os.Getenv)
 	if err != nil {
 		return nil, err

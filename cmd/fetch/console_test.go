@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -303,4 +304,20 @@ func TestConsoleLines(t *testing.T) {
 		s.typeLine("echo fg=$?")
 		s.waitForText("fg=0\n")
 	})
+}
+
+// TestConsoleLogin checks that the password of a URL with a user name is
+// requested on the terminal, once for all URLs of the server.
+func TestConsoleLogin(t *testing.T) {
+	fetch := build(t, ".", "fetch") + " --no-config "
+	url, logins := protected(t)
+	alice := strings.Replace(url, "http://", "http://alice@", 1)
+	s := newTmuxSession(t)
+	s.start(fetch + alice + "/ " + alice + "/again")
+	s.waitForText("requires a login (private)")
+	s.typeLine("s3cret")
+	s.waitForExit(0)
+	if got := logins(); len(got) != 3 || slices.Contains(got, "alice:") {
+		t.Errorf("the server got the logins %q", got)
+	}
 }

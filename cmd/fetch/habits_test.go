@@ -70,7 +70,7 @@ func TestHabits(t *testing.T) {
 		{"--timeout=5 -sSL U/a", "fetch --connect-timeout 5 -s -S -L U/a"},
 		{"--output-document=x U/a", "fetch -o x U/a"},
 		{"--content-disposition U/a", "fetch -O -J U/a"},
-		{"--user=me --password=secret U/a", "fetch -u USER:PASSWORD U/a"},
+		{"--user=me --password=secret U/a", "fetch -u USER U/a"},
 		{"--accept=pdf U/", "fetch mirror --scope host --accept application/pdf U/"},
 		{"--https-only --no-proxy U/", "fetch --proto =https --noproxy '*' U/"},
 		{"mirror -r -np U/", "fetch mirror --depth 5 U/"},
@@ -85,7 +85,7 @@ func TestHabits(t *testing.T) {
 
 		// Other programs. The character ~ stands for a space in an argument.
 		{"-e mirror~/pub;~quit U/", "fetch mirror U/"},
-		{"-u me:secret -c open~U/;~mirror", "fetch mirror -u USER:PASSWORD U/"},
+		{"-u me:secret -c open~U/;~mirror", "fetch mirror -u USER U/"},
 		{"-dump U/", "fetch browse U/"},
 		{"-x4 U/a", "fetch -O --segments 4 U/a"},
 		{"-x 4 -d out U/a", "fetch -O --segments 4 --create-dirs --output-dir out U/a"},

@@ -40,7 +40,15 @@ type logins struct {
 	user     *fetch.Credential
 	silent   bool // if true, never prompt
 
-	mu sync.Mutex // serializes prompts
+	mu      sync.Mutex // serializes prompts
+	answers map[loginKey]*fetch.Credential
+}
+
+// A loginKey identifies a login that the user entered, so that parallel
+// requests ask for it once.
+type loginKey struct {
+	origin fetch.Origin
+	user   string
 }
 
 // open reads the netrc file. If --user contains no password, open prompts the
@@ -54,7 +62,7 @@ func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 			s.note("warning: other users of this machine can see the password on the command line")
 		}
 		if !has {
-			p, err := s.readPassword(ctx, "Password for "+name+": ")
+			p, err := s.readPassword(ctx, name, "Password for "+name+": ")
 			if err != nil {
 				return nil, err
 			}
@@ -99,6 +107,9 @@ func (l *logins) complete(req *fetch.Request) bool {
 		return false
 	}
 	login := l.credential(req)
+	if p, ok := os.LookupEnv(passwordVariable); login == nil && ok && given != nil && given.Incomplete {
+		login = &fetch.Credential{User: given.User, Password: fetch.Secret(p)}
+	}
 	if login == nil || given != nil && given.User != "" && given.User != login.User {
 		return given == nil || given.User == ""
 	}
@@ -119,7 +130,7 @@ func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
 }
 
 // answer returns credentials for a server that requires authentication. They
-// come from the netrc file or from the terminal.
+// come from the netrc file, from FETCH_PASSWORD or from the terminal.
 func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,11 +139,39 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 			return found, err
 		}
 	}
-	if l.silent || !c.Typed || !terminal.Is(l.stderr) || !terminal.Is(l.stdin) {
+	key := loginKey{c.Origin, c.User}
+	// The name comes from the URL that the user entered, also after a redirect
+	// to the same server.
+	if known := l.answers[key]; known != nil && !c.Rejected && (c.Typed || c.User != "") {
+		return known, nil
+	}
+	if l.silent || !c.Typed {
 		return nil, nil
 	}
-	return l.prompt(ctx, c)
+	found, err := l.ask(ctx, c)
+	if found != nil {
+		if l.answers == nil {
+			l.answers = map[loginKey]*fetch.Credential{}
+		}
+		l.answers[key] = found
+	}
+	return found, err
 }
+
+// ask returns a login from the terminal. Without a terminal, FETCH_PASSWORD is
+// the password of a known user.
+func (l *logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+	if terminal.Is(l.stderr) && terminal.Is(l.stdin) {
+		return l.prompt(ctx, c)
+	}
+	if p, ok := os.LookupEnv(passwordVariable); ok && c.User != "" && !c.Rejected {
+		return &fetch.Credential{User: c.User, Password: fetch.Secret(p)}, nil
+	}
+	return nil, nil
+}
+
+// passwordVariable is the environment variable with the password of the user.
+const passwordVariable = "FETCH_PASSWORD"
 
 // prompt reads a user name and a password from the terminal.
 func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
@@ -145,7 +184,7 @@ func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 			return nil, nil
 		}
 	}
-	password, err := l.readPassword(ctx, "Password: ")
+	password, err := l.readPassword(ctx, user, "Password: ")
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +193,12 @@ func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 
 // readPassword returns the value of the environment variable FETCH_PASSWORD. If
 // the variable is not set, readPassword prompts the user.
-func (s *streams) readPassword(ctx context.Context, prompt string) (fetch.Secret, error) {
-	if p, ok := os.LookupEnv("FETCH_PASSWORD"); ok {
+func (s *streams) readPassword(ctx context.Context, user, prompt string) (fetch.Secret, error) {
+	if p, ok := os.LookupEnv(passwordVariable); ok {
 		return fetch.Secret(p), nil
 	}
 	if !terminal.Is(s.stdin) {
-		return "", fetch.Auth.Errorf("no password: use USER:PASSWORD, FETCH_PASSWORD or a netrc file")
+		return "", fetch.Auth.Errorf("no password for %s: use a terminal, FETCH_PASSWORD, or --netrc instead of -u", user)
 	}
 	return s.readSecret(ctx, prompt)
 }

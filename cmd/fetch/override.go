@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	loginFlag      = "-u USER:PASSWORD, or -n for the login in ~/.netrc"
-	proxyLoginFlag = "-U USER:PASSWORD"
+	loginFlag      = "-u USER, which asks for the password or reads FETCH_PASSWORD, or --netrc"
+	proxyLoginFlag = "-U USER, which asks for the password"
 )
 
 // overrideFlags maps each setting of the library to the flags that change the

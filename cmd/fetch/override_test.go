@@ -80,7 +80,7 @@ func TestOverrideFlag(t *testing.T) {
 		{override.Schemes, "ftp", "--proto +ftp"},
 		{override.Redirects, "gopher", "--proto-redir +gopher"},
 		{override.Downgrade, "", "--allow-downgrade"},
-		{override.ProxyAuth, "", "--proxy-anyauth -U USER:PASSWORD"},
+		{override.ProxyAuth, "", "--proxy-anyauth -U USER, which asks for the password"},
 		{override.Gateway, "urn", "--gateway urn=URL"},
 		{"another.Options.Setting", "1", "another.Options.Setting 1"},
 		{"", "", ""},

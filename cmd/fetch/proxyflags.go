@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
@@ -28,7 +30,7 @@ const noProxy = "none"
 func (f *proxyFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
 	p.FuncP("proxy", "x", "use the HTTP or SOCKS proxy at `URL`, such as socks5h://HOST:PORT", f.set(""))
-	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD`")
+	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD` (prompts for a missing password)")
 	p.Func("noproxy", "connect to the hosts in `LIST` without a proxy (* for all hosts)", func(list string) error {
 		f.noproxy = &list
 		return nil
@@ -55,6 +57,36 @@ func (f *proxyFlags) set(prefix string) func(string) error {
 		}
 		return nil
 	}
+}
+
+// askPassword prompts the user for the password of the proxy, if a flag names
+// only a user. SOCKS4 has no passwords.
+func (f *proxyFlags) askPassword(ctx context.Context, s *streams) error {
+	if strings.HasPrefix(f.url, "socks4") {
+		return nil
+	}
+	user, _, has := strings.Cut(f.user, ":")
+	if f.user == "" {
+		p, err := fetch.ParseProxy(f.url)
+		if err != nil || f.url == noProxy {
+			return nil // proxyFunc reports the error
+		}
+		if user, _, has = p.URL.User(); user == "" || has {
+			return nil
+		}
+		if user, err = uri.Unescape(user); err != nil {
+			return fetch.Usage.With(err)
+		}
+	}
+	if has {
+		return nil
+	}
+	if !terminal.Is(s.stdin) {
+		return fetch.Auth.Errorf("no password for %s at the proxy: use a terminal, or proxy-user in config.toml", user)
+	}
+	password, err := s.readSecret(ctx, "Password for "+user+" at the proxy: ")
+	f.user = user + ":" + password.Reveal()
+	return err
 }
 
 // proxyFunc returns a function that selects the proxy for a host. It uses the

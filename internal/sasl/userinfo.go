@@ -26,7 +26,7 @@ func ParseUserinfo(u uri.URI) (*fetch.Credential, error) {
 	if err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
-	return &fetch.Credential{User: user, Password: fetch.Secret(password), Mechanism: mechanism}, nil
+	return &fetch.Credential{User: user, Password: fetch.Secret(password), Mechanism: mechanism, Incomplete: !has && user != ""}, nil
 }
 
 // cutMechanism removes the parameter ";AUTH=MECHANISM" from a percent-encoded

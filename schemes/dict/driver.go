@@ -79,6 +79,13 @@ func (d *driver) open(ctx context.Context, req *fetch.Request) (*session, error)
 	if err != nil {
 		return nil, err
 	}
+	t, err := fetch.TargetOf(req.URL, port)
+	if err != nil {
+		return nil, err
+	}
+	if auth, err = sessions.Complete(ctx, d.env.Login, auth, fetch.Challenge{Origin: t.Origin()}); err != nil {
+		return nil, err
+	}
 	single, err := sessions.OpenSingle(ctx, d.env, req, port, false, nil, nil)
 	if err != nil {
 		return nil, err

@@ -92,14 +92,17 @@ func FuzzNoExtraCommand(f *testing.F) {
 	} {
 		f.Add("", path, uint8(0), int64(0))
 		f.Add("bob:pw", path, uint8(1), int64(3))
-		f.Add("bob", path, uint8(2), int64(-3))
-		f.Add("bob", path, uint8(3), int64(0))
+		f.Add("bob:", path, uint8(2), int64(-3))
+		f.Add("bob:", path, uint8(3), int64(0))
 		f.Add("b%0D%0Aob:p%FFw%0A", path, uint8(2), int64(0))
 	}
 	greetings := []string{"220 hello\r\n", "220 ProFTPD Server ready.\r\n"} // the second is sent commands together
 	f.Fuzz(func(t *testing.T, userinfo, path string, method uint8, first int64) {
 		text := "ftp://192.0.2.1/" + path
 		if userinfo != "" {
+			if !strings.Contains(userinfo, ":") {
+				userinfo += ":" // without a password there is no login
+			}
 			text = "ftp://" + userinfo + "@192.0.2.1/" + path
 		}
 		u, err := fetch.ParseURL(text)

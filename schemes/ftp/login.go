@@ -208,6 +208,9 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 			who.Password = c.Password
 			who.Account = cmp.Or(who.Account, c.Account)
 		}
+		if sessions.LacksPassword(&who.Credential) && who.User != "ftp" {
+			return sessions.NoPassword(who.User)
+		}
 		if err := who.safe(); err != nil {
 			return err
 		}

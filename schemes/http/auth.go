@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/httpauth"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // Auth selects the HTTP authentication method (RFC 9110 11).
@@ -79,25 +80,32 @@ func (d *driver) authenticateOrigin(
 	case next.credential != nil && !next.staleNonce && isStale(list):
 		next.staleNonce = true
 		mode = Digest
-	case req.Auth != nil:
+	case req.Auth != nil && !sessions.LacksPassword(req.Auth):
 		if next.credential != nil || mode == Basic || req.Auth.Token != "" {
 			return nil, nil
 		}
 		next.credential = req.Auth
-	case d.env.Login == nil || next.logins == maxLogins || len(list) == 0:
+	case next.logins == maxLogins || len(list) == 0:
 		return nil, nil
+	case d.env.Login == nil:
+		return nil, missingPassword(req)
 	default:
 		if mode == Basic {
 			mode = AnyAuth
 		}
 		c, err := d.env.Login(ctx, fetch.Challenge{
 			Origin:   wr.target.Origin(),
-			User:     userOf(req),
+			User:     userOf(req.Auth),
 			Realm:    list[0].Params["realm"],
 			Rejected: next.logins > 0,
 		})
-		if c == nil || err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case c == nil && next.logins == 0:
+			return nil, missingPassword(req)
+		case c == nil:
+			return nil, nil
 		}
 		next.credential = c
 		next.logins++
@@ -111,9 +119,22 @@ func (d *driver) authenticateOrigin(
 	return &next, nil
 }
 
-func userOf(req *fetch.Request) string {
-	user, _, _ := req.URL.User()
-	return user
+// userOf returns the user name of a credential without a password, or "".
+func userOf(auth *fetch.Credential) string {
+	if auth == nil {
+		return ""
+	}
+	return auth.User
+}
+
+// missingPassword returns the error for a URL whose user name is of no use,
+// because there is no password. It returns nil for a URL without a user name,
+// and for a URL that the user did not enter, such as the one of robots.txt.
+func missingPassword(req *fetch.Request) error {
+	if req.Auth == nil || !req.Typed() {
+		return nil
+	}
+	return sessions.NoPassword(req.Auth.User)
 }
 
 func isStale(list []httpauth.Challenge) bool {

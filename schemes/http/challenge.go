@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/httpauth"
+	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A challengeCache caches the last authentication challenge for each origin and
@@ -59,7 +60,7 @@ func (p *challengeCache) next(origin fetch.Origin, user string) (c httpauth.Chal
 // uses the cached challenge of the same origin, or of the origin that
 // redirected to this URL.
 func (d *driver) preauthenticate(req *fetch.Request, wr *wireRequest) {
-	if d.opts.Auth == Basic || req.Auth == nil || req.Auth.Token != "" || hasField(wr.header, "Authorization") {
+	if d.opts.Auth == Basic || req.Auth == nil || sessions.LacksPassword(req.Auth) || req.Auth.Token != "" || hasField(wr.header, "Authorization") {
 		return
 	}
 	c, use, ok := d.challenges.next(wr.target.Origin(), req.Auth.User)

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/http1"
 	"github.com/anyurl/fetch/internal/httpauth"
 	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -145,7 +146,7 @@ func isTag(validator string) bool {
 // Basic, it also adds the field for a user name and a password.
 func (wr *wireRequest) addCredential(c *fetch.Credential, mode Auth) {
 	switch {
-	case c == nil:
+	case c == nil, sessions.LacksPassword(c):
 	case c.Token != "":
 		wr.addField("Authorization", "Bearer "+c.Token.Reveal())
 	case mode == Basic && (c.User != "" || c.Password != ""):

@@ -75,11 +75,17 @@ func (d *driver) login(ctx context.Context, req *fetch.Request, l locator, use f
 		named := *auth
 		named.User, auth = l.bindName, &named
 	}
-	err := d.exchange(ctx, req, auth, use)
+	t, err := fetch.TargetOf(req.URL, d.port(req))
+	if err != nil {
+		return err
+	}
+	if auth, err = sessions.Complete(ctx, d.env.Login, auth, fetch.Challenge{Origin: t.Origin()}); err != nil {
+		return err
+	}
+	err = d.exchange(ctx, req, auth, use)
 	if fetch.FaultOf(err) != fetch.Auth || auth != nil || d.env.Login == nil || !req.Typed() {
 		return err
 	}
-	t, _ := fetch.TargetOf(req.URL, d.port(req))
 	found, loginErr := d.env.Login(ctx, fetch.Challenge{Origin: t.Origin(), User: l.bindName, Typed: true})
 	if found == nil || loginErr != nil {
 		return cmp.Or(loginErr, err)

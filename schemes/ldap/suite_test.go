@@ -51,7 +51,8 @@ func TestSlapd(t *testing.T) {
 		{"no such entry", host + "dc=com", "not-found"},
 		{"login", "ldap://cn=admin,dc=example,dc=org:s3cret@192.0.2.1/dc=example,dc=org?o", "version: 1\n\ndn: dc=example,dc=org\no: Example\n"},
 		{"wrong password", "ldap://cn=admin,dc=example,dc=org:wrong@192.0.2.1/dc=example,dc=org?o", "auth"},
-		{"name without a password", "ldap://cn=admin,dc=example,dc=org@192.0.2.1/dc=example,dc=org?o", "version: 1\n\ndn: dc=example,dc=org\no: Example\n"},
+		{"name without a password", "ldap://cn=admin,dc=example,dc=org@192.0.2.1/dc=example,dc=org?o", "auth"},
+		{"name with an empty password", "ldap://cn=admin,dc=example,dc=org:@192.0.2.1/dc=example,dc=org?o", "version: 1\n\ndn: dc=example,dc=org\no: Example\n"},
 	} {
 		_, body, err := schemetest.Read(t, c, test.url)
 		if err != nil {

@@ -80,11 +80,16 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 
 // promptMissing prompts for a missing user name and password. If only the
 // password is missing, it prompts for the password of the given user.
-func (creds *credentials) promptMissing(ctx context.Context, s *session, retry bool) error {
-	if creds.prompt == nil || retry {
+func (creds *credentials) promptMissing(ctx context.Context, s *session, retry bool) (err error) {
+	if retry || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
 		return nil
 	}
-	if strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
+	if sessions.LacksPassword(creds.auth) {
+		ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}
+		creds.auth, err = sessions.Complete(ctx, creds.prompt, creds.auth, ch)
+		return err
+	}
+	if creds.prompt == nil {
 		return nil
 	}
 	ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}

@@ -137,6 +137,9 @@ func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Cre
 	if auth.Password != "" {
 		return auth, nil
 	}
+	if sessions.LacksPassword(auth) {
+		return sessions.Complete(ctx, d.env.Login, auth, fetch.Challenge{Origin: s.endpoint.Origin()})
+	}
 	found, err := d.prompt(ctx, s, fetch.Challenge{User: auth.User})
 	if err != nil || found == nil || found.User != "" && found.User != auth.User {
 		return auth, err

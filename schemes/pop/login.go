@@ -43,6 +43,13 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, req *fetch.Request
 // asks for other credentials and tries once more.
 func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) error {
 	who := login{auth: req.Auth, mechanism: d.mechanism(req), typed: req.Typed()}
+	if who.needsPassword() && sessions.LacksPassword(who.auth) {
+		c := fetch.Challenge{Origin: s.target.Origin(), Realm: "pop"}
+		var err error
+		if who.auth, err = sessions.Complete(ctx, d.env.Login, who.auth, c); err != nil {
+			return err
+		}
+	}
 	if who.auth == nil || who.auth.Password == "" && who.auth.Token == "" && who.needsPassword() {
 		found, err := d.ask(ctx, s, who.auth, "pop", false)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/sessions"
 	"github.com/anyurl/fetch/internal/sshagent"
 )
 
@@ -23,6 +24,8 @@ type authenticator struct {
 	agent  *sshagent.Agent // nil if not used
 	rounds int             // number of keyboard-interactive rounds
 	err    error           // error of a key file or of a prompt
+
+	noPassword bool // the server requested a password, and there is none
 }
 
 // maxRounds is the maximum number of rounds of keyboard-interactive
@@ -115,7 +118,8 @@ func (a *authenticator) password() (string, error) {
 		}
 	}
 	if a.login.Password == "" {
-		return "", fetch.Auth.Errorf("no password")
+		a.noPassword = true
+		return "", sessions.NoPassword(a.login.User)
 	}
 	return a.login.Password.Reveal(), nil
 }

@@ -84,6 +84,8 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 			return trust.err
 		case a.err != nil:
 			return a.err
+		case a.noPassword:
+			return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("no password for %s, and the server accepts none of the keys", who.User))
 		case fetch.FaultOf(err) == fetch.Auth, isRejection(err):
 			return sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("server rejected the login of %s", who.User))
 		}

@@ -58,11 +58,15 @@ func (d *driver) exchange(ctx context.Context, req *fetch.Request, use func(*lea
 	if err != nil {
 		return err
 	}
-	err = d.exchangeAs(ctx, req, t, req.Auth, use)
-	if fetch.FaultOf(err) != fetch.Auth || req.Auth != nil || d.env.Login == nil || !req.Typed() {
+	auth, err := sessions.Complete(ctx, d.env.Login, req.Auth, fetch.Challenge{Origin: t.Origin()})
+	if err != nil {
 		return err
 	}
-	auth, loginErr := d.env.Login(ctx, fetch.Challenge{Origin: t.Origin(), Typed: true})
+	err = d.exchangeAs(ctx, req, t, auth, use)
+	if fetch.FaultOf(err) != fetch.Auth || auth != nil || d.env.Login == nil || !req.Typed() {
+		return err
+	}
+	auth, loginErr := d.env.Login(ctx, fetch.Challenge{Origin: t.Origin()})
 	if auth == nil || loginErr != nil {
 		return cmp.Or(loginErr, err)
 	}

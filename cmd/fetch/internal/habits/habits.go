@@ -202,7 +202,7 @@ func finishWget(t *translation) {
 		return slices.ContainsFunc(t.options, func(o *option) bool { return hasName(o.names, name) })
 	}
 	if n := slices.Index(t.flags, "--user"); n >= 0 && has("--password") {
-		t.flags = slices.Delete(t.flags, n, n+2) // contained in -u USER:PASSWORD
+		t.flags = slices.Delete(t.flags, n, n+2) // contained in -u USER
 	}
 	var front []string
 	switch {

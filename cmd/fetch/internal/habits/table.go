@@ -84,11 +84,11 @@ func wgetOptions() []option {
 		{names: "-i --input-file", value: true, fetch: "--input-file VALUE", mirror: "--input-file VALUE"},
 		{names: "--spider", fetch: "-I", mirror: "--dry-run"},
 		{names: "-U --user-agent", value: true, fetch: "-A VALUE", mirror: "-A VALUE"},
-		{names: "--user --http-user --ftp-user", value: true, fetch: "-u USER:PASSWORD", mirror: "-u USER:PASSWORD"},
-		{names: "--password --http-password --ftp-password", value: true, fetch: "-u USER:PASSWORD",
-			mirror: "-u USER:PASSWORD"},
+		{names: "--user --http-user --ftp-user", value: true, fetch: "-u USER", mirror: "-u USER"},
+		{names: "--password --http-password --ftp-password", value: true, fetch: "-u USER",
+			mirror: "-u USER"},
 		{names: "--ask-password"},
-		{names: "--proxy-password", value: true, fetch: "-U USER:PASSWORD", mirror: "-U USER:PASSWORD"},
+		{names: "--proxy-password", value: true, fetch: "-U USER", mirror: "-U USER"},
 		{names: "--no-proxy", fetch: "--noproxy *", mirror: "--noproxy *"},
 		{names: "--compression", value: true, fetch: "--compressed", mirror: "--compressed"},
 		{names: "--no-cookies"}, {names: "--no-cache"}, {names: "--no-hsts"}, {names: "--no-dns-cache"},
@@ -153,7 +153,7 @@ func aria2Options() []option {
 func lftpOptions() []option {
 	return []option{
 		{names: "-c", value: true, mirror: "VALUE", crawl: true, convert: lftpURL}, {names: "-e", value: true, crawl: true},
-		{names: "-u --user", value: true, mirror: "-u USER:PASSWORD"},
+		{names: "-u --user", value: true, mirror: "-u USER"},
 	}
 }
 

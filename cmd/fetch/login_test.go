@@ -1,0 +1,86 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// protected starts a server that requires the login alice:s3cret. The function
+// logins returns the logins that clients have sent.
+func protected(t *testing.T) (url string, logins func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var sent []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, ok := r.BasicAuth()
+		if ok {
+			mu.Lock()
+			sent = append(sent, user+":"+password)
+			mu.Unlock()
+		}
+		switch {
+		case user+":"+password != "alice:s3cret":
+			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/again":
+			http.Redirect(w, r, "/", http.StatusFound)
+		default:
+			w.Write([]byte("hello\n"))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return sent
+	}
+}
+
+// TestPasswordWithoutTerminal checks where the password of a URL with only a
+// user name comes from, if no terminal can be asked.
+func TestPasswordWithoutTerminal(t *testing.T) {
+	fetch := build(t, ".", "fetch")
+	url, logins := protected(t)
+	alice := strings.Replace(url, "http://", "http://alice@", 1)
+	proxy := strings.Replace(url, "http://", "http://bob@", 1)
+	for _, c := range []struct {
+		name, password string // password is the value of FETCH_PASSWORD; "-": not set
+		args           []string
+		code           int
+		stderr         string
+	}{
+		{"no password", "-", []string{alice + "/"}, 6, "no password for alice"},
+		{"hint", "-", []string{alice + "/"}, 6, "-u USER, which asks for the password or reads FETCH_PASSWORD, or --netrc"},
+		{"user of a flag", "-", []string{"-u", "alice", url + "/"}, 6, "no password for alice"},
+		{"server without a user name", "-", []string{url + "/"}, 6, "-u USER"},
+		{"user of the proxy", "-", []string{"-x", url, "-U", "bob", url + "/"}, 6, "no password for bob at the proxy"},
+		{"user in the URL of the proxy", "s3cret", []string{"-x", proxy, url + "/"}, 6, "no password for bob at the proxy"},
+		{"several URLs", "-", []string{"-Z", alice + "/1", alice + "/2"}, 6, "no password for alice"},
+		{"mirror", "-", []string{"mirror", "--ignore-robots", "--output-dir", t.TempDir(), alice + "/"}, 8, "no password for alice"},
+		{"empty password", "-", []string{strings.Replace(url, "http://", "http://alice:@", 1) + "/"}, 6, "401"},
+		{"variable", "s3cret", []string{alice + "/"}, 0, ""},
+		{"variable, digest allowed", "s3cret", []string{"--anyauth", alice + "/"}, 0, ""},
+		{"variable and redirect", "s3cret", []string{alice + "/again"}, 0, ""},
+		{"variable and several URLs", "s3cret", []string{"-Z", alice + "/1", alice + "/2"}, 0, ""},
+		{"variable and mirror", "s3cret", []string{"mirror", "--ignore-robots", "--output-dir", t.TempDir(), alice + "/"}, 0, ""},
+		{"wrong password in the variable", "wrong", []string{alice + "/"}, 6, "401"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.password != "-" {
+				t.Setenv("FETCH_PASSWORD", c.password)
+			}
+			before := len(logins())
+			e := run(t, exec.Command(fetch, append(c.args, "--no-config", "--retry", "0")...))
+			if e.code != c.code || !strings.Contains(e.stderr, c.stderr) {
+				t.Errorf("exit code %d, want %d: %s", e.code, c.code, e.stderr)
+			}
+			if sent := logins()[before:]; c.password == "-" && c.name != "empty password" && len(sent) > 0 {
+				t.Errorf("sent the logins %q", sent)
+			}
+		})
+	}
+}
