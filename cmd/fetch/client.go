@@ -123,6 +123,9 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	spec.schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
 		return c.logins.answer(ctx, challenge)
 	}
+	if s.canPrompt() && (spec.logins == nil || !spec.logins.silent) {
+		spec.schemes.SFTP.Passphrase = s.readPassphrase
+	}
 	if spec.context != "" {
 		spec.schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.context) }
 	}
@@ -181,7 +184,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 		return nil, err
 	}
 	o.Socket = f.route.socket
-	if o.TLS, err = f.tls.config(); err != nil {
+	if o.TLS, err = f.tls.config(ctx, s); err != nil {
 		return nil, err
 	}
 	c.Client = fetch.New(o, all...)

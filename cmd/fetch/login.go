@@ -161,7 +161,7 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 // ask returns a login from the terminal. Without a terminal, FETCH_PASSWORD is
 // the password of a known user.
 func (l *logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	if terminal.Is(l.stderr) && terminal.Is(l.stdin) {
+	if l.canPrompt() {
 		return l.prompt(ctx, c)
 	}
 	if p, ok := os.LookupEnv(passwordVariable); ok && c.User != "" && !c.Rejected {
@@ -201,6 +201,14 @@ func (s *streams) readPassword(ctx context.Context, user, prompt string) (fetch.
 		return "", fetch.Auth.Errorf("no password for %s: use a terminal, FETCH_PASSWORD, or --netrc instead of -u", user)
 	}
 	return s.readSecret(ctx, prompt)
+}
+
+// canPrompt reports whether the user can be asked on a terminal.
+func (s *streams) canPrompt() bool { return terminal.Is(s.stderr) && terminal.Is(s.stdin) }
+
+// readPassphrase asks for the passphrase of the private key in a file.
+func (s *streams) readPassphrase(ctx context.Context, file string) (fetch.Secret, error) {
+	return s.readSecret(ctx, "Passphrase for "+file+": ")
 }
 
 // readSecret prompts for a password and reads it from the terminal without

@@ -4,9 +4,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/anyurl/fetch/internal/peer"
 )
 
 // protected starts a server that requires the login alice:s3cret. The function
@@ -81,6 +84,45 @@ func TestPasswordWithoutTerminal(t *testing.T) {
 			if sent := logins()[before:]; c.password == "-" && c.name != "empty password" && len(sent) > 0 {
 				t.Errorf("sent the logins %q", sent)
 			}
+		})
+	}
+}
+
+// lockedKey returns a certificate and its private key, encrypted by openssl with
+// the given options and the passphrase "open sesame".
+func lockedKey(t *testing.T, args ...string) (cert, key string) {
+	t.Helper()
+	c := peer.NewCert(t, peer.CertOptions{})
+	key = filepath.Join(t.TempDir(), "key.pem")
+	args = append(args, "-in", c.KeyFile, "-out", key, "-passout", "pass:open sesame")
+	if out, err := exec.Command(peer.Need(t, "openssl", "openssl"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("openssl: %v: %s", err, out)
+	}
+	return c.File, key
+}
+
+// TestKeyPassphrase checks that the passphrase of the key for a client
+// certificate is requested on a terminal.
+func TestKeyPassphrase(t *testing.T) {
+	fetch := build(t, ".", "fetch")
+	url, _ := protected(t)
+	url = strings.Replace(url, "http://", "http://alice:s3cret@", 1) + "/"
+	for name, args := range map[string][]string{"PKCS8": {"pkcs8", "-topk8"}, "traditional": {"ec", "-aes256"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cert, key := lockedKey(t, args...)
+			e := run(t, exec.Command(fetch, "--no-config", "--cert", cert, "--key", key, url))
+			if e.code == 0 || !strings.Contains(e.stderr, key+": the key has a passphrase, and there is no terminal") {
+				t.Errorf("without a terminal: exit code %d: %s", e.code, e.stderr)
+			}
+			s := newTmuxSession(t)
+			s.start(fetch + " --no-config --cert " + cert + " --key " + key + " " + url)
+			s.waitForText("Passphrase for ")
+			s.typeLine("wrong")
+			s.waitFor(func() bool { return strings.Count(s.run("capture-pane", "-p", "-J"), "Passphrase for ") == 2 },
+				func() string { return "no second prompt" })
+			s.typeLine("open sesame")
+			s.waitForExit(0)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -37,7 +38,7 @@ func (f *tlsFlags) register(s *options.Set) {
 }
 
 // config returns the TLS configuration, or nil for the defaults of crypto/tls.
-func (f *tlsFlags) config() (*tls.Config, error) {
+func (f *tlsFlags) config(ctx context.Context, s *streams) (*tls.Config, error) {
 	if *f == (tlsFlags{}) {
 		return nil, nil
 	}
@@ -60,9 +61,9 @@ func (f *tlsFlags) config() (*tls.Config, error) {
 		if key == "" {
 			key = f.cert
 		}
-		pair, err := tls.LoadX509KeyPair(f.cert, key)
+		pair, err := s.loadKeyPair(ctx, f.cert, key)
 		if err != nil {
-			return nil, fetch.Local.With(err)
+			return nil, err
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

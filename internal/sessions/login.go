@@ -5,7 +5,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/tty"
 )
 
 // NeedLogin adds the setting [override.Login] to err if fault is [fetch.Auth].
@@ -26,7 +25,7 @@ func LacksPassword(auth *fetch.Credential) bool {
 
 // NoPassword returns the error for a login without a password.
 func NoPassword(user string) error {
-	return NeedLogin(fetch.Auth, fetch.Auth.Errorf("no password for %s", tty.Escape(user)))
+	return NeedLogin(fetch.Auth, fetch.Auth.Errorf("no password for %s", user))
 }
 
 // Complete returns auth unchanged, unless it lacks a password. It then requests

@@ -51,7 +51,7 @@ func (a *authenticator) close() {
 // keys returns the private keys of the user.
 func (a *authenticator) keys() (all []ssh.Signer, err error) {
 	if name := a.driver.options.Key; name != "" {
-		key, err := readKey(name)
+		key, err := a.readKey(name)
 		if err != nil {
 			a.err = err
 			return nil, err
@@ -64,7 +64,7 @@ func (a *authenticator) keys() (all []ssh.Signer, err error) {
 		}
 	}
 	for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
-		key, err := readKey(filepath.Join(folder(), name))
+		key, err := a.readKey(filepath.Join(folder(), name))
 		switch {
 		case err == nil:
 			all = append(all, key)
@@ -73,33 +73,6 @@ func (a *authenticator) keys() (all []ssh.Signer, err error) {
 		}
 	}
 	return all, nil
-}
-
-// maxKey is the maximum size of a key file in bytes.
-const maxKey = 1 << 20
-
-// readKey reads a private key.
-func readKey(name string) (ssh.Signer, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, fetch.Local.With(err)
-	}
-	if info.Size() > maxKey || !info.Mode().IsRegular() {
-		return nil, fetch.Local.Errorf("%s: not a file of a private key", name)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fetch.Local.With(err)
-	}
-	key, err := ssh.ParsePrivateKey(text)
-	var locked *ssh.PassphraseMissingError
-	if errors.As(err, &locked) {
-		return nil, fetch.Local.Errorf("%s: the key has a passphrase: add it to the SSH agent", name)
-	}
-	if err != nil {
-		return nil, fetch.Local.Errorf("%s: %w", name, err)
-	}
-	return key, nil
 }
 
 // password returns the password of the credential. If there is none, it

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/entries"
@@ -20,6 +23,9 @@ type driver struct {
 	idle    sessions.Pool[*session]
 
 	connected atomic.Bool // a connection was opened
+
+	unlocking sync.Mutex
+	unlocked  map[string]ssh.Signer // decrypted keys by file name
 }
 
 // A lease gives one request the exclusive use of a session.

@@ -12,4 +12,4 @@ changed key is an error with exit code 5, and no key is added to a file.
 The SSH agent, the keys in ~/.ssh (id_ed25519, id_ecdsa, id_rsa) and passwords
 authenticate the user. Flags: --key FILE uses only the private key in FILE. -u,
 --netrc and the URL supply a password; else fetch prompts for it. -k accepts any
-server (insecure). A key with a passphrase must be in the agent.`
+server (insecure). fetch asks for the passphrase of a key.`

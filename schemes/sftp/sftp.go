@@ -13,6 +13,7 @@
 package sftp
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -38,6 +39,11 @@ type Options struct {
 	// Key is the name of a file with a private key of the user. If it is "",
 	// the keys of the SSH agent and the default files in ~/.ssh are used.
 	Key string
+
+	// Passphrase returns the passphrase of the private key in a file, for example
+	// by asking the user. It is called when the server has accepted the public
+	// key. If Passphrase is nil, keys with a passphrase are not used.
+	Passphrase func(ctx context.Context, file string) (fetch.Secret, error)
 }
 
 // Schemes returns the schemes sftp and scp.
