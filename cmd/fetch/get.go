@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
@@ -96,6 +97,11 @@ func (c *getCommand) run(ctx context.Context, args []string) error {
 	}
 	if err := checkCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
 		return err
+	}
+	for _, name := range c.flags.body.output {
+		if habits.LogName(name, args) {
+			c.note("-o %s is the file for the body, as in curl; messages are written to standard error", name)
+		}
 	}
 	c.flags.input.configured = c.config.urls
 	return c.flags.download(ctx, c.streams, args, false)

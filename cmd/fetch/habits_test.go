@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -40,7 +42,7 @@ func TestHabits(t *testing.T) {
 		{"-c -P files.d U/a", "fetch -C - --create-dirs --output-dir files.d U/a"},
 		{"-P files.d U/a", "fetch --create-dirs --output-dir files.d U/a"},
 		{"-P /x/y U/a", "fetch --create-dirs --output-dir /x/y U/a"},
-		{"-i list.txt", "fetch --input-file list.txt"},
+		{"-i list.txt", "fetch -O --input-file list.txt"},
 		{"-qO- U/a", "fetch -s U/a"},
 		{"-qO - U/a", "fetch -s U/a"},
 		{"-O a.html U/a", "fetch -o a.html U/a"},
@@ -50,15 +52,25 @@ func TestHabits(t *testing.T) {
 		{"-r -R png,jpg U/", "fetch mirror --scope host --depth 5 --exclude '[.](png|jpg)$' U/"},
 		{"-r -X /a,/b U/", "fetch mirror --scope host --depth 5 --exclude '^[a-z]+://[^/]*/(a|b)/' U/"},
 		{"-e robots=off -r U/", "fetch mirror --scope host --depth 5 --ignore-robots U/"},
-		{"-U Mozilla/5.0 U/a", "fetch -A Mozilla/5.0 U/a"},
-		{"-T 5 U/a", "fetch --connect-timeout 5 U/a"},
+		{"-e robots=off U/a", "fetch -O U/a"},
+		{"-e robots=off U/", "fetch -o index.html U/"},
+		{"-e http_proxy=127.0.0.1:2 U/a", "fetch -O -x 127.0.0.1:2 U/a"},
+		{"-e tries=3 U/a", "fetch -O U/a (fetch has no equivalent of -e)"},
+		{"-A pdf U/", "fetch mirror --scope host --accept application/pdf U/"},
+		{"-A pdf,jpg U/", "fetch mirror --scope host --accept application/pdf,image/jpeg U/"},
+		{"-D x.org U/", `fetch mirror --scope host --include '^[a-z]+://([^/]*[.])?(x\.org)[:/]' U/`},
+		{"-D a.example,b.example U/", `fetch mirror --scope host --include '^[a-z]+://([^/]*[.])?(a\.example|b\.example)[:/]' U/`},
+		{"-D 0.0.1 U/", `fetch mirror --scope host --include '^[a-z]+://([^/]*[.])?(0\.0\.1)[:/]' U/`},
+		{"mirror -A pdf U/", "fetch mirror --scope host --accept application/pdf U/"},
+		{"-U Mozilla/5.0 U/a", "fetch -O -A Mozilla/5.0 U/a"},
+		{"-T 5 U/a", "fetch -O --connect-timeout 5 U/a"},
 		{"-r -Q 5m U/", "fetch mirror --scope host --depth 5 --max-bytes 5m U/"},
 		{"-E U/a", "fetch mirror --scope host U/a"},
 		{"-K U/a", "fetch mirror --scope host U/a"},
-		{"-b U/a", "fetch U/a (fetch has no equivalent of -b)"},
+		{"-b U/a", "fetch -O U/a (fetch has no equivalent of -b)"},
 
 		// Options that curl does not have
-		{"-t 3 U/a", "fetch --tries 3 U/a"},
+		{"-t 3 U/a", "fetch -O --tries 3 U/a"},
 		{"-p -k -t 3 U/a", "fetch mirror --page --browse copy --tries 3 U/a"},
 		{"--mirror U/", "fetch mirror --scope host U/"},
 		{"--recursive --no-parent --level=inf U/", "fetch mirror --depth inf U/"},
@@ -70,9 +82,9 @@ func TestHabits(t *testing.T) {
 		{"--timeout=5 -sSL U/a", "fetch --connect-timeout 5 -s -S -L U/a"},
 		{"--output-document=x U/a", "fetch -o x U/a"},
 		{"--content-disposition U/a", "fetch -O -J U/a"},
-		{"--user=me --password=secret U/a", "fetch -u USER U/a"},
+		{"--user=me --password=secret U/a", "fetch -O -u USER U/a"},
 		{"--accept=pdf U/", "fetch mirror --scope host --accept application/pdf U/"},
-		{"--https-only --no-proxy U/", "fetch --proto =https --noproxy '*' U/"},
+		{"--https-only --no-proxy U/", "fetch -o index.html --proto =https --noproxy '*' U/"},
 		{"mirror -r -np U/", "fetch mirror --depth 5 U/"},
 		{"mirror --level 3 -v U/", "fetch mirror --scope host --depth 3 U/"},
 		{"ls --timeout 3 U/", "fetch ls --connect-timeout 3 U/"},
@@ -138,7 +150,7 @@ func TestNoHabits(t *testing.T) {
 		"-P - U/", "-P 127.0.0.1 U/", "-P eth.example U/", "-A Mozilla U/", "-O U/ U/", "-O example.org/x U/",
 		"-U me:x U/", "-H Accept:x U/", "-e http://x/ U/", "-E cert.pem U/", "-K - U/", "-w 2 U/", "-x h:4 U/",
 		"--tries 3 U/", "--wait 2 U/", "--no-check-certificate U/", "--directory-prefix=x U/", "--quiet U/",
-		"-o 2 U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "mirror --tries 2 --quota 1M U/",
+		"-o 2 U/", "-o log U/", "-D headers.txt U/", "-D h U/", "-D - U/", "-A curl/8.0 U/", "-A pdf/1.0 U/", "-e http://x/?a=b U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "mirror --tries 2 --quota 1M U/",
 	} {
 		args := strings.Fields(strings.ReplaceAll(args, "U/", "http://127.0.0.1:1/"))
 		tree := newCommandTree(&streams{})
@@ -150,5 +162,57 @@ func TestNoHabits(t *testing.T) {
 		if err := tree.habit(cmd); err != nil {
 			t.Errorf("fetch %s: %v", strings.Join(args, " "), err)
 		}
+	}
+}
+
+// TestLogName checks the note for wget's "-o LOG URL", which writes the body to
+// LOG.
+func TestLogName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a", []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]bool{
+		"-o log a": true, "-o wget.log a": true, "-o out a": false, "-o x.log changelog": false,
+		"-s -o log a": false, "-o - a": false, "-o catalog a": false,
+	} {
+		var stderr bytes.Buffer
+		run(append([]string{"--no-config"}, strings.Fields(args)...), strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		if got := strings.Contains(stderr.String(), "is the file for the body"); got != want {
+			t.Errorf("fetch %s: %s", args, &stderr)
+		}
+	}
+}
+
+// TestDocumentedHabits checks that the table of wget's options in doc has the
+// command lines that the hints suggest.
+func TestDocumentedHabits(t *testing.T) {
+	page, err := os.ReadFile("../../doc/from-curl-and-wget.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	words := strings.NewReplacer("URL/FILE", "http://127.0.0.1:1/FILE", "URL", "http://127.0.0.1:1/a", "NAME:WORD", "USER:PASSWORD",
+		"--browse DIR", "--browse copy", "AGENT", "Agent/1", "'", "")
+	if err := errors.Join(os.Mkdir("DIR", 0o777), os.WriteFile("FILE", nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	rows, found := regexp.MustCompile("(?m)^\\| `wget ([^`]+)` \\| `(fetch [^`]+)`").FindAllStringSubmatch(string(page), -1), 0
+	for _, row := range rows {
+		var stderr bytes.Buffer
+		args := strings.Fields(words.Replace(row[1]))
+		if len(args) == 1 || row[1] == "-p URL" {
+			continue // these words have curl's meaning
+		}
+		run(append([]string{"--no-config"}, args...), strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		_, hint, _ := strings.Cut(strings.TrimSpace(stderr.String()), "; use: ")
+		hint = strings.NewReplacer("'", "", "--no-config ", "").Replace(hint)
+		if want := words.Replace(row[2]); hint != want {
+			t.Errorf("wget %s: the hint is %q, and the page has %q", row[1], hint, want)
+		}
+		found++
+	}
+	if found < 15 {
+		t.Errorf("%d rows", found)
 	}
 }

@@ -84,6 +84,7 @@ type translation struct {
 	Hint
 	command string
 	options []*option
+	curl    bool     // the command line has short options of curl
 	flags   []string // flags of fetch
 	args    []string // arguments
 }
@@ -131,6 +132,7 @@ func (p *program) translate(command string, words []word) *Hint {
 // keep copies a typed flag of fetch to the translation. A value that may be
 // secret is masked.
 func (t *translation) keep(w word) {
+	t.curl = t.curl || !strings.HasPrefix(w.spelled, "--")
 	switch {
 	case w.flag.NoOptDefVal != "":
 		t.flags = append(t.flags, w.spelled)
@@ -167,6 +169,9 @@ func (t *translation) replace(w word) {
 	}
 	if flags == "VALUE" {
 		words = strings.Fields(value)
+	}
+	if t.command == "fetch" && slices.Equal(words, []string{"--ignore-robots"}) {
+		return // fetch obeys robots.txt only with --robots
 	}
 	t.add(words...)
 }
@@ -226,9 +231,10 @@ func finishWget(t *translation) {
 	t.flags = append(front, t.flags...)
 }
 
-// finishOutput removes redundant flags: "-o -", which is the default of fetch,
-// and -O if -o or --output-dir is set.
+// finishOutput adds -O, because wget writes files, and removes redundant flags:
+// "-o -", which is the default of fetch, and -O if -o or --output-dir is set.
 func (t *translation) finishOutput() {
+	t.addOutput()
 	n := slices.Index(t.flags, "-o")
 	if n >= 0 {
 		t.flags = slices.DeleteFunc(t.flags, func(flag string) bool { return flag == "-O" })
@@ -240,6 +246,19 @@ func (t *translation) finishOutput() {
 	if slices.Contains(t.flags, "--output-dir") {
 		t.flags = slices.DeleteFunc(t.flags, func(flag string) bool { return flag == "-O" })
 	}
+}
+
+// addOutput adds the flag for the name of wget's file, unless the command line
+// has short options of curl or asks for headers only.
+func (t *translation) addOutput() {
+	if t.command != "fetch" || t.curl || slices.Contains(t.flags, "-I") || slices.Contains(t.flags, "-O") {
+		return
+	}
+	name := []string{"-O"}
+	if len(t.args) == 1 && strings.HasSuffix(t.args[0], "/") {
+		name = []string{"-o", "index.html"} // -O requires a name in the URL
+	}
+	t.flags = slices.Concat(name, t.flags)
 }
 
 func hasName(names, name string) bool { return slices.Contains(strings.Fields(names), name) }

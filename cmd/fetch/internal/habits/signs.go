@@ -4,8 +4,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/anyurl/fetch/uri"
 )
 
 // A sign detects that the user meant another program, because the value of a
@@ -27,9 +31,10 @@ func signs() []sign {
 		{"wget", "config", func(v string, words []word) bool { return v != "-" && isOptionOrURL(v, words) }},
 		{"wget", "cookie", func(v string, _ []word) bool { return strings.Contains(v, "://") && !isPair(v) }},
 		{"wget", "header", func(v string, _ []word) bool { return isURL(v) }},
-		{"wget", "referer", func(v string, _ []word) bool { return wgetrc(v) != "" }},
+		{"wget", "referer", func(v string, _ []word) bool { return isSetting(v) }},
 		{"wget", "proxy-user", func(v string, _ []word) bool { return strings.ContainsAny(v, "/ ") && !strings.Contains(v, ":") }},
-		{"wget", "user-agent", func(v string, _ []word) bool { return strings.HasPrefix(v, "*.") }},
+		{"wget", "user-agent", func(v string, _ []word) bool { return strings.HasPrefix(v, "*.") || mediaTypes(v) != "" }},
+		{"wget", "dump-header", isDomains},
 		{"wget", "ftp-port", func(v string, _ []word) bool { return !isLocalAddress(v) }},
 		{"wget", "telnet-option", func(v string, _ []word) bool { return isNumber(v) }},
 		{"wget", "quote", func(v string, _ []word) bool { return v != "" && v[0] >= '0' && v[0] <= '9' }},
@@ -109,6 +114,42 @@ func isDocument(_ string, words []word) bool {
 		}
 	}
 	return len(args) > 1 && !strings.ContainsAny(args[0], "/:") && isURL(args[1])
+}
+
+// isSetting reports whether text is a line of wget's configuration file, such
+// as "robots=off", and no URL.
+func isSetting(text string) bool {
+	name, _, ok := strings.Cut(text, "=")
+	return ok && name != "" && consistsOf(strings.TrimSpace(strings.ToLower(name)), "abcdefghijklmnopqrstuvwxyz_")
+}
+
+// isDomains reports whether text is a list of domains and not the name of a
+// file, such as headers.txt. A single name is a domain if it contains the host
+// of an argument, or ends like many domains and few files.
+func isDomains(text string, words []word) bool {
+	if text == "" || strings.ContainsAny(text, "/ ") || isFile(text) {
+		return false
+	}
+	if strings.Contains(text, ",") {
+		return strings.Contains(text, ".")
+	}
+	switch path.Ext(text) {
+	case ".com", ".edu", ".gov", ".net", ".org":
+		return true
+	}
+	return strings.Contains(text, ".") && hasArgument(words, func(arg string) bool {
+		u, err := uri.Parse(arg)
+		return err == nil && strings.HasSuffix("."+strings.ToLower(u.Host()), "."+strings.ToLower(text))
+	})
+}
+
+// LogName reports whether a value of curl's -o looks like a value of wget's -o,
+// the file for messages. It returns false if an argument is the URL of a log.
+func LogName(file string, args []string) bool {
+	if base := path.Base(file); base != "log" && base != "wget-log" && !strings.HasSuffix(base, ".log") {
+		return false
+	}
+	return !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(path.Base(arg), "log") })
 }
 
 func hasArgument(words []word, is func(string) bool) bool {

@@ -24,11 +24,15 @@ func wgetDepth(level string) string {
 // wgetrc converts a command of wget's configuration file, such as "robots=off",
 // to flags of fetch.
 func wgetrc(command string) string {
-	switch strings.ReplaceAll(strings.ToLower(command), " ", "") {
-	case "robots=off":
+	name, value, _ := strings.Cut(strings.ReplaceAll(command, " ", ""), "=")
+	name, off := strings.ToLower(name), value == "off" || value == "no" || value == "0"
+	switch {
+	case name == "robots" && off:
 		return "--ignore-robots"
-	case "use_proxy=no", "use_proxy=off":
+	case name == "use_proxy" && off:
 		return "--noproxy *"
+	case name == "http_proxy" || name == "https_proxy" || name == "ftp_proxy":
+		return "-x " + value
 	}
 	return ""
 }
