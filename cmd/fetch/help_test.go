@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
@@ -71,6 +73,52 @@ func TestHelpWidth(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestExitCodes checks that the help and the manual page of each command contain
+// every word about its exit codes, and that the pages of the documentation have
+// a row for each code.
+func TestExitCodes(t *testing.T) {
+	tree := newCommandTree(&streams{})
+	tree.registerAll()
+	pages := &manual.Pages{Set: tree.set}
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		for _, name := range []string{manual.ExitStatus, manual.Environment, manual.Files} {
+			page := plainText(pages.Page(c))
+			help := page
+			if name == manual.ExitStatus {
+				help = plainText(manual.Usage(c, tree.set(c), true))
+			}
+			for line := range strings.Lines(c.Annotations[name]) {
+				if line = plainText(line); !strings.Contains(help, line) || !strings.Contains(page, line) {
+					t.Errorf("%s: the help or the manual page lacks %q", c.CommandPath(), line)
+				}
+			}
+		}
+		for _, c := range c.Commands() {
+			visit(c)
+		}
+	}
+	visit(tree.main)
+	for page, codes := range map[string]string{"mirroring.md": mirrorExitStatus, "scripting.md": exitStatus} {
+		text, err := os.ReadFile("../../doc/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^([0-9]+)`).FindAllString(codes, -1) {
+			if !regexp.MustCompile(`(?m)^\| (?:[0-9]+, )*` + m + `\b`).Match(text) {
+				t.Errorf("doc/%s has no row for code %s", page, m)
+			}
+		}
+	}
+}
+
+// plainText returns the words and numbers of text without its format.
+func plainText(text string) string {
+	text = strings.NewReplacer(`\fB`, "", `\fR`, "", `\-`, "-", `\&`, "", ".TP\n", "").Replace(text)
+	words := regexp.MustCompile(`[A-Za-z0-9]+`).FindAllString(text, -1)
+	return strings.ToLower(strings.Join(words, " "))
 }
 
 // TestHelpTopics checks that "fetch help" prints each page of the documentation,

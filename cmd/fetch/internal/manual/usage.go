@@ -12,7 +12,8 @@ import (
 )
 
 // Keys of the cobra annotations that the help and the manual page print. An
-// annotation has one line for each term: the term, a TAB and the description.
+// annotation has one line for each term: the term, a TAB and the description. A
+// line without a TAB continues the description of the line before.
 const (
 	ExitStatus  = "exit-status"
 	Environment = "environment"
@@ -182,8 +183,12 @@ type term struct{ name, text string }
 // annotation returns the terms in the annotation of cmd with the given key.
 func annotation(cmd *cobra.Command, key string) (all []term) {
 	for line := range strings.Lines(cmd.Annotations[key]) {
-		if name, text, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+		name, text, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		switch {
+		case ok:
 			all = append(all, term{name, text})
+		case len(all) > 0:
+			all[len(all)-1].text += " " + name
 		}
 	}
 	return all
