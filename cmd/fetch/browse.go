@@ -28,8 +28,9 @@ import (
 // A browseCommand implements a line-mode browser for all schemes.
 type browseCommand struct {
 	*streams
-	flags objectFlags
-	saved *progress.Downloads // progress of the file that is being saved, or nil
+	flags  objectFlags
+	unused unusedFlags
+	saved  *progress.Downloads // progress of the file that is being saved, or nil
 }
 
 func (r *commandTree) browse() *cobra.Command {
@@ -57,9 +58,14 @@ opens any URL that you type. Commands can also come from a file or a pipe.`,
 	}, &browseCommand{streams: r.streams})
 }
 
-func (c *browseCommand) register(s *options.Set) { c.flags.register(s) }
+func (c *browseCommand) register(s *options.Set) {
+	c.flags.register(s)
+	c.unused.hide(s, browseNames)
+}
 
-func (c *browseCommand) validate() error { return c.flags.body.reject("fetch browse") }
+func (c *browseCommand) validate() error {
+	return c.unused.reject("fetch browse", ", which writes to standard output; its command s saves a file")
+}
 
 func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 	url, file := "", ""

@@ -11,7 +11,8 @@ import (
 // bodies.
 type infoCommand struct {
 	*streams
-	flags objectFlags
+	flags  objectFlags
+	unused unusedFlags
 }
 
 func (r *commandTree) info() *cobra.Command {
@@ -20,18 +21,21 @@ func (r *commandTree) info() *cobra.Command {
 		Short: "Describe an object without its body, as JSON",
 		Long: `info prints a JSON record for each URL: type, size, time, validator, redirects,
 server, TLS and header fields. With -I, info prints the response header in the
-format of the protocol.`,
+format of the protocol, and accepts the flags for output, such as -o.`,
 		Example: examples("fetch info https://example.org/"),
 	}, &infoCommand{streams: r.streams})
 }
 
-func (c *infoCommand) register(s *options.Set) { c.flags.register(s) }
+func (c *infoCommand) register(s *options.Set) {
+	c.flags.register(s)
+	c.unused.hide(s, infoNames)
+}
 
 func (c *infoCommand) validate() error {
 	if c.flags.request.head {
 		return nil
 	}
-	return c.flags.body.reject("fetch info")
+	return c.unused.reject("fetch info", ", which prints JSON; with -I it prints the header and permits -o and other flags")
 }
 
 func (c *infoCommand) run(ctx context.Context, args []string) error {

@@ -15,6 +15,7 @@ type lsCommand struct {
 	*streams
 	flags            objectFlags
 	format           listingFlags
+	unused           unusedFlags
 	native, captures bool
 	store            string
 }
@@ -42,17 +43,18 @@ status, size, digest and media type.`,
 func (c *lsCommand) register(s *options.Set) {
 	p := s.Own("Flags")
 	c.format.register(p, "entry")
-	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server")
+	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	p.StringVar(&c.store, "store", "", "list the captures of the WARC files in the store at `URL`")
 	c.flags.register(s)
+	c.unused.hide(s, listingNames)
 }
 
 func (c *lsCommand) validate() error {
 	if c.native {
 		return nil
 	}
-	return c.flags.body.reject("fetch ls")
+	return c.unused.reject("fetch ls", nativeAdvice)
 }
 
 func (c *lsCommand) run(ctx context.Context, args []string) error {

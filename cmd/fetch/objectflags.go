@@ -94,7 +94,6 @@ func (f *objectFlags) state(req *fetch.Request, resp *fetch.Response) save.State
 // bodyFlags are the flags that select the output of bodies, such as -o, -C and
 // --meta.
 type bodyFlags struct {
-	set              *pflag.FlagSet
 	output           []string
 	remoteName       bool
 	remoteHeaderName bool
@@ -108,9 +107,7 @@ type bodyFlags struct {
 }
 
 func (f *bodyFlags) register(s *options.Set) {
-	p := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.set = p
-	p.SortFlags = false
+	p := s.Section("Output")
 	p.StringArrayVarP(&f.output, "output", "o", nil, "write to `FILE` instead of standard output (repeat for more URLs)")
 	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write to a file named after the last part of the URL path")
 	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
@@ -123,23 +120,11 @@ func (f *bodyFlags) register(s *options.Set) {
 	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
 	p.StringVar(&f.warcFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
 	p.StringVar(&f.meta, "meta", "", "append a JSON record of each transfer to `FILE`")
-	s.Section("Output").AddFlagSet(p)
 }
 
 // registerOutputDir registers --output-dir.
 func registerOutputDir(p *pflag.FlagSet, dir *string, usage string) {
 	p.StringVar(dir, "output-dir", "", usage)
-}
-
-// reject returns an error if an output flag such as -o is set, because the
-// command writes to standard output.
-func (f *bodyFlags) reject(command string) (err error) {
-	f.set.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && err == nil {
-			err = fetch.Usage.Errorf("--%s has no effect on %s, which writes to standard output", flag.Name, command)
-		}
-	})
-	return err
 }
 
 // toStdout reports whether the body of a URL is written to standard output. The

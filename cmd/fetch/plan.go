@@ -33,6 +33,7 @@ func (r *commandTree) plan() *cobra.Command {
 func (c *planCommand) register(s *options.Set) {
 	s.Own("Flags").BoolVar(&c.json, "json", false, "print each step as a line of JSON")
 	c.flags.register(s)
+	new(unusedFlags).hide(s, planNames)
 }
 
 func (c *planCommand) run(ctx context.Context, args []string) error {

@@ -19,6 +19,7 @@ type searchCommand struct {
 	max     int
 	like    []string
 	match   string
+	unused  unusedFlags
 	format  listingFlags
 	native  bool
 	urlOnly bool
@@ -46,16 +47,17 @@ func (c *searchCommand) register(s *options.Set) {
 	p.IntVar(&c.max, "max", 0, "print at most `N` results")
 	p.StringVar(&c.match, "match", "part", "match names by `MODE` (archie: exact, part, case or regexp)")
 	c.format.register(p, "result")
-	p.BoolVar(&c.native, "native", false, "print the response in the format of the server")
+	p.BoolVar(&c.native, "native", false, "print the response in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search and do not retrieve it")
 	c.flags.register(s)
+	c.unused.hide(s, listingNames)
 }
 
 func (c *searchCommand) validate() error {
 	if c.native {
 		return nil
 	}
-	return c.flags.body.reject("fetch search")
+	return c.unused.reject("fetch search", nativeAdvice)
 }
 
 // matchModes maps the values of --match to those of prospero.Options.Match.
