@@ -121,13 +121,9 @@ func parseDelay(text string) (time.Duration, error) {
 	if text == "default" {
 		return 0, nil
 	}
-	duration := text
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		duration += "s"
-	}
-	d, err := time.ParseDuration(duration)
+	d, ok := options.ParseSeconds(text)
 	switch {
-	case err != nil || d < 0 || d > maxDelay:
+	case !ok || d > maxDelay:
 		return 0, fetch.Usage.Errorf("not a delay such as 0.5, 500ms, 2m or default: %q", text)
 	case d == 0:
 		return -1, nil

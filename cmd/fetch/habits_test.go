@@ -145,7 +145,7 @@ func checkParsed(t *testing.T, args []string) {
 func TestNoHabits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{
-		"-r 0-99 U/", "-r 5 U/", "-r -5 U/", "-r 0-1,4-5 U/", "-m 2.5 U/", "-c cookies.txt U/", "-c - U/", "-b a=http://x/ U/",
+		"-r 0-99 U/", "-r 5 U/", "-r -5 U/", "-r 0-1,4-5 U/", "-m 2.5 U/", "-m 5s U/", "-m 2m U/", "-c cookies.txt U/", "-c - U/", "-b a=http://x/ U/",
 		"-b cookies U/", "-nv U/", "-np U/", "-k U/", "-p U/", "-S U/", "-N U/", "-i U/", "-l U/", "-l ftp://127.0.0.1:1/1",
 		"-P - U/", "-P 127.0.0.1 U/", "-P eth.example U/", "-A Mozilla U/", "-O U/ U/", "-O example.org/x U/",
 		"-U me:x U/", "-H Accept:x U/", "-e http://x/ U/", "-E cert.pem U/", "-K - U/", "-w 2 U/", "-x h:4 U/",

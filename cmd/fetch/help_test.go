@@ -166,3 +166,41 @@ func TestHelpTopics(t *testing.T) {
 		}
 	}
 }
+
+// TestTimes checks that every flag for a time accepts seconds with and without a
+// unit, and rejects other values.
+func TestTimes(t *testing.T) {
+	tree := newCommandTree(&streams{})
+	tree.registerAll()
+	found := 0
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			_, usage := pflag.UnquoteUsage(f)
+			if kind := f.Value.Type(); kind != "seconds" && kind != "interval" {
+				if strings.Contains(usage, "SECONDS") || kind == "duration" {
+					t.Errorf("%s --%s has the type %s", c.CommandPath(), f.Name, kind)
+				}
+				return
+			}
+			found++
+			for _, text := range []string{"5", "5s", "5.0", "0h0m5s"} {
+				if err := f.Value.Set(text); err != nil || strings.TrimSuffix(f.Value.String(), "s") != "5" {
+					t.Errorf("%s --%s %s: %v, %v", c.CommandPath(), f.Name, text, f.Value, err)
+				}
+			}
+			for _, text := range []string{"", "-1", "-1s", "5x", "NaN", "Inf", "1e300", "s", "300000000000h"} {
+				if err := f.Value.Set(text); err == nil {
+					t.Errorf("%s --%s accepts %q", c.CommandPath(), f.Name, text)
+				}
+			}
+		})
+		for _, c := range c.Commands() {
+			visit(c)
+		}
+	}
+	visit(tree.main)
+	if found < 20 {
+		t.Errorf("%d flags", found)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -25,7 +26,7 @@ type sign struct {
 func signs() []sign {
 	return []sign{
 		{"wget", "range", func(v string, _ []word) bool { return !consistsOf(v, "0123456789-, ") }},
-		{"wget", "max-time", func(v string, _ []word) bool { return !isNumber(v) }},
+		{"wget", "max-time", func(v string, _ []word) bool { _, ok := options.ParseSeconds(v); return !ok }},
 		{"wget", "cookie-jar", isOptionOrURL},
 		{"wget", "cert", isOptionOrURL},
 		{"wget", "config", func(v string, words []word) bool { return v != "-" && isOptionOrURL(v, words) }},

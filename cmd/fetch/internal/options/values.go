@@ -8,21 +8,35 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// Seconds is the value of a flag for a duration in seconds, such as 2.5.
+// Seconds is the value of a flag for a duration in seconds, such as 2.5, or with
+// a unit, such as 500ms or 5m.
 type Seconds time.Duration
 
 func (s *Seconds) String() string {
 	return strconv.FormatFloat(time.Duration(*s).Seconds(), 'g', -1, 64)
 }
 
-// Set parses a number of seconds.
+// Set parses a number of seconds, or a duration with a unit.
 func (s *Seconds) Set(text string) error {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n < 0 || n > 1e9 {
-		return fetch.Usage.Errorf("not a number of seconds: %q", text)
+	d, ok := ParseSeconds(text)
+	if !ok {
+		return fetch.Usage.Errorf("not a number of seconds, or a time such as 30s or 5m: %q", text)
 	}
-	*s = Seconds(n * float64(time.Second))
+	*s = Seconds(d)
 	return nil
+}
+
+// ParseSeconds parses a number of seconds, such as 2.5, or a duration with a
+// unit, such as 500ms. It rejects negative durations and those of more than
+// 10^9 seconds.
+func ParseSeconds(text string) (time.Duration, bool) {
+	const limit = 1e9
+	n, err := strconv.ParseFloat(text, 64)
+	if err == nil {
+		return time.Duration(n * float64(time.Second)), n >= 0 && n <= limit
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0 && d <= limit*time.Second
 }
 
 // Type returns the type name that pflag shows in help texts.
@@ -41,11 +55,8 @@ func (i *Interval) String() string {
 
 // Set parses an interval of at least one second.
 func (i *Interval) Set(text string) error {
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		text += "s"
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second {
+	d, ok := ParseSeconds(text)
+	if !ok || d < time.Second {
 		return fetch.Usage.Errorf("not an interval of at least one second, such as 30s: %q", text)
 	}
 	*i = Interval(d)
