@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -67,8 +66,11 @@ func (c *crawl) storedRobots(ctx context.Context, u uri.URI) (*robotsResult, *fr
 	}
 	keys := []frontier.Key{c.identity.KeyOf(archive.Canonical(u))}
 	metas, err := c.queue.Metas(ctx, keys)
-	var m meta
-	if err != nil || len(metas) == 0 || json.Unmarshal(metas[keys[0]], &m) != nil || m.Robots == nil {
+	if err != nil {
+		return nil, nil
+	}
+	m := metaOf(frontier.Item{Meta: metas[keys[0]]})
+	if m.Robots == nil {
 		return nil, nil
 	}
 	captures, err := c.queue.NewestCaptures(ctx, keys)
