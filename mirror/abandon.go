@@ -90,7 +90,7 @@ func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store,
 	if json.Unmarshal(stats.Note, &note) == nil && note.Settings != nil && note.Settings.Store != "" {
 		switch url {
 		case "":
-			return nil, fetch.Usage.Errorf("only the database names the store %q: name it in the command too (--frontier and --store)",
+			return nil, fetch.Usage.Errorf("only the database names the store %q: name the database and the store in the command",
 				note.Settings.Store)
 		case note.Settings.Store:
 		default:
