@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/archive"
@@ -99,6 +100,15 @@ func (c *crawl) entry(v *visit) archive.Entry {
 	return e
 }
 
+// storableTime returns t in UTC, or the zero Time if crawl.jsonl cannot contain
+// the year. A server can send such a time, and a local file can have one.
+func storableTime(t time.Time) time.Time {
+	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}
+
 // capture returns the metadata of the object that v retrieved. It returns nil
 // if v retrieved no object, or if the archive already contains the same
 // metadata. It also returns nil for a redirect that leaves an older file in the
@@ -111,7 +121,7 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	k := &frontier.Capture{
 		Key: v.item.Key, URL: v.item.URL, Run: c.runNumber, Time: v.started, Kind: v.resp.Kind.String(),
 		Media: v.resp.Media, Code: v.resp.Code, Size: v.size, Digest: v.digest,
-		Validator: v.condition(), Modified: v.resp.Time.UTC(),
+		Validator: v.condition(), Modified: storableTime(v.resp.Time),
 	}
 	if k.Validator == "" && v.mark != "" {
 		k.Validator = v.mark

@@ -2,9 +2,24 @@ package mirror
 
 import (
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/internal/frontier"
 )
+
+// TestStorableTime checks that a time is stored unless its year has more than
+// four digits.
+func TestStorableTime(t *testing.T) {
+	for _, c := range []struct {
+		year int
+		ok   bool
+	}{{0, false}, {1, true}, {2026, true}, {9999, true}, {10000, false}, {38561, false}, {-5, false}} {
+		in := time.Date(c.year, 7, 13, 1, 2, 3, 0, time.UTC)
+		if got := storableTime(in); got.Equal(in) != c.ok || !c.ok && !got.IsZero() {
+			t.Errorf("year %d: got %v", c.year, got)
+		}
+	}
+}
 
 // TestBatchLength checks which of the collected visits the next batch contains.
 func TestBatchLength(t *testing.T) {

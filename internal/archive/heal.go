@@ -47,10 +47,7 @@ func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err e
 	h := &healer{ctx: ctx, o: o, damaged: map[string]string{}}
 	listsFiles := false // reports whether the database lists files of the tree, which may be missing completely
 	err = withLock(ctx, dir, func(a *Archive) (err error) {
-		if err = a.frontier.Check(ctx); err == nil {
-			h.seal, err = a.frontier.ReadSeal(ctx)
-		}
-		if err == nil {
+		if h.seal, err = a.frontier.ReadSeal(ctx); err == nil { // Open checks the database
 			listsFiles, err = a.listsFiles(ctx)
 		}
 		return err

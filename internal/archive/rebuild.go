@@ -285,7 +285,7 @@ func (f *folder) hasContent() (bool, error) {
 func (f *folder) checkDatabase() error {
 	info, err := f.root.Lstat(database)
 	switch {
-	case err == nil && info.Size() > 0:
+	case err == nil && info.Size() > 0 && !f.isUnfinished():
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -295,4 +295,27 @@ func (f *folder) checkDatabase() error {
 		err = fetch.Local.Errorf("%s: %w", f.dir, ErrNoDatabase)
 	}
 	return err
+}
+
+// isUnfinished reports whether a process was killed while it created the
+// database. The database then has at most one page, which contains no rows, and
+// a rollback journal.
+func (f *folder) isUnfinished() bool {
+	const page = 4096
+	info, err := f.root.Lstat(database)
+	journal, journalErr := f.root.Lstat(database + "-journal")
+	return (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() <= page) &&
+		journalErr == nil && journal.Mode().IsRegular() && journal.Size() > 0
+}
+
+// removeUnfinished removes a database that isUnfinished describes. The process
+// must hold the lock.
+func (f *folder) removeUnfinished() error {
+	if !f.isUnfinished() {
+		return nil
+	}
+	if err := f.root.Remove(database); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return f.root.Remove(database + "-journal")
 }

@@ -37,13 +37,30 @@ func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, e
 	return a, truncations, nil
 }
 
+// restoreFiles checks the database of a local archive before the first change.
+// It then restores the names of WARC files and settles the losses of short files.
+func (a *Archive) restoreFiles(ctx context.Context) error {
+	if err := a.frontier.Check(ctx); err != nil {
+		return err
+	}
+	if err := a.restoreNames(ctx); err != nil {
+		return err
+	}
+	lost, failed := a.shortFiles(ctx)
+	return a.settleLosses(ctx, lost, failed)
+}
+
 func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err error) {
 	if _, err := a.folder.root.Stat(tree.Dir); err == nil && !a.options.Tree {
 		return nil, fetch.Usage.Errorf(
 			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
 	}
 	if a.options.Shared == nil {
-		if err := a.folder.checkLocal(); err != nil {
+		err := a.folder.checkLocal()
+		if err == nil {
+			err = a.folder.removeUnfinished()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -52,9 +69,8 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	}
 	if a.options.Shared != nil {
 		err = a.settleSpool(ctx)
-	} else if err = a.restoreNames(ctx); err == nil {
-		lost, failed := a.shortFiles(ctx)
-		err = a.settleLosses(ctx, lost, failed)
+	} else {
+		err = a.restoreFiles(ctx)
 	}
 	if err != nil {
 		return nil, err

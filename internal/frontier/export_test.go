@@ -2,7 +2,10 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // OpenClock is like Open, with a clock.
@@ -19,4 +22,19 @@ func LimitPages(ctx context.Context, f Frontier, pages int) error {
 	defer func() { e.writer <- s }()
 	var now int
 	return s.Scan(fmt.Sprintf("pragma max_page_count = %d", pages), nil, &now)
+}
+
+// SealRows stores a digest of the rows of the database at path, without an
+// upgrade of the database.
+func SealRows(path string) error {
+	conn, err := sqlite.Open(dataSource(path))
+	if err != nil {
+		return err
+	}
+	s := &session{conn}
+	rows, err := s.digestRows()
+	if err == nil {
+		err = s.Exec("update seal set rows=?", rows)
+	}
+	return errors.Join(err, s.Close())
 }

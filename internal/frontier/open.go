@@ -54,6 +54,9 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (Frontie
 		return nil, err
 	}
 	err := checkFiles(path)
+	if err == nil {
+		err = checkUnopened(path)
+	}
 	var e *engine
 	if err == nil {
 		e, err = newEngine(path, now, false)
@@ -93,6 +96,9 @@ func newEngine(path string, now func() time.Time, immutable bool) (_ *engine, er
 		return nil, err
 	}
 	e.writer <- w
+	if err = w.checkPages("quick_check"); err != nil {
+		return nil, err
+	}
 	if err = migrate(w, immutable); err != nil {
 		return nil, err
 	}
@@ -181,10 +187,13 @@ func migrate(s *session, immutable bool) error {
 		if err != nil || version == schemaVersion {
 			return err
 		}
-		if version == 0 {
+		switch {
+		case version == 0:
 			err = s.Script(schema + fmt.Sprintf("pragma application_id = %d;", applicationID))
-		} else {
+		case version < readVersion:
 			err = upgrade(s, version)
+		default:
+			err = upgradeSealed(s, version)
 		}
 		if err != nil {
 			return err
@@ -220,6 +229,23 @@ func upgrade(s *session, version int) error {
 	return s.Script(all["unlogged"] + "; update seal set rows=null;")
 }
 
+// upgradeSealed is like upgrade, but verifies the digest of the rows and replaces
+// it, so that it still shows later damage.
+func upgradeSealed(s *session, version int) error {
+	sealed, err := s.checkRows()
+	if err == nil {
+		err = upgrade(s, version)
+	}
+	if err != nil || !sealed {
+		return err
+	}
+	rows, err := s.digestRows()
+	if err != nil {
+		return err
+	}
+	return s.Exec("update seal set rows=?", rows)
+}
+
 // inspect returns the schema version, or 0 if the database is empty. It returns
 // an error if the database contains other tables or a frontier of an unknown
 // version.
@@ -241,14 +267,4 @@ func inspect(s *session) (version int, err error) {
 		return 0, fmt.Errorf("%w: it has schema version %d", ErrDamaged, version)
 	}
 	return version, checkSchema(s, version)
-}
-
-// CheckFile returns an error that wraps [ErrDamaged] if the database at path is
-// damaged, as [Frontier.Check] does. It reads the complete file.
-func CheckFile(ctx context.Context, path string) error {
-	f, err := openSQLite(ctx, path, time.Now)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Check(ctx), f.Close())
 }

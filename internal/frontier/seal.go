@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -100,25 +99,4 @@ func (e *engine) ReadSeal(ctx context.Context) (seal Seal, err error) {
 		return err
 	})
 	return seal, err
-}
-
-func (e *engine) Check(ctx context.Context) error {
-	return e.read(ctx, func(s *session) error {
-		var problem string
-		if err := s.Scan("pragma integrity_check(1)", nil, &problem); err != nil {
-			return err
-		}
-		if problem != "ok" {
-			return fmt.Errorf("%w: %s", ErrDamaged, problem)
-		}
-		var stored []byte
-		if err := s.Scan("select rows from seal", nil, &stored); err != nil || len(stored) == 0 {
-			return err
-		}
-		rows, err := s.digestRows()
-		if err == nil && !bytes.Equal(rows, stored) {
-			err = fmt.Errorf("%w: the rows do not match their digest", ErrDamaged)
-		}
-		return err
-	})
 }

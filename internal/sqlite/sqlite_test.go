@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,5 +149,21 @@ func TestUntrustedSchema(t *testing.T) {
 		if err := c.Scan("pragma "+name, nil, &got); err != nil || got != map[string]int{"trusted_schema": 0, "cell_size_check": 1}[name] {
 			t.Errorf("%s is %d, %v", name, got, err)
 		}
+	}
+}
+
+// TestVersion checks that SQLite is new enough. Earlier versions delete files
+// that the rollback journal of an untrusted database names.
+func TestVersion(t *testing.T) {
+	var major, minor, patch int
+	var version string
+	if err := open(t, "file::memory:").Scan("select sqlite_version()", nil, &version); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Compare([]int{major, minor, patch}, []int{3, 53, 4}) < 0 {
+		t.Errorf("version %s of SQLite, want 3.53.4 or later", version)
 	}
 }
