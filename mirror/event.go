@@ -12,6 +12,7 @@ import (
 // worker claims no hosts, and "resumed" at the end of this pause. The state
 // "denied" is reported once if the Policy denies URLs because the user did not
 // enter their seeds.
+// State is "waiting" if all hosts with pending URLs are paused after a failure.
 type Event struct {
 	Time      time.Time `json:"time"`
 	Run       int64     `json:"run"`

@@ -132,3 +132,11 @@ func (c *crawl) databaseTime(t time.Time) time.Time {
 	}
 	return t.Add(time.Duration(c.skew.Load()))
 }
+
+// localTime converts a time of the database to a time of the local clock.
+func (c *crawl) localTime(t time.Time) time.Time {
+	if c.o.Frontier == "" || t.IsZero() {
+		return t
+	}
+	return t.Add(-time.Duration(c.skew.Load()))
+}

@@ -28,6 +28,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 			cancel(err)
 		}
 	})
+	var waits waits
 	for ctx.Err() == nil {
 		before := time.Now()
 		var leases []*frontier.Lease
@@ -58,7 +59,7 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 		if len(leases) > 0 && len(places) < c.o.Hosts {
 			continue
 		}
-		done, err := c.waitForWork(ctx, ended, len(places) > 0 || !claims)
+		done, err := c.waitForWork(ctx, ended, len(places) > 0 || !claims, &waits)
 		if err != nil {
 			cancel(err)
 		}
@@ -80,10 +81,10 @@ const pollInterval = 500 * time.Millisecond
 // true if no URL will become due in this run. If this is because all remaining
 // hosts are paused, the error is ErrPaused. If hosts are left to other workers,
 // the error is ErrDenied.
-func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool) (done bool, err error) {
+func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool, w *waits) (done bool, err error) {
 	wait := pollInterval
 	if !busy {
-		stats, err := c.queue.Stats(ctx)
+		stats, err := c.checkWaits(ctx, w)
 		if err != nil {
 			return true, err
 		}

@@ -55,7 +55,7 @@ func newMirrorReport(s *streams, json bool, f *progressFlags) *mirrorReport {
 const maxOverrides = 8
 
 // noted lists the states of events that are printed even without -v.
-var noted = []string{"dead", "cut", "lost", "waits", "paused", "resumed", "denied"}
+var noted = []string{"dead", "cut", "lost", "waits", "waiting", "paused", "resumed", "denied"}
 
 // event prints an event of the mirror if it reports a problem, or if -v is set.
 func (r *mirrorReport) event(e mirror.Event) {

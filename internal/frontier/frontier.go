@@ -206,6 +206,7 @@ type Stats struct {
 	Captures  int64
 	Bytes     int64     // total size of the payloads of all captures
 	NextDue   time.Time // earliest time at which a waiting host may be visited; zero if no host waits
+	NextHost  string    // host that may be visited at NextDue
 }
 
 // A Frontier is a database of URLs, leases and captures. It is safe for
@@ -283,6 +284,12 @@ type Frontier interface {
 	// because of a Retry-After header field. It has no effect if the host is
 	// already blocked until a later time.
 	BlockHost(ctx context.Context, host string, until time.Time) error
+
+	// LimitWaits shortens the waiting times of hosts and items that end later
+	// than the duration longest from now, and leases that do so. The delay of a
+	// host is added to longest. Longer times are wrong, because the clock was set
+	// back after they were stored. Paused hosts and postponed items still wait.
+	LimitWaits(ctx context.Context, longest time.Duration) error
 
 	// Control changes the settings of a host in one transaction. If change sets
 	// Excluded, the pending items of the host get the state Excluded, and

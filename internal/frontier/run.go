@@ -119,8 +119,9 @@ func (e *engine) Stats(ctx context.Context) (st Stats, err error) {
 		if err != nil {
 			return err
 		}
-		err = s.Scan("select min(due) from host where pending > 0 and due > ? and due < ?", []any{now, pausedTime}, &next)
-		if err != nil {
+		err = s.Scan("select due, name from host where pending > 0 and due > ? and due < ? order by due limit 1",
+			[]any{now, pausedTime}, &next, &st.NextHost)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if err := s.Scan("select count(*) from url where wait = ?", []any{farFuture}, &st.Postponed); err != nil {

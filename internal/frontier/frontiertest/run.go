@@ -49,6 +49,7 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Control", func(t *testing.T) { testControl(t, e) })
 	t.Run("Complete", func(t *testing.T) { testComplete(t, e) })
 	t.Run("Unlogged", func(t *testing.T) { testUnlogged(t, e) })
+	t.Run("LimitWaits", func(t *testing.T) { testLimitWaits(t, e) })
 	t.Run("Read", func(t *testing.T) { testRead(t, e) })
 	t.Run("Relocate", func(t *testing.T) { testRelocate(t, e) })
 	t.Run("Seal", func(t *testing.T) { testSeal(t, e) })

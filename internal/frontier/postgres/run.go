@@ -74,9 +74,10 @@ func (e *engine) Stats(ctx context.Context) (st frontier.Stats, err error) {
 			count(*) filter (where next = $2), count(*) filter (where (due < $2 or until > $1) and name <> all($3::text[]))
 			from host h where due is not null and exists (select from url where host = h.id and state = 0)`, now, int64(pausedTime), e.skipped.names()).
 			QueryRow(func(r pgx.Row) error { return r.Scan(&st.Hosts, &st.Waiting, &st.Paused, &st.Open) })
-		b.Queue(`select min(due) from (select due from host h where due > $1 and due < $2
+		b.Queue(`select due, name from host h where due > $1 and due < $2
 			and exists (select from url where host = h.id and state = 0 and coalesce(wait, 0) < 9223372036854775807)
-			order by due limit 1) d`, now, int64(pausedTime)).QueryRow(func(r pgx.Row) error { return r.Scan(&next) })
+			order by due limit 1`, now, int64(pausedTime)).
+			QueryRow(func(r pgx.Row) error { return ignoreMissing(r.Scan(&next, &st.NextHost)) })
 		b.Queue("select count(*) from url where wait = 9223372036854775807").
 			QueryRow(func(r pgx.Row) error { return r.Scan(&st.Postponed) })
 		queueErrorCounts(&b, &st)

@@ -1,0 +1,68 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/anyurl/fetch/internal/sqlite"
+	"github.com/anyurl/fetch/mirror"
+)
+
+// TestClockSetBack stops a run during the pause of a host, sets the clock back by
+// a day, and continues the run. It must wait for at most the longest pause, and
+// report the wait.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		busy := true
+		w.web("a.example", http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if busy {
+				out.Header().Set("Retry-After", "600")
+				out.WriteHeader(http.StatusServiceUnavailable)
+			}
+		}))
+		o := w.options("http://a.example/")
+		o.IgnoreRobots = true
+		var notes []string
+		o.Event = func(e mirror.Event) {
+			if e.State == "waiting" {
+				notes = append(notes, e.Note)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := mirror.Run(ctx, o); err == nil {
+			t.Fatal("the first run was not interrupted")
+		}
+		if len(notes) != 1 || !strings.Contains(notes[0], "a.example") || !strings.Contains(notes[0], time.Now().UTC().Format("2006-01-02T")) {
+			t.Errorf("first run: notes %q", notes)
+		}
+		busy, notes = false, nil
+		db, err := sqlite.Open(filepath.Join(o.Dir, "fetch.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const day = "86400000000"
+		err = db.Script("update host set next = next + " + day + ", due = due + " + day + "; update url set wait = wait + " + day + "; update seal set rows = null")
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if sum := run(t, o); sum.Pending != 0 || sum.New == 0 {
+			t.Errorf("second run: %+v", sum)
+		}
+		if wait := time.Since(began); wait < time.Minute || wait > 11*time.Minute {
+			t.Errorf("the second run took %v", wait)
+		}
+		if len(notes) != 1 {
+			t.Errorf("second run: notes %q", notes)
+		}
+	})
+}
