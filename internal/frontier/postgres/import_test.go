@@ -23,8 +23,9 @@ import (
 var defaultColumns = map[string]string{
 	"host": "due until owner", "file": "worker incarnation state size sha256", "counter": "worker",
 	"worker": "name folder incarnation joined beat session place url_rate byte_rate", "version": "schema layout", "seal": "rows manifest",
-	"name":    "fold key", // there is no tree
-	"receipt": "session lane number at",
+	"name":     "fold key", // there is no tree
+	"receipt":  "session lane number at",
+	"unlogged": "id worker line", // Open has written the lines to the log
 }
 
 // exampleItem returns an item of a host.
