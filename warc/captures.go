@@ -41,7 +41,7 @@ func (a *Archive) entry(ctx context.Context, l Line) (e fetch.Entry, ok bool) {
 		return l.entry(err), true
 	}
 	defer rec.Close()
-	if !isCapture(rec.head.Type()) {
+	if !rec.head.isCapture() {
 		return e, false
 	}
 	head := rec.head
@@ -80,8 +80,17 @@ func (l Line) entry(err error) fetch.Entry {
 	return e
 }
 
-// isCapture reports whether records of type t can be replayed.
-func isCapture(t Type) bool { return t == Response || t == Resource || t == Revisit || t == Conversion }
+// isCapture reports whether a record with this header can be replayed. wget
+// stores its list of records as a metadata record with a URL of its own.
+func (h *Header) isCapture() bool {
+	switch h.Type() {
+	case Response, Resource, Revisit, Conversion:
+		return true
+	case Metadata:
+		return strings.HasPrefix(h.Target(), "metadata:")
+	}
+	return false
+}
 
 // linesOf returns the index lines of u and of equivalent URLs. If there are
 // none, it returns those of the URL without its login, because a mirror removes

@@ -35,11 +35,8 @@ func Entries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 				return
 			}
 			var e fetch.Entry
-			if err == nil {
-				switch h.Type() {
-				case Response, Resource, Revisit, Conversion:
-					e, err = in.entry(h)
-				}
+			if err == nil && h.isCapture() {
+				e, err = in.entry(h)
 			}
 			if e.Extra != nil && !yield(e, nil) || err != nil && !yield(fetch.Entry{}, err) {
 				return

@@ -106,11 +106,13 @@ type Reader struct {
 	missingEnd bool    // if true, the block was not followed by two line breaks
 }
 
-// Errors that the verifier distinguishes when it classifies an Error.
+// Errors that the verifier distinguishes when it classifies an Error, and
+// errARC, which ends the reading.
 var (
 	errNoRecord   = fetch.Mismatch.Errorf("no record starts here")
 	errNoLength   = fetch.Mismatch.Errorf("record has no valid Content-Length")
 	errStray      = fetch.Mismatch.Errorf("more than %d bytes after the block belong to no record", maxStray)
+	errARC        = fetch.Unsupported.Errorf("the file has the format ARC, which is not supported: convert it to WARC")
 	errShortBlock = fetch.Mismatch.Errorf("block is shorter than its Content-Length")
 )
 
@@ -298,7 +300,10 @@ func (r *Reader) readHead(h *Header) error {
 		return err
 	}
 	version, ok := strings.CutPrefix(first, magic)
-	if !ok {
+	switch {
+	case !ok && r.end == 0 && strings.HasPrefix(first, "filedesc:"):
+		return errARC
+	case !ok:
 		return errNoRecord
 	}
 	h.Version = version

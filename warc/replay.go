@@ -69,7 +69,7 @@ func (a *Archive) Replay(ctx context.Context, req *fetch.Request, l Line) (*fetc
 	if err != nil {
 		return nil, err
 	}
-	if !isCapture(rec.head.Type()) {
+	if !rec.head.isCapture() {
 		rec.Close()
 		return nil, errNoCapture
 	}

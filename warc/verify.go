@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -140,26 +141,50 @@ func (v *verifier) file(name string, r io.Reader) iter.Seq2[Finding, error] {
 		if v.buffer == nil {
 			v.buffer = make([]byte, bufferSize)
 		}
-		for {
+		var only *Header // the header of the first record, until another one follows
+		for n := 0; ; n++ {
 			c := &recordCheck{name: name}
 			h, _, err := c.checkNext(in, v.buffer)
-			if err == io.EOF {
-				return
+			if err == io.EOF && n == 0 {
+				c.add(TruncatedFile, "the file contains no records")
 			}
-			if err == nil && h != nil {
-				err = v.addReferences(name, h)
-			}
-			if err != nil {
-				yield(Finding{}, err)
-				return
+			switch {
+			case err == io.EOF && only != nil:
+				err = cmp.Or(v.addReferences(name, only, refOptional), err)
+			case n == 0 && err == nil:
+				only = h
+			case err == nil:
+				err = v.addBoth(name, only, h)
+				only = nil
 			}
 			for _, f := range c.findings {
 				if !yield(f, nil) {
 					return
 				}
 			}
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Finding{}, localError(fmt.Errorf("%s: %w", name, err)))
+				return
+			}
 		}
 	}
+}
+
+// addBoth stores the references of the records with the given headers, which may
+// be nil.
+func (v *verifier) addBoth(name string, headers ...*Header) error {
+	for _, h := range headers {
+		if h == nil {
+			continue
+		}
+		if err := v.addReferences(name, h, refRequired); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A recordCheck collects the findings of one record.

@@ -14,7 +14,8 @@ import (
 const (
 	refDefined  = "0" // the key identifies this record
 	refRequired = "1" // the key identifies another record, which must exist in these files
-	refExternal = "2" // the key identifies another record, which can be in other files
+	refExternal = "2" // the key identifies the original of a revisit record, which can be in other files
+	refOptional = "3" // the key identifies another record, which can be in other files
 )
 
 // referenceFields lists the header fields that contain IDs of other records
@@ -32,8 +33,9 @@ const (
 var delimiters = strings.NewReplacer("\x00", "", "\n", "")
 
 // addReferences stores the keys of a record and the keys of the records to
-// which it refers.
-func (v *verifier) addReferences(file string, h *Header) error {
+// which it refers. The parameter kind is the kind of references to records that
+// a file of a complete archive contains.
+func (v *verifier) addReferences(file string, h *Header, kind string) error {
 	var err error
 	id := h.ID()
 	shownID := delimiters.Replace(id[:min(len(id), maxShown)])
@@ -48,7 +50,7 @@ func (v *verifier) addReferences(file string, h *Header) error {
 	}
 	add(h.ID(), refDefined)
 	for _, field := range referenceFields {
-		kind := refRequired
+		kind := kind
 		if field == "WARC-Refers-To" && h.Type() == Revisit {
 			kind = refExternal
 		}
@@ -112,7 +114,7 @@ func (v *verifier) references() iter.Seq2[Finding, error] {
 				f.Text = fmt.Sprintf("the original record %q has the payload digest %q, but the revisit has %q",
 					key, payload, part[5])
 			default:
-				f.Problem, f.Note = DanglingReference, part[1] == refExternal
+				f.Problem, f.Note = DanglingReference, part[1] != refRequired
 				f.Text = fmt.Sprintf("the record refers to %q, but there is no such record", key)
 			}
 			if !yield(f, nil) {

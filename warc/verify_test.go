@@ -110,10 +110,11 @@ func TestVerifyRecords(t *testing.T) {
 		{"no line breaks after the block", []string{strings.TrimSuffix(res(1, ""), "\r\n\r\n"), res(2, "")}, "bad-end 1"},
 		{"member without record", []string{res(1, ""), "hello\r\n", res(2, "")}, "garbage "},
 		{"duplicate record ID", []string{res(1, ""), res(2, ""), res(1, "")}, "duplicate-id 1"},
-		{"WARC-Warcinfo-ID without a record", []string{res(1, "\nWARC-Warcinfo-ID: <urn:x:9>")}, "dangling 1"},
+		{"WARC-Warcinfo-ID without a record", []string{res(1, "\nWARC-Warcinfo-ID: <urn:x:9>"), res(2, "")}, "dangling 1"},
+		{"single record without its warcinfo record", []string{res(1, "\nWARC-Warcinfo-ID: <urn:x:9>")}, "note dangling 1"},
 		{"WARC-Concurrent-To without a record",
 			[]string{res(1, ""), res(2, "\nWARC-Concurrent-To: <urn:x:1>\nWARC-Concurrent-To: <urn:x:9>")}, "dangling 2"},
-		{"WARC-Refers-To without a record", []string{rec(1, "WARC-Type: metadata\nWARC-Refers-To: <urn:x:9>", "")},
+		{"WARC-Refers-To without a record", []string{rec(1, "WARC-Type: metadata\nWARC-Refers-To: <urn:x:9>", ""), res(2, "")},
 			"dangling 1"},
 		{"revisit of a record in another archive",
 			[]string{rec(1, revisit+"\nWARC-Profile: "+ServerNotModified+"\nWARC-Refers-To: <urn:x:9>\nWARC-Refers-To-Target-URI: http://h.example/", "")}, "note dangling 1, note dangling 1"},
@@ -188,7 +189,7 @@ func TestVerifyBytes(t *testing.T) {
 		{"trailing zeros", one + two + strings.Repeat("\x00", 5000), "torn ", "1 2", len(one + two)},
 		{"trailing text", one + two + "<html>", "torn ", "1 2", len(one + two)},
 		{"leading bytes of another file", "GIF89a" + one + two, "garbage ", "", 0},
-		{"empty", "", "", "", 0},
+		{"empty", "", "torn ", "", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := findingsOf(t, []byte(tc.file)); !matchWords(got, tc.want) {

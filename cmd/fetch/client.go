@@ -150,7 +150,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	}
 	if c.archive != nil {
 		c.archive.Decode, c.archive.Raw = spec.schemes.HTTP.Compressed, spec.schemes.HTTP.Legacy.Raw
-		all = c.archive.Schemes(all...)
+		all = c.archive.Schemes(append(all, replayOnly()...)...)
 	}
 	if spec.transcript {
 		spec.middlewares = append(spec.middlewares, c.printExchanges)

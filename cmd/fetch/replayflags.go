@@ -42,6 +42,10 @@ func (f *replayFlags) open(ctx context.Context, s *streams) (*warc.Archive, erro
 	return a, nil
 }
 
+// replayOnly returns schemes that other programs use for records in WARC files:
+// metadata of wget, and dns of Heritrix. They have no driver for the network.
+func replayOnly() []fetch.Scheme { return []fetch.Scheme{{Name: "metadata"}, {Name: "dns"}} }
+
 // A period is the value of --at: the time from first to last, such as a year,
 // or a single moment.
 type period struct {
