@@ -64,27 +64,3 @@ func partEntries(part *zip.File, yield func(fetch.Entry, error) bool) bool {
 	}
 	return true
 }
-
-// A packageFile is an open WACZ file.
-type packageFile struct {
-	*zip.ReadCloser
-	size int64 // size of the WACZ file in bytes
-}
-
-// openPackage opens the WACZ file with the given name and checks that its parts
-// do not overlap.
-func openPackage(name string) (packageFile, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return packageFile{}, err
-	}
-	z, err := zip.OpenReader(name)
-	if err != nil {
-		return packageFile{}, fetch.Mismatch.Errorf("%s is not a WACZ file: %w", name, err)
-	}
-	if err := checkOverlap(z.File, info.Size()); err != nil {
-		z.Close()
-		return packageFile{}, err
-	}
-	return packageFile{z, info.Size()}, nil
-}

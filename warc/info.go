@@ -42,7 +42,7 @@ func (a *Archive) Info() fetch.Header {
 	}
 	for _, name := range a.packages {
 		if z, err := openPackage(name); err == nil {
-			add(packageInfo(&z.Reader))
+			add(packageInfo(z.Reader))
 			z.Close()
 		}
 	}

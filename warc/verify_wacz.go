@@ -2,6 +2,7 @@ package warc
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,28 +13,32 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
 )
 
-// maxDescription is the maximum size of datapackage.json, in bytes.
-const maxDescription = 16 << 20
+const (
+	// maxDescription is the maximum size of datapackage.json, in bytes.
+	maxDescription = 8 << 20
+
+	// maxResources is the maximum number of entries in datapackage.json.
+	maxResources = 50_000
+)
 
 // wacz verifies a WACZ file. It checks all parts against their digests in
 // datapackage.json, and verifies the records of the WARC files.
 func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		p := &waczCheck{verifier: v, name: name, yield: yield}
-		z, err := zip.OpenReader(name)
+		z, err := openPackage(name)
 		switch at := (*fs.PathError)(nil); {
 		case errors.As(err, &at):
 			err = localError(err)
 		case err != nil:
-			err = p.report(0, "not a WACZ file: %v", err)
+			err = p.report(0, "%v", err)
 		default:
-			err = p.verify(&z.Reader)
+			err = p.verify(z)
 			z.Close()
 		}
 		if err != nil && !errors.Is(err, errStopped) {
@@ -66,24 +71,16 @@ func (p *waczCheck) yieldFinding(f Finding) error {
 	return nil
 }
 
-// verify checks all parts of the zip file. If parts overlap, it reports this
-// and does not read them.
-func (p *waczCheck) verify(z *zip.Reader) error {
-	info, err := os.Stat(p.name)
-	if err != nil {
-		return localError(err)
-	}
-	if err := checkOverlap(z.File, info.Size()); err != nil {
-		return p.report(0, "%v", err)
-	}
-	p.limit = maxRatio * info.Size()
+// verify checks all parts of the zip file.
+func (p *waczCheck) verify(z packageFile) error {
+	p.limit = maxRatio * z.size
 	p.sizes = map[string]int64{}
 	for _, part := range z.File {
 		if name, ok := warcPart(part); ok {
 			p.sizes[name] = int64(min(part.UncompressedSize64, 1<<62))
 		}
 	}
-	return p.verifyParts(z)
+	return p.verifyParts(z.Reader)
 }
 
 // warcPart returns the base name of a part that is a WARC file. The result ok
@@ -174,12 +171,12 @@ func resources(z *zip.Reader) (map[string]fileJSON, error) {
 	if err != nil {
 		return listed, err
 	}
-	var d struct{ Resources []resourceJSON }
-	if err := json.Unmarshal(text, &d); err != nil {
-		return listed, fmt.Errorf("datapackage.json: %w", err)
+	var d struct{ Resources json.RawMessage }
+	if err = json.Unmarshal(text, &d); err == nil {
+		err = addResources(listed, d.Resources)
 	}
-	for _, r := range d.Resources {
-		listed[r.Path] = r.file()
+	if err != nil {
+		return listed, fmt.Errorf("datapackage.json: %w", err)
 	}
 	sum, err := description(z, "datapackage-digest.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,6 +191,28 @@ func resources(z *zip.Reader) (map[string]fileJSON, error) {
 		err = errors.New("datapackage.json does not match its digest")
 	}
 	return listed, err
+}
+
+// addResources adds the entries in text, a JSON array, to listed. It decodes one
+// entry at a time, because a small file can have millions of empty ones.
+func addResources(listed map[string]fileJSON, text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); len(text) == 0 || t == nil {
+		return nil // there is no list, or it is null
+	} else if err != nil || t != json.Delim('[') {
+		return cmp.Or(err, errors.New("resources is not an array"))
+	}
+	for n := 0; d.More(); n++ {
+		var r resourceJSON
+		if n == maxResources {
+			return fmt.Errorf("more than %d resources", maxResources)
+		}
+		if err := d.Decode(&r); err != nil {
+			return err
+		}
+		listed[r.Path] = r.file()
+	}
+	return nil
 }
 
 // resourceJSON is an entry of datapackage.json in any version that the function
@@ -225,7 +244,11 @@ func (r resourceJSON) file() fileJSON {
 }
 
 func description(z *zip.Reader, name string) ([]byte, error) {
-	f, err := z.Open(name)
+	at := slices.IndexFunc(z.File, func(part *zip.File) bool { return part.Name == name })
+	if at < 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	f, err := z.File[at].Open()
 	if err != nil {
 		return nil, err
 	}
