@@ -21,6 +21,7 @@ type batch struct {
 	claim  int           // number of items to claim
 	ended  chan struct{} // closed when the batch has ended
 
+	blocked time.Time // end of the pause of the host, or zero
 	claimed []frontier.Item
 	err     error
 }
@@ -39,7 +40,12 @@ func (b *batch) store(ctx context.Context) {
 		return
 	}
 	c := b.h.c
-	b.err = c.commit(b.h.lease, b.visits)
+	if !b.blocked.IsZero() {
+		b.err = c.queue.BlockHost(c.ending, b.h.lease.Host, c.databaseTime(b.blocked))
+	}
+	if b.err == nil {
+		b.err = c.commit(b.h.lease, b.visits)
+	}
 	for _, v := range b.visits {
 		v.free()
 	}

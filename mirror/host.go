@@ -59,15 +59,16 @@ type hostWorker struct {
 	queue         []frontier.Item
 	inFlight      int // number of visits that have not ended
 	visits        []*visit
-	bytes         int64  // sizes of visits
-	found         int    // number of links that visits found
-	flushDue      bool   // if true, the oldest visit is older than batchAge
-	batch         *batch // nil if no batch runs
-	frontierEmpty bool   // if true, the last claim returned no items, and no visit was committed since
-	paused        bool   // if true, the host gets no more requests under this lease
-	over          bool   // if true, ended is closed
-	discard       bool   // if true, visits that end are discarded
-	err           error  // first error
+	bytes         int64     // sizes of visits
+	found         int       // number of links that visits found
+	flushDue      bool      // if true, the oldest visit is older than batchAge
+	batch         *batch    // nil if no batch runs
+	frontierEmpty bool      // if true, the last claim returned no items, and no visit was committed since
+	paused        bool      // if true, the host gets no more requests under this lease
+	over          bool      // if true, ended is closed
+	discard       bool      // if true, visits that end are discarded
+	blocked       time.Time // end of the pause of the host that the next batch stores, or zero
+	err           error     // first error
 
 	left      map[leftRequest]bool // requests of items that are left to other workers
 	leftItems int                  // number of these items

@@ -139,10 +139,7 @@ func (h *hostWorker) collect(ctx context.Context, v *visit) error {
 		v.exclude(reason)
 	}
 	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
-		if err := h.c.queue.BlockHost(ctx, h.lease.Host, h.c.databaseTime(until)); err != nil {
-			v.free()
-			return err
-		}
+		h.blocked = until // the batch stores it, because h.mu must not be held while the database does not respond
 		h.c.logPause(v, until)
 		h.pause()
 		if v.state == frontier.Pending {
@@ -176,7 +173,8 @@ func (h *hostWorker) finish(ctx context.Context, cause error) error {
 
 // newBatch moves the first n collected visits into a new batch.
 func (h *hostWorker) newBatch(n int) *batch {
-	b := &batch{h: h, visits: h.visits[:n:n], ended: make(chan struct{})}
+	b := &batch{h: h, visits: h.visits[:n:n], blocked: h.blocked, ended: make(chan struct{})}
+	h.blocked = time.Time{}
 	for _, v := range b.visits {
 		h.bytes -= v.size
 		h.found -= len(v.children)

@@ -52,6 +52,8 @@ type Archive struct {
 	verifiers   sync.Pool // of type *recordVerifier
 	recent      recentFile
 
+	running context.Context // context of the run; nil if the archive is not open for a run
+
 	commits sync.Mutex // serializes calls of Commit
 	proofs  proofs     // guarded by commits
 	started time.Time

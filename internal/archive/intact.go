@@ -75,10 +75,25 @@ func (a *Archive) hasRecord(c *frontier.Capture) bool {
 	return true
 }
 
+// lookupTime is the maximum time of a lookup in a shared database. A commit may
+// wait for the lookup.
+const lookupTime = 10 * time.Second
+
+// lookupContext returns the context of a lookup in the database. If the lookup
+// fails, a record counts as damaged, and the payload is written again.
+func (a *Archive) lookupContext() (context.Context, context.CancelFunc) {
+	if a.options.Shared == nil || a.running == nil {
+		return context.Background(), func() {}
+	}
+	return context.WithTimeout(a.running, lookupTime)
+}
+
 // hasOriginal reports whether the record to which a revisit record refers is
 // intact. The parameter h is the header of the revisit record of c.
 func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
-	for s, err := range a.frontier.RecordsOf(context.Background(), c.Digest) {
+	ctx, cancel := a.lookupContext()
+	defer cancel()
+	for s, err := range a.frontier.RecordsOf(ctx, c.Digest) {
 		if err != nil {
 			return false
 		}

@@ -19,7 +19,7 @@ import (
 // uncommitted data and returns the truncations of WARC files. If another
 // process uses the archive, the error wraps fetch.InUse.
 func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, error) {
-	a := &Archive{options: o, proofs: proofs{}, started: o.Now()}
+	a := &Archive{options: o, proofs: proofs{}, started: o.Now(), running: ctx}
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		a.folder, err = openFolder(dir)

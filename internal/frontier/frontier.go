@@ -212,9 +212,10 @@ type Stats struct {
 // A Frontier is a database of URLs, leases and captures. It is safe for
 // concurrent use. When a call returns nil, its changes are on disk, except for
 // changes to leases. If ctx is canceled, a call stops waiting for the database,
-// but completes a change that has started. Between End and Begin, the methods
-// Add, Revive, Claim and Complete return an error. Times have a precision of
-// one microsecond.
+// but completes a change that has started. If the database does not respond, such
+// a call returns within a second, and the change may be lost. Between End and
+// Begin, the methods Add, Revive, Claim and Complete return an error. Times have
+// a precision of one microsecond.
 type Frontier interface {
 	// Begin continues the active run. If there is no active run, Begin starts
 	// the next run with the given note, and the result fresh is true. Postponed

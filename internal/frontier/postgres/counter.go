@@ -51,7 +51,7 @@ func queueErrorCounts(b *pgx.Batch, st *frontier.Stats) {
 
 func (e *engine) Counts(ctx context.Context) (own, others frontier.Counts, err error) {
 	const query = "select worker = $1, name, sum(n)::bigint from counter where name in ('files', 'bytes') group by 1, 2"
-	err = e.retry(ctx, func() error {
+	err = e.query(ctx, func(ctx context.Context) error {
 		own, others = frontier.Counts{}, frontier.Counts{}
 		rows, err := e.pool.Query(ctx, query, e.worker.Name)
 		if err != nil {

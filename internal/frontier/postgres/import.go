@@ -29,16 +29,18 @@ func Import(ctx context.Context, f frontier.Frontier, w *Worker, note []byte, ta
 	if !ok {
 		return errNotShared
 	}
-	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
-		if err := checkEmpty(ctx, tx); err != nil {
-			return err
-		}
-		for _, table := range tables {
-			if err := copyTable(ctx, tx, w, table); err != nil {
-				return fmt.Errorf("table %s: %w", table.Name, err)
+	err := e.patient(ctx, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+			if err := checkEmpty(ctx, tx); err != nil {
+				return err
 			}
-		}
-		return finishImport(ctx, tx, w, note)
+			for _, table := range tables {
+				if err := copyTable(ctx, tx, w, table); err != nil {
+					return fmt.Errorf("table %s: %w", table.Name, err)
+				}
+			}
+			return finishImport(ctx, tx, w, note)
+		})
 	})
 	if err == nil {
 		w.Incarnation = 1

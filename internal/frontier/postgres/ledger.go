@@ -141,7 +141,7 @@ func (l *Ledger) All(ctx context.Context) iter.Seq2[File, error] {
 // Count returns the number of files of this worker, including those of its
 // earlier incarnations.
 func (l *Ledger) Count(ctx context.Context) (n int64, err error) {
-	err = l.e.retry(ctx, func() error {
+	err = l.e.query(ctx, func(ctx context.Context) error {
 		return l.e.pool.QueryRow(ctx, "select count(*) from file where worker = $1", l.e.worker.Name).Scan(&n)
 	})
 	return n, err

@@ -43,6 +43,6 @@ func ChangedNote(ctx context.Context, f frontier.Frontier, version string) (note
 	}
 	// The column xmin is the number of the transaction that has written the row.
 	const query = "select xmin::text, case when xmin::text <> $1 then note end from run order by id desc limit 1"
-	err = e.retry(ctx, func() error { return e.pool.QueryRow(ctx, query, version).Scan(&now, &note) })
+	err = e.query(ctx, func(ctx context.Context) error { return e.pool.QueryRow(ctx, query, version).Scan(&now, &note) })
 	return note, now, now != version, err
 }

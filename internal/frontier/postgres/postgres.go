@@ -103,7 +103,7 @@ func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Front
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
-	err = e.waitStart(ctx, func() error { return e.migrate(ctx, schema) })
+	err = e.waitStart(ctx, func() error { return e.patient(ctx, func(ctx context.Context) error { return e.migrate(ctx, schema) }) })
 	if err == nil {
 		err = e.join(ctx)
 	}
@@ -125,7 +125,7 @@ func (e *engine) waitStart(ctx context.Context, f func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	var last error
-	err := e.retry(ctx, func() error {
+	err := e.retry(ctx, func(context.Context) error {
 		last = f()
 		var network *net.OpError
 		if unreachable := errors.As(last, &network) && network.Op == "dial"; isOutage(last) && !unreachable || isConflict(last) {

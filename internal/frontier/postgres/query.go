@@ -24,7 +24,7 @@ func pages[T any](ctx context.Context, e *engine, query string, args []any,
 		var after int64
 		for {
 			var page []T
-			err := e.read(ctx, func(q pgx.Tx) error {
+			err := e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
 				rows, err := q.Query(ctx, query, append([]any{after, pageRows}, args...)...)
 				if err != nil {
 					return err

@@ -64,17 +64,19 @@ const oldReceipts = 24 * 60 * 60 * 1_000_000
 // transaction still runs, because the server has not noticed the end of its
 // connection, the error is errUncertain.
 func (e *engine) committed(ctx context.Context, l *lane, id string) (done bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, silentTime, errSilent)
+	defer cancel()
 	var status *string
 	err = e.pool.QueryRow(ctx, "select pg_xact_status($1::text::xid8)", id).Scan(&status)
 	var pg *pgconn.PgError
 	switch {
 	case errors.As(err, &pg) && pg.Code == "22023": // the server lost the number in a crash
 	case err != nil:
-		return false, err
+		return false, withCause(ctx, err)
 	case status != nil && *status == "in progress":
 		return false, errUncertain
 	}
 	err = e.pool.QueryRow(ctx, "select exists (select from receipt where session = $1 and lane = $2 and number = $3)",
 		e.session, l.id, l.number).Scan(&done)
-	return done, err
+	return done, withCause(ctx, err)
 }

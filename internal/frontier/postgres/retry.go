@@ -33,13 +33,13 @@ var errUncertain = errors.New("the connection to the database failed during a co
 // retry calls f until f succeeds or returns a permanent error, and at most
 // maxConflicts times for conflicts. While the database is unavailable, retry
 // waits and calls f again until ctx is canceled.
-func (e *engine) retry(ctx context.Context, f func() error) error {
+func (e *engine) retry(ctx context.Context, f func(context.Context) error) error {
 	wait, conflicts := firstWait, 0
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := f()
+		err := f(ctx)
 		switch {
 		case err == nil:
 			e.reportOutage(nil)
@@ -96,7 +96,7 @@ func isOutage(err error) bool {
 		return strings.HasPrefix(pg.Code, "08")
 	}
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.Is(err, errSilent) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, errUncertain) || isClosedConn(err)
 }
 
@@ -114,23 +114,29 @@ func classifyError(err error) error {
 	return err
 }
 
+// query calls f, which reads the database, with a context that ends if the server
+// does not respond. It can call f several times.
+func (e *engine) query(ctx context.Context, f func(context.Context) error) error {
+	return e.retry(ctx, func(ctx context.Context) error { return e.patient(ctx, f) })
+}
+
 // read executes f in a transaction that sees a consistent snapshot of the
 // database. It can call f several times.
-func (e *engine) read(ctx context.Context, f func(pgx.Tx) error) error {
+func (e *engine) read(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return e.retry(ctx, func() error {
+	return e.query(ctx, func(ctx context.Context) error {
 		return pgx.BeginTxFunc(ctx, e.pool, options, func(q pgx.Tx) error {
 			if _, err := q.Exec(ctx, defaultPlans); err != nil {
 				return err
 			}
-			return f(q)
+			return f(ctx, q)
 		})
 	})
 }
 
 // collect executes a query and returns the values of its rows.
 func collect[T any](ctx context.Context, e *engine, query string, args []any, scan func(pgx.Rows) (T, error)) (all []T, err error) {
-	err = e.retry(ctx, func() error {
+	err = e.query(ctx, func(ctx context.Context) error {
 		rows, err := e.pool.Query(ctx, query, args...)
 		if err != nil {
 			return err
@@ -144,6 +150,6 @@ func collect[T any](ctx context.Context, e *engine, query string, args []any, sc
 // value executes a query that returns one row with one column, and returns the
 // value.
 func value[T any](ctx context.Context, e *engine, query string) (v T, err error) {
-	err = e.retry(ctx, func() error { return e.pool.QueryRow(ctx, query).Scan(&v) })
+	err = e.query(ctx, func(ctx context.Context) error { return e.pool.QueryRow(ctx, query).Scan(&v) })
 	return v, err
 }

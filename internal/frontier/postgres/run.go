@@ -58,7 +58,7 @@ func (e *engine) End(ctx context.Context) error {
 }
 
 func (e *engine) Stats(ctx context.Context) (st frontier.Stats, err error) {
-	err = e.read(ctx, func(q pgx.Tx) error {
+	err = e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
 		st = frontier.Stats{Dropped: e.dropped.Load(), States: map[frontier.State]int64{}}
 		var all tally
 		var now int64

@@ -21,9 +21,9 @@ var sealedTables = [...][2]string{
 
 // digestRows returns a digest of all rows of the database except the seal and
 // receipts.
-func digestRows(ctx context.Context, q interface {
-	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
-}) ([]byte, error) {
+func digestRows(ctx context.Context, q *pgx.Conn) ([]byte, error) {
+	reply := replyOf(q)
+	defer reply.limit.Store(reply.limit.Swap(unlimitedReply)) // the rows are not kept in memory
 	sum := sha256.New()
 	for _, table := range sealedTables {
 		fmt.Fprintln(sum, table[0])
@@ -47,7 +47,7 @@ func (e *engine) Seal(ctx context.Context, manifest func() ([]byte, error)) erro
 		return err
 	}
 	return e.write(ctx, exclusive, func(t *tx) error {
-		rows, err := digestRows(t.ctx, t)
+		rows, err := digestRows(t.ctx, t.Conn)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (e *engine) Unseal(ctx context.Context) error {
 }
 
 func (e *engine) ReadSeal(ctx context.Context) (seal frontier.Seal, err error) {
-	err = e.read(ctx, func(q pgx.Tx) error {
+	err = e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
 		return q.QueryRow(ctx, "select rows is not null, manifest from seal").Scan(&seal.Rows, &seal.Manifest)
 	})
 	if len(seal.Manifest) == 0 {
@@ -72,12 +72,12 @@ func (e *engine) ReadSeal(ctx context.Context) (seal frontier.Seal, err error) {
 // Check verifies the digest of the rows. PostgreSQL itself verifies the structure
 // of its files.
 func (e *engine) Check(ctx context.Context) error {
-	return e.read(ctx, func(q pgx.Tx) error {
+	return e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
 		var stored []byte
 		if err := q.QueryRow(ctx, "select rows from seal").Scan(&stored); err != nil || len(stored) == 0 {
 			return err
 		}
-		rows, err := digestRows(ctx, q)
+		rows, err := digestRows(ctx, q.Conn())
 		if err == nil && !bytes.Equal(rows, stored) {
 			err = fmt.Errorf("%w: the rows do not match their digest", frontier.ErrDamaged)
 		}

@@ -65,7 +65,7 @@ func TestSoakSize(t *testing.T) {
 		}
 	}
 	size("retrieved")
-	if err := f.(*engine).retry(t.Context(), func() error {
+	if err := f.(*engine).retry(t.Context(), func(context.Context) error {
 		_, err := f.(*engine).pool.Exec(t.Context(), "vacuum (full, analyze)")
 		return err
 	}); err != nil {

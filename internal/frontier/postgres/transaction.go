@@ -60,8 +60,8 @@ const (
 )
 
 // write executes f in a transaction. When write returns nil, the changes are on
-// disk. Canceling ctx does not interrupt a transaction that has started. The
-// function f can be called several times.
+// disk. After the cancellation of ctx, a transaction that has started gets
+// graceTime to complete. The function f can be called several times.
 func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
 	return e.writeAfter(ctx, m, func(*tx, *pgx.Batch) {}, f)
 }
@@ -76,7 +76,7 @@ func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Ba
 			e.lanes.give(lane)
 		}
 	}()
-	return e.retry(ctx, func() error {
+	return e.retry(ctx, func(ctx context.Context) error {
 		if uncertain != nil {
 			done, err := e.committed(ctx, lane, uncertain.id.String)
 			if done {
@@ -89,40 +89,60 @@ func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Ba
 				return nil
 			}
 		}
-		conn, err := e.pool.Acquire(ctx)
-		if err != nil {
+		attempt := func(ctx context.Context) (err error) {
+			uncertain, err = e.attempt(ctx, m, lane, first, f)
 			return err
 		}
-		defer conn.Release()
-		t := &tx{
-			Conn: conn.Conn(), ctx: context.WithoutCancel(ctx), e: e, lane: lane, limit: e.limit.Load(),
-			rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{}, known: newHostSet(),
+		if m == exclusive {
+			return e.patient(ctx, attempt)
 		}
-		lane.number++
-		if err = t.start(m, first); err == nil {
-			err = f(t)
-		}
-		if err == nil {
-			err = t.prepare()
-		}
-		if err != nil {
-			t.rollback()
-			return err
-		}
-		if err := t.commit(); err != nil {
-			var pg *pgconn.PgError
-			if errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" {
-				t.rollback()
-				return err
-			}
-			if t.id.Valid {
-				uncertain = t
-			}
-			return errors.Join(errUncertain, err)
-		}
-		t.remember()
-		return nil
+		return brief(ctx, attempt)
 	})
+}
+
+// attempt executes f in a transaction once. If the commit failed with an unknown
+// result, it returns the transaction.
+func (e *engine) attempt(ctx context.Context, m mode, l *lane, first func(*tx, *pgx.Batch), f func(*tx) error) (uncertain *tx, err error) {
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	if m == exclusive {
+		reply := replyOf(conn.Conn())
+		reply.limit.Store(maxLargeReply)
+		defer reply.limit.Store(0)
+	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	t := &tx{
+		Conn: conn.Conn(), ctx: ctx, e: e, lane: l, limit: e.limit.Load(),
+		rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{}, known: newHostSet(),
+	}
+	l.number++
+	if err = t.start(m, first); err == nil {
+		err = f(t)
+	}
+	if err == nil {
+		err = t.prepare()
+	}
+	if err != nil {
+		t.rollback()
+		return nil, err
+	}
+	if err := t.commit(); err != nil {
+		var pg *pgconn.PgError
+		if errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" {
+			t.rollback()
+			return nil, err
+		}
+		if t.id.Valid {
+			uncertain = t
+		}
+		return uncertain, errors.Join(errUncertain, err)
+	}
+	t.remember()
+	return nil, nil
 }
 
 // queueNumber queues a statement that reads the number of the transaction. Most
