@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/xml"
 	"errors"
 	"io"
 	"net"
@@ -17,10 +19,13 @@ import (
 )
 
 const (
-	// maxBody limits the responses of an S3 server. Objects are read in ranges
-	// of at most maxRange bytes, and a page of a list has less than 2 MiB.
-	maxBody  = 16 << 20
+	// Limits of the responses of an S3 server in bytes. Objects are read in
+	// ranges of at most maxRange bytes. A page of a list has 1,000 objects at
+	// most, whose names have 1,024 bytes each.
 	maxRange = 8 << 20
+	maxList  = 2 << 20
+	maxTags  = 100_000  // number of tags in a page of a list
+	maxError = 64 << 10 // an error, and each other response
 
 	headTime = 5 * time.Minute  // limit for the response to an upload; the server may have to join the parts first
 	keepTime = 30 * time.Second // time after which an unused connection is closed
@@ -85,11 +90,87 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	e.resp.Body = struct {
+	e.resp.Body = &limitedBody{resp.Body, responseLimit(e.resp)}
+	if isList(e.resp) {
+		e.resp.Body = checkedList(e.resp.Body)
+	}
+	return e.resp, nil
+}
+
+// isList reports whether resp contains a page of a list of objects.
+func isList(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusOK && resp.Request.URL.Query().Has("list-type")
+}
+
+// checkedList returns a page of a list of objects. If the page is no such
+// document, or has too many elements, reading it returns an error. The SDK would
+// take a document without elements for an empty list.
+func checkedList(body io.ReadCloser) io.ReadCloser {
+	text, err := io.ReadAll(body)
+	if err == nil {
+		err = checkList(text)
+	}
+	if err != io.EOF {
+		text = nil
+	}
+	return struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(resp.Body, maxBody), resp.Body}
-	return e.resp, nil
+	}{io.MultiReader(bytes.NewReader(text), errorReader{err}), body}
+}
+
+func checkList(text []byte) error {
+	if bytes.Count(text, []byte{'<'}) > maxTags {
+		return errLongBody
+	}
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return errNoList
+		}
+		if root, ok := token.(xml.StartElement); ok {
+			if root.Name.Local != "ListBucketResult" {
+				return errNoList
+			}
+			return io.EOF
+		}
+	}
+}
+
+// An errorReader is a reader that returns an error.
+type errorReader struct{ err error }
+
+func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
+
+// responseLimit returns the maximum size of the body of a response.
+func responseLimit(resp *http.Response) int64 {
+	query := resp.Request.URL.Query()
+	switch {
+	case resp.Request.Method != http.MethodGet || resp.StatusCode >= 300:
+		return maxError
+	case query.Has("list-type"), query.Has("uploads"):
+		return maxList
+	}
+	return maxRange
+}
+
+// A limitedBody is the body of a response. A read beyond the limit is an error,
+// so that a long response is not mistaken for a short one.
+type limitedBody struct {
+	io.ReadCloser
+	left int64 // number of bytes that may still be read
+}
+
+var errNoList = fetch.Protocol.Errorf("the response is not a list of objects in the XML format of S3: check the endpoint")
+
+var errLongBody = fetch.Protocol.Errorf("the response of the server is too long")
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, errLongBody
+	}
+	return n, err
 }
 
 // An exchanger is the fetch.Driver with which the client of a transport sends

@@ -66,6 +66,10 @@ func classify(err error) error {
 	var fault fetch.Fault
 	var send *smithyhttp.RequestSendError
 	switch {
+	case errors.Is(err, errLongBody):
+		return errLongBody
+	case errors.Is(err, errNoList):
+		return errNoList
 	case errors.As(err, &fault):
 		return cause(err)
 	case errors.As(err, &send):
@@ -74,6 +78,10 @@ func classify(err error) error {
 		return fetch.Canceled.With(context.Canceled)
 	case !errors.As(err, &answer):
 		return err
+	}
+	var syntax *smithy.DeserializationError
+	if errors.As(err, &syntax) && answer.HTTPStatusCode() < 300 {
+		return fetch.Protocol.Errorf("the response of the server is not the XML document of S3 (status %d)", answer.HTTPStatusCode())
 	}
 	code, message := http.StatusText(answer.HTTPStatusCode()), ""
 	if errors.As(err, &api) {

@@ -30,6 +30,7 @@ const (
 	maxParts = 10_000   // limit of S3
 
 	abortTime = 10 * time.Second // time limit for the request that removes an incomplete upload
+	maxAborts = 100              // maximum number of uploads that abortAll considers
 	ghostTime = 5 * time.Second
 )
 
@@ -240,7 +241,7 @@ func (s *bucket) abortAll(ctx context.Context, name string) {
 	if err != nil {
 		return
 	}
-	for _, u := range out.Uploads {
+	for _, u := range out.Uploads[:min(len(out.Uploads), maxAborts)] {
 		if aws.ToString(u.Key) == *key {
 			_ = s.abort(ctx, name, u.UploadId)
 		}

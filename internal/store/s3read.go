@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -145,8 +146,12 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	return func(yield func(Object, error) bool) {
 		pages := s3.NewListObjectsV2Paginator(s.api, &s3.ListObjectsV2Input{Bucket: &s.name, Prefix: s.key(prefix)},
 			func(o *s3.ListObjectsV2PaginatorOptions) { o.StopOnDuplicateToken = true })
+		var progress listProgress
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
+			if err == nil {
+				err = progress.check(page.Contents)
+			}
 			if err != nil {
 				yield(Object{}, s.failed("list", "objects", err))
 				return
@@ -162,4 +167,42 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 			}
 		}
 	}
+}
+
+// maxEmptyPages is the maximum number of consecutive pages without an object. A
+// server may send such pages, for example if many objects were deleted.
+const maxEmptyPages = 100
+
+// maxNames is the maximum total length of the names in a list, in bytes. Callers
+// keep names in memory. It suffices for two million WARC files.
+const maxNames = 256 << 20
+
+// A listProgress checks that the pages of a list come to an end. S3 lists the
+// objects in the order of their names.
+type listProgress struct {
+	last  string // last name of the previous pages
+	empty int    // number of consecutive pages without an object
+	bytes int    // total length of all names
+}
+
+// check returns an error if a page does not follow the previous pages.
+func (l *listProgress) check(page []types.Object) error {
+	if len(page) == 0 {
+		if l.empty++; l.empty > maxEmptyPages {
+			return fetch.Protocol.Errorf("the server sent %d pages without an object", l.empty)
+		}
+		return nil
+	}
+	for _, o := range page {
+		l.bytes += len(aws.ToString(o.Key))
+	}
+	if l.bytes > maxNames {
+		return fetch.TooLarge.Errorf("the names of the objects have more than %d bytes", maxNames)
+	}
+	last := aws.ToString(page[len(page)-1].Key)
+	if last <= l.last {
+		return fetch.Protocol.Errorf("the server repeats the list, or does not sort it: %q follows %q", last, l.last)
+	}
+	l.last, l.empty = last, 0
+	return nil
 }
