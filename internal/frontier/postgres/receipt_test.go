@@ -28,7 +28,7 @@ func TestUncertainCommit(t *testing.T) {
 		calls     int
 	}{
 		{"lost response", func(t *testing.T, x *tx) bool {
-			x.PgConn().Conn().(*net.TCPConn).CloseRead()
+			replyOf(x.Conn).Conn.(*socket).Conn.(*net.TCPConn).CloseRead()
 			return true
 		}, 1},
 		{"crash", func(t *testing.T, x *tx) bool {
