@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
+	"github.com/anyurl/fetch/internal/archive"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -44,7 +45,7 @@ type Options struct {
 	// its own name Worker. The first worker creates the tables. "" means a
 	// database in Dir. Frontier requires WARC and excludes Tree, Mail and Delete.
 	Frontier string
-	Worker   string // name of this worker; "" means the host name
+	Worker   string // name of this worker; "" means the worker of Dir, or the host name if Dir is new
 
 	// Store is the URL of a store for finished WARC files, such as
 	// "s3://BUCKET/PREFIX?region=REGION" or "file:///DIRECTORY". All workers of a
@@ -243,7 +244,9 @@ func (o *Options) setDefaults() {
 		o.Tree = true
 	}
 	if o.Frontier != "" && o.Worker == "" {
-		o.Worker, _ = os.Hostname()
+		if o.Worker = archive.WorkerOf(o.Dir); o.Worker == "" {
+			o.Worker, _ = os.Hostname()
+		}
 	}
 	if o.MaxSpool <= 0 {
 		o.MaxSpool = 10_000_000_000

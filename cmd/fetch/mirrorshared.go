@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -27,7 +29,7 @@ type sharedFlags struct {
 func (f *sharedFlags) register(s *options.Set) {
 	p := s.Own("Shared crawls")
 	registerFrontier(s, &f.frontier)
-	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` of the crawl (default the host name)")
+	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` of the crawl (default the worker of --output-dir, or the host name)")
 	p.BoolVar(&f.again, "again", false, "start the next run of a crawl that is complete")
 	registerStore(s, &f.store, "upload finished WARC files to the store at `URL` (s3://BUCKET or file:///DIR)")
 	p.BoolVar(&f.keepLocal, "keep-local", false, "with --store, keep uploaded WARC files in warc/ too")
@@ -91,7 +93,10 @@ var ownFlags = []string{
 // is an error if the command line sets a flag to another value.
 func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	f := &c.mirror
-	f.shared.frontier = frontierURL(f.shared.frontier)
+	if f.shared.frontier == "" && os.Getenv("FETCH_FRONTIER") != "" {
+		f.shared.frontier = os.Getenv("FETCH_FRONTIER")
+		c.note("FETCH_FRONTIER is set, so this run is a worker of the crawl%s", crawlName(f.shared.frontier))
+	}
 	if f.shared.frontier == "" {
 		switch {
 		case f.shared.again || f.shared.worker != "":
@@ -123,6 +128,16 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		}
 	}
 	return o.Seeds, nil
+}
+
+// crawlName returns the server, the database and the schema of a shared frontier
+// as text after " ", without a login. It returns "" if dsn is no URL.
+func crawlName(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil || u.Scheme == "" {
+		return ""
+	}
+	return fmt.Sprintf(" in %s%s, schema %s", u.Host, u.Path, u.Query().Get("search_path"))
 }
 
 // conflictingFlag returns the error for a flag whose value differs from want,

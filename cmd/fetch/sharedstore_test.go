@@ -313,9 +313,14 @@ func TestS3Errors(t *testing.T) {
 		{"unknown access key", "warcs", "unknown", peer.Password, 6, "s3://warcs"},
 		{"no permission to write", "warcs", peer.Reader, peer.Password, 3, "s3://warcs"},
 		{"no credentials", "warcs", "", "", 6, "credentials"},
+		{"wrong region", "warcs?region=eu-north-1", peer.User, peer.Password, 2, "region"},
 	} {
 		c.env = []string{"AWS_ACCESS_KEY_ID=" + test.key, "AWS_SECRET_ACCESS_KEY=" + test.secret, "HOME=" + t.TempDir()}
-		url := "s3://" + test.bucket + "/crawl?region=us-east-1&endpoint=http://" + s.Addr
+		bucket, query, ok := strings.Cut(test.bucket, "?")
+		if !ok {
+			query = "region=us-east-1"
+		}
+		url := "s3://" + bucket + "/crawl?" + query + "&endpoint=http://" + s.Addr
 		e := run(t, w.withArgs("--store", url))
 		if e.code != test.code || !strings.Contains(e.stderr, test.message) {
 			t.Errorf("%s: %v; want exit code %d and %q", test.name, e, test.code, test.message)

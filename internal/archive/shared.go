@@ -46,6 +46,20 @@ type identity struct {
 	Incarnation int64  `json:"incarnation"` // 0 before the first connection to the database
 }
 
+// WorkerOf returns the name of the worker to which the directory dir belongs. It
+// returns "" if the directory belongs to no worker that has joined a crawl.
+func WorkerOf(dir string) string {
+	f, err := openFolder(dir)
+	if err != nil {
+		return ""
+	}
+	defer f.root.Close()
+	if id, err := f.readIdentity(); err == nil && id.Incarnation > 0 {
+		return id.Worker
+	}
+	return "" // Open returns the error of a damaged file
+}
+
 // join opens the shared frontier as the worker of this directory. A new
 // directory becomes the directory of a worker.
 func (a *Archive) join(ctx context.Context) error {

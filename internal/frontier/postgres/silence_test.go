@@ -48,7 +48,10 @@ func TestSilentServer(t *testing.T) {
 				return nil
 			})
 		}},
-		{"claim", "", false, func(ctx context.Context, f *engine, _ func()) error { _, err := f.Claim(ctx, "w", 1, 1, time.Minute); return err }},
+		{"claim", "", false, func(ctx context.Context, f *engine, _ func()) error {
+			_, err := f.Claim(ctx, "w", 1, 1, time.Minute)
+			return err
+		}},
 		{"exclusive", "", false, func(ctx context.Context, f *engine, _ func()) error { return f.Evict(ctx) }},
 		{"read", "", false, func(ctx context.Context, f *engine, _ func()) error { _, err := f.Stats(ctx); return err }},
 		{"iteration", "", false, func(ctx context.Context, f *engine, _ func()) error {
@@ -66,7 +69,9 @@ func TestSilentServer(t *testing.T) {
 				tunnel := faultnet.NewTunnel(t, s.Addr)
 				place := fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=disable&search_path=crawl%d", tunnel.Addr, s.schemas.Add(1))
 				stop := func() { tunnel.Stop(direction) }
-				open := func(ctx context.Context) (frontier.Frontier, error) { return Open(ctx, place, &Worker{Name: "w", Folder: "f"}) }
+				open := func(ctx context.Context) (frontier.Frontier, error) {
+					return Open(ctx, place, &Worker{Name: "w", Folder: "f"})
+				}
 				var f frontier.Frontier
 				if !phase.opening {
 					var err error
