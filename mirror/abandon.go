@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"time"
 
@@ -77,6 +78,9 @@ func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (
 	return names, err
 }
 
+// ErrUnnamedStore means that only the database of a crawl names its store.
+var ErrUnnamedStore = fetch.Usage.Errorf("only the database of the crawl names the store")
+
 // storeOf opens the store with the given URL, which must be the store that the
 // newest run of the crawl recorded. It returns nil if the crawl has no store and
 // url is "". A store that only the database names is not used, because whoever
@@ -90,8 +94,7 @@ func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store,
 	if json.Unmarshal(stats.Note, &note) == nil && note.Settings != nil && note.Settings.Store != "" {
 		switch url {
 		case "":
-			return nil, fetch.Usage.Errorf("only the database names the store %q: name the database and the store in the command",
-				note.Settings.Store)
+			return nil, fmt.Errorf("%w %q", ErrUnnamedStore, note.Settings.Store)
 		case note.Settings.Store:
 		default:
 			return nil, fetch.Usage.Errorf("the crawl was started with the store %s", note.Settings.Store)

@@ -54,7 +54,7 @@ func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
 		Store: c.store, Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
 	})
 	if err != nil {
-		return err
+		return adviseStore(err)
 	}
 	return c.printJSON(a)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -117,7 +118,7 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		}
 		given := c.isSet(stored.name)
 		if stored.name == "store" && !given {
-			return nil, fetch.Usage.Errorf("only the database names the store %q of the crawl: name it in the command too (--store)", o.Store)
+			return nil, adviseStore(fmt.Errorf("%w %q", mirror.ErrUnnamedStore, o.Store))
 		}
 		before := c.flagText(stored.name)
 		if _, err := c.applyStored(stored); err != nil {
@@ -128,6 +129,15 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		}
 	}
 	return o.Seeds, nil
+}
+
+// adviseStore adds the flags that name a store to the error of a command whose
+// crawl has a store.
+func adviseStore(err error) error {
+	if errors.Is(err, mirror.ErrUnnamedStore) {
+		return fmt.Errorf("%w: to use it, name it in the command (--frontier and --store)", err)
+	}
+	return err
 }
 
 // crawlName returns the server, the database and the schema of a shared frontier

@@ -141,7 +141,7 @@ func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 			err = c.printFinding(f, f.Note, text)
 		}
 		if err != nil {
-			return c.conclude("the crawl", before, err)
+			return c.conclude("the crawl", before, adviseStore(err))
 		}
 	}
 	return c.conclude("the crawl", before, nil)

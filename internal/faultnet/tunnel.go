@@ -2,6 +2,7 @@ package faultnet
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -29,18 +30,27 @@ type Tunnel struct {
 	stops Direction // directions that are not forwarded
 	at    []byte    // text of a request at which the Tunnel stops, or nil
 	then  Direction // directions that are not forwarded after at
-	conns []net.Conn
 }
 
 // NewTunnel starts a Tunnel to the server at the address to. It ends at the end of
 // the test.
 func NewTunnel(t testing.TB, to string) *Tunnel {
 	t.Helper()
+	n := &Tunnel{Stopped: make(chan struct{}), to: to}
+	n.Addr = ServeTCP(t, func(conn net.Conn) { n.forward(t.Context(), conn) })
+	return n
+}
+
+// ServeTCP starts a server on loopback and returns its address. It calls serve for
+// each connection, in a goroutine, and then closes the connection. At the end of
+// the test, it closes all connections and waits for the calls.
+func ServeTCP(t testing.TB, serve func(net.Conn)) (addr string) {
+	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("faultnet: %v", err)
 	}
-	n := &Tunnel{Addr: l.Addr().String(), Stopped: make(chan struct{}), to: to}
+	ctx := t.Context()
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -48,19 +58,15 @@ func NewTunnel(t testing.TB, to string) *Tunnel {
 			if err != nil {
 				return
 			}
-			all.Go(func() { n.forward(conn) })
+			all.Go(func() {
+				defer context.AfterFunc(ctx, func() { conn.Close() })()
+				defer conn.Close()
+				serve(conn)
+			})
 		}
 	})
-	t.Cleanup(func() {
-		l.Close()
-		n.mu.Lock()
-		for _, c := range n.conns {
-			c.Close()
-		}
-		n.mu.Unlock()
-		all.Wait()
-	})
-	return n
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	return l.Addr().String()
 }
 
 // Stop stops the Tunnel in the given directions.
@@ -85,16 +91,15 @@ func (n *Tunnel) StopAt(text string, d Direction) {
 	n.at, n.then = []byte(text), d
 }
 
-// forward forwards the bytes of one connection.
-func (n *Tunnel) forward(client net.Conn) {
+// forward forwards the bytes of one connection. It ends when both sides have
+// closed it, or when ctx ends.
+func (n *Tunnel) forward(ctx context.Context, client net.Conn) {
 	server, err := net.Dial("tcp", n.to)
 	if err != nil {
-		client.Close()
 		return
 	}
-	n.mu.Lock()
-	n.conns = append(n.conns, client, server)
-	n.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	defer server.Close()
 	var both sync.WaitGroup
 	both.Go(func() { n.copy(server, client, Requests) })
 	both.Go(func() { n.copy(client, server, Responses) })

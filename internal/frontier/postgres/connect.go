@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -91,6 +92,24 @@ func applySettings(ctx context.Context, conn *pgx.Conn, settings map[string]stri
 	_, err := conn.Exec(ctx, `select pg_catalog.set_config(s.name, s.value, false)
 		from (select pg_catalog.unnest($1::text[]) as name, pg_catalog.unnest($2::text[]) as value) s`, names, values)
 	return err
+}
+
+// responds reports whether the server accepts a new connection and executes a
+// statement.
+func (e *engine) responds(ctx context.Context) bool {
+	config := e.pool.Config()
+	c := config.ConnConfig
+	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
+	defer cancel()
+	if config.BeforeConnect(ctx, c) != nil {
+		return false
+	}
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return false
+	}
+	err = conn.Ping(ctx)
+	return errors.Join(err, conn.Close(ctx)) == nil
 }
 
 // requireTLS removes the attempts to connect without TLS to another machine. Only

@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/anyurl/fetch/internal/faultnet"
 )
 
 // message returns a message of the protocol of PostgreSQL.
@@ -40,22 +42,8 @@ type hostileServer struct {
 
 func newHostileServer(t *testing.T, login, text string) *hostileServer {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &hostileServer{addr: l.Addr().String(), login: login, text: text}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { s.serve(conn) })
-		}
-	})
-	t.Cleanup(func() { l.Close(); all.Wait() })
+	s := &hostileServer{login: login, text: text}
+	s.addr = faultnet.ServeTCP(t, s.serve)
 	return s
 }
 
@@ -74,7 +62,6 @@ func (s *hostileServer) read(conn net.Conn, n int) error {
 }
 
 func (s *hostileServer) serve(conn net.Conn) {
-	defer conn.Close()
 	if s.read(conn, 4) != nil { // SSLRequest, or the login
 		return
 	}
@@ -100,7 +87,6 @@ func (s *hostileServer) serve(conn net.Conn) {
 			return
 		}
 	}
-	io.Copy(io.Discard, conn)
 }
 
 // TestHostileServer checks that Open of a hostile server fails after a bounded

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Time limits of calls while the server does not respond.
@@ -65,24 +63,6 @@ func (e *engine) checkServer(ctx context.Context) (silent bool) {
 		}
 	}
 	return ctx.Err() == nil
-}
-
-// responds reports whether the server accepts a new connection and executes a
-// statement.
-func (e *engine) responds(ctx context.Context) bool {
-	config := e.pool.Config()
-	c := config.ConnConfig
-	ctx, cancel := context.WithTimeout(ctx, c.ConnectTimeout)
-	defer cancel()
-	if config.BeforeConnect(ctx, c) != nil {
-		return false
-	}
-	conn, err := pgx.ConnectConfig(ctx, c)
-	if err != nil {
-		return false
-	}
-	err = conn.Ping(ctx)
-	return errors.Join(err, conn.Close(ctx)) == nil
 }
 
 // withCause returns err, which wraps errSilent if this is why ctx has ended.
