@@ -110,7 +110,7 @@ func (c *crawl) leavesLike(v *visit) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.left[c.leftRequestOf(v)]
+	return len(h.left) > 0 && h.left[c.leftRequestOf(v)]
 }
 
 // leaveItem leaves the item of v to another worker. The item remains outstanding

@@ -27,10 +27,19 @@ func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, 
 	if err != nil {
 		return nil, archive.Classify(err)
 	}
-	limit := time.After(storeTime)
+	limited, cancel := context.WithTimeoutCause(ctx, storeTime, fetch.Timeout.Errorf("the store does not respond"))
+	defer cancel()
 	waiting := false
 	for wait := 250 * time.Millisecond; ; wait *= 2 {
-		if err = s.Check(ctx); err == nil || !fetch.Retryable(err) {
+		last := err
+		err = s.Check(limited)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case limited.Err() != nil:
+			return nil, storeError(errors.Join(last, context.Cause(limited)))
+		}
+		if err == nil || !fetch.Retryable(err) {
 			if waiting && err == nil {
 				log.Warn("the store responds again")
 			}
@@ -42,10 +51,7 @@ func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, 
 		}
 		select {
 		case <-time.After(wait):
-		case <-limit:
-			return nil, err
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		case <-limited.Done():
 		}
 	}
 }

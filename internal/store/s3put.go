@@ -29,8 +29,9 @@ const (
 	partSize = 16 << 20 // minimum size of a part; objects up to this size are sent in one request
 	maxParts = 10_000   // limit of S3
 
-	abortTime = 10 * time.Second // time limit for the request that removes an incomplete upload
-	maxAborts = 100              // maximum number of uploads that abortAll considers
+	abortTime = 10 * time.Second       // time limit for the request that removes an incomplete upload
+	abortEnd  = 500 * time.Millisecond // the same after the cancellation of the upload
+	maxAborts = 100                    // maximum number of uploads that abortAll considers
 	ghostTime = 5 * time.Second
 )
 
@@ -252,7 +253,11 @@ func (s *bucket) abortAll(ctx context.Context, name string) {
 // the server forbids the request (status 403). If the server is unreachable,
 // the next upload of the object removes the parts.
 func (s *bucket) abort(ctx context.Context, name string, id *string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	limit := abortTime
+	if ctx.Err() != nil {
+		limit = abortEnd
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	once := func(o *s3.Options) { o.RetryMaxAttempts = 1 }
 	_, err := s.api.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.name, Key: s.key(name), UploadId: id}, once)
