@@ -39,6 +39,9 @@ func (d *dialer) resolve(ctx context.Context, t Target, ours bool) ([]netip.Addr
 	ctx, cancel := context.WithTimeout(ctx, 2*d.policy.connectTime())
 	defer cancel()
 	found, err := d.resolver.LookupNetIP(ctx, "ip", name)
+	if FaultOf(err) == Internal { // a resolver may return errors of any type, such as *net.AddrError
+		err = DNS.With(err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -229,5 +230,9 @@ func (f *routeFlags) blocked(other func(netip.AddrPort) bool) func(netip.AddrPor
 type family string
 
 func (f family) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {
-	return fetch.SystemResolver().LookupNetIP(ctx, string(f), host)
+	addrs, err := fetch.SystemResolver().LookupNetIP(ctx, string(f), host)
+	if _, ok := errors.AsType[*net.AddrError](err); ok {
+		return nil, fetch.DNS.Errorf("%s has no address of the family IPv%s", host, strings.TrimPrefix(string(f), "ip"))
+	}
+	return addrs, err
 }
