@@ -111,7 +111,10 @@ func (b *body) checkLength(n int, err error) (int, error) {
 	}
 	b.remaining -= int64(n)
 	if err == io.EOF && b.remaining > 0 {
-		err = Truncated.Errorf("body ended %d bytes early: %w", b.remaining, io.ErrUnexpectedEOF)
+		err = io.ErrUnexpectedEOF
+	}
+	if b.remaining > 0 && FaultOf(err) == Truncated {
+		err = Truncated.Errorf("received %d of %d bytes: %w", b.total, b.total+b.remaining, err)
 	}
 	return n, err
 }

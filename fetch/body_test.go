@@ -48,6 +48,9 @@ func TestBodyLength(t *testing.T) {
 		if string(got) != c.want || FaultOf(err) != c.fault || err != nil && strings.Contains(fmt.Sprint(err), "secret") {
 			t.Errorf("%s: got %q, %v", c.name, got, err)
 		}
+		if c.fault == Truncated && !strings.Contains(err.Error(), fmt.Sprintf("received %d of %d bytes", len(c.sent), len(c.sent)+1)) {
+			t.Errorf("%s: no byte counts in %v", c.name, err)
+		}
 		if _, again := resp.Body.Read(make([]byte, 1)); err != nil && again != err {
 			t.Errorf("%s: the error did not stick: %v", c.name, again)
 		}

@@ -222,7 +222,7 @@ func (d *segmentedBody) readPiece(p *piece) error {
 		d.mu.Unlock()
 		switch {
 		case err == io.EOF && n < len(p.buf):
-			return fetch.Truncated.Errorf("piece ended %d bytes early: %w", len(p.buf)-n, io.ErrUnexpectedEOF)
+			return fetch.Truncated.Errorf("segment ended after %d of %d bytes: %w", n, len(p.buf), io.ErrUnexpectedEOF)
 		case err != nil && err != io.EOF:
 			return err
 		}
