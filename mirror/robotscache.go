@@ -178,6 +178,7 @@ func (x *robotsExchange) size() int { return len(x.body) + x.sent.Len() + x.rece
 // trace returns a Trace that records the bytes of the exchange in x.
 func (x *robotsExchange) trace() *trace.Trace {
 	return &trace.Trace{
+		Messages: true,
 		Sent:     func(p []byte) { x.record(&x.sent, p) },
 		Received: func(p []byte) { x.record(&x.received, p) },
 		Restart: func() {

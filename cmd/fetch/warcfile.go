@@ -166,6 +166,7 @@ func joinTraces(t, more *trace.Trace) *trace.Trace {
 		return func(p []byte) { first(p); second(p) }
 	}
 	joined.Sent, joined.Received = bytesTo(joined.Sent, more.Sent), bytesTo(joined.Received, more.Received)
+	joined.Messages = more.Messages && (t == nil || t.Messages || t.Sent == nil && t.Received == nil)
 	restart := joined.Restart
 	joined.Restart = func() {
 		if restart != nil {

@@ -72,3 +72,19 @@ func TestWARCFileTruncated(t *testing.T) {
 	}
 	runFetch(t, 0, "-s", "verify", name)
 }
+
+// TestWARCFileHTTP2 records an exchange with a server that speaks only HTTP/2.
+func TestWARCFileHTTP2(t *testing.T) {
+	s := peer.Nghttpd(t)
+	s.Put("hello.txt", []byte("hello h2\n"))
+	_, port, _ := net.SplitHostPort(s.TLSAddr)
+	url, name := "https://localhost:"+port+"/hello.txt", filepath.Join(t.TempDir(), "a.warc")
+	contains(t, runFetch(t, 0, "-v", "--cacert", s.Cert.File, "--warc-file", name, url), "hello h2\n")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(text), "WARC-Protocol: h2\r\n", "\r\n\r\nHTTP/1.1 200 OK\r\n", "\r\n\r\nGET /hello.txt HTTP/1.1\r\nhost: localhost:"+port+"\r\n")
+	runFetch(t, 0, "-s", "verify", name)
+	contains(t, runFetch(t, 0, "--archive", name, url), "hello h2\n")
+}

@@ -22,6 +22,11 @@ type Trace struct {
 	Restart  func()            // the request is sent again; discard the bytes from earlier calls of Sent and Received
 	Note     func(text string) // a note for the user, one line
 
+	// Messages permits HTTP/2. Sent and Received then receive HTTP/2 messages as
+	// equivalent HTTP/1.1 messages without a transfer coding. If Messages is
+	// false, a request with Sent or Received is not sent over HTTP/2.
+	Messages bool
+
 	// Detail receives less important notes than Note, such as protocol
 	// deviations that are very common among servers. Details are intended for
 	// verbose output and for logs of an exchange.
@@ -41,8 +46,7 @@ type Trace struct {
 	// including those of interim responses, challenges and CONNECT. In heads of
 	// requests, the password of a gateway is masked. Other values may be
 	// secret. HTTP/2 heads are formatted like HTTP/1 heads, with lower-case
-	// field names. Unlike Sent and Received, these functions do not disable
-	// HTTP/2.
+	// field names. These functions do not disable HTTP/2.
 	RequestHead  func(head string)
 	ResponseHead func(head string)
 }

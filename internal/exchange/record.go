@@ -28,6 +28,9 @@ func NewCapture(u uri.URI, started time.Time, resp *fetch.Response) warc.Capture
 	if proto == "" {
 		proto = strings.TrimSuffix(u.Scheme(), "s")
 	}
+	if proto == "http/2" || proto == "http/2.0" {
+		proto = "h2" // its name in TLS, which other crawlers write
+	}
 	c.Protocols = []string{proto}
 	if t := resp.TLS; t != nil {
 		c.Protocols = append(c.Protocols, strings.ToLower(strings.ReplaceAll(tls.VersionName(t.Version), " ", "/")))

@@ -46,6 +46,7 @@ func (r *Recorder) Trace() *trace.Trace {
 		return nil
 	case scheme.RecordWire:
 		return &trace.Trace{
+			Messages: true,
 			Sent:     func(p []byte) { _, err := r.Sent.Write(p); r.keepError(err) },
 			Received: func(p []byte) { r.keepError(r.Response.write(p)) },
 			Restart:  func() { r.Sent.Free(); r.Response.reset() },

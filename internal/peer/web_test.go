@@ -62,3 +62,13 @@ func TestLighttpd(t *testing.T) {
 		t.Errorf("listing %q, want %q in it", got, want)
 	}
 }
+
+func TestNghttpd(t *testing.T) {
+	t.Parallel()
+	s := peer.Nghttpd(t)
+	s.Put("sub/motd.txt", []byte("hello\n"))
+	got := curl(t, "--http2", "--cacert", s.Cert.File, "-w", "%{http_version}", "https://localhost:"+portOf(s.TLSAddr)+"/sub/motd.txt")
+	if got != "hello\n2" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -58,5 +58,8 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	return d.sendHTTP1(ctx, netKey, req, wr, via)
 }
 
-// tracesBytes reports whether t records the bytes that are sent or received.
-func tracesBytes(t *trace.Trace) bool { return t != nil && (t.Sent != nil || t.Received != nil) }
+// tracesBytes reports whether t records the bytes that are sent or received, so
+// that HTTP/2 cannot be used.
+func tracesBytes(t *trace.Trace) bool {
+	return t != nil && !t.Messages && (t.Sent != nil || t.Received != nil)
+}

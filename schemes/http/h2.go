@@ -143,7 +143,7 @@ func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 	mu.Unlock()
 	reportHTTP2Response(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
-	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h, window: key.window}
+	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h, window: key.window, trace: req.Trace}
 	return x, nil
 }
 
@@ -178,11 +178,15 @@ type stream struct {
 	ctx     context.Context
 	h       *h2
 	window  window
+	trace   *trace.Trace
 	endOnce sync.Once
 }
 
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
+	if s.trace != nil && s.trace.Received != nil && n > 0 {
+		s.trace.Received(p[:n])
+	}
 	if err != nil {
 		s.endOnce.Do(s.end)
 		if err != io.EOF {

@@ -2,6 +2,8 @@ package http
 
 import (
 	"net"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +20,7 @@ type headTrace struct {
 }
 
 func (h *headTrace) add(name string, values []string) {
-	if h.trace == nil || h.trace.Connection == nil && h.trace.RequestHead == nil {
+	if t := h.trace; t == nil || t.Connection == nil && t.RequestHead == nil && t.Sent == nil {
 		return
 	}
 	for _, value := range values {
@@ -26,8 +28,8 @@ func (h *headTrace) add(name string, values []string) {
 	}
 }
 
-// report passes the collected fields to the Trace twice: one by one as they are
-// sent over HTTP/2, and then together as an HTTP/1 head.
+// report passes the collected fields to the Trace: one by one as they are sent
+// over HTTP/2, then together as an HTTP/1 head, and as an HTTP/1.1 request.
 func (h *headTrace) report() {
 	if len(h.fields) == 0 {
 		return
@@ -41,27 +43,45 @@ func (h *headTrace) report() {
 		}
 		h.trace.Connectionf("[HTTP/2] [%s: %s]", f.Name, value)
 	}
-	head := []byte(h.fields.Get(":method") + " " + h.fields.Get(":path") + " HTTP/2\r\n")
-	head = http1.AppendField(head, "host", h.fields.Get(":authority"))
+	line := h.fields.Get(":method") + " " + h.fields.Get(":path")
+	fields := http1.AppendField(nil, "host", h.fields.Get(":authority"))
 	for _, f := range rest {
-		head = http1.AppendField(head, f.Name, f.Value)
+		fields = http1.AppendField(fields, f.Name, f.Value)
 	}
-	h.trace.SentHead(string(head) + "\r\n")
+	fields = append(fields, "\r\n"...)
+	h.trace.SentHead(line + " HTTP/2\r\n" + string(fields))
+	if h.trace.Sent != nil {
+		h.trace.Sent(append([]byte(line+" HTTP/1.1\r\n"), fields...))
+	}
 	h.fields = nil
 }
 
-// reportHTTP2Response passes the head of an HTTP/2 response to the Trace. The
-// field names are in lower case, as the server has sent them.
+// reportHTTP2Response passes the head of an HTTP/2 response to the Trace, also
+// as the head of an HTTP/1.1 response. The field names are in lower case, as the
+// server has sent them.
 func reportHTTP2Response(t *trace.Trace, x *exchange) {
-	if t == nil || t.ResponseHead == nil {
+	if t == nil || t.ResponseHead == nil && t.Received == nil {
 		return
 	}
-	head := []byte("HTTP/2 " + strconv.Itoa(x.code) + "\r\n")
+	code := strconv.Itoa(x.code)
+	var all, framed []byte
 	for _, f := range x.header {
-		head = http1.AppendField(head, strings.ToLower(f.Name), f.Value)
+		name := strings.ToLower(f.Name)
+		all = http1.AppendField(all, name, f.Value)
+		if !slices.Contains(connectionFields[:], name) {
+			framed = http1.AppendField(framed, name, f.Value)
+		}
 	}
-	t.ResponseHead(string(head) + "\r\n")
+	t.ReceivedHead("HTTP/2 " + code + "\r\n" + string(all) + "\r\n")
+	if t.Received != nil {
+		t.Received([]byte("HTTP/1.1 " + code + " " + http.StatusText(x.code) + "\r\n" + string(framed) + "\r\n"))
+	}
 }
+
+// connectionFields lists the fields that an HTTP/2 message must not have (RFC
+// 9113 section 8.2.2). In an HTTP/1.1 message they would describe a framing that
+// the body does not have.
+var connectionFields = [...]string{"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"}
 
 // reportReused reports to the Trace that the request uses an idle connection.
 func reportReused(t *trace.Trace, c net.Conn) {
