@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -22,6 +23,7 @@ type oldFTP struct {
 	files map[string]string
 	times map[string]string // MDTM replies by file name
 	asked map[string]int    // number of requests by file name
+	open  string            // preliminary reply; 150 if it is empty
 	at    string
 	data  chan string
 }
@@ -73,7 +75,7 @@ func (f *oldFTP) answer(c *faultnet.Conn, verb, name string) string {
 			text = body
 		}
 		f.data <- text
-		c.Write([]byte("150 here\r\n"))
+		c.Write([]byte(cmp.Or(f.open, "150") + " here\r\n"))
 		return "226 done\r\n"
 	case verb == "QUIT":
 		return "221 bye\r\n"
@@ -146,6 +148,33 @@ func TestOldFTP(t *testing.T) {
 		o.Recheck = true
 		if run(t, o); tree(t, o.Dir, "")["ftp/old.example/pub/one.txt"] != "oNe\n" {
 			t.Error("a file is not requested")
+		}
+		checkVerify(t, o.Dir)
+	})
+}
+
+// TestPreliminaryReply checks that a listing and a file are unchanged if only the
+// preliminary reply of the transfer differs.
+func TestPreliminaryReply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t)
+		f := &oldFTP{
+			list:  "01-15-24  10:12AM                    4 one.txt\r\n",
+			files: map[string]string{"one.txt": "one\n"},
+			times: map[string]string{"one.txt": "20240115101200"},
+		}
+		f.serve(w, "old.example")
+		o := w.options("ftp://old.example/pub/")
+		run(t, o)
+		f.open, o.Recheck = "125", true
+		if sum := run(t, o); sum.New > 0 || sum.Unchanged != 2 {
+			t.Errorf("%+v", sum)
+		}
+		f.list = strings.Replace(f.list, "one.txt", "two.txt", 1)
+		f.files["two.txt"], f.times["two.txt"] = "two\n", f.times["one.txt"]
+		if sum := run(t, o); sum.New != 2 {
+			t.Errorf("another listing: %+v", sum)
 		}
 		checkVerify(t, o.Dir)
 	})

@@ -184,7 +184,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 		return nil
 	}
 	last := v.item.LastCapture
-	v.sameContent = last != nil && last.Digest == v.digest && last.Code == resp.Code
+	v.sameContent = last != nil && last.Digest == v.digest && sameCode(last.Code, resp.Code)
 	v.repaired = v.sameContent && (c.archive.LacksFile(last) || c.archive.LostRecord(last))
 	if err := c.discover(ctx, v); err != nil {
 		return err
@@ -204,6 +204,11 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	return nil
 }
+
+// sameCode reports whether the codes of two responses have the same meaning. The
+// code of an ftp transfer is that of its preliminary reply: 125 if the data
+// connection was already open, and 150 otherwise.
+func sameCode(a, b int) bool { return a == b || a/100 == 1 && b/100 == 1 }
 
 // send sends a request. If the server redirects to the same item, send repeats
 // the request, because the next response may differ. Only the last exchange is

@@ -351,6 +351,11 @@ func (j *job) list(write entryWriter) error {
 	if err != nil {
 		return err
 	}
+	if w == nil {
+		if resp, err = j.withSlash(req, resp); err != nil {
+			return err
+		}
+	}
 	defer resp.Body.Close()
 	return write.writeAll(j.output, w.entries(resp.Entries()))
 }

@@ -205,3 +205,25 @@ func (p *evidence) countOther(dir, u uri.URI, err error) {
 	}
 	p.others++
 }
+
+// NamesDirectory reports whether page, the beginning of an HTML page, says that
+// it lists the directory whose URL is u with a final slash. Some servers send
+// the listing without a redirect to this URL. The title or first heading must
+// have the form "Index of /x" and end with the name of the directory.
+func NamesDirectory(u uri.URI, page []byte) bool {
+	name, err := uri.Unescape(u.Path()[strings.LastIndexByte(u.Path(), '/')+1:])
+	if err != nil || name == "" {
+		return false
+	}
+	r := New(u)
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for z.Next() != html.ErrorToken {
+		r.Token(z.Token())
+		if r.page.hasListingTitle() {
+			title := strings.TrimSuffix(r.page.title.words(), "/")
+			heading := strings.TrimSuffix(r.page.heading.words(), "/")
+			return strings.HasSuffix(title, "/"+name) || strings.HasSuffix(heading, "/"+name)
+		}
+	}
+	return false
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/line"
@@ -85,15 +86,26 @@ func (d *driver) retrieveAtOnce(ctx context.Context, s *session, req *fetch.Requ
 }
 
 // orDirectory lists the directory p if its retrieval as a file has failed,
-// because the URL lacks the final slash. If p is not a directory, orDirectory
-// returns the argument no, the error of the failed retrieval.
+// because the URL lacks the final slash. Some servers report a size even of
+// directories, so a reply to RETR that names a directory counts too. If p is not
+// a directory, orDirectory returns the argument no, the error of the failed
+// retrieval.
 func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request, p path, f facts, resp *fetch.Response, no error) (*transfer, error) {
-	if (f.dir || f.no.Code == 550) && fetch.FaultOf(no) == fetch.NotFound {
+	if (f.dir || f.no.Code == 550) && fetch.FaultOf(no) == fetch.NotFound || namesDirectory(no) {
 		if r, err := s.enter(p); err == nil && r.Code/100 == 2 {
 			return d.directory(ctx, s, req, resp)
 		}
 	}
 	return nil, no
+}
+
+// namesDirectory reports whether the error of RETR says that the object is not a
+// file but a directory.
+func namesDirectory(err error) bool {
+	text := strings.ToLower(err.Error())
+	return codeOf(err)/100 == 5 && !strings.Contains(text, "no such file") &&
+		(strings.Contains(text, "directory") || strings.Contains(text, "eisdir") ||
+			strings.Contains(text, "not a plain file") || strings.Contains(text, "not a regular file"))
 }
 
 // unconditional reports whether a request retrieves a complete file without
