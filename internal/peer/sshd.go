@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -58,6 +59,45 @@ func SSHD(t TB, opts SSHDOptions) *SSH {
 		return command{path: program, args: []string{"-D", "-e", "-f", s.config("sshd_config", text)}, env: env}
 	})
 	return s
+}
+
+// Dropbear starts the SSH server dropbear (Debian dropbear-bin), which runs the
+// sftp server of OpenSSH. It accepts the password of User, and UserKey.
+func Dropbear(t TB) *SSH {
+	t.Helper()
+	program := Need(t, "dropbear", "dropbear-bin")
+	packageRoot(t, "openssh-sftp-server", "usr/lib/sftp-server")
+	NeedRoot(t, "dropbear")
+	s := &SSH{Server: newServer(t)}
+	env := s.accounts(nil)
+	host := s.sshKey("host_key")
+	s.convertKey("host_key")
+	s.UserKey = filepath.Join(s.Dir, "user_key")
+	s.HostKey = ssh.FingerprintSHA256(host)
+	keys := filepath.Join(s.Home, ".ssh")
+	for _, dir := range []string{s.Home, keys} {
+		s.mkdir(dir, unprivileged())
+	}
+	s.write(filepath.Join(keys, "authorized_keys"), ssh.MarshalAuthorizedKey(s.sshKey("user_key")), 0o600, unprivileged())
+	s.start(func(base uint16) command {
+		s.Addr = addr(base)
+		s.KnownHosts = s.config("known_hosts", fmt.Sprintf("[127.0.0.1]:%d %s", base, ssh.MarshalAuthorizedKey(host)))
+		return command{path: program, env: env,
+			args: []string{"-F", "-E", "-p", s.Addr, "-r", filepath.Join(s.Dir, "host_key"), "-P", filepath.Join(s.Dir, "pid")}}
+	})
+	return s
+}
+
+// convertKey converts a private key in Dir to the format of dropbear.
+func (s *Server) convertKey(name string) {
+	s.t.Helper()
+	program, file := Need(s.t, "dropbearconvert", "dropbear-bin"), filepath.Join(s.Dir, name)
+	if out, err := exec.Command(program, "openssh", "dropbear", file, file+".new").CombinedOutput(); err != nil {
+		s.t.Fatalf("peer: dropbearconvert: %v: %s", err, out)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		s.t.Fatalf("peer: %v", err)
+	}
 }
 
 // sshKey creates a private key in Dir, and returns its public key.

@@ -55,6 +55,11 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 	if err != nil {
 		return nil, err
 	}
+	release, err := d.acquireHandshake(ctx, t.Address())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
 	if err != nil {
 		return nil, err
@@ -91,6 +96,23 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 		}
 		return sshFault(ctx, err)
 	})
+}
+
+// maxHandshakes is the number of handshakes with a server at a time. Servers
+// close further connections that are not authenticated: dropbear accepts five
+// from each client, and OpenSSH ten in all.
+const maxHandshakes = 4
+
+// acquireHandshake waits until a handshake with the server at addr may start.
+// The caller must call release at its end.
+func (d *driver) acquireHandshake(ctx context.Context, addr string) (release func(), err error) {
+	slots, _ := d.handshakes.LoadOrStore(addr, make(chan struct{}, maxHandshakes))
+	select {
+	case slots.(chan struct{}) <- struct{}{}:
+		return func() { <-slots.(chan struct{}) }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // A buffered is a connection with a read buffer, because package ssh reads each

@@ -22,7 +22,8 @@ type driver struct {
 	env     fetch.Env
 	idle    sessions.Pool[*session]
 
-	connected atomic.Bool // a connection was opened
+	connected  atomic.Bool // a connection was opened
+	handshakes sync.Map    // channels with a place for each handshake, by address
 
 	unlocking sync.Mutex
 	unlocked  map[string]ssh.Signer // decrypted keys by file name
