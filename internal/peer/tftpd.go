@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"fmt"
 	"net"
 	"time"
 )
@@ -13,15 +14,35 @@ func Tftpd(t TB, args ...string) *Server {
 	program := Need(t, "in.tftpd", "tftpd-hpa")
 	NeedRoot(t, "in.tftpd") // it changes its root directory
 	s := newServer(t)
+	return s.startTftp(func(base uint16) command {
+		return command{path: program, args: append([]string{"--foreground", "--secure", "--address", addr(base)}, append(args, s.Root)...)}
+	})
+}
+
+// Atftpd starts the TFTP server atftpd (Debian atftpd), which serves Root. The
+// arguments are options, such as "--no-blksize".
+func Atftpd(t TB, args ...string) *Server {
+	t.Helper()
+	program := Need(t, "atftpd", "atftpd")
+	NeedRoot(t, "atftpd") // it changes its account
+	s := newServer(t)
+	return s.startTftp(func(base uint16) command {
+		return command{path: program, args: append([]string{"--daemon", "--no-fork", "--logfile", "-", "--user", "nobody.nogroup",
+			"--bind-address", host, "--port", fmt.Sprint(base)}, append(args, s.Root)...)}
+	})
+}
+
+// startTftp starts a TFTP server and waits until it answers.
+func (s *Server) startTftp(configure func(base uint16) command) *Server {
+	s.t.Helper()
 	var used uint16
 	s.start(func(base uint16) command {
 		used = base // s.Addr is not set yet, because start would wait for a TCP server there
-		return command{path: program, args: append([]string{"--foreground", "--secure", "--address", addr(base)}, append(args, s.Root)...)}
+		return configure(base)
 	})
 	s.Addr, s.Port = addr(used), used
-	err := retry(func() error { return answersTftp(s.Addr) })
-	if err != nil {
-		t.Fatalf("peer: in.tftpd: %v", err)
+	if err := retry(func() error { return answersTftp(s.Addr) }); err != nil {
+		s.t.Fatalf("peer: TFTP server: %v", err)
 	}
 	return s
 }
