@@ -12,14 +12,34 @@ import (
 )
 
 // Cyrus is a running Cyrus imapd.
-type Cyrus struct{ *Server }
+type Cyrus struct {
+	*Server
+	POPAddr string // address of the POP3 server of CyrusPOP3D
+}
 
 // CyrusImapd starts the IMAP server of Cyrus (Debian cyrus-imapd). User may log
 // in over plaintext connections with PLAIN, LOGIN, CRAM-MD5 and SCRAM. The
 // server does not support ANONYMOUS.
 func CyrusImapd(t TB) *Cyrus {
 	t.Helper()
-	const bin = "usr/lib/cyrus/bin"
+	return startCyrus(t, "")
+}
+
+// CyrusPOP3D starts the IMAP server and the POP3 server of Cyrus (Debian
+// cyrus-pop3d), which share the mailbox INBOX. The POP3 server announces APOP.
+func CyrusPOP3D(t TB) *Cyrus {
+	t.Helper()
+	return startCyrus(t, filepath.Join(packageRoot(t, "cyrus-pop3d", cyrusBin+"/pop3d"), cyrusBin, "pop3d"))
+}
+
+// cyrusBin is the directory of the programs of Cyrus in its packages.
+const cyrusBin = "usr/lib/cyrus/bin"
+
+// startCyrus starts Cyrus. If pop is not empty, it is the path of the POP3
+// server.
+func startCyrus(t TB, pop string) *Cyrus {
+	t.Helper()
+	const bin = cyrusBin
 	common := packageRoot(t, "cyrus-common", bin+"/master")
 	imapd := filepath.Join(packageRoot(t, "cyrus-imapd", bin+"/imapd"), bin, "imapd")
 	password := Need(t, "saslpasswd2", "sasl2-bin")
@@ -30,9 +50,15 @@ func CyrusImapd(t TB) *Cyrus {
 	}
 	s.cyrusUser(password)
 	config := s.config("imapd.conf", cyrusConfig(s.Dir))
+	c := &Cyrus{Server: s}
 	s.start(func(base uint16) command {
 		s.Addr = addr(base)
-		services := s.config("cyrus.conf", fmt.Sprintf("START {\n}\nSERVICES {\n\timap cmd=\"%s -C %s\" listen=\"%s\" prefork=0\n}\nEVENTS {\n}\n", imapd, config, s.Addr))
+		lines := fmt.Sprintf("\timap cmd=\"%s -C %s\" listen=\"%s\" prefork=0\n", imapd, config, s.Addr)
+		if pop != "" {
+			c.POPAddr = addr(base + 1)
+			lines += fmt.Sprintf("\tpop3 cmd=\"%s -C %s\" listen=\"%s\" prefork=0\n", pop, config, c.POPAddr)
+		}
+		services := s.config("cyrus.conf", "START {\n}\nSERVICES {\n"+lines+"}\nEVENTS {\n}\n")
 		return command{
 			path: filepath.Join(common, bin, "master"),
 			args: []string{"-D", "-C", config, "-M", services, "-p", filepath.Join(s.Dir, "conf", "pid")},
@@ -40,7 +66,7 @@ func CyrusImapd(t TB) *Cyrus {
 		}
 	})
 	s.greeted(s.Addr, "* OK [CAPABILITY ")
-	return &Cyrus{s}
+	return c
 }
 
 // cyrusUser creates the password database of Cyrus with the account User. The
