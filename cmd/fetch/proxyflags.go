@@ -30,7 +30,7 @@ const noProxy = "none"
 func (f *proxyFlags) register(s *options.Set) {
 	p := s.Section("Connections and proxies")
 	p.FuncP("proxy", "x", "use the HTTP or SOCKS proxy at `URL`, such as socks5h://HOST:PORT", f.set(""))
-	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD` (prompts for a missing password)")
+	p.StringVarP(&f.user, "proxy-user", "U", "", "log in to the proxy as `USER:PASSWORD` (prompts for the password)")
 	p.Func("noproxy", "connect to the hosts in `LIST` without a proxy (* for all hosts)", func(list string) error {
 		f.noproxy = &list
 		return nil
