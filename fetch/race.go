@@ -2,6 +2,8 @@ package fetch
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"net"
 	"net/netip"
 	"slices"
@@ -165,6 +167,9 @@ func (d *dialer) connectSocket(ctx context.Context, g *grant) (net.Conn, error) 
 	raw, err := new(net.Dialer).DialContext(ctx, "unix", d.socket)
 	if err != nil {
 		g.trace.Connectionf("connect to %s failed: %v", d.socket, err)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
+			return nil, Local.With(err) // a retry cannot succeed, because the path is wrong
+		}
 		return nil, Connect.With(err)
 	}
 	c := d.newConn(raw, g, netip.AddrPort{}, g.target.Host)

@@ -49,7 +49,8 @@ func TestUnixSocket(t *testing.T) {
 		{"redirect to a private host", "--unix-socket $S http://socket.example/away", "", 9, 0},
 		{"redirect to another host and back", "--unix-socket $S --resolve other.example:$P:127.0.0.1 " +
 			"--connect-to socket.example:80:127.0.0.1:1 http://socket.example/public", "", 4, 1},
-		{"no socket", "--unix-socket $S.missing http://socket.example/hello", "", 4, 0},
+		{"no socket", "--unix-socket $S.missing --retry 3 http://socket.example/hello", "", 3, 0},
+		{"no folder of the socket", "--unix-socket $S/x --retry 3 http://socket.example/hello", "", 3, 0},
 		{"blocked port", "--unix-socket $S http://socket.example:25/hello", "", 9, 0},
 	} {
 		contacted = 0
