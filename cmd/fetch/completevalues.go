@@ -15,7 +15,7 @@ import (
 // completion.
 func registerCompletions(cmd *cobra.Command, set *options.Set) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.NoOptDefVal != "" {
+		if f.NoOptDefVal == "true" {
 			return // a switch
 		}
 		if complete := flagCompletion(f); complete != nil {
@@ -77,7 +77,7 @@ func completePrefix(separator string) cobra.CompletionFunc {
 }
 
 // opaqueSchemes lists the schemes whose URLs have no slashes after the colon.
-var opaqueSchemes = []string{"cid", "mailto", "mid", "news"}
+var opaqueSchemes = []string{"cid", "data", "mailserver", "mailto", "mid", "news", "urn"}
 
 // completeURL completes the scheme of a URL. After the scheme, it completes
 // nothing. If no scheme matches, the shell completes file names.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/spf13/cobra"
 )
@@ -46,6 +48,9 @@ func TestCompletion(t *testing.T) {
 		{"number", []string{"--retry", ""}, none, noFiles},
 		{"command or scheme", []string{"m"}, "mirror mailto:", noSpace},
 		{"scheme of a subcommand", []string{"ls", "go"}, "gopher:// gophers://", noSpace},
+		{"optional value", []string{"serve", "--live="}, "http gopher", noFiles},
+		{"list of an optional value", []string{"serve", "--live=gopher,"}, "gopher,http", noFiles},
+		{"scheme without slashes", []string{"d"}, "data: dict://", noSpace},
 		{"path that is no scheme", []string{"./f"}, none, files},
 		{"URL after its scheme", []string{"ls", "gopher://"}, none, noFiles},
 		{"help", []string{"help", ""}, "mirror mirroring gopher", noFiles},
@@ -59,6 +64,23 @@ func TestCompletion(t *testing.T) {
 		}
 		if directive != c.directive || c.want == none && len(words) > 0 {
 			t.Errorf("%s: %q, directive %s, want %s", c.oddity, words, directive, c.directive)
+		}
+	}
+}
+
+// TestCompletionForm checks that the completion of a scheme has the form of the
+// URLs in its help.
+func TestCompletionForm(t *testing.T) {
+	words, _ := complete(t, "ls", "")
+	for _, s := range schemes.All(schemes.Options{}) {
+		opaque := regexp.MustCompile(`\b` + regexp.QuoteMeta(s.Name) + `:[A-Z\[]`).MatchString(s.Help)
+		slashes := strings.Contains(s.Help, s.Name+"://")
+		switch {
+		case opaque && !slashes && slices.Contains(words, s.Name+":"):
+		case slices.Contains(words, s.Name+"://") && (slashes || !opaque):
+		case opaque && slashes && slices.Contains(words, s.Name+":"):
+		default:
+			t.Errorf("%s: opaque %v, slashes %v", s.Name, opaque, slashes)
 		}
 	}
 }
