@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -51,6 +52,9 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 		return fetch.Usage.Errorf("no URL; see fetch --help")
 	}
 	all, err := f.arguments(s, args)
+	if err == nil {
+		err = f.checkParallelOutput(all)
+	}
 	if err != nil {
 		return err
 	}
@@ -108,10 +112,48 @@ func (f *objectFlags) checkSharedOutput(index int, count int64, advice string) e
 		return nil
 	}
 	name := f.body.output[index]
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil // a device or a pipe
+	if isDevice(name) {
+		return nil
 	}
 	return fetch.Usage.Errorf("-o %q is one file for %d URLs: %s", name, count, advice)
+}
+
+// maxNames is the maximum number of URLs of arguments and globs whose file names
+// are compared before the start of parallel downloads.
+const maxNames = 10_000
+
+// checkParallelOutput returns an error if two URLs of the command line have the
+// same output file and -Z is set, because either body could remain. Names that
+// the server sends, and URLs of an input file, are unknown before the start.
+func (f *objectFlags) checkParallelOutput(args []argument) error {
+	if !f.input.parallel || f.file.noClobber || f.body.remoteHeaderName || !f.writesFiles() {
+		return nil
+	}
+	owners := map[string]string{}
+	for list := (urlReader{args: args}); len(list.args) > 0 && len(owners) < maxNames; {
+		a := list.nextArgument()
+		u, _, err := a.parse(f.client.policy.protoDefault)
+		if err != nil {
+			continue // the job reports the error
+		}
+		name, err := f.body.fileName(u.Path(), a.index, a.values)
+		if err != nil || name == "" {
+			continue
+		}
+		name = filepath.Clean(name)
+		if owner, taken := owners[name]; taken && !isDevice(name) {
+			return fetch.Usage.Errorf("%q is the file of two URLs, %s and %s: use -o for each, or --no-clobber", name, owner, u)
+		}
+		owners[name] = u.String()
+	}
+	return nil
+}
+
+// isDevice reports whether name is an existing file of another type than a
+// regular file, such as a device or a pipe.
+func isDevice(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // writesFiles reports whether a body may be written to a file. A device also

@@ -160,7 +160,7 @@ func (f *bodyFlags) fileName(path string, index int, values []string) (name stri
 		}
 	default:
 		if name, err = save.Name(path); err != nil {
-			return "", err
+			return "", fetch.Usage.Errorf("the path of the URL has no file name: use -o FILE, such as -o index.html")
 		}
 	}
 	if f.outputDir != "" && !strings.HasPrefix(name, "/") {
