@@ -173,7 +173,7 @@ func isPlausible(u URI) bool {
 	path := u.Path()
 	switch u.Scheme() {
 	case "file":
-		return len(path) > 1 && path[0] == '/'
+		return len(path) > 1 && path[0] == '/' || path == "/" && u.auth // file:/// is the root directory
 	case "mailto", "mid", "cid":
 		at := strings.IndexByte(path, '@')
 		return !u.auth && at > 0 && at < len(path)-1

@@ -82,8 +82,10 @@ func TestExtract(t *testing.T) {
 
 		{"mail", "mailto:a@b.c, mailto:a@b?subject=x. mailto: mailto:me <mailto:a@b>", "mailto:a@b.c mailto:a@b?subject=x mailto:a@b"},
 		{"news", "news:comp.lang.c. news:* news:1@h good news:nothing news://h/comp.x", "news:comp.lang.c news:* news:1@h news://h/comp.x"},
-		{"mid, cid, urn, file", "mid:a@b/c@d cid:a@b urn:isbn:0. urn:x file:///etc/motd file:/a file: file:a file://h/a file:///",
+		{"mid, cid, urn, file", "mid:a@b/c@d cid:a@b urn:isbn:0. urn:x file:///etc/motd file:/a file: file:a file://h/a file://",
 			"mid:a@b/c@d cid:a@b urn:isbn:0 file:///etc/motd file:/a file://h/a"},
+		{"file of the root directory", "Open file:///, (file:///) or file:///. profile:///",
+			"file:/// file:/// file:///"},
 
 		{"non-ASCII letters", "http://müller.de/ü?ü=ü#ü.", "http://m%C3%BCller.de/%C3%BC?%C3%BC=%C3%BC#%C3%BC"},
 		{"Chinese after a path, a host and a query", "看http://a.com/b看 http://a.com看 http://a.com/?b看 http://a.com/b,看", "http://a.com/b http://a.com http://a.com/?b http://a.com/b"},
