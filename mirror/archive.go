@@ -64,8 +64,9 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 // decoded, except files that are compressed themselves.
 //
 // Menus, directories, newsgroups, articles and texts get pages, with the
-// appearance of package gateway. The file index.html lists the seeds. A file
-// gets its name only when it is complete. Browse does not change the archive.
+// appearance of package gateway. The file index.html lists the seeds, also those
+// of other archives whose copies are in target. A file gets its name only when it
+// is complete. Browse does not change the archive.
 //
 // Options are those of the last run. Browse uses only Dir, Client and Scope,
 // which decide whether two URLs are the same object.

@@ -17,7 +17,6 @@ import (
 	"github.com/anyurl/fetch/internal/render"
 	"github.com/anyurl/fetch/internal/rfc822"
 	"github.com/anyurl/fetch/internal/tree"
-	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -251,24 +250,3 @@ func (b *browser) writeParts(c *frontier.Capture) error {
 	}
 	return nil
 }
-
-// writeIndex writes the start page index.html, which lists the seeds.
-func (b *browser) writeIndex(seeds []string) error {
-	page := render.Start{Page: b.page("Archive", browseIndex)}
-	page.Trail = nil
-	for _, seed := range seeds[:min(len(seeds), maxShownSeeds)] {
-		u, err := uri.Parse(seed)
-		if err != nil {
-			continue
-		}
-		link := render.Link{Name: tty.Escape(u.WithoutUserinfo().String())}
-		if c, ok := b.captureOf(u); ok {
-			link.Path = tree.Relative(browseIndex, b.pagePath(&c, 1))
-		}
-		page.Seeds = append(page.Seeds, link)
-	}
-	return replaceFile(b.root, browseIndex, page.Write)
-}
-
-// maxShownSeeds is the maximum number of seeds on the start page.
-const maxShownSeeds = 10_000
