@@ -30,7 +30,7 @@ func TestWaitForWorkClock(t *testing.T) {
 					Time: database, NextDue: database.Add(300 * time.Millisecond),
 				}}}
 				c.o.Now = func() time.Time { return time.Now().Add(skew) }
-				done, err := c.waitForWork(t.Context(), nil, false)
+				done, err := c.waitForWork(t.Context(), nil, false, new(waits))
 				if waited := time.Since(database); done || err != nil || waited != 300*time.Millisecond {
 					t.Errorf("waited %v: %v, %v", waited, done, err)
 				}
