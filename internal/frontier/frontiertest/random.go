@@ -220,7 +220,7 @@ func (p *play) compare() {
 		}
 	}
 	want.Time, want.Note, want.Started, want.Ended = st.Time, st.Note, st.Started, st.Ended
-	want.Waiting = st.Waiting // not compared, because it is only as exact as NextDue; other tests check it
+	want.Waiting = st.Waiting   // not compared, because it is only as exact as NextDue; other tests check it
 	want.NextHost = st.NextHost // not compared, because hosts that are due at the same time have no order
 	p.equal("Stats", st, want)
 	own, others, err := p.Counts(p.ctx)
