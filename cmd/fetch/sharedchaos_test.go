@@ -55,6 +55,7 @@ func chaos(t *testing.T, c *sharedCrawl, d disturbances) {
 	c.checkPoliteness(t)
 	c.check(t)
 	c.checkWarcio(t)
+	c.checkLogs(t)
 }
 
 // outages are restarts of a store.

@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -91,4 +92,27 @@ func (c *sharedCrawl) checkWarcio(t *testing.T) {
 		}
 	}
 	c.checkPages(t, "warcio", captured)
+}
+
+// checkLogs checks that the files crawl.jsonl of all workers together have one
+// line of each page.
+func (c *sharedCrawl) checkLogs(t *testing.T) {
+	t.Helper()
+	lines := map[string]int{}
+	for _, w := range c.workers {
+		text, err := os.ReadFile(filepath.Join(w.dir, "crawl.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var e struct{ URL, State string }
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatalf("crawl.jsonl: %v: %s", err, line)
+			}
+			if e.State == "done" {
+				lines[e.URL]++
+			}
+		}
+	}
+	c.checkPages(t, "crawl.jsonl", lines)
 }

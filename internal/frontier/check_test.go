@@ -219,3 +219,46 @@ func TestCheckTimes(t *testing.T) {
 		f.Close()
 	}
 }
+
+// TestImmutable checks that a database of version 5 can be read without an
+// upgrade, and that its digest is verified. A database of version 4 cannot.
+func TestImmutable(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	change := func(script string) {
+		t.Helper()
+		db, err := sqlite.Open(path)
+		if err == nil {
+			err = errors.Join(db.Script(script), db.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("drop table unlogged; pragma user_version = 5")
+	if err := frontier.SealRows(path); err != nil {
+		t.Fatal(err)
+	}
+	check := func() error {
+		f, err := frontier.OpenImmutable(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Check(t.Context())
+	}
+	if err := check(); err != nil {
+		t.Errorf("version 5: %v", err)
+	}
+	change("update url set depth = 7 where id = 3")
+	if err := check(); !errors.Is(err, frontier.ErrDamaged) {
+		t.Errorf("changed row: %v", err)
+	}
+	if _, err := frontier.Open(t.Context(), path); !errors.Is(err, frontier.ErrDamaged) {
+		t.Errorf("upgrade with a changed row: %v", err)
+	}
+	change("drop table control; drop table counter; pragma user_version = 4")
+	if err := check(); err == nil || !strings.Contains(err.Error(), "must be upgraded") {
+		t.Errorf("version 4: %v", err)
+	}
+}

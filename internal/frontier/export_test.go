@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/anyurl/fetch/internal/sqlite"
 )
@@ -37,4 +38,13 @@ func SealRows(path string) error {
 		err = s.Exec("update seal set rows=?", rows)
 	}
 	return errors.Join(err, s.Close())
+}
+
+// OpenImmutable opens the database at path as on a read-only medium.
+func OpenImmutable(path string) (Frontier, error) {
+	e, err := newEngine(path, time.Now, true)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }

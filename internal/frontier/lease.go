@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"time"
-
-	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 // leasedHostID returns the row number of the leased host. It returns ErrFenced
@@ -76,12 +74,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 
 func (e *engine) Evict(ctx context.Context) error {
 	return e.writeLease(ctx, func(t *tx) error {
-		var ids []int64
-		err := t.ForEachRow("select id from host where until is not null", nil, func(r *sqlite.Row) error {
-			var id int64
-			defer func() { ids = append(ids, id) }()
-			return r.Scan(&id)
-		})
+		ids, err := t.rowNumbers("select id from host where until is not null")
 		if err != nil {
 			return err
 		}

@@ -67,12 +67,7 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 
 // wakePostponed makes all postponed items ready.
 func (t *tx) wakePostponed() error {
-	var ids []int64
-	err := t.ForEachRow("select distinct host from url where wait = ?", []any{farFuture}, func(r *sqlite.Row) error {
-		var id int64
-		defer func() { ids = append(ids, id) }()
-		return r.Scan(&id)
-	})
+	ids, err := t.rowNumbers("select distinct host from url where wait = ?", farFuture)
 	if len(ids) == 0 || err != nil {
 		return err
 	}

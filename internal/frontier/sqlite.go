@@ -148,6 +148,16 @@ func (s *session) insert(query string, args ...any) (int64, error) {
 	return s.LastID(), err
 }
 
+// rowNumbers returns the row numbers that a query selects.
+func (s *session) rowNumbers(query string, args ...any) (ids []int64, err error) {
+	err = s.ForEachRow(query, args, func(r *sqlite.Row) error {
+		var id int64
+		defer func() { ids = append(ids, id) }()
+		return r.Scan(&id)
+	})
+	return ids, err
+}
+
 // transact executes f in a write transaction.
 func (s *session) transact(f func() error) error { return s.inTransaction("begin immediate", f) }
 

@@ -3,20 +3,12 @@ package frontier
 import (
 	"context"
 	"time"
-
-	"github.com/anyurl/fetch/internal/sqlite"
 )
 
 func (e *engine) LimitWaits(ctx context.Context, longest time.Duration) error {
 	return e.write(ctx, func(t *tx) error {
 		latest := t.now + longest.Microseconds()
-		var ids []int64
-		const query = "select id from host where pending > 0 and due > ? and due < ?"
-		err := t.ForEachRow(query, []any{latest, pausedTime}, func(r *sqlite.Row) error {
-			var id int64
-			defer func() { ids = append(ids, id) }()
-			return r.Scan(&id)
-		})
+		ids, err := t.rowNumbers("select id from host where pending > 0 and due > ? and due < ?", latest, pausedTime)
 		if err != nil {
 			return err
 		}
