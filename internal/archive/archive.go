@@ -179,7 +179,7 @@ func (a *Archive) openFrontier(ctx context.Context) error {
 // function f must not change the database. A run may change it at the same
 // time.
 func View(ctx context.Context, dir string, f func(frontier.Frontier) error) error {
-	a, err := openExisting(ctx, dir)
+	a, err := openExisting(ctx, dir, func(*Archive) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -228,25 +228,27 @@ func withReadLock(ctx context.Context, dir string, f func(*Archive) error) error
 }
 
 func withArchive(ctx context.Context, dir string, o tree.Options, f func(*Archive) error) error {
-	a, err := openExisting(ctx, dir)
+	a, err := openExisting(ctx, dir, func(a *Archive) error {
+		err := a.folder.acquireLock()
+		if o.ReadOnly && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+			return nil
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	err = a.folder.acquireLock()
-	if o.ReadOnly && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
-		err = nil
-	}
-	if err == nil {
-		a.store, err = tree.Open(dir, o)
-	}
+	a.store, err = tree.Open(dir, o)
 	if err == nil {
 		err = f(a)
 	}
 	return errors.Join(Classify(err), a.Close())
 }
 
-// openExisting opens the database of an existing archive without a lock.
-func openExisting(ctx context.Context, dir string) (*Archive, error) {
+// openExisting opens the database of an existing archive. It calls lock before
+// it opens the database, so that the check of the database does not delay the
+// error of a locked archive.
+func openExisting(ctx context.Context, dir string, lock func(*Archive) error) (*Archive, error) {
 	a := &Archive{}
 	var err error
 	if a.folder, err = openFolder(dir); err == nil {
@@ -256,6 +258,9 @@ func openExisting(ctx context.Context, dir string) (*Archive, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fetch.Local.Errorf("%s is not an archive: it has no %s", dir, database)
 		}
+	}
+	if err == nil {
+		err = lock(a)
 	}
 	if err == nil {
 		err = a.openFrontier(ctx)
