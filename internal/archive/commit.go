@@ -38,15 +38,15 @@ type Entry struct {
 // Commit adds a batch of entries to the archive in three steps. It first writes
 // and syncs the bodies and the WARC records. It then commits a database
 // transaction that refers to them. Finally, it moves the files to their paths
-// in the tree and writes the lines of the journal. If an error occurs before the transaction, the archive is
-// unchanged.
+// in the tree and writes the lines of the journal. If an error occurs before
+// the transaction, the archive is unchanged.
 //
 // Commit calls committed after the transaction. An error after the transaction
 // loses no data, because the next Open moves the remaining files and writes the
-// remaining lines. Cancellation
-// of ctx does not interrupt Commit, except while the database of a shared crawl
-// is unavailable. The result of the transaction is then unknown, and the next
-// Open removes the records that it has not committed.
+// remaining lines. Cancellation of ctx does not interrupt Commit, except while
+// the database of a shared crawl is unavailable. The result of the transaction
+// is then unknown, and the next Open removes the records that it has not
+// committed.
 func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, committed func()) error {
 	if a.options.Shared == nil {
 		ctx = context.WithoutCancel(ctx)

@@ -32,13 +32,14 @@ func (a *Archive) Seal(ctx context.Context) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	err := a.confirmLog(ctx)
-	if err == nil {
-		err = a.seal(ctx, func(name string) bool {
+	if err == nil || a.options.Shared != nil { // without its database, a shared crawl can write the manifest
+		sealed := a.seal(ctx, func(name string) bool {
 			if strings.HasPrefix(name, mailFolder+"/") {
 				return !a.mailWritten && name != mailMarker
 			}
 			return isImmutable(name) && (a.records == nil || !a.records.changed[path.Base(name)])
 		})
+		err = JoinDistinct(err, sealed)
 	}
 	return Classify(err)
 }

@@ -56,10 +56,10 @@ func truncatePartialLine(f *os.File) error {
 }
 
 // journalLine returns v as a line of JSON with a checksum. It returns nil if v
-// cannot be encoded.
+// cannot be encoded, or if the line would be too long for a reader.
 func journalLine(v any) []byte {
 	text, err := json.Marshal(v)
-	if err != nil {
+	if err != nil || len(text)+checksumSize > maxJournalLine {
 		return nil
 	}
 	return appendChecksum(text)

@@ -72,14 +72,18 @@ func TestConfirmLog(t *testing.T) {
 	t.Parallel()
 	a := openArchive(t, t.TempDir(), Options{Tree: true, Now: time.Now})
 	defer closeArchive(t, a)
-	l := claimItems(t, a, "http://a.example/one", "http://a.example/two", "http://a.example/three")
-	for i, text := range []string{"short", strings.Repeat("long", syncSize/4), "short"} {
-		e := Entry{Result: frontier.Result{Item: l.Items[i], State: frontier.Dead}, Line: func() any { return testLine{i, text} }}
+	l := claimItems(t, a, "http://a.example/one", "http://a.example/two", "http://a.example/three", "http://a.example/four", "http://a.example/five")
+	half := strings.Repeat("x", syncSize/2)
+	for i, c := range []struct {
+		text string
+		want int
+	}{{"short", 1}, {half, 2}, {half, 0}, {half + half, 0}, {"short", 1}} { // the fourth line is too long
+		e := Entry{Result: frontier.Result{Item: l.Items[i], State: frontier.Dead}, Line: func() any { return testLine{i, c.text} }}
 		if err := a.Commit(t.Context(), l, []Entry{e}, func() {}); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := unloggedLines(t, a), (i+1)%2; got != want {
-			t.Errorf("after commit %d: %d lines in the database, want %d", i, got, want)
+		if got := unloggedLines(t, a); got != c.want {
+			t.Errorf("after commit %d: %d lines in the database, want %d", i, got, c.want)
 		}
 	}
 	if err := a.Seal(t.Context()); err != nil {
