@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,9 +25,23 @@ var archiveForms = map[string][]string{
 	"both": {"--warc", "--mailboxes", "mbox"},
 }
 
+// An earlierVersion is a version that has generated archives in testdata/earlier.
+type earlierVersion struct {
+	folder string
+	layout int      // layout of the trees
+	names  []string // files on the servers
+}
+
+// earlierVersions are the versions whose archives every later version reads.
+var earlierVersions = []earlierVersion{
+	{"testdata/earlier/47b3165", 1, []string{"one.txt", "sub/two.txt", ".git/config", "-rf"}},
+	{"testdata/earlier/10f1def", 2, []string{"one.txt", "sub/two.txt", ".git/config", "-rf", "name with space.txt"}},
+}
+
 // earlierServers are the servers whose files the archives contain. The mirrors
 // map constant host names and ports to the servers.
 type earlierServers struct {
+	earlierVersion
 	web, ftp, gopher *peer.Server
 	news             *peer.News
 }
@@ -34,10 +49,11 @@ type earlierServers struct {
 // earlierTime is the modification time of all files of the servers.
 var earlierTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func startEarlier(t testing.TB) *earlierServers {
+func startEarlier(t testing.TB, v earlierVersion) *earlierServers {
 	s := &earlierServers{
-		web: peer.Nginx(t, peer.NginxOptions{}),
-		ftp: peer.Vsftpd(t, peer.FTPOptions{Config: []string{"force_dot_files=YES"}}),
+		earlierVersion: v,
+		web:            peer.Nginx(t, peer.NginxOptions{}),
+		ftp:            peer.Vsftpd(t, peer.FTPOptions{Config: []string{"force_dot_files=YES"}}),
 		gopher: peer.Gophernicus(t, peer.GophernicusOptions{Args: []string{
 			"-h", "gopher.test", "-p", "70", "-nh", "-nf"}}),
 		news: peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}}),
@@ -52,7 +68,7 @@ func startEarlier(t testing.TB) *earlierServers {
 // put writes the files of all servers. The listings also contain the files
 // more.
 func (s *earlierServers) put(t testing.TB, more ...string) {
-	links := append([]string{"one.txt", "sub/two.txt", ".git/config", "-rf"}, more...)
+	links := slices.Concat(s.names, more)
 	page, menu := "<title>pub</title>\n", ""
 	for _, name := range links {
 		page += "<a href=\"" + name + "\">" + name + "</a>\n"
@@ -106,28 +122,35 @@ func (s *earlierServers) mirror(dir string, form []string) []string {
 		"nntp://news.test/local.test")
 }
 
-// TestMakeEarlier generates the archives of testdata/earlier with the binary at
-// $FETCH_EARLIER.
+// TestMakeEarlier generates the archives of a version in testdata/earlier with
+// the binary at $FETCH_EARLIER. The base name of the binary ends in the commit.
 func TestMakeEarlier(t *testing.T) {
 	binary := os.Getenv("FETCH_EARLIER")
 	if binary == "" {
 		t.Skip("FETCH_EARLIER names no binary")
 	}
+	at := slices.IndexFunc(earlierVersions, func(v earlierVersion) bool {
+		return strings.HasSuffix(binary, filepath.Base(v.folder))
+	})
+	if at < 0 {
+		t.Fatalf("%s is no binary of an earlier version", binary)
+	}
+	v := earlierVersions[at]
 	command := func(args ...string) {
 		t.Helper()
 		if out, err := exec.Command(binary, append([]string{"--no-config"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%q: %v: %s", args, err, out)
 		}
 	}
-	s := startEarlier(t)
+	s := startEarlier(t, v)
 	for name, form := range archiveForms {
 		dir := filepath.Join(t.TempDir(), name)
 		command(s.mirror(dir, form)...)
 		command("verify", dir)
 		if name == "both" {
-			command("pack", dir, "--wacz", filepath.Join(earlier, "archive.wacz"))
+			command("pack", dir, "--wacz", filepath.Join(v.folder, "archive.wacz"))
 		}
-		if err := packTar(filepath.Join(earlier, name+".tar.gz"), dir); err != nil {
+		if err := packTar(filepath.Join(v.folder, name+".tar.gz"), dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,10 +196,10 @@ func packTar(name, dir string) error {
 	return os.WriteFile(name, b.Bytes(), 0o644)
 }
 
-// unpackEarlier unpacks an archive into a new folder.
-func unpackEarlier(t testing.TB, name string) (dir string) {
+// unpack unpacks an archive into a new folder.
+func (v earlierVersion) unpack(t testing.TB, name string) (dir string) {
 	dir = t.TempDir()
-	f, err := os.Open(filepath.Join(earlier, name+".tar.gz"))
+	f, err := os.Open(filepath.Join(v.folder, name+".tar.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
-
-// earlier is the folder of archives that an earlier version generated.
-const earlier = "testdata/earlier/47b3165"
 
 // visited returns the result of each visit in a run, keyed by URL.
 func visited(t *testing.T, dir string, run int) map[string]string {
@@ -43,21 +42,26 @@ func visited(t *testing.T, dir string, run int) map[string]string {
 // files are not stored again, and only new files are added.
 func TestEarlierContinues(t *testing.T) {
 	t.Parallel()
-	continueEarlier(t)
+	for _, v := range earlierVersions {
+		continueEarlier(t, v)
+	}
 }
 
 // TestEarlierRecover loses the databases of archives of an earlier version and
 // recovers them. The results of the next run are the same.
 func TestEarlierRecover(t *testing.T) {
 	t.Parallel()
-	continueEarlier(t, "fetch.db")
+	for _, v := range earlierVersions {
+		continueEarlier(t, v, "fetch.db")
+	}
 }
 
 // continueEarlier runs the archives of an earlier version, from which the given
 // files are lost.
-func continueEarlier(t *testing.T, lost ...string) {
-	s := startEarlier(t)
-	s.put(t, "sub/new.txt", ".git/new")
+func continueEarlier(t *testing.T, v earlierVersion, lost ...string) {
+	s := startEarlier(t, v)
+	more := []string{"sub/new.txt", ".git/new", "sub/new with space.txt"}
+	s.put(t, more...)
 	const news = "news://news.test/"
 	want := map[string]string{
 		"http://http.test/robots.txt": "excluded", "http://http.test/pub/": "done",
@@ -65,11 +69,12 @@ func continueEarlier(t *testing.T, lost ...string) {
 		"gopher://gopher.test/1/pub":  "done",
 		"nntp://news.test/local.test": "done", news + "100@test.example": "kept",
 	}
-	for _, name := range []string{"one.txt", "sub/two.txt", ".git/config", "-rf", "sub/new.txt", ".git/new"} {
+	for _, name := range slices.Concat(v.names, more) {
 		state := "done same"
 		if strings.Contains(name, "new") {
 			state = "done"
 		}
+		name = strings.ReplaceAll(name, " ", "%20")
 		for _, at := range []string{"http://http.test/pub/", "ftp://ftp.test/pub/"} {
 			want[at+name] = state
 		}
@@ -78,7 +83,7 @@ func continueEarlier(t *testing.T, lost ...string) {
 		}
 	}
 	for name, form := range archiveForms {
-		dir := unpackEarlier(t, name)
+		dir := v.unpack(t, name)
 		before := archivedBelow(t, dir)
 		runFetch(t, 0, "verify", dir)
 		for _, name := range lost {
@@ -111,9 +116,10 @@ func continueEarlier(t *testing.T, lost ...string) {
 		if n := strings.Count(string(box), "\n\nNumber "); n != 4 || err != nil {
 			t.Errorf("%s: the mbox has %d messages, %v", name, n, err)
 		}
+		hidden := map[int]string{1: "/.git/new", 2: "/%2Egit/new"}[v.layout]
 		for file, text := range archivedBelow(t, dir) {
-			if old, ok := before[file]; ok || strings.HasSuffix(file, "/sub/new.txt") ||
-				strings.HasSuffix(file, "/.git/new") || strings.Contains(file, "100@test.example") {
+			if old, ok := before[file]; ok || strings.HasSuffix(file, "/sub/new.txt") || strings.HasSuffix(file, hidden) ||
+				strings.HasSuffix(file, "/new%20with%20space.txt") || strings.Contains(file, "100@test.example") {
 				if ok && text != old && !isListingFile(file) {
 					t.Errorf("%s: %s has changed: %q", name, file, text)
 				}
@@ -121,8 +127,8 @@ func continueEarlier(t *testing.T, lost ...string) {
 			}
 			t.Errorf("%s: %s is new", name, file)
 		}
-		if n := len(archivedBelow(t, dir)); n != len(before)+6 {
-			t.Errorf("%s: %d files in the tree, want %d and 6 new files", name, n, len(before))
+		if n := len(archivedBelow(t, dir)); n != len(before)+9 {
+			t.Errorf("%s: %d files in the tree, want %d and 9 new files", name, n, len(before))
 		}
 	}
 }
@@ -137,9 +143,9 @@ func isListingFile(name string) bool {
 // configuration or options. A copy for browsing must not contain them either.
 func TestTreeNames(t *testing.T) {
 	t.Parallel()
-	s := startEarlier(t)
+	s := startEarlier(t, earlierVersions[0])
 	for name, dir := range map[string]string{"a new archive": filepath.Join(t.TempDir(), "new"),
-		"an earlier archive": unpackEarlier(t, "tree")} {
+		"an earlier archive": s.unpack(t, "tree")} {
 		copied := filepath.Join(t.TempDir(), "copy")
 		for range 2 {
 			runFetch(t, 0, s.mirror(dir, []string{"--browse", filepath.Join(copied, "tree")})...)
@@ -168,6 +174,47 @@ func TestTreeNames(t *testing.T) {
 	}
 }
 
+// TestFileNames checks that a new archive keeps the names of files on an ftp
+// server, also after it was recovered and healed, and in a copy for browsing.
+func TestFileNames(t *testing.T) {
+	t.Parallel()
+	s := startEarlier(t, earlierVersions[1])
+	dir, copied := filepath.Join(t.TempDir(), "new"), filepath.Join(t.TempDir(), "copy")
+	form := []string{"--warc", "--browse", copied}
+	runFetch(t, 0, s.mirror(dir, form)...)
+	before := archivedBelow(t, dir)
+	for name, want := range map[string]bool{
+		"tree/ftp/ftp.test/pub/name with space.txt": true, "tree/ftp/ftp.test/pub/%2Drf": true,
+		"tree/http/http.test/pub/name%20with%20space.txt": true, "tree/ftp/ftp.test/pub/name%20with%20space.txt": false,
+	} {
+		if _, ok := before[name]; ok != want {
+			t.Errorf("%s: %v, want %v", name, ok, want)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(copied, "ftp/ftp.test/pub/index.html"))
+	if err != nil || !strings.Contains(string(page), `name%20with%20space.txt`) {
+		t.Errorf("the copy of the folder has no link to the file: %v\n%s", err, page)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "fetch.db")),
+		os.Remove(filepath.Join(dir, "tree/ftp/ftp.test/pub/name with space.txt"))); err != nil {
+		t.Fatal(err)
+	}
+	runFetch(t, 0, "recover", dir)
+	runFetch(t, 10, "verify", "--heal", dir) // recover starts a new run
+	s.put(t, "sub/new with space.txt")
+	runFetch(t, 0, s.mirror(dir, form)...)
+	runFetch(t, 0, "verify", dir)
+	after := archivedBelow(t, dir)
+	for name, text := range before {
+		if after[name] != text && !isListingFile(name) {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	if _, ok := after["tree/ftp/ftp.test/pub/sub/new with space.txt"]; !ok {
+		t.Error("the recovered archive has another layout")
+	}
+}
+
 // archivedBelow returns the files of archived, keyed by the path relative to
 // dir.
 func archivedBelow(t *testing.T, dir string) map[string]string {
@@ -189,9 +236,15 @@ func archivedBelow(t *testing.T, dir string) map[string]string {
 // verifies a WACZ file.
 func TestEarlierReplay(t *testing.T) {
 	t.Parallel()
-	wacz := filepath.Join(earlier, "archive.wacz")
+	for _, v := range earlierVersions {
+		v.testReplay(t)
+	}
+}
+
+func (v earlierVersion) testReplay(t *testing.T) {
+	wacz := filepath.Join(v.folder, "archive.wacz")
 	runFetch(t, 0, "verify", wacz)
-	for _, from := range []string{wacz, unpackEarlier(t, "warc"), unpackEarlier(t, "both")} {
+	for _, from := range []string{wacz, v.unpack(t, "warc"), v.unpack(t, "both")} {
 		for _, u := range []string{"http://http.test/pub/-rf", "ftp://ftp.test/pub/-rf",
 			"gopher://gopher.test/0/pub/-rf"} {
 			if got := strings.TrimRight(runFetch(t, 0, "--archive", from, u), "\r\n."); got != "contents of -rf" {
@@ -205,7 +258,7 @@ func TestEarlierReplay(t *testing.T) {
 		contains(t, runFetch(t, 0, "--archive", from, "ls", "--json", "nntp://news.test/local.test"), "1@test.example")
 		runFetch(t, 8, "--archive", from, "http://http.test/pub/none")
 	}
-	dir := unpackEarlier(t, "both")
+	dir := v.unpack(t, "both")
 	files, err := filepath.Glob(filepath.Join(dir, "warc/*.warc.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -220,7 +273,7 @@ func TestEarlierReplay(t *testing.T) {
 
 // TestEarlierConfig reads the config.toml of an earlier version.
 func TestEarlierConfig(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(earlier, "config.toml"))
+	text, err := os.ReadFile(filepath.Join(earlierVersions[0].folder, "config.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -203,15 +203,16 @@ func (r *rebuild) build(ctx context.Context) (err error) {
 // findLayout determines which version of the rules for paths the tree uses,
 // from the names of its files.
 func (r *rebuild) findLayout() (tree.Layout, error) {
+	layout := tree.NewLayout
 	for e, err := range r.a.store.Walk() {
 		if err != nil {
 			return 0, err
 		}
-		if tree.Upgrade(e.Path) != e.Path {
-			return tree.FirstLayout, nil
+		if layout = min(layout, tree.LayoutOf(e.Path)); layout == tree.FirstLayout {
+			break
 		}
 	}
-	return tree.NewLayout, nil
+	return layout, nil
 }
 
 // replaceDatabase renames the old database and then the new database.

@@ -249,7 +249,7 @@ func TestEarlierVersions(t *testing.T) {
 		} else {
 			again.Close()
 		}
-		layout := 2
+		layout := 3
 		if version == 1 {
 			layout = 1
 		}

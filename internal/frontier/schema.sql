@@ -20,7 +20,7 @@ insert into book default values;
 -- One row with the version of the rules for paths of the tree. A database of
 -- version 1 lacks the table and gets layout 1.
 create table layout (version integer not null);
-insert into layout values (2);
+insert into layout values (3);
 
 -- One row with digests. A database of version 2 lacks the table.
 create table seal (

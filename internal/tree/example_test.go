@@ -19,6 +19,6 @@ func ExamplePath() {
 	// Output:
 	// http/example.org/docs/index.html@q=page=2
 	// gopher/example.org+7070/1/phlog/.gophermap
-	// ftp/example.org/pub/a%20b.txt
+	// ftp/example.org/pub/a b.txt
 	// news/@/1234@example.org
 }

@@ -15,8 +15,13 @@ const (
 	// in this Layout can begin with "." or "-".
 	FirstLayout Layout = 1
 
-	// NewLayout is the Layout of new archives.
-	NewLayout Layout = 2
+	// safeLayout is the first Layout that encodes "." and "-" at the start of a
+	// name.
+	safeLayout Layout = 2
+
+	// NewLayout is the Layout of new archives. It keeps the names of files on
+	// file servers, such as "name with space.txt".
+	NewLayout Layout = 3
 )
 
 // Path returns the path of u in this Layout, as described at the function
@@ -30,10 +35,56 @@ func (l Layout) Name(text string) string { return l.guard(escape(text)) }
 // guard encodes a character of name if a program could interpret the name, or
 // if the name is reserved, for example by Windows.
 func (l Layout) guard(name string) string {
-	if l >= NewLayout && isSpecialName(name) {
+	if l >= safeLayout && isSpecialName(name) {
 		name = string(encode(nil, name[0])) + name[1:]
 	}
 	return guard(name)
+}
+
+// escape encodes the characters of a path segment that a name must not contain.
+// The parameter scheme is that of the URL.
+func (l Layout) escape(scheme, segment string) string {
+	if l < NewLayout || !hasFileNames(scheme) {
+		return escape(segment)
+	}
+	name := escapeExcept(segment, &isPrintable)
+	if strings.HasPrefix(name, " ") {
+		name = "%20" + name[1:]
+	}
+	if front, ok := strings.CutSuffix(name, " "); ok {
+		name = front + "%20" // Windows ignores spaces at the end of a name
+	}
+	return name
+}
+
+// hasFileNames reports whether the path segments of URLs with this scheme are
+// names of files.
+func hasFileNames(scheme string) bool {
+	switch scheme {
+	case "ftp", "ftps", "sftp", "scp", "nfs", "file", "afs":
+		return true
+	}
+	return false
+}
+
+// LayoutOf returns the Layout of an archive whose tree contains path. If the
+// path is the same in all Layouts, LayoutOf returns NewLayout. An archive has
+// the lowest Layout of its paths.
+func LayoutOf(path string) Layout {
+	if Upgrade(path) != path {
+		return FirstLayout
+	}
+	names := strings.Split(path, "/")
+	if !hasFileNames(names[0]) || len(names) < 3 {
+		return NewLayout
+	}
+	for _, name := range names[2:] {
+		name, _, _ = strings.Cut(name, "@q=")
+		if safeLayout.guard(escape(name)) == name && NewLayout.guard(NewLayout.escape(names[0], name)) != name {
+			return safeLayout
+		}
+	}
+	return NewLayout
 }
 
 // isSpecialName reports whether a program could interpret name. A hidden file
@@ -48,8 +99,8 @@ func isSpecialName(name string) bool {
 	return name[0] == '.' || name[0] == '-' || strings.EqualFold(name, "HEAD")
 }
 
-// Upgrade converts a path in any Layout to a path in [NewLayout]. Two different
-// paths have different results.
+// Upgrade encodes the names in a path of any Layout that a program could
+// interpret. Two different paths have different results.
 func Upgrade(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {

@@ -19,14 +19,27 @@ var isPlain = func() (set [256]bool) {
 	return set
 }()
 
+// isPrintable contains true for each printable ASCII character that all file
+// systems allow in names, except "%".
+var isPrintable = func() (set [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		set[c] = !strings.ContainsRune(`%/\:*?"<>|`, c)
+	}
+	return set
+}()
+
 // escape decodes percent-encoded bytes in text. It then encodes all characters
 // except those in plainChars and printable characters outside ASCII.
-func escape(text string) string {
+func escape(text string) string { return escapeExcept(text, &isPlain) }
+
+// escapeExcept is like escape, but the parameter plain has the ASCII characters
+// that are not encoded.
+func escapeExcept(text string, plain *[256]bool) string {
 	for i := 0; ; i++ {
 		if i == len(text) {
 			return text // no character needs an escape
 		}
-		if !isPlain[text[i]] {
+		if !plain[text[i]] {
 			break
 		}
 	}
@@ -34,7 +47,7 @@ func escape(text string) string {
 	for len(text) > 0 {
 		c, n := decodeOctet(text)
 		if c < utf8.RuneSelf {
-			if isPlain[c] {
+			if plain[c] {
 				out = append(out, c)
 			} else {
 				out = encode(out, c)
@@ -115,6 +128,7 @@ func guard(name string) string {
 // 0 if there is none. Windows ignores the text after the first dot.
 func device(name string) int {
 	stem, _, _ := strings.Cut(name, ".")
+	stem = strings.TrimRight(stem, " ") // ignored by Windows, too
 	switch len(stem) {
 	case len("con"):
 		switch strings.ToLower(stem) {

@@ -23,10 +23,12 @@ const (
 // SCHEME/HOST[+PORT]/SEGMENTS. These rules apply:
 //
 //   - Letters, digits, "._~@+=,()!-" and printable UTF-8 characters are
-//     written unescaped. All other bytes are percent-encoded.
+//     written unescaped. All other bytes are percent-encoded. Since
+//     [NewLayout], names on file servers (ftp, sftp, nfs, file) keep all
+//     printable characters that every file system allows, such as spaces.
 //   - An empty segment becomes "%". "." and ".." are encoded. The last
 //     character is encoded in names that end in a dot and in Windows device
-//     names. Since [NewLayout], a leading "." or "-" is encoded, and the first
+//     names. Since layout 2, a leading "." or "-" is encoded, and the first
 //     letter of the name HEAD in upper or lower case, because git reads this
 //     file.
 //   - A query is appended to the name after "@q=".
@@ -64,11 +66,11 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 	root := len(p)
 	if len(folders) < len(raw)-len(name) { // the path has a slash
 		for segment := range strings.SplitSeq(folders, "/") {
-			p = append(append(p, '/'), l.Name(segment)...)
+			p = append(append(p, '/'), l.guard(l.escape(scheme, segment))...)
 		}
 	}
 	own := name == "" || menu // the name is generated and may begin with a dot
-	if name = escape(name); own {
+	if name = l.escape(scheme, name); own {
 		if name != "" {
 			p = append(append(p, '/'), l.guard(name)...)
 		}

@@ -84,7 +84,18 @@ func TestPath(t *testing.T) {
 		{"ftp type", "ftp://h/a/b;type=i", "ftp/h/a/b"},
 		{"ftp listing", "ftp://h/a;type=d", "ftp/h/a/.listing"},
 		{"ftp folder with type", "ftp://h/a/;type=D", "ftp/h/a/.listing"},
-		{"ftp no type", "ftp://h/a;type=x", "ftp/h/a%3Btype=x"},
+		{"ftp no type", "ftp://h/a;type=x", "ftp/h/a;type=x"},
+		{"ftp name with a space", "ftp://h/a%20dir/name%20with%20space.txt", "ftp/h/a dir/name with space.txt"},
+		{"ftp name with punctuation", "ftp://h/a%23b&c'd%5B1%5D$%60%7B%5E%7D;=.txt", "ftp/h/a#b&c'd[1]$`{^};=.txt"},
+		{"ftp spaces at the ends", "ftp://h/%20a%20/%20/%20.", "ftp/h/%20a%20/%20/%20%2E"},
+		{"ftp characters that Windows forbids", "ftp://h/%3Ca%3E%3A%22%7C%2A%5C%3F%25", "ftp/h/%3Ca%3E%3A%22%7C%2A%5C%3F%25"},
+		{"ftp hidden file and option", "ftp://h/.git/-rf%20x", "ftp/h/%2Egit/%2Drf x"},
+		{"ftp control characters", "ftp://h/a%0Ab%1B%7F", "ftp/h/a%0Ab%1B%7F"},
+		{"ftp device name before spaces", "ftp://h/nul%20%20.txt", "ftp/h/nu%6C  .txt"},
+		{"ftp HEAD and a space", "ftp://h/HEAD%20", "ftp/h/HEAD%20"},
+		{"sftp", "sftp://h/a%20b", "sftp/h/a b"},
+		{"nfs", "nfs://h/a%20b", "nfs/h/a b"},
+		{"file with a space", "file:///a%20b", "file/localhost/a b"},
 		{"ftp from the root", "ftp://h/%2Fetc/motd", "ftp/h/%2Fetc/motd"},
 		{"message", "news:a.b%2Fc@d.org", "news/@/a.b%2Fc@d.org"},
 		{"group", "nntp://h/comp.lang.c/12", "nntp/h/comp.lang.c/12"},
@@ -103,13 +114,29 @@ func TestPath(t *testing.T) {
 		}
 		checkPath(t, got)
 	}
-	for url, want := range map[string]string{
-		"http://h/.git/-rf": "http/h/.git/-rf", "http://.git/": "http/.git/index.html",
-		"ftp://h/.listing": "ftp/h/.listing", "http://h/HEAD": "http/h/HEAD",
+	for _, c := range []struct {
+		layout    Layout
+		url, want string
+	}{
+		{FirstLayout, "http://h/.git/-rf", "http/h/.git/-rf"},
+		{FirstLayout, "http://.git/", "http/.git/index.html"},
+		{FirstLayout, "ftp://h/.listing", "ftp/h/.listing"},
+		{FirstLayout, "http://h/HEAD", "http/h/HEAD"},
+		{FirstLayout, "ftp://h/a%20b", "ftp/h/a%20b"},
+		{safeLayout, "ftp://h/.git/a%20b", "ftp/h/%2Egit/a%20b"},
+		{safeLayout, "ftp://h/a;type=x", "ftp/h/a%3Btype=x"},
 	} {
-		got := FirstLayout.Path(uri.MustParse(url), false)
-		if got != want {
-			t.Errorf("first layout: path of %s: got\n%s, want\n%s", url, got, want)
+		if got := c.layout.Path(uri.MustParse(c.url), false); got != c.want {
+			t.Errorf("layout %d: path of %s: got\n%s, want\n%s", c.layout, c.url, got, c.want)
+		}
+	}
+	for path, want := range map[string]Layout{
+		"ftp/h/.git/a b": FirstLayout, "ftp/h/a%20b": safeLayout, "ftp/h/%20b": NewLayout, "ftp/h/a b": NewLayout,
+		"ftp/h/a%2Fb": NewLayout, "ftp/h/a%2520b": NewLayout, "ftp/h/%2Egit/nu%6C.txt": NewLayout, "http/h/a%20b": NewLayout,
+		"ftp/h/d%3Be/.listing": safeLayout, "ftp/h/.listing@q=a%20b": NewLayout,
+	} {
+		if got := LayoutOf(path); got != want {
+			t.Errorf("layout of %s: got %d, want %d", path, got, want)
 		}
 	}
 	if got := Upgrade("http/h/.git/-rf/a.b/head/index.html"); got != "http/h/%2Egit/%2Drf/a.b/%68ead/index.html" {
