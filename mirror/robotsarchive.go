@@ -66,11 +66,8 @@ func (c *crawl) storedRobots(ctx context.Context, u uri.URI) (*robotsResult, *fr
 	}
 	keys := []frontier.Key{c.identity.KeyOf(archive.Canonical(u))}
 	metas, err := c.queue.Metas(ctx, keys)
-	if err != nil {
-		return nil, nil
-	}
 	m := metaOf(frontier.Item{Meta: metas[keys[0]]})
-	if m.Robots == nil {
+	if err != nil || m.Robots == nil {
 		return nil, nil
 	}
 	captures, err := c.queue.NewestCaptures(ctx, keys)

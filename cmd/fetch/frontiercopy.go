@@ -77,8 +77,12 @@ func (c *frontierCopyCommand) run(ctx context.Context, _ []string) error {
 	if done.Unstored {
 		c.note("%s has no options.json: start the workers with the URLs and the settings of the crawl", c.from)
 	}
-	c.note("to continue: set FETCH_FRONTIER and run fetch mirror --worker %s --output-dir %s "+
-		"(and the URLs of hosts with private addresses)", done.Worker, c.from)
+	store := ""
+	if c.store != "" {
+		store = " --store '" + c.store + "'"
+	}
+	c.note("to continue: set FETCH_FRONTIER and run fetch mirror --worker %s --output-dir %s%s "+
+		"(and the URLs of hosts with private addresses)", done.Worker, c.from, store)
 	return nil
 }
 

@@ -65,7 +65,7 @@ func TestFrontierCopy(t *testing.T) {
 	}{
 		"second copy":    {c.command("frontier", "copy", "--from", first.dir), "belongs to the worker w0 of a crawl with a shared frontier"},
 		"own frontier":   {exec.Command(c.fetch, "mirror", "--output-dir", first.dir, c.url(0, 0)), "belongs to the worker w0 of a crawl"},
-		"another worker": {c.command("mirror", "--output-dir", first.dir, "--worker", "other"), "belongs to the worker w0, not to other"},
+		"another worker": {c.command("mirror", "--output-dir", first.dir, "--worker", "other", "--store", c.store), "belongs to the worker w0, not to other"},
 	} {
 		if e := run(t, refused.command); e.code != 2 || !strings.Contains(e.stderr, refused.stderr) {
 			t.Errorf("%s: %v", name, e)
