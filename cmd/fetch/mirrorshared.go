@@ -30,7 +30,7 @@ type sharedFlags struct {
 func (f *sharedFlags) register(s *options.Set) {
 	p := s.Own("Shared crawls")
 	registerFrontier(s, &f.frontier)
-	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` of the crawl (default the worker of --output-dir, or the host name)")
+	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` (default from worker.json, or the host name)")
 	p.BoolVar(&f.again, "again", false, "start the next run of a crawl that is complete")
 	registerStore(s, &f.store, "upload finished WARC files to the store at `URL` (s3://BUCKET or file:///DIR)")
 	p.BoolVar(&f.keepLocal, "keep-local", false, "with --store, keep uploaded WARC files in warc/ too")
