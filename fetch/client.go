@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/localaddr"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -37,6 +38,7 @@ func New(opts Options, schemes ...Scheme) *Client {
 		open:    make(map[string]func() Driver, len(schemes)),
 		done:    make(chan struct{}),
 	}
+	c.policy.interfaces = new(localaddr.Set)
 	c.close = sync.OnceFunc(func() { close(c.done) })
 	env := c.env(opts)
 	for _, s := range schemes {

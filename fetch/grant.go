@@ -67,6 +67,9 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 			peer = req.From.address()
 		}
 		g.setPage(peer)
+		if c, local := p.classOf(peer); local {
+			g.pageClass, g.network = c, netip.Prefix{}
+		}
 		g.pageOrigin = page
 		// The redirects of a scheme without servers, such as urn, come from the
 		// configuration.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch/override"
+	"github.com/anyurl/fetch/internal/localaddr"
 )
 
 // A Policy limits the connections and transfers of a Client. The zero Policy is
@@ -16,6 +17,8 @@ import (
 type Policy struct {
 	reach reach    // Public, Typed or Allowlist
 	hosts []string // allowed hosts if reach is listed
+
+	interfaces *localaddr.Set // addresses of this machine; nil if no Client uses the Policy
 
 	Schemes         []string       // allowed schemes; nil means all, but schemes with Local set only with Typed
 	Redirects       []string       // schemes allowed for links besides Scheme.Links; "*" means all but confined schemes
@@ -137,7 +140,7 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 	if (g.typed || g.configured) && p.allowsAddr(a) {
 		return nil
 	}
-	c := classOf(a)
+	c, local := p.classOf(a)
 	refuse := func(rule string, setting override.Setting) error {
 		subject := a.String()
 		if subject != t.Host {
@@ -160,8 +163,12 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 		if !p.allowsName(strings.TrimSuffix(t.Host, ".")) && !p.listsAddr(a) {
 			return refuse("address is not on the list", override.Setting{})
 		}
+	case p.reach == publicOnly && local:
+		return refuse("the address belongs to this machine", override.Setting{})
 	case p.reach == publicOnly && c != public:
 		return refuse("the address is "+c.String()+", not public", override.Setting{})
+	case !g.typed && !g.allowsClass(a, c) && local:
+		return refuse("a "+g.pageClass.String()+" page led to an address of this machine", override.Setting{})
 	case !g.typed && !g.allowsClass(a, c):
 		return refuse("a "+g.pageClass.String()+" page led to a "+c.String()+" address", override.Setting{})
 	}
@@ -171,6 +178,18 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 		return p.rejectPort("text-service", t, false)
 	}
 	return nil
+}
+
+// classOf returns the class of an address. The addresses of the network
+// interfaces of this machine have the class loopback, because a firewall does not
+// protect its services from its own connections. The result local is true for
+// such an address if it is not in a loopback prefix.
+func (p *Policy) classOf(a netip.Addr) (c class, local bool) {
+	c = classOf(a)
+	if local, _ := p.interfaces.Contains(a); local && c > loopback { // after an error, the table alone determines the class
+		return loopback, true
+	}
+	return c, false
 }
 
 func rejectAddress(rule, subject string) error {

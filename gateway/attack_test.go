@@ -239,3 +239,38 @@ func TestOptions(t *testing.T) {
 		t.Errorf("no port: %v", err)
 	}
 }
+
+// TestForeignParts requests captures as browsers do for pages of other sites and
+// for archived pages, which have an origin of their own.
+func TestForeignParts(t *testing.T) {
+	h := newHandler(t, func(o *Options) { o.Scripts = true })
+	key := partKey.FindString(get(h, "GET", root+"2024/http://a.example/").Body.String())
+	if key == "" {
+		t.Fatal("an archived page has no token")
+	}
+	for name, c := range map[string]struct {
+		form   string
+		fields []string
+		status int
+	}{
+		"script of another site":           {"mp_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 403},
+		"bytes of a script":                {"id_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 403},
+		"page as a script":                 {"", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 403},
+		"script of another port":           {"mp_" + key, []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: script"}, 200},
+		"script of another port, no token": {"mp_", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: script"}, 403},
+		"image":                            {"mp_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: image"}, 403},
+		"fetch":                            {"mp_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: empty"}, 403},
+		"fetch with Origin":                {"mp_", []string{"Origin: http://evil.example", "Sec-Fetch-Dest: empty"}, 403},
+		"worker":                           {"mp_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: serviceworker"}, 403},
+		"wrong token":                      {"mp_;key=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 403},
+		"archived page":                    {"mp_" + key, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 200},
+		"page of the interface":            {"mp_", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: image"}, 200},
+		"link of another site":             {"", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document"}, 200},
+		"frame":                            {"", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: iframe"}, 200},
+		"program":                          {"id_", nil, 200},
+	} {
+		if w := get(h, "GET", root+"2024"+c.form+"/http://a.example/app.js", c.fields...); w.Code != c.status {
+			t.Errorf("%s: %d, want %d", name, w.Code, c.status)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/baseuri"
 	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/uri"
@@ -190,6 +191,23 @@ func (p period) distance(t time.Time) time.Duration {
 // pathOf returns the path of a capture of u.
 func (c *collection) pathOf(timestamp string, f form, u uri.URI) string {
 	return c.path + timestamp + string(f) + "/" + u.Unredacted()
+}
+
+// partOf returns the path of a capture of u for use in an archived page. The
+// token in the path shows that a page of this server contains the link.
+func (h *Handler) partOf(c *collection, timestamp string, u uri.URI) string {
+	return c.pathOf(timestamp, formPlain+form(";key="+h.key.Token(guard.PartToken)), u)
+}
+
+// isForeignPart reports whether a page of another site requests a capture as an
+// image, a script or another part. Archived pages have an origin of their own,
+// so only the token in the path distinguishes their requests.
+func (x *exchange) isForeignPart(t target) bool {
+	switch guard.OriginOf(x.r.Method, x.r.Host, x.r.Header) {
+	case guard.Own, guard.Navigation:
+		return false
+	}
+	return guard.IsPart(x.r.Header) && !x.key.ValidToken(guard.PartToken, t.key)
 }
 
 // redirect sends the client to another path of this server.

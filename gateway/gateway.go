@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/warc"
 )
@@ -89,6 +90,7 @@ type Handler struct {
 	gate     *gate         // serves live pages; nil if there are none
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
+	key      *guard.Key    // signs the links to parts of archived pages
 	objects  objectCache
 	searches chan struct{} // limits the number of running searches
 }
@@ -113,7 +115,7 @@ var validBase = lazy.Regexp(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 func New(opts Options) (*Handler, error) {
 	h := &Handler{
 		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts,
-		schemes: map[string]fetch.Scheme{}, objects: newObjectCache(), searches: make(chan struct{}, 2),
+		schemes: map[string]fetch.Scheme{}, key: guard.NewKey(), objects: newObjectCache(), searches: make(chan struct{}, 2),
 	}
 	if !validBase().MatchString(h.base) {
 		return nil, fetch.Usage.Errorf("the path prefix %q is invalid: it must look like /name", opts.Base)

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/lazy"
+	"github.com/anyurl/fetch/internal/localaddr"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -118,22 +119,16 @@ func (g *gate) close() (err error) {
 // could reach this server itself. Live pages must not request its own pages.
 func isListener(address net.Addr) func(netip.AddrPort) bool {
 	listener, err := netip.ParseAddrPort(address.String())
+	interfaces := new(localaddr.Set)
 	return func(to netip.AddrPort) bool {
 		a := to.Addr()
-		return err == nil && to.Port() == listener.Port() &&
-			(a.IsLoopback() || a.IsUnspecified() || a == listener.Addr().Unmap() || listener.Addr().IsUnspecified() && isLocal(a))
-	}
-}
-
-// isLocal reports whether a is an address of an interface of this machine.
-func isLocal(a netip.Addr) bool {
-	addrs, err := net.InterfaceAddrs()
-	for _, local := range addrs {
-		if p, failed := netip.ParsePrefix(local.String()); failed == nil && p.Addr().Unmap() == a.WithZone("") {
-			return true
+		if err != nil || to.Port() != listener.Port() {
+			return false
 		}
+		local, err := interfaces.Contains(a)
+		return a.IsLoopback() || a.IsUnspecified() || a == listener.Addr().Unmap() ||
+			listener.Addr().IsUnspecified() && (local || err != nil)
 	}
-	return err != nil
 }
 
 // A liveTarget is the request target of a live page.

@@ -107,6 +107,8 @@ func TestLiveTrust(t *testing.T) {
 		"navigation to a private address":      {"/live/gopher://10.1.2.3/", navigation, 403, ""},
 		"navigation to loopback":               {"/live/gopher://127.0.0.1/", navigation, 403, ""},
 		"navigation to rebound name":           {"/live/gopher://rebound.example/", navigation, 403, ""},
+		"navigation to a port only for typed":  {"/live/http://public.example:81/", navigation, 403, ""}, // a redirect of another site looks the same
+		"entered port":                         {signed(h, entered, "http://public.example:81/"), nil, 404, "198.41.0.4:81"},
 		"navigation to a metadata service":     {"/live/http://169.254.169.254/", navigation, 403, ""},
 		"navigation to a listed host":          {"/live/gopher://listed.example/", navigation, 404, "10.9.9.9:70"},
 		"navigation to a listed prefix":        {"/live/gopher://192.168.7.3/", navigation, 404, "192.168.7.3:70"},
@@ -320,7 +322,8 @@ func TestToken(t *testing.T) {
 	dir := t.TempDir()
 	field := "Cookie: " + c.Name + "=" + c.Value
 	file := "/live/file://" + dir + "/"
-	page := get(h, "GET", file, append([]string{field}, navigation...)...)
+	entered := "/live;via=" + h.gate.key.Sign(guard.Permission{Level: guard.Entered}, uri.MustParse("file://"+dir+"/")) + "/file://" + dir + "/"
+	page := get(h, "GET", entered, field)
 	if page.Code != 200 {
 		t.Errorf("with the cookie: %d %s", page.Code, page.Body)
 	}
@@ -328,9 +331,10 @@ func TestToken(t *testing.T) {
 		target string
 		fields []string
 	}{
-		"no cookie":       {file, navigation},
-		"wrong cookie":    {file, append([]string{"Cookie: " + c.Name + "=x"}, navigation...)},
+		"no cookie":       {entered, navigation},
+		"wrong cookie":    {entered, append([]string{"Cookie: " + c.Name + "=x"}, navigation...)},
 		"not entered":     {file, []string{field}},
+		"navigation":      {file, append([]string{field}, navigation...)}, // a redirect of another site looks the same
 		"image":           {file, []string{field, "Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: image"}},
 		"link of gopher":  {signed(h, from("gopher://public.example/", ""), "file:///"), []string{field}},
 		"cross-site":      {file, []string{field, "Sec-Fetch-Site: cross-site"}},

@@ -13,6 +13,7 @@ type parameters struct {
 	part  string       // number of the part of a message, or ""
 	order render.Order // order of a listing
 	page  int          // number of the page of a listing, from 1; 0 means 1
+	key   string       // token of a link in an archived page, or ""
 }
 
 // maxPartNumber is the maximum length of a part number such as "1.2", in bytes.
@@ -31,6 +32,8 @@ func parseParameters(text string) (p parameters, ok bool) {
 		switch name {
 		case "part":
 			p.part, ok = value, partNumber().MatchString(value) && len(value) <= maxPartNumber
+		case "key":
+			p.key, ok = value, signature().MatchString(value)
 		case "sort":
 			p.order, ok = render.ParseOrder(value)
 		case "page":

@@ -25,6 +25,10 @@ import (
 
 // capture serves the capture that is nearest to the period of t.
 func (x *exchange) capture(t target) {
+	if x.isForeignPart(t) {
+		x.refuseOrigin()
+		return
+	}
 	s, err := t.archive.choose(x.r.Context(), t.url, t.period)
 	if err == nil && s.chosen == "" && x.withoutCapture(t) {
 		return
@@ -43,7 +47,7 @@ func (x *exchange) capture(t target) {
 	x.w.Header().Set("Cache-Control", "no-cache")
 	switch {
 	case !resp.Location.IsZero():
-		x.w.Header().Set("Location", t.archive.pathOf(s.chosen, t.form, resp.Location))
+		x.w.Header().Set("Location", x.pathOf(t, s.chosen, resp.Location))
 		x.w.WriteHeader(redirectStatus(resp.Code))
 	case t.part != "":
 		x.part(t, resp)
@@ -353,11 +357,18 @@ func (x *exchange) replacement(t target, s selection, l links.Link) string {
 	if !ok || scheme.Traits.Session || l.URL.Scheme() == "mailto" {
 		return ""
 	}
-	f := t.form
 	if l.Kind == links.Requisite || l.Kind == links.Frame {
-		f = formPlain
+		t.form = formPlain
 	}
-	return t.archive.pathOf(s.chosen, f, l.URL)
+	return x.pathOf(t, s.chosen, l.URL)
+}
+
+// pathOf returns the path of a capture of u in the same form as t.
+func (x *exchange) pathOf(t target, timestamp string, u uri.URI) string {
+	if t.form == formPlain {
+		return x.partOf(t.archive, timestamp, u)
+	}
+	return t.archive.pathOf(timestamp, t.form, u)
 }
 
 // part sends the decoded content of one part of an archived message.

@@ -165,6 +165,7 @@ const (
 	FormToken   Purpose = "form"   // a form of the gateway
 	StartToken  Purpose = "start"  // the address that the program prints at its start
 	CookieToken Purpose = "cookie" // the cookie of a browser that has opened this address
+	PartToken   Purpose = "part"   // images, style sheets and scripts of archived pages
 )
 
 // kindToken is the first byte of the authenticated text of a token.

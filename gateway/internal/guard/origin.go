@@ -13,7 +13,7 @@ const (
 	Foreign    Origin = iota // a page of another site
 	Sandboxed                // perhaps a page of an unknown origin, such as a sandboxed page of the gateway
 	Own                      // a page of the gateway, or a program that sends no metadata
-	Navigation               // the user entered the URL in the browser or opened a bookmark
+	Navigation               // the user entered a URL in the browser: this one, or one that redirects to it
 )
 
 // OriginOf classifies a request to the server host by its header fields Origin
@@ -36,6 +36,17 @@ func OriginOf(method, host string, header http.Header) Origin {
 		return Own
 	}
 	return Foreign // same-site, or a value of a later specification
+}
+
+// IsPart reports whether a browser requests an object for use in a page, such as
+// an image or a script, and not as the content of a tab or a frame. Programs
+// other than browsers do not say it.
+func IsPart(header http.Header) bool {
+	switch strings.ToLower(header.Get("Sec-Fetch-Dest")) {
+	case "", "document", "iframe", "frame", "fencedframe", "object", "embed":
+		return false
+	}
+	return true
 }
 
 // isOwn reports whether an origin has the host and port of this server.
