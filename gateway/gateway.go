@@ -27,6 +27,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/internal/connlimit"
 	"github.com/anyurl/fetch/internal/lazy"
 	"github.com/anyurl/fetch/warc"
 )
@@ -90,9 +91,11 @@ type Handler struct {
 	gate     *gate         // serves live pages; nil if there are none
 	slots    chan struct{} // limits the number of running requests
 	public   *public       // limits for clients on other machines, or nil
-	key      *guard.Key    // signs the links to parts of archived pages
-	objects  objectCache
-	searches chan struct{} // limits the number of running searches
+
+	admitConn func(net.Conn) (release func(), ok bool) // counts a connection
+	key       *guard.Key                               // signs the links to parts of archived pages
+	objects   objectCache
+	searches  chan struct{} // limits the number of running searches
 }
 
 // A collection is an archive with its unique name and its statistics.
@@ -139,6 +142,10 @@ func New(opts Options) (*Handler, error) {
 	}
 	if h.public, err = newPublic(&opts); err != nil {
 		return nil, err
+	}
+	h.admitConn = (&connlimit.Table{PerClient: maxLocal, Total: maxLocal}).Admit
+	if h.public != nil {
+		h.admitConn = h.public.connect
 	}
 	slots := opts.MaxRequests
 	if slots <= 0 {

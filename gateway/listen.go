@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/connlimit"
 )
 
 // Listen opens a TCP listener for [Handler.Serve]. The address has the form
@@ -48,15 +49,18 @@ const (
 	headerTimeout  = 10 * time.Second // time to receive the header
 	idleTimeout    = time.Minute      // time between two requests of a connection
 	requestTimeout = 10 * time.Minute // time for a request, including the transfer of the response
+	stallTimeout   = time.Minute      // time in which a client must read some of the response
 )
+
+// maxLocal is the maximum number of open connections of a server that is not
+// public. All its clients have the same address.
+const maxLocal = 512
 
 // Serve answers requests on l until ctx ends. It then closes l and waits at
 // most for the duration grace until the running requests have finished. The
 // remaining connections are closed. The error is nil if all requests finished.
 func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
-	if h.public != nil {
-		l = h.public.limit(l)
-	}
+	l = &connlimit.Listener{Listener: l, Admit: h.admitConn, Stall: stallTimeout}
 	server := &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
 		WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,

@@ -157,3 +157,34 @@ func TestHeaderLimit(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLocalConnections opens more connections than a server answers that is not
+// public. Further clients are answered after some of them have ended.
+func TestLocalConnections(t *testing.T) {
+	l := listenLocal(t)
+	h := newHandler(t, func(o *Options) { o.Address = l.Addr() })
+	serve(t, h, l)
+	open := make([]net.Conn, maxLocal)
+	for i := range open {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		open[i] = c
+	}
+	get := func() error {
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + l.Addr().String() + "/")
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	if err := get(); err == nil {
+		t.Errorf("connection %d was answered", maxLocal+1)
+	}
+	for _, c := range open[:4] {
+		c.Close()
+	}
+	waitUntil(t, func() bool { return get() == nil })
+}

@@ -134,29 +134,6 @@ func (w *limitedWriter) Write(p []byte) (n int, err error) {
 // Unwrap returns the writer of the server, for http.ResponseController.
 func (w *limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// limit returns a listener that closes new connections if their client or the
-// whole server has too many open connections.
-func (p *public) limit(l net.Listener) net.Listener { return &limitedListener{l, p} }
-
-type limitedListener struct {
-	net.Listener
-	public *public
-}
-
-// Accept returns the next permitted connection.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if release, ok := l.public.connect(c); ok {
-			return &limitedConn{Conn: c, release: release}, nil
-		}
-		c.Close()
-	}
-}
-
 // connect counts a connection until the caller calls release. It returns false
 // if the client or the server has too many connections.
 func (p *public) connect(c net.Conn) (release func(), ok bool) {
@@ -174,18 +151,6 @@ func (p *public) connect(c net.Conn) (release func(), ok bool) {
 		client()
 		return nil, false
 	}
-}
-
-// A limitedConn counts as a connection of its client until it is closed.
-type limitedConn struct {
-	net.Conn
-	release func()
-}
-
-// Close closes the connection.
-func (c *limitedConn) Close() error {
-	defer c.release()
-	return c.Conn.Close()
 }
 
 // robots is the content of /robots.txt. It denies access to all robots.

@@ -10,19 +10,22 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/net/netutil"
+	"github.com/anyurl/fetch/internal/connlimit"
 )
 
 // Limits of the server.
 const (
-	maxConns     = 16 // connections at a time
+	maxClient    = 64  // connections of a client at a time
+	maxConns     = 256 // connections at a time
 	maxHeader    = 8 << 10
 	readTimeout  = 5 * time.Second  // time to receive a request
 	writeTimeout = 10 * time.Second // time to collect and send the metrics
 )
 
 // Serve answers HTTP requests on l with the metrics that collect returns. It
-// may call collect concurrently. When ctx ends, Serve closes l and all
+// may call collect concurrently. If a client or all clients have too many
+// connections, Serve closes the oldest one, so that slow clients cannot keep
+// others from reading the metrics. When ctx ends, Serve closes l and all
 // connections, and returns. If l has a loopback address, Serve rejects requests
 // for other host names, because a web page could use such a name to read the
 // metrics.
@@ -38,7 +41,8 @@ func Serve(ctx context.Context, l net.Listener, collect func(context.Context) []
 	defer stop()
 	// After an error other than http.ErrServerClosed, the crawl continues
 	// without metrics.
-	server.Serve(netutil.LimitListener(l, maxConns))
+	table := &connlimit.Table{PerClient: maxClient, Total: maxConns, Replace: true}
+	server.Serve(&connlimit.Listener{Listener: l, Admit: table.Admit, Stall: writeTimeout})
 }
 
 type handler struct {
