@@ -67,11 +67,10 @@ func (c *collection) runs(ctx context.Context) (*runsView, error) {
 	if c.Runs == nil {
 		return nil, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.runsView != nil {
-		return c.runsView, nil
-	}
+	return c.runsView.get(ctx, c.readRuns)
+}
+
+func (c *collection) readRuns(ctx context.Context) (*runsView, error) {
 	all, complete, err := c.Runs(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -83,7 +82,6 @@ func (c *collection) runs(ctx context.Context) (*runsView, error) {
 	case !complete:
 		v.Problem = "The log of the mirror is too long. Its last runs are missing here."
 	}
-	c.runsView = v
 	return v, nil
 }
 

@@ -22,7 +22,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -103,9 +102,8 @@ type collection struct {
 	Archive
 	path string // path of the overview page, which ends in "/"
 
-	mu         sync.Mutex
-	statistics *statistics // statistics of the index, or nil if they are not computed yet
-	runsView   *runsView   // nil if the runs are not read yet
+	statistics *computed[statistics] // statistics of the index
+	runsView   *computed[runsView]
 	titles     titles
 	lookups    *lru[string, []warc.Line] // index lines by URL
 }
@@ -157,6 +155,7 @@ func New(opts Options) (*Handler, error) {
 		a.Name = uniqueName(names, a.Name)
 		h.archives = append(h.archives, &collection{
 			Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/", lookups: newLookups(),
+			statistics: newComputed[statistics](), runsView: newComputed[runsView](),
 		})
 	}
 	if opts.Live != nil {

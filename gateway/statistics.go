@@ -43,11 +43,10 @@ var sizeClasses = [...]struct {
 // lines, and later calls return the same result. Concurrent calls wait, so that
 // only one of them reads the index.
 func (c *collection) count(ctx context.Context) (*statistics, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.statistics != nil {
-		return c.statistics, nil
-	}
+	return c.statistics.get(ctx, c.readStatistics)
+}
+
+func (c *collection) readStatistics(ctx context.Context) (*statistics, error) {
 	s := &statistics{sizes: make([]crawlreport.Row, len(sizeClasses)), days: map[int64]dayCount{}}
 	var collector crawlreport.Collector
 	for l, err := range c.Source.Search("", 0) {
@@ -65,7 +64,6 @@ func (c *collection) count(ctx context.Context) (*statistics, error) {
 		collector.Add(visitOf(l))
 	}
 	s.Report = collector.Report()
-	c.statistics = s
 	return s, nil
 }
 
