@@ -2,9 +2,11 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"sync/atomic"
+	"syscall"
 )
 
 // anyPort is the network argument of [Net.DialContext] for a UDP socket whose
@@ -29,13 +31,15 @@ func dialAnyPort(ctx context.Context, local netip.Addr, to netip.AddrPort) (net.
 	}
 	c := &anyPortConn{UDPConn: raw.(*net.UDPConn), first: netip.AddrPortFrom(to.Addr().Unmap(), to.Port())}
 	c.peer.Store(&c.first)
+	reportRefusals(c.UDPConn, network == "udp6")
 	return c, nil
 }
 
 // An anyPortConn is a UDP socket that exchanges datagrams with one server. The
 // first datagram of the server may come from another port, to which all later
 // datagrams are sent. Read ignores datagrams from other addresses and other
-// ports, and datagrams from ports below 1024 to which nothing was sent.
+// ports, and datagrams from ports below 1024 to which nothing was sent. On
+// Linux, Read and Write fail if the server reports that its port is closed.
 type anyPortConn struct {
 	*net.UDPConn
 	first  netip.AddrPort                 // destination of the first datagram
@@ -46,6 +50,9 @@ type anyPortConn struct {
 func (c *anyPortConn) Read(p []byte) (int, error) {
 	for {
 		n, from, err := c.ReadFromUDPAddrPort(p)
+		if isUnreachable(err) {
+			continue
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -63,7 +70,17 @@ func (c *anyPortConn) Read(p []byte) (int, error) {
 }
 
 func (c *anyPortConn) Write(p []byte) (int, error) {
-	return c.WriteToUDPAddrPort(p, *c.peer.Load())
+	n, err := c.WriteToUDPAddrPort(p, *c.peer.Load())
+	if isUnreachable(err) { // concerns an earlier datagram
+		n, err = c.WriteToUDPAddrPort(p, *c.peer.Load())
+	}
+	return n, err
+}
+
+// isUnreachable reports whether err is an ICMP message of a router, which is
+// often transient. The caller then sends its datagram again after a timeout.
+func isUnreachable(err error) bool {
+	return errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
 }
 
 func (c *anyPortConn) RemoteAddr() net.Addr { return net.UDPAddrFromAddrPort(*c.peer.Load()) }
