@@ -75,7 +75,8 @@ type Response struct {
 	// Doubt is not empty if Body may be incomplete although Read returns
 	// io.EOF. It describes the reason. For example, some protocols do not
 	// distinguish an empty object from a lost response. Callers should then
-	// keep an earlier version of the object.
+	// keep an earlier version of the object. Some drivers set Doubt only at the
+	// end of Body.
 	Doubt string
 
 	Input  io.WriteCloser       // input of a session, or nil; Close closes the sending side

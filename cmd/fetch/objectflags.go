@@ -72,6 +72,7 @@ func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Optio
 	if o.Gopher, err = f.gopher.options(s, f.file.strict); err != nil {
 		return o, err
 	}
+	o.Gemini.Strict = f.file.strict
 	o.Telnet, err = f.session.options()
 	return o, err
 }

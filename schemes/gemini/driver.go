@@ -9,14 +9,16 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/sessions"
 )
 
 // A driver executes requests for gemini URLs. Each request has a separate
 // connection.
 type driver struct {
-	env   fetch.Env
-	hosts *hosts
+	env    fetch.Env
+	hosts  *hosts
+	strict bool // Options.Strict
 }
 
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -46,7 +48,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		s.Close()
 		resp.Body = http.NoBody
 	} else {
-		resp.Body = s.Body(&body{s.R, raw})
+		resp.Body = s.Body(&body{Reader: s.R, raw: raw, resp: resp, strict: d.strict, trace: req.Trace})
 	}
 	return resp, nil
 }
@@ -135,18 +137,30 @@ func (c *endConn) Read(p []byte) (int, error) {
 }
 
 // A body reads a response until the close_notify alert of TLS. Without this
-// alert, the response may be truncated, also by an attacker. Package crypto/tls
-// returns io.EOF for a connection that ends between two records, so the body
-// examines the network connection below TLS.
+// alert, the response may be truncated, also by an attacker. Many servers never
+// send it, so its absence is an error only if strict is set. Otherwise the body
+// sets Doubt of resp. Package crypto/tls returns io.EOF for a connection that
+// ends between two records, so the body examines the network connection below
+// TLS.
 type body struct {
 	io.Reader
-	raw *endConn
+	raw    *endConn
+	resp   *fetch.Response
+	strict bool
+	trace  *trace.Trace
 }
+
+const noCloseNotify = "connection closed without close_notify: the response may be incomplete"
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if err == io.EOF && b.raw.ended.Load() {
-		err = fetch.Truncated.Errorf("connection closed without close_notify: the response may be incomplete")
+	switch {
+	case err != io.EOF || !b.raw.ended.Load():
+	case b.strict:
+		err = fetch.Truncated.Errorf(noCloseNotify)
+	case b.resp.Doubt == "":
+		b.resp.Doubt = noCloseNotify
+		b.trace.Notef(noCloseNotify)
 	}
 	return n, err
 }

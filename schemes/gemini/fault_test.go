@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/faultnet"
 	"github.com/anyurl/fetch/internal/schemetest"
 	"github.com/anyurl/fetch/schemes/gemini"
@@ -32,7 +34,8 @@ func TestReplies(t *testing.T) {
 		{"TAB in the header", say(faultnet.Send("20\ttext/plain\r\nhello\n")), "ok", "hello\n"},
 		{"header in pieces", say(faultnet.SendSlow("20 text/plain\r\nhello\n", 1, time.Second)), "ok", "hello\n"},
 		{"unknown code of success", say(faultnet.Send("29 text/plain\r\nhello\n")), "ok", "hello\n"},
-		{"end without close_notify", say(faultnet.Send("20 text/plain\r\nhello\n"), faultnet.Cut()), "truncated", "hello\n"},
+		{"end without close_notify", say(faultnet.Send("20 text/plain\r\nhello\n"), faultnet.Cut()), "ok", "hello\n"},
+		{"failure without close_notify", say(faultnet.Send("51 no\r\n"), faultnet.Cut()), "not-found", ""},
 		{"reset in the body", say(faultnet.Send("20 text/plain\r\nhello\n"), faultnet.Reset()), "truncated", "hello\n"},
 		{"silent in the body", say(faultnet.Send("20 text/plain\r\nhello\n"), faultnet.Stall()), "timeout", "hello\n"},
 		{"silent", say(faultnet.Stall()), "timeout", ""},
@@ -93,7 +96,7 @@ func TestRedirects(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := faultnet.NewNetwork(t)
-			one := n.Serve("198.41.0.4:1965", faultnet.Script{certs.SelfSigned(), faultnet.Expect("\r\n$"), faultnet.Send("30 " + to + "\r\n")})
+			one := n.Serve("198.41.0.4:1965", faultnet.Script{certs.SelfSigned(), faultnet.Expect("\r\n$"), faultnet.Send("30 " + to + "\r\n"), faultnet.Cut()})
 			two := n.Serve("198.41.0.5:1965", faultnet.Script{certs.SelfSigned(), faultnet.Expect("\r\n$"), faultnet.Send("20 text/plain\r\nhere")})
 			c := schemetest.NewClient(t, gemini.Schemes(inTemp(t)), func(o *fetch.Options) { o.Dial = n.Dial })
 			if _, body, err := schemetest.Read(t, c, "gemini://198.41.0.4/a"); fetch.FaultOf(err) != want || want == 0 && body != "here" {
@@ -103,6 +106,46 @@ func TestRedirects(t *testing.T) {
 			one.Close()
 			two.Close()
 		})
+	}
+}
+
+// TestNoCloseNotify checks that a document without close_notify is delivered
+// with a doubt and a note, also after a redirect, and is an error with Strict.
+func TestNoCloseNotify(t *testing.T) {
+	certs := faultnet.NewCerts(t, "198.41.0.4")
+	for _, strict := range []bool{false, true} {
+		for _, cut := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				n := faultnet.NewNetwork(t)
+				answer := func(text string) faultnet.Script {
+					s := faultnet.Script{certs.SelfSigned(), faultnet.Expect("\r\n$"), faultnet.Send(text)}
+					if cut {
+						s = append(s, faultnet.Cut())
+					}
+					return s
+				}
+				server := n.Serve("198.41.0.4:1965", answer("30 /b\r\n"), answer("20 text/plain\r\nhere"))
+				o := inTemp(t)
+				o.Strict = strict
+				c := schemetest.NewClient(t, gemini.Schemes(o), func(o *fetch.Options) { o.Dial = n.Dial })
+				var notes []string
+				req := schemetest.NewRequest(t, "gemini://198.41.0.4/a")
+				req.Trace = &trace.Trace{Note: func(text string) { notes = append(notes, text) }}
+				resp, err := c.Do(t.Context(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				noted := slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "close_notify") })
+				if string(body) != "here" || (fetch.FaultOf(err) == fetch.Truncated) != (strict && cut) ||
+					(resp.Doubt != "") != (cut && !strict) || noted != (cut && !strict) {
+					t.Errorf("strict %v, cut %v: got %q, %v, doubt %q, notes %q", strict, cut, body, err, resp.Doubt, notes)
+				}
+				c.Close()
+				server.Close()
+			})
+		}
 	}
 }
 

@@ -23,6 +23,10 @@ type Options struct {
 	// is "", the file is gemini_hosts in the folder "fetch" of the user's state
 	// folder, such as ~/.local/state.
 	KnownHosts string
+
+	// If Strict is true, a document of gemini without the close_notify alert of
+	// TLS is reported as truncated. Otherwise, Response.Doubt is set at its end.
+	Strict bool
 }
 
 // Schemes returns the schemes gemini and spartan.
@@ -41,9 +45,11 @@ func Schemes(o Options) []fetch.Scheme {
 		Mirror: scheme.Mirroring{Record: scheme.RecordReplies},
 		Robots: scheme.Robots{File: "/robots.txt"},
 		Plan:   plan,
-		Open:   func(env fetch.Env) fetch.Driver { return &driver{env: env, hosts: &hosts{path: o.KnownHosts}} },
-		Menu:   menu,
-		Query:  query,
+		Open: func(env fetch.Env) fetch.Driver {
+			return &driver{env: env, hosts: &hosts{path: o.KnownHosts}, strict: o.Strict}
+		},
+		Menu:  menu,
+		Query: query,
 	}, spartan()}
 }
 

@@ -10,7 +10,8 @@ the key changes later, the request fails with exit code 5. To accept the new
 key, remove the line of the server from the file.
 Flags: --cert FILE and --key FILE use a client certificate. It is sent only to
 the host of the URL that you type, and not after links to other hosts. --cacert
-FILE verifies servers with CA certificates instead. -k skips the verification.`
+FILE verifies servers with CA certificates instead. -k skips the verification.
+--strict reports a document without the close_notify alert of TLS as truncated.`
 
 // spartanHelp is the help text about spartan URLs.
 const spartanHelp = `spartan://HOST[:PORT]/PATH[?DATA]   Spartan protocol, 2021
