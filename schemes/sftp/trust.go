@@ -1,9 +1,12 @@
 package sftp
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,14 +62,34 @@ func (t *trust) useFiles(files []string, server fetch.Target) error {
 	if err != nil {
 		return fetch.Local.Errorf("known hosts: %w", err)
 	}
-	t.algorithms = algorithmsOf(known, server.Address())
+	keys, err := hostKeys(known, server)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		t.algorithms = append(t.algorithms, algorithmsFor(k.Key.Type())...)
+	}
 	t.verify = func(_ string, remote net.Addr, key ssh.PublicKey) error {
-		if err := known(server.Address(), remote, key); err != nil {
+		err := known(server.Address(), remote, key)
+		if revoked := new(knownhosts.RevokedError); !errors.As(err, &revoked) {
+			err = checkKey(keys, key)
+		}
+		if err != nil {
 			t.err = rejection(err, server, key)
 		}
 		return t.err
 	}
 	return nil
+}
+
+// checkKey returns an error if key is not one of the known keys of a server.
+func checkKey(known []knownhosts.KnownKey, key ssh.PublicKey) error {
+	for _, k := range known {
+		if bytes.Equal(k.Key.Marshal(), key.Marshal()) {
+			return nil
+		}
+	}
+	return &knownhosts.KeyError{Want: known}
 }
 
 // A noKey is a key that no server has. The error for it lists the known keys.
@@ -76,22 +99,63 @@ func (noKey) Type() string                        { return "none" }
 func (noKey) Marshal() []byte                     { return []byte("none") }
 func (noKey) Verify([]byte, *ssh.Signature) error { return errors.New("no key") }
 
-// algorithmsOf returns the algorithms of the known keys of a server. Without
-// this list, the server could present a key of another type, which is not in
-// the file.
-func algorithmsOf(known ssh.HostKeyCallback, server string) (all []string) {
-	var mismatch *knownhosts.KeyError
-	if err := known(server, &net.TCPAddr{IP: net.IPv4zero}, noKey{}); !errors.As(err, &mismatch) {
-		return nil
+// sshPort is the port to which lines of known_hosts without a port apply.
+const sshPort = 22
+
+// hostKeys returns the known keys of a server. Without this list, the server
+// could also present a key of another type, which is not in the file.
+func hostKeys(known ssh.HostKeyCallback, server fetch.Target) (keys []knownhosts.KnownKey, err error) {
+	ports := []uint16{server.Port}
+	if server.Port != sshPort {
+		ports = append(ports, sshPort) // for lines with the pattern "*"
 	}
-	for _, want := range mismatch.Want {
-		for _, name := range algorithmsFor(want.Key.Type()) {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
+	for i, port := range ports {
+		server.Port = port
+		var mismatch *knownhosts.KeyError
+		if err := known(server.Address(), &net.TCPAddr{IP: net.IPv4zero}, noKey{}); !errors.As(err, &mismatch) {
+			continue
+		}
+		for _, k := range mismatch.Want {
+			l, err := lineOf(k)
+			if err != nil {
+				return nil, fetch.Local.Errorf("known hosts: %w", err)
+			}
+			if !l.authority && (i == 0 || l.everyHost) {
+				keys = append(keys, k)
 			}
 		}
 	}
-	return all
+	return keys, nil
+}
+
+// A hostLine contains properties of a line of known_hosts that package
+// knownhosts ignores.
+type hostLine struct {
+	authority bool // the key signs certificates of hosts, and is no key of a host
+	everyHost bool // the line has the pattern "*", which matches all ports too
+}
+
+// lineOf reads the line of a key.
+func lineOf(k knownhosts.KnownKey) (l hostLine, err error) {
+	f, err := os.Open(k.Filename)
+	if err != nil {
+		return l, err
+	}
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for number := 1; ; number++ {
+		text, err := lines.ReadString('\n')
+		if number == k.Line {
+			fields := append(strings.Fields(text), "")
+			if l.authority = fields[0] == "@cert-authority"; !l.authority {
+				l.everyHost = slices.Contains(strings.Split(fields[0], ","), "*")
+			}
+			return l, nil
+		}
+		if err != nil {
+			return l, err
+		}
+	}
 }
 
 // algorithmsFor returns the signature algorithms of a type of keys.
