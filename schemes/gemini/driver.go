@@ -65,7 +65,7 @@ func (d *driver) dial(ctx context.Context, req *fetch.Request) (*sessions.Conn, 
 	}
 	raw := &endConn{Conn: netConn}
 	conn := sessions.NewConn(raw, req.Trace, "")
-	trust := d.hosts.newTrust(t.Address(), d.env.TLS)
+	trust := d.hosts.newTrust(serverName(t.Address()), d.env.TLS)
 	if !mayIdentify(req) {
 		trust.config.Certificates, trust.config.GetClientCertificate = nil, nil
 	}

@@ -94,11 +94,20 @@ func find(r io.Reader, server string) (digest string, number int, err error) {
 	for lines.Scan() {
 		number++
 		fields := bytes.Fields(lines.Bytes())
-		if len(fields) >= 2 && string(fields[0]) == server {
+		if len(fields) >= 2 && serverName(string(fields[0])) == server {
 			return string(fields[1]), number, nil
 		}
 	}
 	return "", 0, lines.Err()
+}
+
+// serverName returns the normal form of a host and port. A final dot of the
+// host does not name another server.
+func serverName(address string) string {
+	if i := strings.LastIndexByte(address, ':'); i > 0 && address[i-1] == '.' {
+		return address[:i-1] + address[i:]
+	}
+	return address
 }
 
 // add appends the key of a server to the file. Each line is written by a single

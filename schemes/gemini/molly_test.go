@@ -149,6 +149,39 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestFinalDot tests that a host with a final dot is the same server for the
+// stored key, also if an earlier version stored the dot.
+func TestFinalDot(t *testing.T) {
+	for _, c := range [][2]string{{"localhost", "localhost."}, {"localhost.", "localhost"}, {"stored", "localhost"}} {
+		first, second := peer.NewCert(t, peer.CertOptions{}), peer.NewCert(t, peer.CertOptions{})
+		var cert atomic.Pointer[peer.Cert]
+		cert.Store(first)
+		addr := serve(t, func() *tls.Config { return &tls.Config{Certificates: []tls.Certificate{cert.Load().TLS}} })
+		_, port, _ := strings.Cut(addr, ":")
+		o := inTemp(t)
+		client := schemetest.NewClient(t, gemini.Schemes(o))
+		host := c[0]
+		if host == "stored" {
+			host = "localhost"
+		}
+		if _, _, err := schemetest.Read(t, client, "gemini://"+host+":"+port+"/"); err != nil {
+			t.Fatal(err)
+		}
+		if c[0] == "stored" {
+			stored, err := os.ReadFile(o.KnownHosts)
+			dotted := strings.Replace(string(stored), "localhost:", "localhost.:", 1)
+			if err := errors.Join(err, os.WriteFile(o.KnownHosts, []byte(dotted), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cert.Store(second)
+		_, _, err := schemetest.Read(t, client, "gemini://"+c[1]+":"+port+"/")
+		if !errors.Is(err, fetch.TLS) || !strings.Contains(err.Error(), "has changed") {
+			t.Errorf("%s, then %s with another key: got %v", c[0], c[1], err)
+		}
+	}
+}
+
 // TestClientCertificate tests that a client certificate is sent to the server
 // of the URL, and not to the target of a redirect or link.
 func TestClientCertificate(t *testing.T) {
