@@ -65,12 +65,28 @@ func (b *Browser) lines(p *page.Page) iter.Seq[string] {
 				return
 			}
 		}
-		for _, note := range notes(p) {
-			if !yield(note) {
+		for _, line := range append(b.references(p), notes(p)...) {
+			if !yield(line) {
 				return
 			}
 		}
 	}
+}
+
+// references returns the numbered URLs of the links in a text, like lynx -dump.
+// It returns none on a terminal, where a number opens its link.
+func (b *Browser) references(p *page.Page) (lines []string) {
+	if b.Interactive || p.Kind != page.Text || p.Len() == 0 {
+		return nil
+	}
+	lines = append(lines, "", "Links")
+	digits := len(fmt.Sprint(p.Len()))
+	for _, item := range p.Items {
+		if item.Number > 0 {
+			lines = append(lines, fmt.Sprintf("%*d  %s", digits+1, item.Number, tty.Escape(item.URL.WithoutUserinfo().String())))
+		}
+	}
+	return lines
 }
 
 // heading returns the first lines of a page.
