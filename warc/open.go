@@ -94,7 +94,11 @@ func filesIn(name string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fetch.NotFound.Errorf("%s contains no WARC files", name)
+		hint := ""
+		if _, err := os.Stat(filepath.Join(name, "fetch.db")); err == nil {
+			hint = ": fetch mirror writes them with --warc"
+		}
+		return nil, fetch.NotFound.Errorf("%s contains no WARC files%s", name, hint)
 	}
 	return files, nil
 }

@@ -60,7 +60,7 @@ func (f *archiveFlags) register(s *options.Set) {
 	p.BoolVar(&f.warc, "warc", false, "write WARC records to warc/")
 	p.BoolVar(&f.noTree, "no-tree", false, "with --warc, write no files to tree/")
 	p.StringVar(&f.prefix, "warc-prefix", "fetch", "start the names of WARC files with `NAME`")
-	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1G)")
+	p.Var(&f.warcSize, "warc-size", "start a new WARC file after `BYTES` (default 1000000000)")
 	p.Var(&f.warcTime, "warc-time", "also start a new WARC file after `TIME`, such as 30m")
 	p.BoolVar(&f.unchanged, "record-unchanged", false, "write a revisit record for each unchanged object")
 	p.BoolVar(&f.wire, "warc-wire", false, "keep the transfer coding of http responses in WARC records")

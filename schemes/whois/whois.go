@@ -11,6 +11,7 @@ package whois
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 
@@ -116,7 +117,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, errNoQuery
 	case req.URL.Host() == "":
 		to, err := uri.Parse("whois://" + root + "/" + uri.Escape(q, uri.Path))
-		return &fetch.Response{URL: req.URL, Size: -1, Location: to, Body: http.NoBody}, err
+		const referral = "refer: " + root + "\n" // printed if the Client does not follow it
+		return &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: "text/plain", Size: int64(len(referral)),
+			Location: to, Body: io.NopCloser(strings.NewReader(referral))}, err
 	case !req.Range.IsZero():
 		req.Trace.Notef("whois does not support ranges: fetching the complete object")
 	}

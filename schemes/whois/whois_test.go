@@ -96,6 +96,23 @@ func TestReferrals(t *testing.T) {
 	}
 }
 
+// TestUnfollowed checks that a Client that follows no redirects gets the first
+// referral of a URL without a host, and connects to no server.
+func TestUnfollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := faultnet.NewNetwork(t)
+		c := schemetest.NewClient(t, whois.Schemes(), func(o *fetch.Options) { o.Dial = n.Dial })
+		defer c.Close()
+		req := schemetest.NewRequest(t, "whois:example.org")
+		req.NoFollow = true
+		r := schemetest.Exchange(t.Context(), c, req)
+		r.Check(t, "ok", "refer: whois.iana.org\n", time.Minute)
+		if got := r.Response.Location.String(); got != "whois://whois.iana.org/example.org" || len(n.Dialed()) > 0 {
+			t.Errorf("location %s, connections %v", got, n.Dialed())
+		}
+	})
+}
+
 // TestReplies checks how replies of unusual servers are reported.
 func TestReplies(t *testing.T) {
 	send := faultnet.Send
