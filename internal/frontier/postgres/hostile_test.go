@@ -29,14 +29,15 @@ var welcome = message('R', "\x00\x00\x00\x00") + message('K', "\x00\x00\x00\x01\
 
 // hostileServer accepts connections without TLS. It sends the login reply, reads
 // a request and then sends text until the client closes the connection. It counts
-// the sent bytes.
+// the bytes of each connection: a slow machine reaches the time limit of the
+// login, and Open tries again.
 type hostileServer struct {
 	addr  string
 	login string // reply to the login
 	text  string // sent endlessly, or ""
 
 	mu   sync.Mutex
-	sent int64
+	sent int64  // maximum for one connection
 	seen []byte // bytes of the clients
 }
 
@@ -78,10 +79,11 @@ func (s *hostileServer) serve(conn net.Conn) {
 		return
 	}
 	text := strings.Repeat(s.text, 1+(64<<10)/max(len(s.text), 1))
-	for s.text != "" {
+	for sent := int64(0); s.text != ""; {
 		n, err := io.WriteString(conn, text)
+		sent += int64(n)
 		s.mu.Lock()
-		s.sent += int64(n)
+		s.sent = max(s.sent, sent)
 		s.mu.Unlock()
 		if err != nil {
 			return
