@@ -192,7 +192,7 @@ func TestDocumentedHabits(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	words := strings.NewReplacer("URL/FILE", "http://127.0.0.1:1/FILE", "URL", "http://127.0.0.1:1/a", "NAME:WORD", "USER:PASSWORD",
+	words := strings.NewReplacer("URL/FILE", "http://127.0.0.1:1/FILE", "URL", "http://127.0.0.1:1/a", "-u NAME ", "-u USER ",
 		"--browse DIR", "--browse copy", "AGENT", "Agent/1", "'", "")
 	if err := errors.Join(os.Mkdir("DIR", 0o777), os.WriteFile("FILE", nil, 0o666)); err != nil {
 		t.Fatal(err)
