@@ -77,10 +77,10 @@ func (b *rateBody) endRead(n int, err error) (int, error) {
 		b.silence = 0
 	}
 	switch {
+	case b.err != nil: // io.EOF would be a consequence of Close
+		err = b.err
 	case err == io.EOF:
 		b.disarm()
-	case b.err != nil:
-		err = b.err
 	case err == nil && b.waited >= b.window:
 		err = b.endWindow()
 	}

@@ -12,12 +12,14 @@ import (
 
 // A pacedBody is a body that yields n bytes after each of its delays. A Read
 // ends only with bytes or Close, like a stream of a connection that the server
-// keeps busy.
+// keeps busy. Read returns closeErr after Close.
 type pacedBody struct {
 	n      int
 	delays []time.Duration
 	closed chan struct{}
 	once   sync.Once
+
+	closeErr error
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
@@ -26,7 +28,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	}
 	select {
 	case <-b.closed:
-		return 0, net.ErrClosed
+		return 0, b.closeErr
 	case <-time.After(b.delays[0]):
 		b.delays = b.delays[1:]
 		return min(b.n, len(p)), nil
@@ -62,9 +64,9 @@ func TestStalledBody(t *testing.T) {
 		{"stall after pauses of the caller", Policy{}, 1 << 20, []time.Duration{time.Second, time.Second, never}, 90 * time.Second, 62 * time.Second},
 		{"all bytes at once, after pauses", Policy{}, 1 << 20, []time.Duration{0, 0, 0}, 59 * time.Second, 0},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		for _, closeErr := range []error{net.ErrClosed, io.EOF} {
 			synctest.Test(t, func(t *testing.T) {
-				body := newRateBody(&pacedBody{n: c.n, delays: c.delays, closed: make(chan struct{})}, &c.policy)
+				body := newRateBody(&pacedBody{n: c.n, delays: c.delays, closed: make(chan struct{}), closeErr: closeErr}, &c.policy)
 				var waited time.Duration
 				var err error
 				for buffer := make([]byte, 1<<20); err == nil; {
@@ -75,12 +77,12 @@ func TestStalledBody(t *testing.T) {
 				}
 				switch timeout := FaultOf(err) == Timeout; {
 				case timeout != (c.want > 0), timeout && waited != c.want, !timeout && err != io.EOF:
-					t.Errorf("got %v after %v", err, waited)
+					t.Errorf("%s: got %v after %v", c.name, err, waited)
 				}
 				if err := errors.Join(body.Close(), body.Close()); err != nil {
 					t.Error(err)
 				}
 			})
-		})
+		}
 	}
 }
