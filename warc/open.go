@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -18,7 +19,7 @@ import (
 
 // Open opens WARC and WACZ files for replay. A path can also be a directory.
 // Open then uses the WARC files in the directory and in its subdirectories
-// "warc" and "archive".
+// "warc" and "archive". Files of different directories can have the same name.
 //
 // Open reads all WARC files to build an index, unless an index exists. Memory
 // use is constant. Open uses the index in a WACZ file. If the only path is a
@@ -145,12 +146,30 @@ func (o *opener) addSection(name string, where section) error {
 	return nil
 }
 
+// addFile adds a WARC file and its captures. Files of two archives can have the
+// same name, because it consists of a time and the name of the machine.
 func (o *opener) addFile(file string) error {
-	name := filepath.Base(file)
+	name := o.unusedName(file)
 	if err := o.addSection(name, completeFile(file)); err != nil {
 		return err
 	}
 	return o.index(name)
+}
+
+// unusedName returns the base name of a WARC file. If another file has this
+// name, it inserts a number before the extension.
+func (o *opener) unusedName(file string) string {
+	name := filepath.Base(file)
+	stem, extension := name, ""
+	if i := strings.LastIndex(name, ".warc"); i >= 0 {
+		stem, extension = name[:i], name[i:]
+	}
+	for n := 2; ; n++ {
+		if other, ok := o.archive.sections[name]; !ok || other.path == file {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d%s", stem, n, extension)
+	}
 }
 
 // index reads a WARC file and adds a line for each capture to the index.
@@ -184,7 +203,7 @@ func (o *opener) index(name string) error {
 func (o *opener) addPackage(file string) error {
 	z, err := openPackage(file)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	defer z.Close()
 	o.archive.packages = append(o.archive.packages, file)

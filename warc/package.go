@@ -32,7 +32,7 @@ func openPackage(name string) (packageFile, error) {
 	}
 	z, err := readPackage(f)
 	if pathErr := (*fs.PathError)(nil); err != nil && !errors.As(err, &pathErr) {
-		err = fetch.Mismatch.Errorf("%s is not a WACZ file: %w", name, err)
+		err = fetch.Mismatch.Errorf("not a WACZ file: %w", err)
 	}
 	if err != nil {
 		f.Close()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -42,6 +43,9 @@ func openDedup(ctx context.Context, client *fetch.Client, text string) (x dedupI
 			return x, err
 		}
 	case !strings.Contains(text, ":"):
+		if name != localName(text) {
+			err = fmt.Errorf("%w; a mirror has an index if it was made with --warc", err)
+		}
 		return x, localError(err)
 	default:
 		resp, err := client.Get(ctx, text)

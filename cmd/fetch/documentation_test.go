@@ -4,7 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/schemes"
 )
 
 // TestDocumentedFlags checks that the flags and commands in README.md and
@@ -45,6 +49,30 @@ func TestDocumentedFlags(t *testing.T) {
 			if !commands[m[1]] {
 				t.Errorf("%s: no command %s", page, m[1])
 			}
+		}
+	}
+}
+
+// TestDocumentedRecords checks that doc/warc.md describes the records of each
+// scheme.
+func TestDocumentedRecords(t *testing.T) {
+	text, err := os.ReadFile("../../doc/warc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{"http": true, "https": true} // they have a section of their own
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) == 6 { // a row of the table of schemes
+			for name := range strings.SplitSeq(cells[1], ",") {
+				named[strings.TrimSpace(name)] = true
+			}
+		}
+	}
+	for _, s := range schemes.All(schemes.Options{}) {
+		other := []string{"data", "mid", "cid", "mailto", "mailserver", "urn"} // the text after the table
+		if !s.Traits.Session && !slices.Contains(other, s.Name) && !named[s.Name] {
+			t.Errorf("doc/warc.md does not describe the records of %s", s.Name)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (c *packCommand) files(dir string) (names []string, err error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, fetch.Local.Errorf("%s contains no WARC files", dir)
+		return nil, fetch.Local.Errorf("%s contains no WARC files; a mirror has some if it was made with --warc", dir)
 	}
 	return names, nil
 }
