@@ -95,11 +95,7 @@ func filesIn(name string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		hint := ""
-		if _, err := os.Stat(filepath.Join(name, "fetch.db")); err == nil {
-			hint = ": fetch mirror writes them with --warc"
-		}
-		return nil, fetch.NotFound.Errorf("%s contains no WARC files%s", name, hint)
+		return nil, fetch.NotFound.Errorf("%s contains no WARC files", name)
 	}
 	return files, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"errors"
 	"os"
 	"path"
@@ -58,8 +59,8 @@ func (s *streams) openArchives(ctx context.Context, args ...string) (*warc.Archi
 	var err error
 	if len(args) == 1 && isStore(args[0]) {
 		a, err = s.openStored(ctx, args[0])
-	} else {
-		a, err = warc.Open(args...)
+	} else if a, err = warc.Open(args...); fetch.FaultOf(err) == fetch.NotFound {
+		err = fmt.Errorf("%w; a mirror has some if it was made with --warc", err)
 	}
 	if err != nil {
 		return nil, err
