@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,9 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	readme := filepath.Join(root, "README.md")
+	pages = slices.DeleteFunc(pages, func(name string) bool {
+		return filepath.Base(name) == "writing-a-scheme.md" // TestFingerProgram of package fetch builds its files
+	})
 	for _, name := range append(pages, readme) {
 		text, err := os.ReadFile(name)
 		if err != nil {
