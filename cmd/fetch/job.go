@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -395,14 +394,4 @@ func (j *job) describe() error {
 	}
 	resp.Body.Close()
 	return encode(j.output, recordOf(resp))
-}
-
-// isArchive reports whether text is the name of an existing WARC or WACZ file.
-// Otherwise text is a URL.
-func isArchive(text string) bool {
-	if !hasArchiveSuffix(text) {
-		return false
-	}
-	info, err := os.Stat(text)
-	return err == nil && info.Mode().IsRegular()
 }

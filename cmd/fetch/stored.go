@@ -100,3 +100,13 @@ func (s *streams) openStored(ctx context.Context, url string) (*warc.Archive, er
 	}
 	return a, err
 }
+
+// isArchive reports whether text is the name of an existing WARC or WACZ file.
+// Otherwise text is a URL.
+func isArchive(text string) bool {
+	if !hasArchiveSuffix(text) {
+		return false
+	}
+	info, err := os.Stat(text)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -217,9 +217,9 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 }
 
 // loggedCapture returns the row number and the digest of the logged capture to
-// which the record c belongs. After the visit was logged, a repair may have moved the
-// record to another file. The capture then has the same URL and time as the
-// record.
+// which the record c belongs. After the visit was logged, a repair may have
+// moved the record to another file. The capture then has the same URL and time
+// as the record.
 func (t *tx) loggedCapture(c *Capture, file int64) (id int64, digest []byte, err error) {
 	const query = "select c.id, c.digest from capture c join url u on u.id=c.item where coalesce(c.url, u.url)=? and "
 	err = t.Scan(query+"c.file=? and c.at=?", []any{c.URL, file, c.Offset}, &id, &digest)
@@ -307,44 +307,6 @@ func (b *Builder) DropMissingRecords(ctx context.Context) (lost int64, err error
 		return t.Exec("update capture set file=null, sum=null, at=0, bytes=0 where file is not null and record=''")
 	})
 	return lost, err
-}
-
-// A FoundFile describes a file in the tree that contains the newest capture of
-// a URL.
-type FoundFile struct {
-	Key    Key
-	Path   string
-	Size   int64
-	Digest [32]byte
-	Names  []Name // paths to reserve for Path
-}
-
-// SetFiles sets the paths and the digests of the newest captures of URLs. If a
-// path belongs to another URL, SetFiles ignores the file.
-func (b *Builder) SetFiles(ctx context.Context, files []FoundFile) error {
-	return b.write(ctx, func(t *tx) error {
-		for _, f := range files {
-			c := Capture{Path: f.Path}
-			if err := t.claimFree(&c, f.Names); err != nil {
-				return err
-			}
-			if c.Path == "" {
-				continue
-			}
-			err := t.Exec(`update capture set path=?, size=?, digest=?, sum=iif(sum is null, null, ?)
-				where id=(select last from url where key=?)`, f.Path, f.Size, f.Digest[:], sumOf(f.Digest), f.Key[:])
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// ReserveNames reserves names for the URLs that own them. The names must be
-// free or already belong to the same URLs.
-func (b *Builder) ReserveNames(ctx context.Context, names []Name) error {
-	return b.write(ctx, func(t *tx) error { return t.claimNames(names) })
 }
 
 // A RunRecord describes the newest run of an archive.

@@ -88,8 +88,9 @@ func (p *Pool[S]) Opening(ctx context.Context, key string, t *trace.Trace) (end 
 	}
 }
 
-// checkDelay is called while the server has not answered on a new session. If other sessions may be the reason, checkDelay closes an idle one.
-// If none is idle, the next session that becomes idle is closed.
+// checkDelay is called while the server has not answered on a new session. If
+// other sessions may be the reason, checkDelay closes an idle one. If none is
+// idle, the next session that becomes idle is closed.
 func (p *Pool[S]) checkDelay(key string, w *watch) {
 	p.mu.Lock()
 	sv := w.server

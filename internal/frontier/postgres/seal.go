@@ -12,7 +12,8 @@ import (
 )
 
 // sealedTables lists the tables that a seal covers, which are all except seal,
-// receipt and unlogged. The second value lists the columns by which the rows are sorted.
+// receipt and unlogged. The second value lists the columns by which the rows
+// are sorted.
 var sealedTables = [...][2]string{
 	{"version", "schema"}, {"book", "run"}, {"tally", "slot"}, {"run", "id"}, {"host", "id"}, {"url", "id"},
 	{"capture", "id"}, {"file", "id"}, {"name", "fold"}, {"worker", "name"}, {"host_count", "host"},
