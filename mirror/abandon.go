@@ -83,8 +83,8 @@ var ErrUnnamedStore = fetch.Usage.Errorf("only the database of the crawl names t
 
 // storeOf opens the store with the given URL, which must be the store that the
 // newest run of the crawl recorded. It returns nil if the crawl has no store and
-// url is "". A store that only the database names is not used, because whoever
-// can write to the database could direct requests and credentials to any server.
+// url is "". A store that only the database names is not used, because another
+// program that can write to the database could send credentials to any server.
 func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store, error) {
 	stats, err := f.Stats(ctx)
 	if err != nil {

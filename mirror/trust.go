@@ -47,8 +47,8 @@ func newTrust(o Options) *trust {
 const codeSize = 16
 
 // code returns the authentication code of an item with the given encoded meta.
-// Whoever can write to the database does not know the key, and so cannot create
-// the code of another URL, host, depth or source.
+// A program that can write to the database does not know the key, so it cannot
+// create the code of another URL, host, depth or source.
 func (t *trust) code(it *frontier.Item, meta []byte) []byte {
 	h := hmac.New(sha256.New, t.key[:])
 	fmt.Fprintf(h, "%s\n%s\n%d\n%s", it.Host, it.URL, it.Depth, meta)
