@@ -30,9 +30,8 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 			return nil, err
 		}
 	}
-	verbs := d.listVerbs(s)
-	for i, verb := range verbs {
-		command := []string{verb}
+	commands := d.listCommands(s)
+	for i, command := range commands {
 		if p.name != "" {
 			command = append(command, p.argument())
 		}
@@ -43,13 +42,14 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 			resp.Code = t.reply.Code
 			t.list = true
 			d.readText(t, p)
-		case isUnknown(resp.Code) && !s.IsBroken() && i+1 < len(verbs):
+		case (isUnknown(resp.Code) || s.hides && resp.Code/100 == 5) && !s.IsBroken() && i+1 < len(commands):
+			s.hides = false
 			continue
 		case !isEmpty(resp.Code, err):
 			return nil, err
 		}
 		resp.Media = dirlist.MediaType(dirlist.Params{
-			Dialect: dialects[verb],
+			Dialect: dialects[command[0]],
 			At:      d.env.Now(),
 			UTF8:    s.features.has("UTF8"),
 		})
@@ -61,14 +61,19 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 // dialects maps each listing command to the format of its listings.
 var dialects = map[string]dirlist.Dialect{"MLSD": dirlist.MLSD, "LIST": dirlist.List, "NLST": dirlist.Names}
 
-func (d *driver) listVerbs(s *session) []string {
+// listCommands returns the listing commands that the server may support, in
+// order of preference. The option -a is not part of a standard. Other servers
+// take it as the name of a file, so it is sent only to known servers.
+func (d *driver) listCommands(s *session) [][]string {
 	switch {
 	case d.NamesOnly:
-		return []string{"NLST"}
-	case s.features.has("MLST"), s.features.has("MLSD"):
-		return []string{"MLSD", "LIST", "NLST"}
+		return [][]string{{"NLST"}}
+	case s.features.listsFacts():
+		return [][]string{{"MLSD"}, {"LIST"}, {"NLST"}}
+	case s.hides:
+		return [][]string{{"LIST", "-a"}, {"LIST"}, {"NLST"}}
 	}
-	return []string{"LIST", "NLST"}
+	return [][]string{{"LIST"}, {"NLST"}}
 }
 
 // isEmpty reports whether the server rejected a listing because the directory

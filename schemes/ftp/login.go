@@ -25,10 +25,11 @@ const (
 var knownServers = []struct {
 	name   string
 	telnet bool // reads two bytes 0xff as one, as RFC 959 3.1 requires
+	hides  bool // LIST omits hidden files without the option -a
 }{
-	{"vsFTPd", false},
-	{"ProFTPD", true},
-	{"Pure-FTPd", false},
+	{"vsFTPd", false, true},
+	{"ProFTPD", true, false},
+	{"Pure-FTPd", false, false},
 }
 
 // A login holds the credentials for a session and the origin of its server.
@@ -114,7 +115,7 @@ func (s *session) greeting() (line.Reply, error) {
 			text := strings.Join(r.Lines, "\n")
 			for _, k := range knownServers {
 				if strings.Contains(text, k.name) {
-					s.eager, s.telnet = true, k.telnet
+					s.eager, s.telnet, s.hides = true, k.telnet, k.hides
 				}
 			}
 			return r, nil
@@ -232,6 +233,7 @@ func (s *session) discover() error {
 		return err
 	}
 	s.features = parseFeatures(replies[0])
+	s.hides = s.hides && !s.features.listsFacts()
 	pwd := replies[1]
 	if pwd.Code == 257 && strings.Contains(pwd.Lines[0], `"`) {
 		home, ok := parseQuoted(pwd.Lines[0])

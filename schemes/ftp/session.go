@@ -40,6 +40,7 @@ type session struct {
 	noREST   bool        // the server rejected REST
 	telnet   bool        // send each byte 0xff twice
 	eager    bool        // the server accepts several commands at once
+	hides    bool        // LIST, the best command of the server, omits hidden files without the option -a
 
 	lost bool // the current directory is unknown
 }
@@ -234,6 +235,9 @@ func (s *session) quiet() bool {
 type features map[string]string
 
 func (f features) has(name string) bool { _, ok := f[name]; return ok }
+
+// listsFacts reports whether the server supports MLSD (RFC 3659 7.8).
+func (f features) listsFacts() bool { return f.has("MLST") || f.has("MLSD") }
 
 func parseFeatures(r line.Reply) features {
 	f := features{}
