@@ -4,9 +4,10 @@
 // Windows, EPLF, VMS and NetWare.
 //
 // [Menu] parses a complete listing with a media type that [MediaType] returned.
-// It skips blank lines, headings and totals of LIST, such as "total 4". Any
-// other line that is not an entry becomes an Entry of kind Info. The field Raw
-// of each Entry contains the line that the server sent.
+// It skips blank lines, headings and totals of LIST, such as "total 4", and the
+// names "." and "..", which are the directory itself and its parent. Any other
+// line that is not an entry becomes an Entry of kind Info. The field Raw of each
+// Entry contains the line that the server sent.
 //
 // Names and lines are untrusted input. An entry with a name that could lead
 // outside the directory has no URL. Names that are not valid UTF-8 are
@@ -19,6 +20,7 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -104,7 +106,7 @@ func Menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 				yield(fetch.Entry{}, err)
 				return
 			}
-			if e.heading {
+			if e.heading || e.isSelfOrParent() {
 				continue
 			}
 			if entry, err := dir.entry(e); !yield(entry, err) || err != nil {
@@ -144,6 +146,12 @@ type row struct {
 	fetch.Entry
 	link    string // name in the URL if it differs from Name
 	heading bool   // the line describes the listing and is not an entry
+}
+
+// isSelfOrParent reports whether the row describes the directory itself or its
+// parent, which LIST with the option -a and MLSD list.
+func (r *row) isSelfOrParent() bool {
+	return (r.Name == "." || r.Name == "..") && strings.HasSuffix(r.Raw, r.Name)
 }
 
 // addExtra stores a value in Extra.
