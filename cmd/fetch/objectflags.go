@@ -72,7 +72,7 @@ func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Optio
 	if o.Gopher, err = f.gopher.options(s, f.file.strict); err != nil {
 		return o, err
 	}
-	o.Gemini.Strict = f.file.strict
+	o.Gemini.Strict, o.HTTP.Strict = f.file.strict, f.file.strict
 	o.Telnet, err = f.session.options()
 	return o, err
 }

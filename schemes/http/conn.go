@@ -110,7 +110,10 @@ func (d *driver) sendHTTP1(
 		if c.state != nil && !c.used { // c is new, or was opened for HTTP/2
 			req.Trace.Reached(trace.Secured, c)
 		}
-		r := &reader{Legacy: d.opts.Legacy, noBody: wr.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l}
+		r := &reader{
+			Legacy: d.opts.Legacy, noBody: wr.method == "HEAD", trace: req.Trace, ctx: ctx, conn: c, lease: l,
+			strict: d.opts.Strict && (c.raw == nil || wr.target.Scheme != "https"), // close_notify marks the end
+		}
 		if x, err = r.exchange(wr, via); err != nil { // without an error, the lease may have ended already
 			c.stale = r.failedBeforeResponse(err)
 		}

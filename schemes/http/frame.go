@@ -63,7 +63,8 @@ func (b closeDelimited) CanReadPipe() bool { return splice.CanRead(b.reader.conn
 
 // ReadPipe implements splice.Source. It is not called for TLS connections.
 func (b closeDelimited) ReadPipe(p *splice.Pipe, limit int) (int, error) {
-	return splice.Read(b.reader.conn.Conn, p, limit)
+	n, err := splice.Read(b.reader.conn.Conn, p, limit)
+	return n, b.end(err)
 }
 
 func (b closeDelimited) Read(p []byte) (int, error) {
@@ -73,7 +74,15 @@ func (b closeDelimited) Read(p []byte) (int, error) {
 		// (RFC 9112 9.8).
 		err = fmt.Errorf("TLS connection ended without close_notify: %w", io.ErrUnexpectedEOF)
 	}
-	return n, err
+	return n, b.end(err)
+}
+
+// end returns the error for the end of the body.
+func (b closeDelimited) end(err error) error {
+	if err == io.EOF && b.reader.strict {
+		return fetch.Truncated.Errorf("nothing marks the end of the response: it may be incomplete")
+	}
+	return err
 }
 
 // A lengthDelimited body ends after the number of bytes in Content-Length.

@@ -28,6 +28,11 @@ type Options struct {
 	// not decoded, and is no error.
 	KeepCompressed bool
 
+	// If Strict is true, a body that ends with the connection is reported as
+	// truncated, because the connection may have been lost. HTTP/1.0 without
+	// Content-Length is an example. The close_notify alert of TLS marks the end.
+	Strict bool
+
 	Legacy Legacy // support for servers that do not comply with HTTP/1.1
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
 }

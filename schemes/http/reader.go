@@ -46,6 +46,7 @@ type reader struct {
 	keepAlive bool // the server keeps the connection open
 	bounded   bool // the end of the body does not depend on the end of the connection
 	deviated  bool // the response has a deviation from RFC 9112
+	strict    bool // the end of the connection is not accepted as the end of the body
 	closed    atomic.Bool
 }
 
