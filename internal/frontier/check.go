@@ -37,11 +37,23 @@ func CheckFile(ctx context.Context, path string) error {
 	return err
 }
 
+// maxPages is the maximum number of pages of a database, which is 1 TiB with pages
+// of 4 KiB. The check of such a database needs 32 MiB of memory.
+const maxPages = 1 << 28
+
 // checkPages verifies the structure of the database. The parameter pragma is
 // integrity_check, or quick_check, which does not compare indexes with their
 // tables and takes an eighth of the time. In a damaged or forged database, a
-// page can be a child of many pages, so that other queries would not end.
+// page can be a child of many pages, so that other queries would not end. The
+// check needs memory for each page, also for those in the holes of a sparse file.
 func (s *session) checkPages(pragma string) error {
+	var pages int64
+	if err := s.Scan("pragma page_count", nil, &pages); err != nil {
+		return err
+	}
+	if pages > maxPages {
+		return fmt.Errorf("%w: it has %d pages (limit %d)", ErrDamaged, pages, maxPages)
+	}
 	var problem string
 	if err := s.Scan("pragma "+pragma+"(1)", nil, &problem); err != nil {
 		return err

@@ -126,6 +126,81 @@ func TestSchemaInLog(t *testing.T) {
 	checkRefused(t, "log", path)
 }
 
+// TestLogEnd opens a database whose write-ahead log has a version of the schema
+// as in TestSchemaInLog, after a frame at which SQLite stops to read the log. Open
+// must stop there too, because the rest of a sparse file has no end in practice.
+func TestLogEnd(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{
+		"a frame of a sparse file": strings.Repeat("\x00", 24),
+		"another salt":             "\x00\x00\x00\x02\x00\x00\x00\x00other salt......",
+	} {
+		path := closedFrontier(t, 5)
+		log := make([]byte, 32+24+pageSize)
+		copy(log, "\x37\x7f\x06\x82\x00\x2d\xe2\x18")
+		binary.BigEndian.PutUint32(log[8:], pageSize)
+		copy(log[32:], first)
+		frame := make([]byte, 24+pageSize)
+		binary.BigEndian.PutUint32(frame, 1)
+		writeInterior(frame[24:], 100, 2)
+		if err := os.WriteFile(path+"-wal", append(log, frame...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := frontier.Open(t.Context(), path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPageCount opens a database whose write-ahead log has a frame that makes it
+// a database of 2^32 pages. The check of its pages must not allocate memory for
+// each of them.
+func TestPageCount(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pages = 1<<32 - 2
+	binary.BigEndian.PutUint32(file[28:], pages)
+	log := []byte("\x37\x7f\x06\x82\x00\x2d\xe2\x18\x00\x00\x10\x00\x00\x00\x00\x00salt1234")
+	sum := logSum([2]uint32{}, log)
+	log = appendSum(log, sum)
+	frame := binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x01"), pages)
+	sum = logSum(logSum(sum, frame), file[:pageSize])
+	frame = appendSum(append(frame, "salt1234"...), sum)
+	log = append(append(log, frame...), file[:pageSize]...)
+	if err := os.WriteFile(path+"-wal", log, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := frontier.Open(t.Context(), path)
+	if err == nil {
+		f.Close()
+	}
+	if !errors.Is(err, frontier.ErrDamaged) || !strings.Contains(err.Error(), "it has 4294967294 pages") {
+		t.Errorf("error %v, want the number of pages", err)
+	}
+}
+
+// logSum continues the checksum of a write-ahead log with data.
+func logSum(sum [2]uint32, data []byte) [2]uint32 {
+	for ; len(data) > 0; data = data[8:] {
+		sum[0] += binary.LittleEndian.Uint32(data) + sum[1]
+		sum[1] += binary.LittleEndian.Uint32(data[4:]) + sum[0]
+	}
+	return sum
+}
+
+func appendSum(b []byte, sum [2]uint32) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, sum[0]), sum[1])
+}
+
 // writeInterior makes a page an interior page of a table with 300 children, all
 // of which are the same page.
 func writeInterior(page []byte, header, child int) {

@@ -21,8 +21,8 @@ const interiorPage = 5
 // to read the schema of the database at path, which SQLite does before any
 // check. This is the case if a page is a child of many pages. CheckSchema
 // therefore accepts a root page and its children, but no deeper tree. It reads
-// the database and all frames of the write-ahead log. It ignores other damage,
-// which SQLite reports.
+// the database and the frames of the write-ahead log up to the first one that
+// SQLite rejects. It ignores other damage, which SQLite reports.
 func CheckSchema(path string) error {
 	var sources []pageSource
 	for _, of := range []struct {
@@ -87,6 +87,7 @@ type pageSource struct {
 	file  *os.File
 	size  int64 // of a page
 	isLog bool
+	salt  [8]byte // of the log
 }
 
 // newDatabaseSource reads the page size of a database. It returns false if SQLite
@@ -110,7 +111,7 @@ func newLogSource(f *os.File) (pageSource, bool) {
 		return pageSource{}, false
 	}
 	size := int64(binary.BigEndian.Uint32(header[8:]))
-	return pageSource{file: f, size: size, isLog: true}, isPageSize(size)
+	return pageSource{file: f, size: size, isLog: true, salt: [8]byte(header[16:24])}, isPageSize(size)
 }
 
 func isPageSize(n int64) bool { return n >= 512 && n <= 64<<10 && n&(n-1) == 0 }
@@ -122,7 +123,9 @@ const (
 )
 
 // eachVersion calls f with each version of the pages with the given numbers. A
-// database has one version, and a log can have many.
+// database has one version, and a log can have many. A frame without a number or
+// with another salt ends the log. A log that is a sparse file would otherwise
+// seem to have frames without end.
 func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(page []byte) error) error {
 	page := make([]byte, s.size)
 	if !s.isLog {
@@ -136,13 +139,17 @@ func (s *pageSource) eachVersion(numbers map[uint32]bool, f func(page []byte) er
 		return nil
 	}
 	for at := int64(logHeader); ; at += frameHeader + s.size {
-		var number [4]byte
-		switch _, err := s.file.ReadAt(number[:], at); {
-		case err == io.EOF:
+		var header [frameHeader]byte
+		if _, err := s.file.ReadAt(header[:], at); err == io.EOF {
 			return nil
-		case err != nil:
+		} else if err != nil {
 			return err
-		case !numbers[binary.BigEndian.Uint32(number[:])]:
+		}
+		number := binary.BigEndian.Uint32(header[:])
+		if number == 0 || [8]byte(header[8:16]) != s.salt {
+			return nil
+		}
+		if !numbers[number] {
 			continue
 		}
 		if _, err := s.file.ReadAt(page, at+frameHeader); err != nil {
