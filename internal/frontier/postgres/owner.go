@@ -10,7 +10,10 @@ import (
 // foreignObjects selects texts that describe objects of the schema $1 whose code
 // another role can determine. If there are none, it selects no rows. A trigger, a
 // rule, a function or an operator of another role would run with the privileges
-// of the current role. So would objects that another role creates later.
+// of the current role. So would objects that another role creates later, because
+// it has the privilege CREATE, TRIGGER or REFERENCES. A foreign key of another
+// role makes PostgreSQL before 18 execute the deferred triggers of its table with
+// the privileges of the role that deletes a row here.
 const foreignObjects = `with me as (select oid from pg_roles where rolname = current_user),
 	space as (select * from pg_namespace where nspname = $1),
 	relation as (select c.* from pg_class c join space s on s.oid = c.relnamespace)
@@ -26,6 +29,11 @@ const foreignObjects = `with me as (select oid from pg_roles where rolname = cur
 	union all select 'the schema contains the view ' || relname from relation where relkind in ('v', 'm', 'f')
 	union all select 'the table ' || relname || ' has the trigger ' || tgname from relation r join pg_trigger t on t.tgrelid = r.oid
 		where not tgisinternal
+	union all select 'the table ' || c.relname || ' has the foreign key ' || conname from relation r
+		join pg_constraint f on f.confrelid = r.oid and f.contype = 'f' join pg_class c on c.oid = f.conrelid
+	union all select 'other roles have the privilege ' || a.privilege_type || ' for the table ' || relname from relation r, me,
+		lateral (select * from aclexplode(relacl) union all select x.* from pg_attribute, aclexplode(attacl) x where attrelid = r.oid) a
+		where a.privilege_type in ('TRIGGER', 'REFERENCES') and a.grantee not in (relowner, me.oid)
 	union all select 'the schema contains the function ' || proname from pg_proc join space s on s.oid = pronamespace
 	union all select 'the schema contains the operator ' || oprname from pg_operator join space s on s.oid = oprnamespace
 	limit 1`

@@ -100,7 +100,13 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 		if _, err = tx.Exec(ctx, "insert into version values (1, $1)", treeLayout); err != nil {
 			return err
 		}
-		return upgrade(ctx, tx)
+		if err = upgrade(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "set local search_path to pg_catalog"); err != nil {
+			return err
+		}
+		return checkOwner(ctx, tx, schema) // default privileges apply to the new tables
 	})
 }
 

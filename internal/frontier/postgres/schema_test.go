@@ -95,6 +95,10 @@ func TestForeignObjects(t *testing.T) {
 		{"a schema of another role", "alter schema SCHEMA owner to mallory; grant all on schema SCHEMA to crawler", "the schema belongs to the role mallory"},
 		{"a schema that others can change", "grant create on schema SCHEMA to mallory", "other roles can create"},
 		{"a view", "alter table SCHEMA.run rename to other; create view SCHEMA.run as select * from SCHEMA.other; alter view SCHEMA.run owner to crawler", "view run"},
+		{"a trigger that another role can create", "grant all on SCHEMA.host to mallory", "for the table host"},
+		{"triggers that all roles can create", "grant trigger on SCHEMA.host to public", "for the table host"},
+		{"a foreign key that another role can create", "grant references (session) on SCHEMA.receipt to mallory", "privilege REFERENCES for the table receipt"},
+		{"a foreign key", "create table public.SCHEMA (n bigint references SCHEMA.run on delete cascade)", "the foreign key SCHEMA_n_fkey"},
 		{"a rule", "create rule evil as on update to SCHEMA.worker do also insert into public.ran values (current_user)", "rules"},
 		{"an operator", `create function SCHEMA.cat(varchar, text) returns text language sql as 'select $2';
 			create operator SCHEMA.|| (leftarg = varchar, rightarg = text, function = SCHEMA.cat)`, "the function cat"},
@@ -110,12 +114,20 @@ func TestForeignObjects(t *testing.T) {
 			t.Fatalf("%s: %v", test.name, err)
 		}
 		f, err = Open(ctx, place, &Worker{Name: "w2", Folder: "y"})
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		want := strings.ReplaceAll(test.want, "SCHEMA", schema)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", test.name, err, want)
 		}
 		if err == nil {
 			f.Close()
 		}
+	}
+	if _, err := db.Exec(ctx, "alter default privileges for role crawler grant all on tables to mallory"); err != nil {
+		t.Fatal(err)
+	}
+	granted := strings.Replace(s.place(t), "postgres@", "crawler@", 1)
+	if f, err := Open(ctx, granted, &Worker{Name: "w", Folder: "x"}); err == nil || !strings.Contains(err.Error(), "privilege") {
+		t.Errorf("default privileges: %v, %v", f, err)
 	}
 	var ran int
 	if err := db.QueryRow(ctx, "select count(*) from public.ran").Scan(&ran); err != nil || ran > 0 {
