@@ -35,7 +35,7 @@ func TestBrowse(t *testing.T) {
 	}
 	host := filepath.Join(to, "http", treeHost(s.Addr))
 	for name, want := range map[string]string{
-		"index.html":   strings.NewReplacer("/sub/two.html", "sub/two.html", "=s.css", `="s.css"`).Replace(page),
+		"index.html":   strings.NewReplacer("/sub/two.html", "sub/two.html", "=stylesheet href=s.css", `="stylesheet" href="s.css"`).Replace(page),
 		"sub/two.html": `<a href="../index.html">up</a>`,
 		"s.css":        `body { background: url("i.png") }`,
 		"i.png":        "\x89PNG",
