@@ -112,6 +112,7 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
+	var changed []string
 	for _, stored := range storedFlags(&o) {
 		if slices.Contains(ownFlags, stored.name) {
 			continue
@@ -121,12 +122,19 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 			return nil, adviseStore(fmt.Errorf("%w %q", mirror.ErrUnnamedStore, o.Store))
 		}
 		before := c.flagText(stored.name)
-		if _, err := c.applyStored(stored); err != nil {
+		set, err := c.applyStored(stored)
+		if err != nil {
 			return nil, fetch.Local.Errorf("the settings of the crawl: --%s: %w", stored.name, err)
+		}
+		if set {
+			changed = append(changed, stored.String())
 		}
 		if want := strings.Join(stored.values, ","); given && before != want {
 			return nil, conflictingFlag(stored.name, want)
 		}
+	}
+	if len(changed) > 0 {
+		c.note("the database of the crawl sets %s", flagList(changed))
 	}
 	return o.Seeds, nil
 }

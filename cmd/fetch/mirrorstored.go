@@ -37,18 +37,24 @@ func (c *mirrorCommand) storedSeeds() ([]uri.URI, error) {
 			return nil, fetch.Local.Errorf("options.json: --%s: %w", stored.name, err)
 		}
 		if set {
-			changed = append(changed, fmt.Sprintf("--%s=%s", stored.name, quoteSpaces(strings.Join(stored.values, ","))))
+			changed = append(changed, stored.String())
 		}
 	}
 	text := ""
 	if len(changed) > 0 {
-		text = " with " + strings.Join(changed, " ")
-	}
-	if len(text) > maxNote {
-		text = text[:maxNote] + "..."
+		text = " with " + flagList(changed)
 	}
 	c.note("the seeds are those of options.json: %s%s", seedsText(o.Seeds), text)
 	return o.Seeds, nil
+}
+
+// flagList returns flags as text of at most maxNote bytes.
+func flagList(flags []string) string {
+	text := strings.Join(flags, " ")
+	if len(text) > maxNote {
+		text = text[:maxNote] + "..."
+	}
+	return text
 }
 
 // quoteSpaces quotes text if it contains spaces.
@@ -59,7 +65,7 @@ func quoteSpaces(text string) string {
 	return text
 }
 
-// maxNote limits the list of flags in the note about options.json, in bytes.
+// maxNote limits the list of flags in a note about stored settings, in bytes.
 const maxNote = 1000
 
 // seedsText returns the first three seeds and the number of further seeds, as
@@ -159,6 +165,11 @@ func storedFlags(o *mirror.Options) []storedFlag {
 		}
 	}
 	return all
+}
+
+// String returns the flag as it is written on a command line.
+func (f storedFlag) String() string {
+	return fmt.Sprintf("--%s=%s", f.name, quoteSpaces(strings.Join(f.values, ",")))
 }
 
 func newStoredFlag(name string, values ...string) storedFlag {
