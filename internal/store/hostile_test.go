@@ -29,6 +29,16 @@ func endless(w io.Writer, text string) {
 	}
 }
 
+// raw writes text to the connection of w and closes it.
+func raw(w http.ResponseWriter, text string) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	io.WriteString(conn, text)
+	conn.Close()
+}
+
 // TestHostileList lists the objects of servers whose lists have no end, are too
 // long, or are no lists.
 func TestHostileList(t *testing.T) {
@@ -63,6 +73,15 @@ func TestHostileList(t *testing.T) {
 		{"web page", func(w http.ResponseWriter, _ int) { io.WriteString(w, "<html><p>Welcome<br></html>") }, "is not a list", 9, 50 * mebibyte},
 		{"text", func(w http.ResponseWriter, _ int) { io.WriteString(w, "It works!") }, "is not a list", 9, 50 * mebibyte},
 		{"no text", func(http.ResponseWriter, int) {}, "is not a list", 9, 50 * mebibyte},
+		{"lost connection", func(w http.ResponseWriter, n int) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"+page(n, ""))
+		}, "unexpected EOF", 9, 50 * mebibyte},
+		{"invalid chunk", func(w http.ResponseWriter, n int) {
+			raw(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;"+strings.Repeat("x", 20_000)+"\r\n<\r\n")
+		}, "line too long", 9, 50 * mebibyte},
+		{"long header", func(w http.ResponseWriter, n int) {
+			raw(w, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 70_000)+"\r\n\r\n")
+		}, "headers exceeded", 9, 50 * mebibyte},
 		{"truncated page", func(w http.ResponseWriter, n int) { io.WriteString(w, page(n, "<Contents><Key>a")) }, "XML document", 9, 50 * mebibyte},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -88,6 +107,9 @@ func TestHostileList(t *testing.T) {
 			case !strings.Contains(err.Error(), test.text), len(err.Error()) > 70_000, strings.Contains(err.Error(), "OK"),
 				strings.Contains(err.Error(), "permission") && !strings.Contains(test.name, "error"):
 				t.Errorf("error %.200s (%d bytes)", err, len(err.Error()))
+			}
+			if fault := fetch.FaultOf(err); fault == fetch.Internal {
+				t.Errorf("error %.200s without a Fault", err)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; requests > test.requests || used > test.memory {
 				t.Errorf("%d requests, %d bytes allocated", requests, used)

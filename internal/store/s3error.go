@@ -72,6 +72,8 @@ func classify(err error) error {
 		return errNoList
 	case errors.As(err, &fault):
 		return cause(err)
+	case errors.As(err, &send) && fetch.FaultOf(send.Err) == fetch.Internal: // such as a header that is too long
+		return fetch.Protocol.With(send.Err)
 	case errors.As(err, &send):
 		return send.Err
 	case errors.Is(err, context.Canceled):
@@ -84,8 +86,11 @@ func classify(err error) error {
 		return fetch.Protocol.Errorf("the response of the server is not the XML document of S3 (status %d)", answer.HTTPStatusCode())
 	}
 	code, message := http.StatusText(answer.HTTPStatusCode()), ""
-	if errors.As(err, &api) {
+	switch {
+	case errors.As(err, &api):
 		code, message = api.ErrorCode(), api.ErrorMessage()
+	case answer.HTTPStatusCode() < 300: // the connection failed after the head of the response
+		return fetch.Truncated.Errorf("the response of the server is incomplete: %w", innermost(answer))
 	}
 	fault, known := codes[code]
 	if !known {
@@ -105,6 +110,14 @@ func classify(err error) error {
 		text = explanation + ": " + text
 	}
 	return fault.Errorf("%s", text)
+}
+
+// innermost returns the error that err and its causes wrap.
+func innermost(err error) error {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err
 }
 
 // cause returns the innermost error with a Fault, without the descriptions that
