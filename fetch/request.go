@@ -191,10 +191,9 @@ type Credential struct {
 	// may be empty if Mechanism is set.
 	Mechanism string
 
-	// Incomplete is true if the credential comes from a URL with a user name but
-	// without a password, such as http://alice@HOST/. The driver then requests
-	// the password and never sends an empty one. If Password is not "", Incomplete
-	// has no effect.
+	// Incomplete is true if the user gave a name without a password, as in the URL
+	// http://alice@HOST/. The driver then requests the password and never sends an
+	// empty one. If Password is not "", Incomplete has no effect.
 	Incomplete bool
 }
 

@@ -155,8 +155,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	if spec.transcript {
 		spec.middlewares = append(spec.middlewares, c.printExchanges)
 	}
-	o := fetch.Options{Wrap: slices.Concat(spec.middlewares, wrap.Standard(spec.standard), spec.innermost), Proxy: proxy,
-		Resolver: f.route.resolver()}
+	o := fetch.Options{Proxy: proxy, Resolver: f.route.resolver()}
 	base := fetch.Typed()
 	if spec.policy != nil {
 		base = *spec.policy
@@ -169,10 +168,12 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 		spec.redirects.apply(&o.Policy)
 	}
 	if c.logins = spec.logins; c.logins == nil {
-		if c.logins, err = f.login.open(ctx, s); err != nil {
+		if c.logins, err = f.login.open(s); err != nil {
 			return nil, err
 		}
 	}
+	outer := append(slices.Clip(spec.middlewares), c.logins.middleware)
+	o.Wrap = slices.Concat(outer, wrap.Standard(spec.standard), spec.innermost)
 	o.Login = c.logins.answer
 	if spec.redirectLogin {
 		o.RedirectLogin = c.logins.redirectLogin()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/tty"
 	"github.com/anyurl/fetch/netrc"
+	"github.com/anyurl/fetch/uri"
 )
 
 // loginFlags are the flags that select the credentials for servers.
@@ -37,10 +39,10 @@ type logins struct {
 	*streams
 	netrc    *netrc.File // contents of the netrc file, or nil
 	optional bool        // if true, the password of a URL overrides netrc
-	user     *fetch.Credential
-	silent   bool // if true, never prompt
+	silent   bool        // if true, never prompt
 
-	mu      sync.Mutex // serializes prompts
+	mu      sync.Mutex        // serializes prompts, and guards the fields below
+	user    *fetch.Credential // from --user, or nil
 	answers map[loginKey]*fetch.Credential
 }
 
@@ -51,9 +53,9 @@ type loginKey struct {
 	user   string
 }
 
-// open reads the netrc file. If --user contains no password, open prompts the
-// user for the password.
-func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
+// open reads the netrc file. If --user contains no password, the password comes
+// from FETCH_PASSWORD. Otherwise, requests that need it prompt the user.
+func (f *loginFlags) open(s *streams) (*logins, error) {
 	l := &logins{streams: s, optional: f.netrcOptional}
 	if f.user != "" {
 		name, password, has := strings.Cut(f.user, ":")
@@ -62,11 +64,9 @@ func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 			s.note("warning: other users of this machine can see the password on the command line")
 		}
 		if !has {
-			p, err := s.readPassword(ctx, name, "Password for "+name+": ")
-			if err != nil {
-				return nil, err
-			}
-			l.user.Password = p
+			l.user.Password = fetch.Secret(os.Getenv(passwordVariable))
+			_, has = os.LookupEnv(passwordVariable)
+			l.user.Incomplete = !has
 		}
 	}
 	if !f.netrc && !f.netrcOptional && f.netrcFile == "" {
@@ -86,6 +86,8 @@ func (f *loginFlags) open(ctx context.Context, s *streams) (*logins, error) {
 // credential returns the credentials from --user or the netrc file for a URL
 // that the user entered. It returns nil if there are no such credentials.
 func (l *logins) credential(req *fetch.Request) *fetch.Credential {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.user != nil {
 		c := *l.user
 		return &c
@@ -95,6 +97,55 @@ func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 		return nil
 	}
 	return l.netrc.Credential(req.URL)
+}
+
+// middleware returns a driver that prompts for the missing password of --user
+// before it calls next. For schemes that use the private keys of the user, it
+// does not: their drivers request a password if the server accepts no key.
+func (l *logins) middleware(next fetch.Driver) fetch.Driver {
+	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+		if a := req.Auth; a != nil && a.Incomplete && req.Typed() && !req.Scheme().Traits.UserKeys {
+			password, err := l.userPassword(ctx, a.User)
+			if err != nil {
+				return nil, err
+			}
+			if password != nil {
+				complete := *a
+				complete.Password, complete.Incomplete = *password, false
+				req = req.Clone()
+				req.Auth = &complete
+			}
+		}
+		return next.Do(ctx, req)
+	})
+}
+
+// userPassword returns the password of --user, for which it prompts the user
+// once. It returns nil if the flag names another user.
+func (l *logins) userPassword(ctx context.Context, name string) (*fetch.Secret, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.user == nil || l.user.User != name {
+		return nil, nil
+	}
+	if l.user.Incomplete {
+		password, err := l.readPassword(ctx, name, "Password for "+name+": ")
+		if err != nil {
+			return nil, err
+		}
+		l.user.Password, l.user.Incomplete = password, false
+	}
+	return &l.user.Password, nil
+}
+
+// promptFor prompts for the missing password of --user, if the requests for one
+// of the URLs need it.
+func (l *logins) promptFor(ctx context.Context, client *fetch.Client, urls []uri.URI) error {
+	if l.user == nil || !slices.ContainsFunc(urls, func(u uri.URI) bool { return !client.Scheme(u.Scheme()).Traits.UserKeys }) {
+		return nil
+	}
+	_, err := l.userPassword(ctx, l.user.User)
+	return err
 }
 
 // complete adds the credentials from --user or the netrc file to req. If the

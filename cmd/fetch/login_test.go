@@ -64,6 +64,7 @@ func TestPasswordWithoutTerminal(t *testing.T) {
 		{"user in the URL of the proxy", "s3cret", []string{"-x", proxy, url + "/"}, 6, "no password for bob at the proxy"},
 		{"several URLs", "-", []string{"-Z", alice + "/1", alice + "/2"}, 6, "no password for alice"},
 		{"mirror", "-", []string{"mirror", "--ignore-robots", "--output-dir", t.TempDir(), alice + "/"}, 8, "no password for alice"},
+		{"mirror with the user of a flag", "-", []string{"mirror", "--output-dir", t.TempDir(), "-u", "alice", url + "/"}, 6, "no password for alice"},
 		{"empty password", "-", []string{strings.Replace(url, "http://", "http://alice:@", 1) + "/"}, 6, "401"},
 		{"variable", "s3cret", []string{alice + "/"}, 0, ""},
 		{"variable, digest allowed", "s3cret", []string{"--anyauth", alice + "/"}, 0, ""},

@@ -280,6 +280,10 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 		return nil, nil, err
 	}
 	credentials.logins = client.logins
+	if err := client.logins.promptFor(ctx, client.Client, seeds); err != nil {
+		client.close()
+		return nil, nil, err
+	}
 	return client, all.NNTP.Marks, nil
 }
 

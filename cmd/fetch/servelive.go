@@ -105,7 +105,7 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveCl
 			return nil, fetch.Usage.Errorf("the header field %s would be sent to every server", field.Name)
 		}
 	}
-	if c.personal, err = personal.login.open(ctx, s); err == nil {
+	if c.personal, err = personal.login.open(s); err == nil {
 		c.personal.silent = true
 	}
 	return c, err

@@ -41,6 +41,12 @@ func TestSFTP(t *testing.T) {
 	if _, notes := runFetchStderr(t, 0, "--knownhosts", s.KnownHosts, typed); strings.Contains(notes, "user information") {
 		t.Errorf("unexpected note in %q", notes)
 	}
+	keyed := "sftp://" + s.Addr + s.Root + "/notes.txt"
+	contains(t, run(0, "-u", peer.User, keyed), "eins\n") // the key suffices, so no password is requested
+	contains(t, mirrorOne(t, keyed, append(known, "-u", peer.User)...), "eins\n")
+	if _, stderr := runFetchStderr(t, 6, "--knownhosts", s.KnownHosts, "-u", peer.User, keyed); !strings.Contains(stderr, "no password for "+peer.User) {
+		t.Errorf("without a key and a terminal: %q", stderr)
+	}
 	run(8, root+"/nosuch")
 	runFetch(t, 5, root+"/notes.txt")
 	runFetch(t, 5, append(known, "--hostpubsha256", "SHA256:AAAA", root+"/notes.txt")...)
