@@ -79,6 +79,9 @@ func (c *packCommand) run(ctx context.Context, args []string) error {
 // printManifest prints the digests of all files in an archive. It returns an
 // error if dir is not an archive, because sha256sum would accept an empty list.
 func (c *packCommand) printManifest(dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return localError(err)
+	}
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
 		return fetch.Local.Errorf("%s is not an archive: it has no fetch.db", dir)
 	}
@@ -104,6 +107,9 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 // files returns the paths of the finished WARC files in the directories that
 // warc.Open reads.
 func (c *packCommand) files(dir string) (names []string, err error) {
+	if _, err := os.Stat(dir); err != nil {
+		return nil, localError(err)
+	}
 	for _, sub := range []string{"", "warc", "archive"} {
 		list, err := os.ReadDir(filepath.Join(dir, sub))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
