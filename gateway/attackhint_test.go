@@ -100,9 +100,22 @@ var connectingPages = []struct{ name, media, body string }{
 	{"XSLT", "application/xhtml+xml", "<?xml-stylesheet type='text/xsl' href='#s'?><html xmlns='http://www.w3.org/1999/xhtml'>" +
 		"<xsl:stylesheet id='s' version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'><xsl:template match='/'><html><xsl:element name='link'>" +
 		"<xsl:attribute name='rel'>preconnect</xsl:attribute><xsl:attribute name='href'>http://HOST</xsl:attribute></xsl:element></html></xsl:template></xsl:stylesheet></html>"},
+	{"srcdoc with a namespace prefix", "application/xhtml+xml", prefixed + "<h:iframe srcdoc='&lt;link rel=preconnect href=http://HOST>'/></html>"},
+	{"frame with a namespace prefix", "application/xhtml+xml", prefixed + "<h:iframe src='http://HOST/'/></html>"},
+	{"object with a codebase", "", "<object codebase=x type=text/html data=http://HOST/></object>"},
+	{"frame with a long URL", "", "<iframe src=http://HOST/" + long[:80<<10] + "></iframe>"},
+	{"embed with a long URL", "", "<embed src=http://HOST/" + long[:80<<10] + ">"},
+	{"UTF-16LE without a byte order mark", "text/html", "WIDE<?xml version='1.0'?>LINK"},
+	{"UTF-16LE, two charsets", "text/html; charset=utf-16le; charset=utf-8", "WIDELINK"},
+	{"UTF-16LE after a malformed parameter", "text/html; x; =; charset=utf-16le", "WIDELINK"},
+	{"DOCTYPE with > in its system identifier", "application/xhtml+xml", "<!DOCTYPE html SYSTEM 'a>b' [<!ATTLIST link rel CDATA 'preconnect' href CDATA 'http://HOST'>]>" + xhtml + "<link/></html>"},
+	{"DOCTYPE with >[ in its system identifier", "application/xhtml+xml", "<!DOCTYPE html SYSTEM '>[' [<!ATTLIST link rel CDATA 'preconnect' href CDATA 'http://HOST'>]>" + xhtml + "<link/></html>"},
 }
 
-const xhtml = "<html xmlns='http://www.w3.org/1999/xhtml'>"
+const (
+	xhtml    = "<html xmlns='http://www.w3.org/1999/xhtml'>"
+	prefixed = "<html xmlns='http://www.w3.org/1999/xhtml' xmlns:h='http://www.w3.org/1999/xhtml'>"
+)
 
 // nestedFrames returns a page with a preconnect element in n nested srcdoc
 // attributes.
@@ -114,8 +127,12 @@ func nestedFrames(n int) string {
 	return text
 }
 
-// expandLinks replaces the names in a page of connectingPages.
+// expandLinks replaces the names in a page of connectingPages. A page that starts
+// with WIDE is encoded in UTF-16LE.
 func expandLinks(body, host string) string {
+	if rest, ok := strings.CutPrefix(body, "WIDE"); ok {
+		return wide(expandLinks(rest, host))
+	}
 	return strings.NewReplacer("XLINK", "<h:link xmlns:h='http://www.w3.org/1999/xhtml' rel='preconnect' href='http://"+host+"'/>",
 		"LINK", "<link rel=preconnect href=http://"+host+">", "HOST", host).Replace(body)
 }

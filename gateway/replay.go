@@ -342,12 +342,28 @@ func (x *exchange) rewrite(v view) {
 func decodeHTML(resp *fetch.Response) io.ReadCloser {
 	in := bufio.NewReaderSize(resp.Body, 4<<10)
 	start, _ := in.Peek(1024) // the next Read returns the same error
+	resp.Media = withOneCharset(resp.Media)
 	encoding, name, _ := charset.DetermineEncoding(start, resp.Media)
 	if !strings.HasPrefix(name, "utf-16") && name != "iso-2022-jp" {
 		return readCloser{in, resp.Body}
 	}
 	resp.Media = media.TrimParameters(resp.Media) + "; charset=utf-8"
 	return readCloser{encoding.NewDecoder().Reader(in), resp.Body}
+}
+
+// withOneCharset returns a media type whose only parameter is the first charset
+// of kind. Browsers and mime.ParseMediaType interpret repeated and malformed
+// parameters differently.
+func withOneCharset(kind string) string {
+	bare, parameters, _ := strings.Cut(kind, ";")
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(p, "=")
+		value = strings.Trim(value, " \t\"'")
+		if strings.EqualFold(strings.TrimSpace(name), "charset") && httpguts.ValidHeaderFieldName(value) { // a token
+			return bare + "; charset=" + value
+		}
+	}
+	return bare
 }
 
 // replacement returns the path that replaces a link, or "" for a link that

@@ -215,8 +215,23 @@ func isFetchedEarly(e *element, key string) bool {
 	case "href":
 		rel := e.get("rel")
 		return e.name == "link" && (hasWord(rel, "prefetch") || hasWord(rel, "prerender") || hasWord(rel, "preload") || hasWord(rel, "modulepreload"))
+	case "src", "data":
+		return isFrame(e.name, key) && !isInertScheme(schemeOf(strings.TrimLeft(e.get(key), whitespace)))
 	case "content":
 		return e.name == "meta" && isRefresh(e) && strings.Trim(e.get("content"), whitespace+"0123456789.") != ""
+	}
+	return false
+}
+
+// isFrame reports whether an attribute contains the URL of a document that is
+// displayed inside the page. Chromium connects to its server before it applies
+// the Content-Security-Policy.
+func isFrame(element, key string) bool {
+	switch element {
+	case "iframe", "frame", "embed", "fencedframe", "portal":
+		return key == "src"
+	case "object":
+		return key == "data"
 	}
 	return false
 }

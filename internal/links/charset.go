@@ -64,9 +64,9 @@ func utf16Of(head []byte, name string) encoding.Encoding {
 		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	case bytes.IndexByte(head, 0) < 0:
 		return nil
-	case name == "utf-16be":
+	case name == "utf-16be", bytes.HasPrefix(head, []byte("\x00<\x00?")): // browsers detect an XML declaration
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
-	case name == "utf-16le":
+	case name == "utf-16le", bytes.HasPrefix(head, []byte("<\x00?\x00")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
 	}
 	return nil

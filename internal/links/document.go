@@ -118,8 +118,8 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 		w.visitData(in, "json")
 		return nil
 	}
-	if w.out != nil && name != "iso-2022-jp" {
-		w.out = escapeFilter{w.out}
+	if w.out != nil {
+		w.out = byteFilter{w.out, name == "iso-2022-jp"}
 	}
 	return w.visitMarkup(in, isXML(media))
 }
@@ -128,16 +128,27 @@ func (w *walk) visitDocument(retrieved uri.URI, media string, header fetch.Heade
 // XML.
 func isXML(kind string) bool { return strings.HasSuffix(media.TrimParameters(kind), "+xml") }
 
-// An escapeFilter replaces the character ESC by a space. It starts other
-// characters in ISO-2022-JP, so that a browser that assumes this charset would
-// not see the ends of attribute values.
-type escapeFilter struct{ io.Writer }
+// A byteFilter replaces bytes by spaces that could change the charset in which a
+// browser reads a document. A browser that assumes UTF-16 finds no markup without
+// the byte NUL. The character ESC starts other characters in ISO-2022-JP, so
+// that a browser that assumes this charset would not see the ends of attribute
+// values.
+type byteFilter struct {
+	io.Writer
+	isJapanese bool // the document has the charset ISO-2022-JP
+}
 
-func (f escapeFilter) Write(p []byte) (int, error) {
-	if bytes.IndexByte(p, 0x1b) < 0 {
+func (f byteFilter) Write(p []byte) (int, error) {
+	if bytes.IndexByte(p, 0) < 0 && bytes.IndexByte(p, 0x1b) < 0 {
 		return f.Writer.Write(p)
 	}
-	return f.Writer.Write(bytes.ReplaceAll(p, []byte{0x1b}, []byte(" ")))
+	clean := bytes.Clone(p)
+	for i, c := range clean {
+		if c == 0 || c == 0x1b && !f.isJapanese {
+			clean[i] = ' '
+		}
+	}
+	return f.Writer.Write(clean)
 }
 
 // readHead reads the start of body, where a base element may occur. The

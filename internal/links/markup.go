@@ -105,26 +105,27 @@ func (w *walk) visitTag(z *html.Tokenizer, raw []byte, closed bool) (string, []b
 	z = w.decodeTag(z, raw)
 	b, more := z.TagName()
 	e := &w.element
-	e.name, e.attr = atom.String(b), e.attr[:0]
+	name := atom.String(b)
+	e.name, e.attr = localName(name), e.attr[:0] // in XML, a prefix can stand for the namespace of HTML
 	all := w.out != nil && isSerialized(e.name)
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if name := atom.String(key); all || isRelevant(e.name, name) {
-			e.attr = append(e.attr, attribute{name, string(value)})
+		if key := atom.String(key); all || isRelevant(e.name, key) {
+			e.attr = append(e.attr, attribute{key, string(value)})
 		}
 	}
 	if len(e.attr) == 0 && !all {
-		return e.name, raw
+		return name, raw
 	}
 	changes := w.visitElement(e)
 	if all {
-		return e.name, w.serialize(raw, e, changes, closed)
+		return name, w.serialize(raw, e, changes, closed)
 	}
 	if w.out == nil || len(changes) == 0 {
-		return e.name, raw
+		return name, raw
 	}
-	return e.name, editTag(raw, changes, w.raw)
+	return name, editTag(raw, changes, w.raw)
 }
 
 // An element holds the name of a start tag and the attributes that are needed

@@ -122,7 +122,7 @@ func (w *walk) normalText(t *tokens, script string, raw []byte) []byte {
 	switch {
 	case w.out == nil:
 		return raw
-	case t.xml && bytes.HasPrefix(raw, []byte("<![CDATA[")):
+	case (t.xml || t.foreign) && bytes.HasPrefix(raw, []byte("<![CDATA[")):
 		return escapeCDATA(raw[len("<![CDATA["):])
 	case t.xml:
 		return escapeMarkup(raw)
@@ -186,6 +186,8 @@ func (w *walk) normalComment(t *tokens, raw []byte) []byte {
 		return raw
 	case t.xml && bytes.HasPrefix(raw, []byte(sheet)) && !isSheetOfCSS(raw):
 		return nil // the document would be replaced by the result of a transformation
+	case t.xml && bytes.HasPrefix(raw, []byte("<!")) && !bytes.HasPrefix(raw, []byte("<!--")):
+		return nil // a declaration, if the internal subset starts after a ">" in quotation marks
 	}
 	return append(raw[:1:1], escapeMarkup(raw[1:])...)
 }
@@ -207,8 +209,11 @@ func entityOf(raw []byte) []byte {
 // the tokenizer ends it after the first declaration of an internal subset.
 func (w *walk) normalDoctype(t *tokens, raw []byte) []byte {
 	at := bytes.IndexByte(raw, '[')
-	if !t.xml || at < 0 {
-		return w.normalComment(t, raw)
+	switch {
+	case w.out == nil:
+		return raw
+	case !t.xml || at < 0:
+		return append(raw[:1:1], escapeMarkup(raw[1:])...)
 	}
 	first := bytes.TrimLeft(raw[at+1:], whitespace)
 	if t.inSubset = !bytes.HasPrefix(first, []byte("]")); t.inSubset {

@@ -46,11 +46,11 @@ func (t *tokens) restart(element string) {
 		t.Next()
 	}
 	t.SetMaxBuf(t.max)
-	t.AllowCDATA(t.xml)
 }
 
 // next returns the type and the bytes of the next token.
 func (t *tokens) next() (html.TokenType, []byte) {
+	t.AllowCDATA(t.xml || t.foreign)
 	kind := t.Next()
 	raw := t.Raw()
 	if kind == html.ErrorToken {
@@ -100,9 +100,11 @@ func (t *tokens) startElement(element string, closed bool) {
 // endElement updates the state of the tokenizer after an end tag.
 func (t *tokens) endElement() {
 	t.text = ""
-	if t.foreign {
-		name, _ := t.TagName()
-		t.foreign = string(name) != "svg"
+	switch name, _ := t.TagName(); string(name) {
+	case "svg":
+		t.foreign = false
+	case "foreignobject":
+		t.foreign = true // its content can be HTML
 	}
 }
 
