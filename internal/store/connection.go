@@ -29,11 +29,18 @@ const (
 
 	headTime = 5 * time.Minute  // limit for the response to an upload; the server may have to join the parts first
 	keepTime = 30 * time.Second // time after which an unused connection is closed
+
+	// bodyTime limits the time in which a response of at most maxList bytes arrives.
+	// A server could otherwise send a byte every few minutes.
+	bodyTime = 5 * time.Minute
 )
 
 // A transport sends HTTP requests over the connections of a [fetch.Client], so
 // that its policy, proxies and TLS settings apply. It follows no redirects.
-type transport struct{ client *fetch.Client }
+type transport struct {
+	client   *fetch.Client
+	bodyTime time.Duration
+}
 
 // newTransport returns a transport for a server whose address the user has
 // configured. The environment selects the proxy, and AWS_CA_BUNDLE names a file
@@ -57,7 +64,7 @@ func newTransport(getenv func(string) string) (*transport, error) {
 			Open: func(env fetch.Env) fetch.Driver { return newExchanger(env) },
 		}
 	}
-	return &transport{fetch.New(o, web("http", 80), web("https", 443))}, nil
+	return &transport{fetch.New(o, web("http", 80), web("https", 443)), bodyTime}, nil
 }
 
 // exchange is an HTTP request and its response.
@@ -78,19 +85,24 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		return nil, fetch.BadURL.With(err)
 	}
 	e := &exchange{req: req}
-	ctx := context.WithValue(req.Context(), exchangeKey{}, e)
+	ctx, cancel := context.WithCancelCause(context.WithValue(req.Context(), exchangeKey{}, e))
 	resp, err := t.client.Do(ctx, &fetch.Request{URL: origin})
 	if req.Body != nil && err != nil {
 		req.Body.Close()
 	}
 	if err != nil {
+		cancel(nil)
 		var wrapped *fetch.Error
 		if errors.As(err, &wrapped) { // remove the URL, because the store adds the operation and the object name
 			err = wrapped.Err
 		}
 		return nil, err
 	}
-	e.resp.Body = &limitedBody{resp.Body, responseLimit(e.resp)}
+	body := &limitedBody{ReadCloser: resp.Body, left: responseLimit(e.resp), ctx: ctx, cancel: cancel}
+	if body.left < maxRange {
+		body.timer = time.AfterFunc(t.bodyTime, func() { cancel(errSlowBody) })
+	}
+	e.resp.Body = body
 	if isList(e.resp) {
 		e.resp.Body = checkedList(e.resp.Body)
 	}
@@ -158,8 +170,23 @@ func responseLimit(resp *http.Response) int64 {
 // so that a long response is not mistaken for a short one.
 type limitedBody struct {
 	io.ReadCloser
-	left int64 // number of bytes that may still be read
+	left   int64           // number of bytes that may still be read
+	ctx    context.Context // of the exchange
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // ends the exchange; nil without a time limit
 }
+
+// Close closes the body and releases the context of the exchange.
+func (b *limitedBody) Close() error {
+	err := b.ReadCloser.Close()
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.cancel(nil)
+	return err
+}
+
+var errSlowBody = fetch.Timeout.Errorf("the response of the server takes too long")
 
 var errNoList = fetch.Protocol.Errorf("the response is not a list of objects in the XML format of S3: check the endpoint")
 
@@ -167,6 +194,9 @@ var errLongBody = fetch.Protocol.Errorf("the response of the server is too long"
 
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if err != nil && err != io.EOF && context.Cause(b.ctx) == errSlowBody {
+		err = errSlowBody
+	}
 	if b.left -= int64(n); b.left < 0 {
 		return n - 1, errLongBody
 	}

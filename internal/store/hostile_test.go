@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/peer"
@@ -116,5 +117,30 @@ func TestHostileList(t *testing.T) {
 			}
 			t.Logf("%d requests, %d MiB, %v: %.200s", requests, (after.TotalAlloc-before.TotalAlloc)>>20, fetch.FaultOf(err), err)
 		})
+	}
+}
+
+// TestSlowBody lists the objects of servers that send a list, or an error, without
+// end and slowly. The time limit ends the request.
+func TestSlowBody(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			io.WriteString(w, "<ListBucketResult>")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done() // the client closes the connection
+		}))
+		s := openAs(t, strings.TrimPrefix(server.URL, "http://"), "warcs", environment(peer.User, peer.Password))
+		s.api.Options().HTTPClient.(*transport).bodyTime = time.Millisecond
+		var err error
+		for _, err = range s.List(t.Context(), "") {
+			if err != nil {
+				break
+			}
+		}
+		server.Close()
+		if fetch.FaultOf(err) != fetch.Timeout || !strings.Contains(err.Error(), "takes too long") {
+			t.Errorf("status %d: %v", status, err)
+		}
 	}
 }

@@ -70,6 +70,8 @@ func classify(err error) error {
 		return errLongBody
 	case errors.Is(err, errNoList):
 		return errNoList
+	case errors.Is(err, errSlowBody):
+		return errSlowBody
 	case errors.As(err, &fault):
 		return cause(err)
 	case errors.As(err, &send) && fetch.FaultOf(send.Err) == fetch.Internal: // such as a header that is too long
