@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -199,6 +200,42 @@ func logSum(sum [2]uint32, data []byte) [2]uint32 {
 
 func appendSum(b []byte, sum [2]uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, sum[0]), sum[1])
+}
+
+// TestLargeRows reads the first of many large rows. Memory must not be needed for
+// all rows of a page. All rows must be read in the end.
+func TestLargeRows(t *testing.T) {
+	path := closedFrontier(t, 5)
+	c, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 64
+	for range rows {
+		err = errors.Join(err, c.Exec("insert into unlogged (line) values (zeroblob(1<<20))"))
+	}
+	if err = errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := frontier.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	for line, err := range f.Unlogged(t.Context()) {
+		if err != nil || len(line) != 1<<20 {
+			t.Fatalf("a line of %d bytes, %v", len(line), err)
+		}
+		if n++; n == 1 {
+			runtime.ReadMemStats(&after)
+		}
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; n != rows || used > 16<<20 {
+		t.Errorf("%d rows; %d bytes allocated before the first one", n, used)
+	}
 }
 
 // writeInterior makes a page an interior page of a table with 300 children, all

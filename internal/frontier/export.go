@@ -54,15 +54,14 @@ func Export(ctx context.Context, f Frontier) ([]ExportedTable, error) {
 	}
 	var all []ExportedTable
 	for _, t := range exportedTables {
-		rows := pages(ctx, e, func(s *session, after int64, add func([]any, int64)) error {
+		rows := pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, []any, int64) error) error {
 			return s.ForEachRow(t.query+" order by 1 limit ?+0", []any{after, pageRows}, func(r *sqlite.Row) error {
 				values, err := r.Values()
 				if err != nil {
 					return err
 				}
 				id, _ := values[0].(int64)
-				add(values[1:], id)
-				return nil
+				return add(r, values[1:], id)
 			})
 		})
 		all = append(all, ExportedTable{t.name, strings.Fields(t.columns), rows})

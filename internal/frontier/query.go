@@ -14,6 +14,13 @@ import (
 // database.
 const pageRows = 128
 
+// pageBytes is the size of the texts and blobs after which an iteration ends a
+// page, because each row of an untrusted database can have sqlite.MaxRow bytes.
+const pageBytes = 4 << 20
+
+// errPageFull ends the query of a page that has pageBytes.
+var errPageFull = errors.New("the page is full")
+
 // itemColumns lists the columns that scanItem reads from the table url, whose
 // alias is u. A query must append a column with the name of the host.
 const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
@@ -81,16 +88,25 @@ func (s *session) captureOf(where string, args ...any) (Capture, error) {
 // pages returns an iterator over rows in the order of their ids. It calls fill
 // to read the next page, which contains rows with ids greater than after.
 func pages[T any](ctx context.Context, e *engine,
-	fill func(s *session, after int64, add func(T, int64)) error) iter.Seq2[T, error] {
+	fill func(s *session, after int64, add func(r *sqlite.Row, row T, id int64) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var after int64
 		for {
 			var rows []T
+			bytes := 0
 			err := e.read(ctx, func(s *session) error {
-				return fill(s, after, func(row T, id int64) {
+				err := fill(s, after, func(r *sqlite.Row, row T, id int64) error {
 					rows = append(rows, row)
 					after = id
+					if bytes += r.Bytes(); bytes >= pageBytes {
+						return errPageFull
+					}
+					return nil
 				})
+				if err == errPageFull {
+					return nil
+				}
+				return err
 			})
 			if err != nil {
 				var none T
@@ -102,7 +118,7 @@ func pages[T any](ctx context.Context, e *engine,
 					return
 				}
 			}
-			if len(rows) < pageRows {
+			if len(rows) < pageRows && bytes < pageBytes {
 				return
 			}
 		}
@@ -110,7 +126,7 @@ func pages[T any](ctx context.Context, e *engine,
 }
 
 func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq2[Item, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(Item, int64)) error {
+	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, Item, int64) error) error {
 		run, err := s.newestRun()
 		if err != nil {
 			return err
@@ -119,10 +135,10 @@ func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq
 			where + " and u.id > ?2 order by u.id limit ?3+0"
 		return s.ForEachRow(query, []any{arg, after, pageRows}, func(r *sqlite.Row) error {
 			item, id, err := s.scanItem(r, run)
-			if err == nil {
-				add(item, id)
+			if err != nil {
+				return err
 			}
-			return err
+			return add(r, item, id)
 		})
 	})
 }
@@ -132,16 +148,18 @@ func (e *engine) Items(ctx context.Context, state State) iter.Seq2[Item, error] 
 }
 
 func (e *engine) Files(ctx context.Context) iter.Seq2[File, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(File, int64)) error {
+	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, File, int64) error) error {
 		return s.ForEachRow(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
 			where c.path <> '' and u.id > ? order by u.id limit ?+0`, []any{after, pageRows}, func(r *sqlite.Row) error {
 			var f File
 			var id int64
 			var digest []byte
 			err := r.Scan(&id, (*uint8)(&f.State), &f.Path, &digest)
+			if err != nil {
+				return err
+			}
 			copy(f.Digest[:], digest)
-			add(f, id)
-			return err
+			return add(r, f, id)
 		})
 	})
 }
@@ -152,14 +170,14 @@ func (e *engine) Layout(ctx context.Context) (layout int, err error) {
 }
 
 func (e *engine) Captures(ctx context.Context) iter.Seq2[Capture, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(Capture, int64)) error {
+	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, Capture, int64) error) error {
 		const query = "select " + captureColumns + " where c.id > ? order by c.id limit ?+0"
 		return s.ForEachRow(query, []any{after, pageRows}, func(r *sqlite.Row) error {
 			c, id, err := scanCapture(r.Scan)
-			if err == nil {
-				add(c, id)
+			if err != nil {
+				return err
 			}
-			return err
+			return add(r, c, id)
 		})
 	})
 }

@@ -31,13 +31,15 @@ func (e *engine) RecordsOf(ctx context.Context, digest [32]byte) iter.Seq2[Store
 }
 
 func (e *engine) storedWhere(ctx context.Context, where string, args ...any) iter.Seq2[Stored, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(Stored, int64)) error {
+	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, Stored, int64) error) error {
 		query := "select " + captureColumns + " where " + where + " and +c.id > ?2 order by +c.id limit ?3+0"
 		args := append([]any{args[0], after, pageRows}, args[1:]...)
 		return s.ForEachRow(query, args, func(r *sqlite.Row) error {
 			c, id, err := scanCapture(r.Scan)
-			add(Stored{id, c}, id)
-			return err
+			if err != nil {
+				return err
+			}
+			return add(r, Stored{id, c}, id)
 		})
 	})
 }

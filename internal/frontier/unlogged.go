@@ -8,7 +8,7 @@ import (
 )
 
 func (e *engine) Unlogged(ctx context.Context) iter.Seq2[[]byte, error] {
-	return pages(ctx, e, func(s *session, after int64, add func([]byte, int64)) error {
+	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, []byte, int64) error) error {
 		const query = "select id, line from unlogged where id > ?1 order by id limit ?2+0"
 		return s.ForEachRow(query, []any{after, pageRows}, func(r *sqlite.Row) error {
 			var id int64
@@ -16,8 +16,7 @@ func (e *engine) Unlogged(ctx context.Context) iter.Seq2[[]byte, error] {
 			if err := r.Scan(&id, &line); err != nil {
 				return err
 			}
-			add(line, id)
-			return nil
+			return add(r, line, id)
 		})
 	})
 }

@@ -97,6 +97,16 @@ func (r *Row) Scan(to ...any) error {
 	return nil
 }
 
+// Bytes returns the total size of the texts and blobs of the row.
+func (r *Row) Bytes() (n int) {
+	for i := range r.stmt.DataCount() {
+		if kind := r.stmt.ColumnType(i); kind == sqlite.TypeText || kind == sqlite.TypeBlob {
+			n += r.stmt.ColumnLen(i)
+		}
+	}
+	return n
+}
+
 // Values returns the values of all columns: nil, an int64, a string or a []byte.
 func (r *Row) Values() ([]any, error) {
 	values := make([]any, r.stmt.DataCount())
