@@ -18,8 +18,15 @@ import (
 // some time while it has answered on other sessions, the Pool closes one of
 // these. If the server then answers promptly for enoughDelays sessions, the Pool
 // limits the number of sessions at this server.
+//
+// A slow server also answers on a new session at the time at which it answers on
+// another one. A session is therefore closed only if it served a whole request
+// while the new session waited, or if it was idle for the time grace. Each
+// delay changes the patience, so that the response time of a server does not
+// equal it twice.
 const (
 	patience     = 500 * time.Millisecond // initial time before a session is closed for a new one
+	grace        = patience / 2           // time for which the server can answer before an idle session is closed
 	maxPatience  = 8 * time.Second
 	enoughDelays = 2
 	maxServers   = 1024 // number of stored servers at which unused ones are deleted
@@ -34,6 +41,7 @@ type capacity struct {
 	answered int           // number of sessions in use on which the server has answered
 	reused   int           // number of sessions in use that had served an earlier request
 	delayed  []*watch      // new sessions for which an earlier session will be closed
+	heard    int           // number of sessions in use on which the server has answered the present request
 	closed   time.Time     // when a session was closed for another one; zero after that one was answered
 	serving  int           // number of sessions that were served at that time
 }
@@ -48,7 +56,9 @@ type watch struct {
 	started  time.Time
 	reused   bool // the session had served an earlier request
 	answered bool
-	delayed  bool // the server did not answer within its patience
+	heard    bool      // the server has answered the present request, as far as the Pool knows
+	ended    bool      // the lease has ended
+	delayed  time.Time // when the patience was over; zero if it is not
 }
 
 // startWatch observes a session that a request uses from now on. A reused
@@ -59,6 +69,9 @@ func (p *Pool[S]) startWatch(key string, reused bool) *watch {
 	sv := p.servers[serverOf(key)]
 	w := &watch{server: sv, started: time.Now(), reused: reused, answered: reused}
 	if reused {
+		if !p.NoGreeting {
+			w.hear()
+		}
 		sv.answered++
 		sv.reused++
 		return w
@@ -68,6 +81,15 @@ func (p *Pool[S]) startWatch(key string, reused bool) *watch {
 	}
 	w.timer = time.AfterFunc(sv.patience, func() { p.checkDelay(key, w) })
 	return w
+}
+
+// hear records that the server has answered the present request. The caller must
+// hold the mutex of the Pool.
+func (w *watch) hear() {
+	if !w.heard && !w.ended {
+		w.heard = true
+		w.server.heard++
+	}
 }
 
 // Opening must be called before a driver opens a connection to the server of key
@@ -90,7 +112,7 @@ func (p *Pool[S]) Opening(ctx context.Context, key string, t *trace.Trace) (end 
 
 // checkDelay is called while the server has not answered on a new session. If
 // other sessions may be the reason, checkDelay closes an idle one. If none is
-// idle, the next session that becomes idle is closed.
+// idle, mustClose selects the session.
 func (p *Pool[S]) checkDelay(key string, w *watch) {
 	p.mu.Lock()
 	sv := w.server
@@ -100,10 +122,16 @@ func (p *Pool[S]) checkDelay(key string, w *watch) {
 	}
 	w.timer.Reset(max(sv.patience, time.Since(w.started)))
 	var closing []idleSession[S]
-	if n := sv.answered + p.countIdle(key); n > 0 && n >= sv.proven {
-		w.delayed, sv.serving = true, n
-		if closing = p.removeIdleAt(key, 1); len(closing) > 0 {
-			sv.closed = time.Now()
+	now, n, place := time.Now(), sv.answered+p.countIdle(key), sv.hasPlace()
+	if n > 0 && n >= sv.proven || place {
+		if w.delayed.IsZero() {
+			w.delayed = now
+		}
+		if !place {
+			sv.serving, closing = n, p.removeIdleAt(key, 1)
+		}
+		if len(closing) > 0 {
+			sv.closed = now
 		} else if !slices.Contains(sv.delayed, w) {
 			sv.delayed = append(sv.delayed, w)
 		}
@@ -114,36 +142,47 @@ func (p *Pool[S]) checkDelay(key string, w *watch) {
 	}
 }
 
+// hasPlace reports whether a session was closed for another one recently, and
+// the server has not answered on that one yet.
+func (c *capacity) hasPlace() bool { return !c.closed.IsZero() && time.Since(c.closed) < patience }
+
 // markAnswered records that the server has answered on a new session. It
 // reports a limit of the server that it has found to t.
 func (p *Pool[S]) markAnswered(w *watch, t *trace.Trace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if w.answered {
+		w.hear()
+	}
 	if w.answered || w.timer == nil {
 		return
 	}
 	sv, now := w.server, time.Now()
 	p.stopWatch(w)
 	w.answered = true
+	w.hear()
 	sv.answered++
 	sv.proven = max(sv.proven, sv.reused+1)
 	waited, after := sv.closed.Sub(w.started), now.Sub(sv.closed)
 	switch {
 	case waited >= patience && after <= min(waited/4, patience):
 		sv.closed = time.Time{}
-		if sv.delays++; sv.delays >= enoughDelays {
+		sv.patience = min(sv.patience+sv.patience/2, maxPatience)
+		if sv.delays++; sv.delays >= enoughDelays && sv.serving >= sv.proven {
 			sv.setLimit(sv.serving, t)
 		}
-	case w.delayed: // a slow response
+	case !w.delayed.IsZero(): // a slow response
+		sv.delays = 0
 		sv.patience = min(2*sv.patience, maxPatience)
 	}
 }
 
-// failWatch records that a new session failed before the server answered.
+// failWatch records that a new session failed before the server answered. The
+// server is limited only if it answered on another session that is still in use.
 func (p *Pool[S]) failWatch(w *watch, err error, t *trace.Trace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w.delayed && !w.answered && fetch.FaultOf(err) == fetch.Timeout {
+	if !w.delayed.IsZero() && !w.answered && w.server.heard > 0 && fetch.FaultOf(err) == fetch.Timeout {
 		w.server.setLimit(w.server.serving, t)
 	}
 	p.stopWatch(w)
@@ -172,9 +211,13 @@ func (p *Pool[S]) mustClose(w *watch) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	sv := w.server
-	if len(sv.delayed) > 0 {
-		sv.delayed, sv.closed = sv.delayed[1:], time.Now()
-		return true
+	if len(sv.delayed) > 0 && !sv.hasPlace() {
+		next := sv.delayed[0]
+		if w.reused && !w.started.Before(next.delayed) {
+			sv.delayed, sv.closed = sv.delayed[1:], time.Now()
+			return true
+		}
+		next.timer.Reset(grace)
 	}
 	return sv.limit > 0 && sv.leased > sv.limit
 }

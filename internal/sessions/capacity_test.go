@@ -34,8 +34,27 @@ func (s *heldSession) Close() error {
 // A limitedServer serves cap(places) sessions at the same time.
 type limitedServer struct {
 	places chan bool
-	slow   time.Duration // duration of each tenth response
+	slow   time.Duration // duration of each tenth response, or of all responses if always
+	always bool
+	pause  time.Duration // the server answers nothing for this time, from the second request
+	start  time.Time
 	n      int
+}
+
+// responseTime returns the duration of the next response.
+func (sv *limitedServer) responseTime() time.Duration {
+	sv.n++
+	if sv.n == 2 {
+		sv.start = time.Now()
+	}
+	wait := 10 * time.Millisecond
+	if sv.slow > 0 && (sv.always || sv.n%10 == 0) {
+		wait = sv.slow
+	}
+	if sv.n >= 2 {
+		wait = max(wait, time.Until(sv.start.Add(sv.pause)))
+	}
+	return wait
 }
 
 // request performs the request n on a session of p. It fails like a driver after
@@ -52,12 +71,12 @@ func (sv *limitedServer) request(ctx context.Context, p *Pool[*heldSession], key
 			}
 		}
 		mu.Lock()
-		sv.n++
-		wait := 10 * time.Millisecond
-		if sv.slow > 0 && sv.n%10 == 0 {
-			wait = sv.slow
-		}
+		wait := sv.responseTime()
 		mu.Unlock()
+		if wait > 30*time.Second {
+			time.Sleep(30 * time.Second)
+			return fetch.Timeout.Errorf("no response")
+		}
 		time.Sleep(wait)
 		l.Answered()
 		l.End(true)
@@ -80,16 +99,24 @@ func TestCapacity(t *testing.T) {
 		{"one at a time, several keys", limitedServer{places: make(chan bool, 1)}, 4, 3, 1, 8 * time.Second},
 		{"one at a time, one worker with several keys", limitedServer{places: make(chan bool, 1)}, 1, 3, 1, 8 * time.Second},
 		{"two at a time", limitedServer{places: make(chan bool, 2)}, 4, 1, 2, 8 * time.Second},
+		{"two at a time, many workers", limitedServer{places: make(chan bool, 2)}, 50, 1, 2, 8 * time.Second},
 		{"all at a time, slow responses", limitedServer{places: make(chan bool, 100), slow: 3 * time.Second}, 4, 1, 0, 60 * time.Second},
 		{"all at a time, several keys", limitedServer{places: make(chan bool, 100), slow: 700 * time.Millisecond}, 4, 3, 0, 30 * time.Second},
+		{"all responses take 3 s", limitedServer{places: make(chan bool, 100), slow: 3 * time.Second, always: true}, 4, 1, 0, 310 * time.Second},
+		{"all responses take 550 ms, several keys", limitedServer{places: make(chan bool, 100), slow: 550 * time.Millisecond, always: true}, 4, 3, 0, 60 * time.Second},
+		{"no response for 10 s", limitedServer{places: make(chan bool, 100), pause: 10 * time.Second}, 4, 1, 0, 12 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &Pool[*heldSession]{Done: t.Context().Done(), NoGreeting: true}
-				sv := limitedServer{places: make(chan bool, cap(c.server.places)), slow: c.server.slow}
+				sv := c.server
+				sv.places = make(chan bool, cap(c.server.places))
 				start := time.Now()
 				var tasks sync.WaitGroup
 				var mu sync.Mutex
+				if err := sv.request(t.Context(), p, "h\x000", &mu, nil); err != nil {
+					t.Error(err)
+				}
 				for w := range c.workers {
 					tasks.Go(func() {
 						for i := range 400 / c.workers {
@@ -110,6 +137,31 @@ func TestCapacity(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCapacityOfStoppedServer tests that a server that answers on no session
+// until new sessions fail is not limited.
+func TestCapacityOfStoppedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &Pool[*heldSession]{Done: t.Context().Done(), NoGreeting: true}
+		sv := limitedServer{places: make(chan bool, 100), pause: 40 * time.Second}
+		var mu sync.Mutex
+		if err := sv.request(t.Context(), p, "h", &mu, nil); err != nil {
+			t.Error(err)
+		}
+		var tasks sync.WaitGroup
+		for range 4 {
+			tasks.Go(func() {
+				if err := sv.request(t.Context(), p, "h", &mu, nil); fetch.FaultOf(err) != fetch.Timeout {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		tasks.Wait()
+		if s := p.servers["h"]; s != nil && s.limit > 0 {
+			t.Errorf("limited to %d sessions", s.limit)
+		}
+	})
 }
 
 // TestCapacityOfLongBody tests a server that answers on a second session only

@@ -63,6 +63,10 @@ func (p *Pool[S]) endLease(key string, w *watch) {
 	if w.reused {
 		sv.reused--
 	}
+	if w.heard {
+		sv.heard--
+	}
+	w.ended = true
 	sv.leased--
 	p.wakeOrDelete(key, sv)
 }
