@@ -44,9 +44,11 @@ const (
 	maxSearchAnswer = 1 << 20 // maximum bytes in the answer to a search
 
 	// maxOpenParens limits the nesting of parentheses, which imapclient parses
-	// recursively without a limit. It must exceed imapclient's read buffer of
-	// 4096 bytes, because parentheses in a literal may be counted too.
-	maxOpenParens = 4096 + 512
+	// recursively without a limit. Its error grows with each level, so that the
+	// memory allocated is the square of the nesting. The limit must exceed
+	// maxRead, because parentheses in a literal may be counted too.
+	maxOpenParens = maxRead + 512
+	maxRead       = 256 // maximum bytes of a read outside of a literal
 )
 
 // startClient creates the IMAP client that uses the connection after the login.
@@ -188,11 +190,12 @@ func (g *clientConn) takeContinuations(text []byte) (n int, next []string) {
 func (g *clientConn) read(p []byte) (int, error) {
 	g.mu.Lock()
 	left, limit := g.remaining, g.limit
+	size := min(left, g.literal+maxRead)
 	g.mu.Unlock()
 	if left <= 0 {
 		return 0, g.setReadErr(fetch.TooLarge.Errorf("response is longer than %d bytes", limit))
 	}
-	n, err := g.s.Lines.Read(p[:min(int64(len(p)), left)])
+	n, err := g.s.Lines.Read(p[:min(int64(len(p)), size)])
 	if !g.checkLimits(p[:n]) {
 		return 0, g.setReadErr(fetch.Protocol.Errorf("response has more than %d nested parentheses", maxOpenParens))
 	}

@@ -112,6 +112,10 @@ func TestHostileMemory(t *testing.T) {
 			if got := fetch.FaultOf(err).String(); got != test.fault || memoryGrowth(&before) > maxMemory {
 				t.Errorf("got %v, want %s; %d bytes more", err, test.fault, memoryGrowth(&before))
 			}
+			var after runtime.MemStats
+			if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 192<<20 {
+				t.Errorf("allocated %d bytes", after.TotalAlloc-before.TotalAlloc)
+			}
 		})
 	}
 }
