@@ -44,7 +44,11 @@ func (c *crawl) untrustedError() error {
 	if n == 0 {
 		return nil
 	}
-	return fetch.Denied.Errorf("the policy denied %d pending URLs, because it trusts only URLs of the command line: %s", n, c.typeSeeds())
+	pending := fmt.Sprintf("%d pending URLs", n)
+	if n == 1 {
+		pending = "a pending URL"
+	}
+	return fetch.Denied.Errorf("the policy denied %s, because it trusts only URLs of the command line: %s", pending, c.typeSeeds())
 }
 
 // typeSeeds returns a text that advises the user to enter the seeds.

@@ -26,7 +26,8 @@ import (
 // mirrorExitStatus describes the exit codes of fetch mirror.
 const mirrorExitStatus = `0	complete
 3	the disk is full, or another process uses the archive (run the command again);
-	or the bucket of --store is missing, or the access key has no permission
+	the database is damaged (run fetch recover); or the bucket of --store is
+	missing, or the access key has no permission
 4	some servers could not be reached (run the command again)
 8	some URLs failed permanently, or a start URL is denied or gone (takes
 	precedence over 4)

@@ -155,7 +155,11 @@ func crawlName(dsn string) string {
 	if err != nil || u.Scheme == "" {
 		return ""
 	}
-	return fmt.Sprintf(" in %s%s, schema %s", u.Host, u.Path, u.Query().Get("search_path"))
+	name := " in " + u.Host + u.Path
+	if schema := u.Query().Get("search_path"); schema != "" {
+		name += ", schema " + schema
+	}
+	return name
 }
 
 // conflictingFlag returns the error for a flag whose value differs from want,
