@@ -74,6 +74,9 @@ func (c *planCommand) printPlan(r *retrieval, a argument) error {
 	if err != nil {
 		return err
 	}
+	if req.Auth != nil && req.Auth.Incomplete {
+		req.Auth.Password = "unknown" // the plan shows where the password is sent, but masks it
+	}
 	steps, err := r.client.Plan(req)
 	if err != nil {
 		return err
