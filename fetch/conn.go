@@ -17,7 +17,7 @@ import (
 // timeout if no byte is transferred for the idle time.
 type conn struct {
 	net.Conn
-	peer  netip.AddrPort // zero if the connection uses a proxy or a Unix domain socket
+	peer  netip.AddrPort // zero if a proxy resolved the name, or for a Unix domain socket
 	host  string         // the host that was dialed
 	proxy Proxy          // zero for a direct connection
 	key   string         // pool key of the request, from grant.key
@@ -186,8 +186,8 @@ func connOf(c net.Conn) *conn {
 }
 
 // PeerOf returns the IP address of the server at the other end of c, for
-// Response.Peer. It returns the zero Addr if c uses a proxy or a Unix domain
-// socket, or was not opened by a Net.
+// Response.Peer. It returns the zero Addr if a proxy resolved the name of the
+// server, if c uses a Unix domain socket, or if c was not opened by a Net.
 func PeerOf(c net.Conn) netip.Addr {
 	if own := connOf(c); own != nil {
 		return own.peer.Addr()

@@ -20,6 +20,7 @@ type grant struct {
 
 	typed      bool         // the user entered the URL
 	configured bool         // the target is from the configuration
+	pageKnown  bool         // the address of the server that supplied the URL is known
 	pageClass  class        // class of the server that supplied the URL
 	network    netip.Prefix // neighbourhood of the server that supplied the URL, if private or link-local
 	pageOrigin Origin       // origin of the document that supplied the URL; zero if the user entered the URL
@@ -67,6 +68,7 @@ func (p *Policy) authorize(req *Request, scheme, from *Scheme, page Origin) (*gr
 			peer = req.From.address()
 		}
 		g.setPage(peer)
+		g.pageKnown = peer.IsValid()
 		if c, local := p.classOf(peer); local {
 			g.pageClass, g.network = c, netip.Prefix{}
 		}

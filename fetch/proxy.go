@@ -52,7 +52,11 @@ func (d *dialer) dialThroughProxy(ctx context.Context, network string, via Proxy
 	if err != nil {
 		return nil, err
 	}
-	return d.dialTunnel(ctx, via, g, t)
+	c, err := d.dialTunnel(ctx, via, g, t)
+	if own := connOf(c); err == nil && !g.typed && t.Addr.IsValid() {
+		own.peer = netip.AddrPortFrom(t.Addr, t.Port) // links on the page are judged by this address
+	}
+	return c, err
 }
 
 // proxyRequestTarget returns the host and port to send to a proxy. The host is
@@ -81,7 +85,8 @@ func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant
 // sendsName reports whether the proxy gets the host of t unchanged. This is the
 // case for an address, which the Policy has checked, and for a name if the
 // Policy allows every address, the proxy resolves names, and the user or a page
-// of the same host named it. With socks4a and socks5h, only the proxy resolves
+// of the same host named it. The proxy must have resolved the name for this page
+// too, because another answer of DNS could be private. With socks4a and socks5h, only the proxy resolves
 // names. The dialer then rejects names of other hosts that are not public.
 func (d *dialer) sendsName(scheme string, g *grant, t Target) (bool, error) {
 	switch {
@@ -89,7 +94,7 @@ func (d *dialer) sendsName(scheme string, g *grant, t Target) (bool, error) {
 		return true, nil
 	case d.policy.reach != anywhere || !proxy.Resolves(scheme):
 		return false, nil
-	case g.typed || g.configured || g.pageOrigin.Host != "" && g.pageOrigin.Host == t.Origin().Host:
+	case g.typed || g.configured, g.pageOrigin.Host != "" && g.pageOrigin.Host == t.Origin().Host && !g.pageKnown:
 		return true, nil
 	case scheme != "socks4a" && scheme != "socks5h":
 		return false, nil

@@ -116,3 +116,51 @@ func (a *askedNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Add
 	a.names = append(a.names, host)
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
+
+// TestJudgedPageThroughProxy checks links to the host of a page whose name a
+// server supplied. DNS could give the proxy another address than this machine.
+func TestJudgedPageThroughProxy(t *testing.T) {
+	answers := names{"proxy.example": {"8.8.4.4"}, "page.example": {"8.8.8.8"}, "rebound.example": {"10.0.0.1"}}
+	for name, c := range map[string]struct {
+		url, peer string
+		want      string // target of CONNECT, or ""
+	}{
+		"page that the proxy resolved": {"http://page.example/", "", "page.example:80"},
+		"page with a known address":    {"http://page.example/", "8.8.8.8", "8.8.8.8:80"},
+		"name that has become private": {"http://rebound.example/", "8.8.8.8", ""},
+	} {
+		p := new(connectProxy)
+		via := Proxy{URL: uri.MustParse("http://proxy.example:3128")}
+		cl := New(Options{Policy: Typed(), Resolver: answers, Dial: p.dial, Proxy: func(Target) (Proxy, error) { return via, nil }}, page(func(_ *Request, resp *Response) { text(resp, "x") }))
+		from := &Source{URL: uri.MustParse(c.url)}
+		from.Peer, _ = netip.ParseAddr(c.peer)
+		resp, err := cl.Do(t.Context(), &Request{URL: from.URL, From: from})
+		if err == nil {
+			resp.Body.Close()
+		}
+		if got := strings.Join(p.targets, " "); got != c.want {
+			t.Errorf("%s: the proxy got %q, want %q; error %v", name, got, c.want, err)
+		}
+		cl.Close()
+	}
+}
+
+// TestPeerThroughProxy checks that the peer of a tunnel is the address that the
+// proxy got.
+func TestPeerThroughProxy(t *testing.T) {
+	answers := names{"proxy.example": {"8.8.4.4"}, "page.example": {"8.8.8.8"}}
+	p := new(connectProxy)
+	via := Proxy{URL: uri.MustParse("http://proxy.example:3128")}
+	d := newDialer(&Policy{reach: anywhere}, Options{Resolver: answers, Dial: p.dial})
+	for _, typed := range []bool{true, false} {
+		g := &grant{typed: typed, pageClass: public}
+		c, err := d.dialThroughProxy(t.Context(), "tcp", via, g, Target{Scheme: "http", Host: "page.example", Port: 80})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if PeerOf(c).IsValid() == typed {
+			t.Errorf("typed = %v: the peer is %v", typed, PeerOf(c))
+		}
+		c.Close()
+	}
+}

@@ -86,7 +86,8 @@ func (r *Request) Typed() bool { return r.From == nil }
 // A Source identifies the document that supplied a URL, and its server. The
 // Policy uses the server's IP address Peer to decide whether the document may
 // link to a private address. If Peer is zero, the Policy uses an address in
-// URL, or treats the server as public. Peer is zero for a proxy or a gateway.
+// URL, or treats the server as public. Peer is zero if a proxy or a gateway
+// resolved the name.
 type Source struct {
 	URL  uri.URI
 	Peer netip.Addr

@@ -59,7 +59,7 @@ type Response struct {
 
 	Code   int                  // status code of the server, or zero
 	Proto  string               // protocol version, such as "HTTP/1.1"
-	Peer   netip.Addr           // address of the server; zero if unknown, for example for a proxy
+	Peer   netip.Addr           // address of the server; zero if unknown, for example if a proxy resolved its name
 	TLS    *tls.ConnectionState // nil if the connection was not encrypted
 	Head   []byte               // head of the response as received, or nil
 	Header Header               // parsed fields of Head

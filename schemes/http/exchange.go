@@ -29,12 +29,12 @@ type exchange struct {
 	trailer        func() fetch.Header
 }
 
-// peer returns the address of the server that sent the response. It returns the
-// zero Addr if a proxy or gateway was used, because the address of the origin
-// server is unknown.
+// peer returns the address of the server that sent the response. If a proxy or
+// gateway resolved its name, the address is unknown, and peer returns the zero
+// Addr.
 func (x *exchange) peer() netip.Addr {
 	if x.via != nil {
-		return netip.Addr{}
+		return x.via.server
 	}
 	return fetch.PeerOf(x.conn)
 }

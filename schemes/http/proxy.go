@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"net"
+	"net/netip"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -13,9 +14,10 @@ import (
 // origin server. The request line contains the complete URL. fetch.Net performs
 // the TLS handshake with a proxy.
 type proxyRoute struct {
-	key       string // part of the pool key, including the credentials
-	host      string // host:port
-	urlPrefix string // scheme and host before the path in the request target, or ""
+	key       string     // part of the pool key, including the credentials
+	host      string     // host:port
+	server    netip.Addr // address of the origin server, or zero if the proxy resolves its name
+	urlPrefix string     // scheme and host before the path in the request target, or ""
 	login     *fetch.Credential
 	auth      fetch.ProxyAuth
 	header    fetch.Header // additional fields for the proxy
@@ -42,6 +44,7 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 	p := &proxyRoute{
 		key:       via.URL.Unredacted(),
 		host:      t.Address(),
+		server:    server.Addr,
 		urlPrefix: "http://" + hostField(server, server.Address(), d.port),
 		auth:      via.Auth,
 		header:    via.Header,
