@@ -157,7 +157,7 @@ func TestBrowseCodings(t *testing.T) {
 		"two.html@q=token=1.html": `<a href="index.html">back</a>`,
 		"file.tar.gz":             files["/file.tar.gz"][1],
 		"a.css":                   "a{color:red}",
-		"cut.html":                files["/cut.html"][1],
+		"cut.html":                strings.ReplaceAll(files["/cut.html"][1], "\x00", " "), // a copy has no NUL
 	} {
 		got, err := os.ReadFile(filepath.Join(to, "http", treeHost(s.Listener.Addr().String()), name))
 		if err != nil || !strings.Contains(string(got), want) {

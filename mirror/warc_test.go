@@ -91,8 +91,8 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// TestTLS checks that a recorded https exchange uses HTTP/1.1, and that its
-// records contain the TLS version.
+// TestTLS checks that the records of an https exchange contain the versions of
+// HTTP and TLS.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
@@ -109,7 +109,7 @@ func TestTLS(t *testing.T) {
 		if h.Type() != warc.Response {
 			continue
 		}
-		if n++; len(protocols) != 2 || protocols[0] != "http/1.1" || !strings.HasPrefix(protocols[1], "tls/1.") || !strings.HasPrefix(h.Get("WARC-Cipher-Suite"), "TLS_") {
+		if n++; len(protocols) != 2 || protocols[0] != "h2" || !strings.HasPrefix(protocols[1], "tls/1.") || !strings.HasPrefix(h.Get("WARC-Cipher-Suite"), "TLS_") {
 			t.Errorf("%q %q", protocols, h.Get("WARC-Cipher-Suite"))
 		}
 	}

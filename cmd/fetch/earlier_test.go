@@ -65,7 +65,7 @@ func continueEarlier(t *testing.T, v earlierVersion, lost ...string) {
 	const news = "news://news.test/"
 	want := map[string]string{
 		"http://http.test/robots.txt": "excluded", "http://http.test/pub/": "done",
-		"ftp://ftp.test/pub/": "done same", "ftp://ftp.test/pub/sub/": "done", "ftp://ftp.test/pub/.git/": "done",
+		"ftp://ftp.test/pub/": "done", "ftp://ftp.test/pub/sub/": "done", "ftp://ftp.test/pub/.git/": "done",
 		"gopher://gopher.test/1/pub":  "done",
 		"nntp://news.test/local.test": "done", news + "100@test.example": "kept",
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/peer"
@@ -21,13 +22,29 @@ func runFetch(t *testing.T, want int, args ...string) string {
 // runFetchStderr is like runFetch. It also returns the text on standard error.
 func runFetchStderr(t *testing.T, want int, args ...string) (out, errors string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	var stderr lockedBuffer
 	all := append([]string{"--no-config", "--retry", "0"}, args...)
 	if got := run(all, strings.NewReader(""), &stdout, &stderr); got != want {
 		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &stderr)
 	}
 	return stdout.String(), stderr.String()
 }
+
+// A lockedBuffer is standard error, to which parallel transfers write.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// WriteString hides the method of the Buffer, which io.WriteString would call.
+func (b *lockedBuffer) WriteString(text string) (int, error) { return b.Write([]byte(text)) }
 
 func contains(t *testing.T, got string, wants ...string) {
 	t.Helper()

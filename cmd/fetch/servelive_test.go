@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,12 +93,15 @@ func TestServePersonal(t *testing.T) {
 		t.Fatal(err)
 	}
 	browsers := map[bool]*http.Client{false: {}, true: {Jar: jar}}
-	get := func(personal bool, url string) (int, string) {
-		r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	send := func(personal bool, method, url, site string, form url.Values) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(form.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, field := range []string{"Site: none", "Mode: navigate", "Dest: document"} {
+		if form != nil {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		for _, field := range []string{"Site: " + site, "Mode: navigate", "Dest: document"} {
 			name, value, _ := strings.Cut(field, ": ")
 			r.Header.Set("Sec-Fetch-"+name, value)
 		}
@@ -114,7 +119,17 @@ func TestServePersonal(t *testing.T) {
 		}
 		return resp.StatusCode, string(body)
 	}
-	if status, body := get(true, token); status != 200 || !strings.Contains(body, "your logins") {
+	// enter sends the form of the first page, as a user who enters a URL.
+	formToken := regexp.MustCompile(`name="token" value="([^"]+)"`)
+	enter := func(personal bool, text string) (int, string) {
+		_, page := send(personal, "GET", first, "none", nil)
+		token := formToken.FindStringSubmatch(page)
+		if token == nil {
+			t.Fatalf("the first page has no form: %s", page)
+		}
+		return send(personal, "POST", first, "same-origin", url.Values{"url": {text}, "token": {token[1]}})
+	}
+	if status, body := send(true, "GET", token, "none", nil); status != 200 || !strings.Contains(body, "your logins") {
 		t.Fatalf("token: %d %s", status, body)
 	}
 	for name, c := range map[string]struct {
@@ -132,15 +147,15 @@ func TestServePersonal(t *testing.T) {
 		"file":               {"file://" + dir + "/note.txt", 403, "local note", "local note"},
 		"directory":          {"file://" + dir + "/", 403, "note.txt", "note.txt"},
 	} {
-		if status, body := get(true, first+"live/"+c.url); status != 200 || !strings.Contains(body, c.want) {
+		if status, body := enter(true, c.url); status != 200 || !strings.Contains(body, c.want) {
 			t.Errorf("%s, with the token: %d, without %q: %s", name, status, c.want, body)
 		}
-		if status, body := get(false, first+"live/"+c.url); status != c.status || strings.Contains(body, c.forbidden) {
+		if status, body := enter(false, c.url); status != c.status || strings.Contains(body, c.forbidden) {
 			t.Errorf("%s, without the token: %d, want %d: %s", name, status, c.status, body)
 		}
 	}
-	_, with := get(true, first+"live/https://"+open.TLSAddr+"/who")
-	if _, without := get(false, first+"live/https://"+open.TLSAddr+"/who"); !strings.Contains(without, "certificate= ") || strings.Contains(with, "certificate= ") {
+	_, with := enter(true, "https://"+open.TLSAddr+"/who")
+	if _, without := enter(false, "https://"+open.TLSAddr+"/who"); !strings.Contains(without, "certificate= ") || strings.Contains(with, "certificate= ") {
 		t.Errorf("client certificate: with the token %s\nwithout %s", with, without)
 	}
 }

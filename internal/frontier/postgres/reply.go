@@ -38,8 +38,8 @@ type replyReader struct {
 	limit  atomic.Int64 // limit of the rows of a reply; 0 means maxReply
 	sent   atomic.Int64 // bytes written since the last read
 
-	request     int64 // bytes of the last request
-	reply       int64 // bytes of the rows since the last request
+	request     int64 // bytes written since the last ReadyForQuery message
+	reply       int64 // bytes of the rows since this message
 	header      [5]byte
 	headerBytes int   // number of bytes in header
 	left        int64 // bytes of the message that were not read yet
@@ -61,9 +61,7 @@ func (r *replyReader) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	if sent := r.sent.Swap(0); sent > 0 {
-		r.request, r.reply = sent, 0
-	}
+	r.request += r.sent.Swap(0)
 	n, err := r.Conn.Read(p)
 	if r.err = r.check(p[:n]); r.err != nil {
 		return 0, r.err
@@ -112,6 +110,8 @@ func (r *replyReader) count(kind byte, size int64) error {
 		}
 	case 'E', 'N': // ErrorResponse, NoticeResponse
 		limit = maxErrorText
+	case 'Z': // ReadyForQuery ends the reply; a message that ends the connection does not
+		r.request, r.reply = 0, 0
 	}
 	if kind == 'N' || kind == 'A' || kind == 'S' { // NotificationResponse, ParameterStatus
 		r.unexpecteds++
