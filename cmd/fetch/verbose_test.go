@@ -119,11 +119,11 @@ func TestVerboseProxy(t *testing.T) {
 			panic(err)
 		}
 		w.WriteHeader(http.StatusOK)
-		down, _, err := w.(http.Hijacker).Hijack()
+		down, read, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			panic(err)
 		}
-		go func() { io.Copy(up, down); up.Close() }()
+		go func() { io.Copy(up, read); up.Close() }() // read may already contain the start of the TLS handshake
 		io.Copy(down, up)
 		down.Close()
 	}))
