@@ -41,10 +41,7 @@ server.serve_forever()
 // open until its idle time is over, so that each URL is requested only once.
 func TestPythonServer(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed")
-	}
+	python := peer.Need(t, "python3", "python3")
 	cert := peer.NewCert(t, peer.CertOptions{})
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) {
