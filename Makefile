@@ -17,7 +17,7 @@ BENCH    ?=
 
 # NORACE compiles SQLite, which is C code translated to Go, without the race
 # detector. Checking its memory accesses finds no races of this module and makes
-# the tests of internal/frontier seven times slower.
+# the tests of mirror/internal/frontier seven times slower.
 NORACE := modernc.org/...=-race=false
 
 # JOBS is the number of packages that are tested at a time. Many tests wait for
@@ -35,12 +35,12 @@ test: peers
 	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m ./...
 
 peers:
-	@internal/peer/install
+	@internal/test/peer/install
 
 lint:
 	go vet ./...
 	go vet -tags soak ./...
-	go vet -modfile=tools.mod -tags release ./internal/release
+	go vet -modfile=tools.mod -tags release ./internal/tool/release
 	go tool staticcheck -tags soak ./...
 
 fuzz:
@@ -51,20 +51,20 @@ fuzz:
 
 bench: build peers
 	go test -run '^$$' -bench . -benchmem ./...
-	go run ./internal/bench $(BENCH)
+	go run ./internal/tool/bench $(BENCH)
 
 # Files of up to 20 GiB are written to TMPDIR and removed again.
 bench-large: build peers
-	go run ./internal/bench -large -runs 1 $(BENCH)
+	go run ./internal/tool/bench -large -runs 1 $(BENCH)
 
 soak: peers
 	go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
 
 release:
-	go run -modfile=tools.mod -tags release ./internal/release -o dist
+	go run -modfile=tools.mod -tags release ./internal/tool/release -o dist
 
 release-test: peers
-	go test -modfile=tools.mod -tags release -run Release -count 1 -timeout 30m -v ./internal/release
+	go test -modfile=tools.mod -tags release -run Release -count 1 -timeout 30m -v ./internal/tool/release
 
 vuln:
 	go run golang.org/x/vuln/cmd/govulncheck@v1.3.0 ./...

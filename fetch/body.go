@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/localaddr"
+	"github.com/anyurl/fetch/internal/base/localaddr"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
 // A conn is a network connection that a dialer opened. It records the address

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/localaddr"
+	"github.com/anyurl/fetch/internal/base/localaddr"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
 // rateBody is a Body whose Read fails if the server sends too slowly. It wraps

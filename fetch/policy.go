@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/localaddr"
+	"github.com/anyurl/fetch/internal/base/localaddr"
 )
 
 // A Policy limits the connections and transfers of a Client. The zero Policy is

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/httpauth"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -3,7 +3,7 @@ package fetch
 import (
 	"strings"
 
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TestProxyFromEnvironment checks the proxy of each target. The tests of
-// internal/proxy have more cases for each variable.
+// internal/wire/proxy have more cases for each variable.
 func TestProxyFromEnvironment(t *testing.T) {
 	target := fetch.Target{Scheme: "gopher", Host: "h.test", Port: 70}
 	web := fetch.Target{Scheme: "http", Host: "h.test", Port: 80}

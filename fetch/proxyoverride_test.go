@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/httpauth"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 )
 
 // TestProxyOverride checks the settings that answer the challenges of a proxy.

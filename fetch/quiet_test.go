@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestIsQuiet checks that IsQuiet detects received data in the socket, in the

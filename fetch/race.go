@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/reservedport"
+	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
 // raceDelay is the delay between connection attempts (RFC 8305 section 5).

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/uri"
 )
 

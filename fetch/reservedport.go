@@ -6,7 +6,7 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/anyurl/fetch/internal/reservedport"
+	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
 // dialReserved connects to an address from the highest reserved local port that

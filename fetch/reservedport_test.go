@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/reservedport"
+	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
 // TestReservedPort checks that the server sees a reserved port, or no

@@ -14,7 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
 // oldHello is a ServerHello of TLS 1.0. Crypto/tls rejects it with an error

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/browsertest"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/browsertest"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/wrap"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/browsertest"
+	"github.com/anyurl/fetch/internal/test/browsertest"
 )
 
 // long is a text that is longer than the largest token which the server

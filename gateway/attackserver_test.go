@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/browsertest"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/browsertest"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // privateTargets are URLs that a page of a public server must not reach. %s is

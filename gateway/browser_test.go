@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/browsertest"
+	"github.com/anyurl/fetch/internal/test/browsertest"
 	"github.com/anyurl/fetch/schemes"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/links"
-	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/format/links"
+	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
 )
 

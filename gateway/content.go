@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
 )
 
 // contentPolicy returns the Content-Security-Policy for archived or live

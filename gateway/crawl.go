@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/gateway/internal/chart"
-	"github.com/anyurl/fetch/internal/render"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/render"
 )
 
 // A Run contains the results of a run of a mirror. The numbers count URLs unless a

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/lazy"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/lazy"
 	"github.com/anyurl/fetch/uri"
 )
 

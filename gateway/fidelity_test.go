@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/browsertest"
+	"github.com/anyurl/fetch/internal/test/browsertest"
 )
 
 // faithfulPages are pages that must look the same as their originals. Their

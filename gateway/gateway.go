@@ -26,8 +26,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/connlimit"
-	"github.com/anyurl/fetch/internal/lazy"
+	"github.com/anyurl/fetch/internal/base/connlimit"
+	"github.com/anyurl/fetch/internal/base/lazy"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/connlimit"
+	"github.com/anyurl/fetch/internal/base/connlimit"
 )
 
 // Listen opens a TCP listener for [Handler.Serve]. The address has the form

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/lazy"
-	"github.com/anyurl/fetch/internal/localaddr"
+	"github.com/anyurl/fetch/internal/base/lazy"
+	"github.com/anyurl/fetch/internal/base/localaddr"
 	"github.com/anyurl/fetch/uri"
 )
 

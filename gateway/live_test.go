@@ -12,7 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/schemes"
 	web "github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"

@@ -3,8 +3,8 @@ package gateway
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/links"
-	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/format/links"
+	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/askform"
-	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/format/askform"
+	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
 )
 

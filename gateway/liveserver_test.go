@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestLiveWeb shows pages of a web server, and checks which header fields pass.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/chart"
-	"github.com/anyurl/fetch/internal/crawlreport"
-	"github.com/anyurl/fetch/internal/render"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
+	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
 )
 

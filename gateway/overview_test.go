@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/crawlreport"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/render"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/render"
 )
 
 // files contains the HTML templates of the gateway's own pages.

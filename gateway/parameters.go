@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/lazy"
-	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/base/lazy"
+	"github.com/anyurl/fetch/internal/format/render"
 )
 
 // parameters are the parameters of a path segment, such as ";sort=-size;page=2".

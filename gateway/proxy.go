@@ -7,9 +7,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
-	"github.com/anyurl/fetch/internal/lazy"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/render"
+	"github.com/anyurl/fetch/internal/base/lazy"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/waistest"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/nntp"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestParseRange checks which values of Range are single ranges of bytes.

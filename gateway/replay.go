@@ -15,10 +15,10 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/links"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/render"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/links"
+	"github.com/anyurl/fetch/internal/format/render"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/uri"
 )
 

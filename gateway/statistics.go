@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/crawlreport"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/htmltext"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/htmltext"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/warc"
 )
 

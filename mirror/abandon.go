@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/frontier/postgres"
-	"github.com/anyurl/fetch/internal/store"
-	"github.com/anyurl/fetch/internal/upload"
+	"github.com/anyurl/fetch/internal/format/store"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/upload"
 )
 
 // AbandonOptions configures Abandon.

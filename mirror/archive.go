@@ -5,8 +5,8 @@ import (
 	"io"
 	"iter"
 
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // A Finding describes a problem that Verify found in an archive.

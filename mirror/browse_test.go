@@ -13,7 +13,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/mirror"
 )
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/browsertest"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/browsertest"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/mirror"
 )
 

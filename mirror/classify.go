@@ -2,7 +2,7 @@ package mirror
 
 import (
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/uri"
 )
 

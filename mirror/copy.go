@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // CopyOptions contains the settings of CopyFrontier.

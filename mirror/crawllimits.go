@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // ChangeLimits changes the limits of a crawl with a shared frontier. It calls

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/crawlreport"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // reportedVisit returns the data of a committed visit for the report of the

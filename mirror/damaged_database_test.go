@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/anyurl/fetch/internal/sqlite"
+	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/links"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/links"
 	"github.com/anyurl/fetch/uri"
 )
 

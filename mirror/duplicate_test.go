@@ -15,7 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/anyurl/fetch/internal/sqlite"
+	"github.com/anyurl/fetch/internal/base/sqlite"
 )
 
 // TestPlantedDigests checks that a revisit record refers only to a record with

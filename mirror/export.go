@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )

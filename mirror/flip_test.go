@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/anyurl/fetch/internal/sqlite"
+	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 )

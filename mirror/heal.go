@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 )
 
 // HealOptions configures Heal. The zero value is ready to use.

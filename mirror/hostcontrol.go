@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // ErrPaused means that all pending URLs belong to hosts that PauseHost has

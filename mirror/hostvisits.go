@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // visitItems visits items, one at a time, until no items are left or an error

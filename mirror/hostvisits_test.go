@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // TestStorableTime checks that a time is stored unless its year has more than

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/testdir"
+	"github.com/anyurl/fetch/internal/test/testdir"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/nntp"

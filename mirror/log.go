@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // The messages and keys of the log records are stable, and doc/monitoring.md

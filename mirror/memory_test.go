@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/crawlreport"
-	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // A Monitor provides the metrics of a run while it is active. Its zero value

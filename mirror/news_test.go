@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/nntp"

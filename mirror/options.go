@@ -9,7 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )

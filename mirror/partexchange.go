@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/exchange"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/warc/record"
 )
 
 // A partExchange describes the HTTP exchanges that retrieved a partial body. It
@@ -62,7 +62,7 @@ func (x *partExchange) add(v *visit) (*partExchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := exchange.MaskSecrets(sent)
+	request, err := record.MaskSecrets(sent)
 	head := v.recorder.Response.Head(v.resp)
 	if v.resp.Offset == 0 {
 		of := newCapture(v)
@@ -111,5 +111,5 @@ func appendLines(fields fetch.Header, name string, text []byte) fetch.Header {
 // response and the complete body.
 func (x *partExchange) block(v *visit) (io.ReadSeeker, error) {
 	body, err := v.body.Reader()
-	return exchange.JoinBlock(x.Head, body), err
+	return record.JoinBlock(x.Head, body), err
 }

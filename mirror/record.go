@@ -6,10 +6,10 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/exchange"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/warc/record"
 )
 
 // records returns the WARC records of v, beginning with the main record. It
@@ -34,7 +34,7 @@ func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, 
 	if err != nil {
 		return nil, err
 	}
-	return c.withConversation(of, v, of.Resource(exchange.ResourceMedia(v.url, v.resp), body)), nil
+	return c.withConversation(of, v, of.Resource(record.ResourceMedia(v.url, v.resp), body)), nil
 }
 
 // unchangedRecords returns a revisit record for an object that was not
@@ -132,12 +132,12 @@ func recordedExchange(v *visit) (x webExchange, err error) {
 	if err != nil {
 		return x, err
 	}
-	if x.request, err = exchange.MaskSecrets(sent); err != nil {
+	if x.request, err = record.MaskSecrets(sent); err != nil {
 		return x, err
 	}
 	response := &v.recorder.Response
 	x.head, x.fields = response.Head(v.resp), response.TrailerFields(v.resp)
-	var body exchange.Spool
+	var body record.Spool
 	if v.body != nil {
 		body = v.body
 	}
@@ -155,6 +155,6 @@ func newCapture(v *visit) *warc.Capture {
 	if v.resumed != nil && v.resp.Offset > 0 {
 		return v.resumed.capture(v.url)
 	}
-	c := exchange.NewCapture(v.url, v.started, v.resp)
+	c := record.NewCapture(v.url, v.started, v.resp)
 	return &c
 }

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // edit replaces the content of a file of an archive.

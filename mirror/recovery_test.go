@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // TestNamesAfterKill checks that a run names the complete files that a killed

@@ -1,7 +1,7 @@
 package mirror
 
 import (
-	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/crawlreport"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // A report counts the results of a run and sends events to the caller. It is

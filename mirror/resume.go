@@ -7,7 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/save"
 )
 

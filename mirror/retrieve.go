@@ -10,11 +10,11 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/exchange"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc/record"
 )
 
 // newVisit returns a visit of an item. The visit starts now.
@@ -310,14 +310,14 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 
 // newRecorder returns a recorder for an exchange of the scheme s. If
 // Options.WARC is nil, the recorder discards all data.
-func (c *crawl) newRecorder(s fetch.Scheme) *exchange.Recorder {
-	r := &exchange.Recorder{}
+func (c *crawl) newRecorder(s fetch.Scheme) *record.Recorder {
+	r := &record.Recorder{}
 	if c.o.WARC == nil {
 		return r
 	}
 	if r.Mode = s.Mirror.Record; r.Mode == scheme.RecordWire {
 		r.Sent = c.archive.Spool("")
-		r.Response = exchange.Response{KeepCoding: c.o.WARC.KeepTransferCoding, Body: c.archive.Spool("")}
+		r.Response = record.Response{KeepCoding: c.o.WARC.KeepTransferCoding, Body: c.archive.Spool("")}
 	}
 	return r
 }

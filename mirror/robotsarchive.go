@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/coding"
-	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/internal/base/robots"
+	"github.com/anyurl/fetch/internal/format/coding"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // TestStoredRobots checks which results of an earlier request for robots.txt a

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/internal/base/robots"
 	"github.com/anyurl/fetch/uri"
 )
 

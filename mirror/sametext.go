@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/lazy"
+	"github.com/anyurl/fetch/internal/base/lazy"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // visitPending visits URLs until no URL is pending. It visits each leased host

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
-	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // sharedSettings returns the settings that all workers of a crawl must have in

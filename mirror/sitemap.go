@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/robots"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/uri"
 )
 

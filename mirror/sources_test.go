@@ -8,10 +8,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/prospero/prospertest"
-	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/prospertest"
+	"github.com/anyurl/fetch/internal/test/waistest"
 	"github.com/anyurl/fetch/mirror"
 )
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // A tally counts the visited objects of a run and enforces Limits. The limits of

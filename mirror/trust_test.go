@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 

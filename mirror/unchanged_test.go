@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/warc"
 )

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/store"
+	"github.com/anyurl/fetch/internal/format/store"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 )
 
 // storeTime is the maximum time for which a run waits at its start for a store

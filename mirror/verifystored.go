@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // FrontierVerify checks the WARC files in the store of a crawl with a shared

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
-	"github.com/anyurl/fetch/internal/exchange"
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc/record"
 )
 
 // A visit describes the request for the URL of one item, and its result.
@@ -29,7 +29,7 @@ type visit struct {
 	body     *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest   [sha256.Size]byte
 	size     int64
-	recorder *exchange.Recorder
+	recorder *record.Recorder
 	resumed  *partExchange // exchanges of a large HTTP body that is recorded, or nil
 
 	state         frontier.State

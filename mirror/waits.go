@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anyurl/fetch/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // maxPause is the longest pause after a failed request: the maximum of backoff,

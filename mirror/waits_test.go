@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/anyurl/fetch/internal/sqlite"
+	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror"
 )
 

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/sqlite"
+	"github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/warc"

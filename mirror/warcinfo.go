@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/archive"
 )
 
 // maxInfoSeeds is the maximum number of seeds in a warcinfo record, and

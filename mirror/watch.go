@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/anyurl/fetch/internal/crawlreport"
-	"github.com/anyurl/fetch/internal/frontier/postgres"
+	"github.com/anyurl/fetch/internal/format/crawlreport"
+	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // watchInterval is the time between two checks of the settings of the visited

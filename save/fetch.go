@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // An FS is a file system in which files are saved. A method that is named like

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/testdir"
+	"github.com/anyurl/fetch/internal/test/testdir"
 	"github.com/anyurl/fetch/save"
 )
 

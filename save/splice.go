@@ -3,10 +3,10 @@ package save
 import (
 	"os"
 
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
-// CanWritePipe implements the interface Target of package internal/splice. It
+// CanWritePipe implements the interface Target of package internal/wire/splice. It
 // returns true if the next bytes need only be appended to an open file, without
 // a digest or a comparison.
 func (f *File) CanWritePipe() bool {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/savetest"
+	"github.com/anyurl/fetch/internal/test/savetest"
 	"github.com/anyurl/fetch/save"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/linesort"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
+	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
 // An Archive replays the captures of WARC and WACZ files. It is safe for

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/linesort"
+	"github.com/anyurl/fetch/internal/format/linesort"
 	"github.com/anyurl/fetch/uri"
 )
 

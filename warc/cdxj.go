@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/linesort"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
+	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
 // mediaRevisit is the media type in the index lines of revisit records.

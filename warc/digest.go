@@ -8,7 +8,7 @@ import (
 	"hash"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // An Algorithm is a hash algorithm for the digests of blocks and payloads.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // IsFileName reports whether name ends in ".warc" or ".warc.gz", optionally

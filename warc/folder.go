@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // A folder is the directory in which a Writer creates its files. Tests replace

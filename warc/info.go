@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
+	"github.com/anyurl/fetch/internal/base/baseuri"
 )
 
 // Limits of Info: the number of WARC files whose first record it reads, the size

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/linesort"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
+	"github.com/anyurl/fetch/internal/format/linesort"
 	"github.com/anyurl/fetch/uri"
 )
 

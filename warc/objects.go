@@ -7,7 +7,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/linesort"
+	"github.com/anyurl/fetch/internal/format/linesort"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/linesort"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
+	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
 // Open opens WARC and WACZ files for replay. A path can also be a directory.

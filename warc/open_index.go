@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/linesort"
+	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
 // isIndex reports whether a part of a WACZ file is an index.

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/regularfile"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // maxDirectory is the maximum size in bytes of the list of parts in a WACZ file,

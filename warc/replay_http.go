@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/autoindex"
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/coding"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/autoindex"
+	"github.com/anyurl/fetch/internal/format/coding"
+	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/browsertest"
+	"github.com/anyurl/fetch/internal/test/browsertest"
 )
 
 // TestReplayWebLargeIndex opens captures of each scheme through a compressed

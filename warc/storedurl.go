@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/baseuri"
+	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/uri"
 )
 

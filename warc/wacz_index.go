@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/anyurl/fetch/internal/linesort"
+	"github.com/anyurl/fetch/internal/format/linesort"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/htmltext"
+	"github.com/anyurl/fetch/internal/base/htmltext"
+	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/anyurl/fetch/internal/htmltext"
+	"github.com/anyurl/fetch/internal/base/htmltext"
 )
 
 // htmlText returns the text of an HTML page without its title, scripts and

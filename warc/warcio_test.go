@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/coding"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/format/coding"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 const warcio = "warcio@2.4.11"

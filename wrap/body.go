@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
 // An observedBody is a response body that calls onRead after each read and

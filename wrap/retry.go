@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 )
 
 // RetryOptions configures when and how often a failed request is sent again.

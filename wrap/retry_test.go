@@ -15,7 +15,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/proxy"
+	"github.com/anyurl/fetch/internal/wire/proxy"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/robots"
+	"github.com/anyurl/fetch/internal/base/robots"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // ignoresRange reports whether an http response contains the complete object,

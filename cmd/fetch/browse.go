@@ -17,7 +17,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"

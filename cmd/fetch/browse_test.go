@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/waistest"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/waistest"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // runBrowse runs fetch browse with commands from a pipe, and checks the exit code.

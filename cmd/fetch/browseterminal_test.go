@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
 // TestBrowseTerminal uses the line-mode browser on a terminal of 24 rows.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	command "github.com/anyurl/fetch/cmd/fetch"
-	"github.com/anyurl/fetch/internal/testdir"
+	"github.com/anyurl/fetch/internal/test/testdir"
 )
 
 // built contains the paths of the programs that have been built.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/frontier"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/ftp"
@@ -88,6 +87,7 @@ func TestCompletionForm(t *testing.T) {
 // TestCompletionValues checks that the commands accept the values that a shell
 // completes.
 func TestCompletionValues(t *testing.T) {
+	states := []mirror.State{mirror.Pending, mirror.Done, mirror.Kept, mirror.Gone, mirror.Dead, mirror.Excluded}
 	for _, c := range []struct {
 		args  []string
 		valid func(string) bool
@@ -95,7 +95,7 @@ func TestCompletionValues(t *testing.T) {
 		{[]string{"mirror", "--scope", ""}, func(v string) bool { _, ok := mirror.ParseReach(v); return ok }},
 		{[]string{"mirror", "--nofollow", ""}, func(v string) bool { _, ok := mirror.ParseNoFollow(v); return ok }},
 		{[]string{"mirror", "--mailboxes", ""}, func(v string) bool { return v == mirror.Mbox.String() || v == mirror.Maildir.String() }},
-		{[]string{"frontier", "requeue", "--state", ""}, func(v string) bool { _, ok := frontier.ParseState(v); return ok }},
+		{[]string{"frontier", "requeue", "--state", ""}, func(v string) bool { return slices.Contains(states, mirror.State(v)) }},
 		{[]string{"--ftp-method", ""}, func(v string) bool { _, err := ftp.ParseMethod(v); return err == nil }},
 		{[]string{"--port-policy", ""}, accepted("--port-policy")},
 		{[]string{"--screen", ""}, accepted("--screen")},

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // A tmuxSession is a terminal of 80 columns and 24 rows that runs a shell.

@@ -4,8 +4,8 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/rfc822"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // runInMount runs a script of /bin/sh in a new mount namespace. The working

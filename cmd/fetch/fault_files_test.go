@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // fileLimit runs 60 parallel downloads with small limits of open files. From 12

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/ber"
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/wire/ber"
 )
 
 // largeRecords checks the memory of fetch for the largest records and entries

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
 const maxMemory = 64 << 10 // KiB

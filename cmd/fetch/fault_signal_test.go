@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
 // signals checks that fetch ends within two seconds of SIGINT, SIGTERM or SIGHUP,

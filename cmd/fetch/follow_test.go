@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestMirrorLocalhost checks that a mirror of http://localhost/ follows links

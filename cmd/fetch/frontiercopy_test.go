@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestFrontierCopy kills a mirror with its own database, copies the crawl to

@@ -11,9 +11,9 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/splice"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
@@ -393,5 +393,5 @@ func (j *job) describe() error {
 		return err
 	}
 	resp.Body.Close()
-	return encode(j.output, recordOf(resp))
+	return encode(j.output, metadataOf(resp))
 }

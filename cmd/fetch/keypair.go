@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/pkcs8"
+	"github.com/anyurl/fetch/internal/base/pkcs8"
 )
 
 // maxPassphrases is the number of times that the user is asked for the

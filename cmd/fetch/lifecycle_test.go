@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/testdir"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/testdir"
 )
 
 // TestLifecycle tests failures of the process and of the system: a full disk, a

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // logRecords decodes the lines of --log-json. The result contains the records of

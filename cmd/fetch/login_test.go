@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // protected starts a server that requires the login alice:s3cret. The function

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // A lineWriter stores lines. It calls each function of on once, at the first line

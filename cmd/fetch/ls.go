@@ -6,7 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
+	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/spf13/cobra"
 )
 

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/autoindex"
+	"github.com/anyurl/fetch/internal/format/autoindex"
 )
 
 // maxTitlePrefix is the number of bytes of a page that withSlash reads.

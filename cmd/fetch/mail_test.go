@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestMail reads a mailbox of a Dovecot server and looks up messages in it.

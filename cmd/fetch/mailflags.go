@@ -9,8 +9,8 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/mailstore"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/format/mailstore"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/nntp"

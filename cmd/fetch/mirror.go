@@ -15,7 +15,6 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tree"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
@@ -160,7 +159,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	dir := c.outputDir
 	if dir == "" {
-		dir = archiveName(seeds[0])
+		dir = mirror.DefaultFolder(seeds[0])
 		c.note("the archive is %s%c", dir, filepath.Separator)
 	}
 	if err := c.continueRecords(dir); err != nil {
@@ -374,16 +373,6 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 		}
 		all = append(all, u)
 	}
-}
-
-// archiveName returns the default directory for an archive of u, such as
-// "example.org".
-func archiveName(u uri.URI) string {
-	parts := strings.SplitN(tree.Path(u, true), "/", 3)
-	if u.Host() == "" {
-		return parts[0]
-	}
-	return parts[1]
 }
 
 // isWithin reports whether name is dir or a directory below dir.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // A metricsCrawl is a mirror that does not end before the test has read its

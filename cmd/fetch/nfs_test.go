@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestNFS lists, downloads, resumes and mirrors files of nfs-ganesha.

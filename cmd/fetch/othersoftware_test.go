@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/browsertest"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/waistest"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/test/browsertest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/waistest"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/prospero/ardp"
-	"github.com/anyurl/fetch/internal/prospero/prospertest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/prospertest"
+	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
 )
 
 // TestProspero fetches objects from a Prospero server and lists, searches and

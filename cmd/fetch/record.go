@@ -31,10 +31,10 @@ type transfer struct {
 	exit      int             // exit code for err
 }
 
-// A record contains the metadata of an object, with the same JSON keys for
+// A metadata contains the metadata of an object, with the same JSON keys for
 // every scheme. fetch info prints records, and --meta adds fields about the
 // transfer. Unknown values are omitted.
-type record struct {
+type metadata struct {
 	URL       uri.URI             `json:"url"`
 	Chain     []uri.URI           `json:"chain,omitempty"`
 	Location  string              `json:"location,omitempty"`
@@ -63,7 +63,7 @@ type transferRecord struct {
 	Asked string    `json:"asked"`
 	Line  int       `json:"line,omitempty"` // line number in the input file
 	Date  time.Time `json:"date"`
-	record
+	metadata
 	File     string             `json:"file,omitempty"`
 	Offset   int64              `json:"offset,omitempty"`
 	Bytes    int64              `json:"bytes"`
@@ -84,8 +84,8 @@ type wireRecord struct {
 	SHA256 string `json:"sha256"` // digest of the received bytes
 }
 
-func recordOf(resp *fetch.Response) record {
-	r := record{
+func metadataOf(resp *fetch.Response) metadata {
+	r := metadata{
 		URL: resp.URL, Chain: resp.Chain, Location: resp.Location.String(), Kind: resp.Kind, Media: resp.Media,
 		Validator: resp.Validator, Code: resp.Code, Proto: resp.Proto, TLS: tlsOf(resp.TLS),
 	}
@@ -165,7 +165,7 @@ func (t *transfer) record() transferRecord {
 	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests,
 		Timings: map[string]float64{}}
 	if t.resp != nil {
-		r.record = recordOf(t.resp)
+		r.metadata = metadataOf(t.resp)
 		r.Offset = t.resp.Offset
 		if t.resp.Size >= 0 {
 			r.Length = "known"

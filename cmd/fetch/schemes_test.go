@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // runFetch runs fetch in the test process, checks the exit code and returns the

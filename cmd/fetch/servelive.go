@@ -8,7 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/wrap"
 )

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // startGateway runs fetch serve with args. It returns the URL of the first page,

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/racingmars/go3270"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestSFTP retrieves, lists, resumes and mirrors files of an SSH server.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // disturbances are the events of a chaos test: workers that are killed, restarts

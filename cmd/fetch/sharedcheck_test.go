@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // check checks that the files of the crawl in the store are intact and contain

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // sharedDelay is the minimum time between two requests to a host.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestFullDiskOfDatabase fills the disk of the database during a crawl. The

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestUploadMemory checks the memory of a worker that uploads a WARC file with an

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // one removes all workers except the first from a crawl and returns it.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/splice"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/save"
 )
 

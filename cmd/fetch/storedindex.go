@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/linesort"
-	"github.com/anyurl/fetch/internal/store"
+	"github.com/anyurl/fetch/internal/format/linesort"
+	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/store"
+	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/warc"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/links"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/links"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
 	"github.com/spf13/cobra"

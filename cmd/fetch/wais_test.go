@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/waistest"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/waistest"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // TestWAIS searches a database, fetches a document that was found, and searches

@@ -15,9 +15,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/exchange"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/warc/record"
 )
 
 // A warcFile is the file that --warc-file names. It records the exchanges of all
@@ -182,7 +182,7 @@ func joinTraces(t, more *trace.Trace) *trace.Trace {
 // A recording captures one exchange for the WARC file. It replaces the body of
 // the response, and writes the records when the body ends.
 type recording struct {
-	exchange.Recorder
+	record.Recorder
 	file    *warcFile
 	req     *fetch.Request
 	scheme  fetch.Scheme
@@ -208,7 +208,7 @@ func (r *recording) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil || slices.Contains(unrecorded[:], fetch.FaultOf(err)) {
 		return nil
 	}
-	of := exchange.NewCapture(r.req.URL, r.started, nil)
+	of := record.NewCapture(r.req.URL, r.started, nil)
 	return r.file.write([]*warc.Record{of.Failure(err)})
 }
 
@@ -279,7 +279,7 @@ func (r *recording) end(truncated string) error {
 // records returns the records of the exchange. The parameter complete reports
 // whether the body was read to its end.
 func (r *recording) records(complete bool) ([]*warc.Record, error) {
-	of := exchange.NewCapture(r.req.URL, r.started, r.resp)
+	of := record.NewCapture(r.req.URL, r.started, r.resp)
 	if r.object != nil {
 		return r.resourceRecords(&of)
 	}
@@ -290,7 +290,7 @@ func (r *recording) records(complete bool) ([]*warc.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := exchange.MaskSecrets(sent)
+	request, err := record.MaskSecrets(sent)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (r *recording) resourceRecords(of *warc.Capture) ([]*warc.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	group := []*warc.Record{of.Resource(exchange.ResourceMedia(r.req.URL, r.resp), object)}
+	group := []*warc.Record{of.Resource(record.ResourceMedia(r.req.URL, r.resp), object)}
 	block := r.Conversation()
 	if steps, err := r.plan(); len(block) == 0 && err == nil {
 		var fields fetch.Header

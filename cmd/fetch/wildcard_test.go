@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // wildcardFiles returns the names of the files that testWildcards requires. The

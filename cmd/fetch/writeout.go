@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -157,7 +157,7 @@ func (o *writeOut) response() *fetch.Response { return cmp.Or(o.errorPage, o.res
 func (o *writeOut) responseFields() map[string][]string {
 	all := map[string][]string{}
 	if r := o.response(); r != nil {
-		for name, values := range recordOf(r).Header {
+		for name, values := range metadataOf(r).Header {
 			name = strings.ToLower(name)
 			all[name] = append(all[name], values...)
 		}

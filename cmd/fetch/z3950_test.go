@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestZ3950 searches a database of yaz-ztest, fetches a record that was found,

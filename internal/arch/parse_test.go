@@ -20,7 +20,19 @@ type file struct {
 }
 
 // files parses the Go files of the module, without tests.
-func files(t *testing.T) (all []file) {
+func files(t *testing.T) []file {
+	t.Helper()
+	return parse(t, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+}
+
+// testFiles parses the files of the module's tests.
+func testFiles(t *testing.T) []file {
+	t.Helper()
+	return parse(t, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+}
+
+// parse parses the Go files of the module whose names match.
+func parse(t *testing.T, match func(name string) bool) (all []file) {
 	t.Helper()
 	set := token.NewFileSet()
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -30,7 +42,7 @@ func files(t *testing.T) (all []file) {
 		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != root) {
 			return fs.SkipDir
 		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+		if !strings.HasSuffix(name, ".go") || !match(name) {
 			return nil
 		}
 		parsed, err := parser.ParseFile(set, name, nil, 0)

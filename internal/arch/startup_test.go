@@ -3,7 +3,6 @@ package arch
 import (
 	"go/ast"
 	"go/token"
-	"slices"
 	"testing"
 )
 
@@ -12,7 +11,7 @@ import (
 // every process.
 func TestNoStartupWork(t *testing.T) {
 	for _, f := range files(t) {
-		if slices.Contains(testOnly, f.dir) || f.dir == "internal/release" {
+		if isTestOnly(f.dir) {
 			continue
 		}
 		for _, d := range f.ast.Decls {

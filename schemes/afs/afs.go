@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/localfile"
+	"github.com/anyurl/fetch/schemes/internal/localfile"
 	"github.com/anyurl/fetch/uri"
 )
 

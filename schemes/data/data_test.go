@@ -6,7 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/schemes/data"
 	"github.com/anyurl/fetch/uri"
 )

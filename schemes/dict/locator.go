@@ -6,7 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -18,7 +18,7 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/localfile"
+	"github.com/anyurl/fetch/schemes/internal/localfile"
 )
 
 // Options configures the file scheme. The zero value gives access to all files

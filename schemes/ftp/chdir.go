@@ -3,8 +3,8 @@ package ftp
 import (
 	"slices"
 
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // chdir changes the working directory to dirs, a path relative to the login

@@ -3,8 +3,8 @@ package ftp
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/dirlist"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/dirlist"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // Options configures the ftp and ftps schemes. The zero value is valid.

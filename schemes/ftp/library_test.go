@@ -15,7 +15,7 @@ import (
 	library "github.com/jlaffaye/ftp"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/uri"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // connect opens a data connection to the port in an EPSV or PASV reply.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // FuzzPASV holds the reading of 227 and 229 against grammars: six numbers of a

@@ -7,7 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/schemes/ftp"
 	"github.com/anyurl/fetch/uri"
 )

@@ -3,8 +3,8 @@ package ftp
 import (
 	"testing"
 
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 func TestRemedies(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/anyurl/fetch/internal/transcript"
+	"github.com/anyurl/fetch/internal/test/transcript"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/uri"
 )
 

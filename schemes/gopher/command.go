@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/askform"
+	"github.com/anyurl/fetch/internal/format/askform"
 )
 
 // A command is the Gopher+ part of a request, such as "+text/plain" or "!" (RFC

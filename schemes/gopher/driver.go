@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A driver executes requests for gopher and gophers URLs. It keeps no state

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 )
 
 // maxErrorPage is the maximum length of an error page, in bytes. A longer

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/askform"
+	"github.com/anyurl/fetch/internal/format/askform"
 )
 
 // A Form contains the fields in the +ASK attribute of a Gopher+ item. The user

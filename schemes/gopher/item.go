@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
 )
 
 // A framing determines how the end of a response is recognized, for example by

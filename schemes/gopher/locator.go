@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
+	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/uri"
 )
 

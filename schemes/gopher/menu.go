@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/uri"
 )
 

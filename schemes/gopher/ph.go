@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 )
 
 // Gopher items of type 2 are phone books, which use the protocol of RFC 2378

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
 // phone returns a client of a phone book server that sends the given response

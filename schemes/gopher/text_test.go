@@ -11,8 +11,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 func readText(in io.Reader, strict bool) (out string, notes int, err error) {

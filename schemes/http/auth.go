@@ -8,8 +8,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/httpauth"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // Auth selects the HTTP authentication method (RFC 9110 11).

@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/httpauth"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A challengeCache caches the last authentication challenge for each origin and

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // A chunked body is an HTTP/1 body with the transfer coding chunked. It decodes

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A conn is an HTTP/1 connection, with or without TLS. It serves one request at

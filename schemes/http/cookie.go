@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // These limits are defined in RFC 6265bis 5.6.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 type driver struct {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/httpauth"
+	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
 )
 
 // statusFault returns the fetch.Fault for an HTTP status code (RFC 9110 15.5

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/coding"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/format/coding"
+	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
 // frame selects the reader for the response body. The header fields determine

@@ -14,8 +14,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 

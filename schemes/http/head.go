@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // http1Head formats the head of an HTTP/2 response as an HTTP/1 response head.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // Legacy contains options for servers that do not comply with HTTP/1.1. If any

@@ -2,7 +2,7 @@ package http
 
 import (
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/baseuri"
+	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/uri"
 )
 

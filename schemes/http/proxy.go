@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/httpauth"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
 )
 
 // A proxyRoute is a proxy or gateway to which requests are sent instead of the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
 // A reader reads the response head from an HTTP/1 connection and implements the

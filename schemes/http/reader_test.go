@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A pieceConn is a connection that returns at most size bytes per Read.

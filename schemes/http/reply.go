@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/coding"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/coding"
+	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
 // A responseBuilder converts an HTTP response to a fetch.Response.

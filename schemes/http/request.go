@@ -9,11 +9,11 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/coding"
-	"github.com/anyurl/fetch/internal/http1"
-	"github.com/anyurl/fetch/internal/httpauth"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/coding"
+	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 

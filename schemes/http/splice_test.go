@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/splice"
+	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"
 )

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
+	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/wrap"
 )

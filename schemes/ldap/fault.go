@@ -6,9 +6,9 @@ import (
 	"github.com/go-ldap/ldap/v3"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/ber"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/ber"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // faults maps result codes to classes of errors. All other codes are

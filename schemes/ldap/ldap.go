@@ -13,7 +13,7 @@
 //
 // In x500 URLs, the DN may be written from the root, as in x500://H/c=GB/o=Example.
 //
-// Package internal/ber encodes the messages. Package go-ldap parses filters and
+// Package internal/wire/ber encodes the messages. Package go-ldap parses filters and
 // names. It does not read from connections, see doc/design/002-dependencies.md.
 package ldap
 

@@ -3,7 +3,7 @@ package ldap
 import (
 	"fmt"
 
-	"github.com/anyurl/fetch/internal/ber"
+	"github.com/anyurl/fetch/internal/wire/ber"
 )
 
 // The application tags of operations (RFC 4511).

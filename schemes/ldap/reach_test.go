@@ -3,7 +3,7 @@ package ldap_test
 import (
 	"testing"
 
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
 func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "ldap://nowhere.example/dc=x") }

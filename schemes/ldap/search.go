@@ -9,7 +9,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/ber"
+	"github.com/anyurl/fetch/internal/wire/ber"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/ber"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/ber"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A session is a connection to a server. It sends the next request only after

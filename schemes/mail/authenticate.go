@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/sasl"
+	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/sasl"
 )
 
 func (o Options) anonymous() string { return cmp.Or(o.Anonymous, "fetch@") }

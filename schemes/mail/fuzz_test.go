@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
 )

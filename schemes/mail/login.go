@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sasl"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sasl"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // credentials holds the user name, the secret and the SASL mechanism for a

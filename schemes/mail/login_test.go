@@ -16,8 +16,8 @@ import (
 	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/uri"
 )

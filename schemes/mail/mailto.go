@@ -10,7 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/uri"
 )
 

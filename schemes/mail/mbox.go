@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/mailstore"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/format/mailstore"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // MboxMedia is the media type of responses in the mbox format (RFC 4155).

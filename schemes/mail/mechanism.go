@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sasl"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sasl"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A mechanism describes a SASL mechanism or the LOGIN command.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 )
 
 // These are the media types of messages and message parts.

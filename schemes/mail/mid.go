@@ -7,7 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/uri"
 )
 

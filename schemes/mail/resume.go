@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A resumableLister is a mailbox listing that continues after a malformed

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sasl"
+	"github.com/anyurl/fetch/schemes/internal/sasl"
 	"github.com/anyurl/fetch/uri"
 )
 

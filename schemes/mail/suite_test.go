@@ -12,10 +12,10 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/mailstore"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/format/mailstore"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/oncrpc"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/oncrpc"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // The status codes of NFS and MOUNT that the driver checks.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/oncrpc"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/internal/wire/oncrpc"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/oncrpc"
+	"github.com/anyurl/fetch/internal/wire/oncrpc"
 )
 
 // The procedures of MOUNT version 3 and of the portmapper.

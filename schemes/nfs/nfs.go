@@ -12,14 +12,14 @@
 //
 // A symbolic link is followed if its target is in the same export.
 //
-// Package internal/oncrpc encodes and decodes the messages.
+// Package internal/wire/oncrpc encodes and decodes the messages.
 package nfs
 
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/format/entries"
 )
 
 // Options configure the scheme. The zero value is valid.

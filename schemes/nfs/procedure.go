@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/anyurl/fetch/internal/oncrpc"
+	"github.com/anyurl/fetch/internal/wire/oncrpc"
 )
 
 // The procedures of NFS version 3 (RFC 1813) that the driver calls.

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/oncrpc"
+	"github.com/anyurl/fetch/internal/wire/oncrpc"
 )
 
 const (

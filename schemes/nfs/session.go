@@ -8,8 +8,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/oncrpc"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/oncrpc"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // The programs that the driver calls.

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // maxBatchArticle is the maximum size of an article in a batch, in bytes. The

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/peer"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 

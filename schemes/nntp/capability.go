@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // capabilities maps each capability label that a server announces to its

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/uri"
 )
 

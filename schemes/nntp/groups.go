@@ -5,7 +5,7 @@ import (
 	"mime"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // Media types of listings of newsgroups and of message-ids.

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // connect opens a connection to the news server. It authenticates with auth

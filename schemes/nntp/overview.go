@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/rfc822"
+	"github.com/anyurl/fetch/internal/format/rfc822"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // overviewMedia returns the media type of an overview with the given fields. If

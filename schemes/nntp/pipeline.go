@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A pipeline sends a command for each article of a range and concatenates the

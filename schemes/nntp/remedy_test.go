@@ -5,8 +5,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 func TestOverrides(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/line"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // matchWildmat reports whether name matches a wildmat, such as

@@ -6,9 +6,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
-	"github.com/anyurl/fetch/internal/sasl"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/sasl"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // Commands that Options.Mechanism can select in place of a SASL mechanism.

@@ -3,7 +3,7 @@ package pop_test
 import (
 	"testing"
 
-	"github.com/anyurl/fetch/internal/transcript"
+	"github.com/anyurl/fetch/internal/test/transcript"
 	"github.com/anyurl/fetch/schemes/pop"
 )
 

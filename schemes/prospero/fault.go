@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/prospero/ardp"
-	"github.com/anyurl/fetch/internal/prospero/message"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
+	"github.com/anyurl/fetch/internal/wire/prospero/message"
 )
 
 // failures maps the keywords of FAILURE lines to classes of errors.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/prospero/ardp"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
 )
 
 // bodyOf is a scheme whose URLs return their own text.

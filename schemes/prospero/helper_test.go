@@ -7,10 +7,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/prospero/ardp"
-	"github.com/anyurl/fetch/internal/prospero/prospertest"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/prospertest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
 	"github.com/anyurl/fetch/schemes/prospero"
 )
 

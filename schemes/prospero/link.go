@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/prospero/message"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/wire/prospero/message"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/prospero/message"
+	"github.com/anyurl/fetch/internal/wire/prospero/message"
 )
 
 // A request is one message to a server: lines that consist of tokens.

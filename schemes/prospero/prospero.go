@@ -14,9 +14,9 @@
 // Union links and filters are shown, but not followed or executed, because they
 // need the name space of a user.
 //
-// Package internal/prospero/ardp sends requests and reads replies as UDP
-// datagrams. Package internal/prospero/message parses their text. Package
-// internal/prospero/prospertest provides a server for tests.
+// Package internal/wire/prospero/ardp sends requests and reads replies as UDP
+// datagrams. Package internal/wire/prospero/message parses their text. Package
+// internal/test/prospertest provides a server for tests.
 package prospero
 
 import (

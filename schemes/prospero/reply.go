@@ -13,9 +13,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/prospero/ardp"
-	"github.com/anyurl/fetch/internal/prospero/message"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/prospero/ardp"
+	"github.com/anyurl/fetch/internal/wire/prospero/message"
 )
 
 type driver struct{ env fetch.Env }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/prospero/prospertest"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/prospertest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
 // library returns a server with an object of the given size and a directory.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/sshagent"
+	"github.com/anyurl/fetch/internal/wire/sshagent"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // An authenticator authenticates the user of one connection.

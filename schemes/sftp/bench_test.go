@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/schemes/sftp"
 )
 

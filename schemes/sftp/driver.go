@@ -12,9 +12,9 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/media"
-	"github.com/anyurl/fetch/internal/sessions"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 type driver struct {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/schemes/sftp"
 )
 

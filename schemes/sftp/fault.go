@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 )
 
 // statusFaults contains the name and the error class of each status code

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A session is an SSH connection with an SFTP channel. Only one request at a

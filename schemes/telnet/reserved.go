@@ -4,7 +4,7 @@ import (
 	"net"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/reservedport"
+	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
 // An urgentHandler is a function that is called for each byte of TCP urgent

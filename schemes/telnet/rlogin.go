@@ -14,8 +14,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/internal/reservedport"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
 func (o Options) rloginPlan(req *fetch.Request) ([]scheme.Step, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 )
 
 // Kinds of datagrams (RFC 1350 section 5 and RFC 2347).

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/wire/z3950"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // chunks reads a document in chunks, with one request for each chunk.

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // maxSource is the maximum size of a database description, in bytes.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // faults maps diagnostic codes of Z39.50-1988 to classes of errors. All other

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/internal/waistest"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/test/waistest"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // readRequest reads the single request that a client may have sent.

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // WAIS has no paging. A search returns the best documents up to a limit. To

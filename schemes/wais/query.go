@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 	"github.com/anyurl/fetch/uri"
 )
 

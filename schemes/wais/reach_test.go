@@ -3,8 +3,8 @@ package wais_test
 import (
 	"testing"
 
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
 func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "wais://nowhere.example/db?x") }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/wire/z3950"
 )
 
 // unknown is the end of a document whose length is not known.

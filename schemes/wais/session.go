@@ -7,8 +7,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/z3950"
+	"github.com/anyurl/fetch/internal/wire/z3950"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A session is a connection to a WAIS server. It sends the next request only

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
+	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/internal/waistest"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/test/waistest"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -16,8 +16,8 @@
 // in WORDS is written as %26. A search without words lists the documents that
 // describe the database.
 //
-// Package internal/z3950 encodes and decodes the protocol, Z39.50-1988 with
-// extensions. Package internal/waistest provides a server for tests.
+// Package internal/wire/z3950 encodes and decodes the protocol, Z39.50-1988 with
+// extensions. Package internal/test/waistest provides a server for tests.
 package wais
 
 import (

@@ -10,9 +10,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/line"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A driver executes requests for whois++ URLs.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/z3950/apdu"
+	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
 )
 
 const textMedia = "text/plain; charset=utf-8"

@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/ber"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/internal/z3950/apdu"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/ber"
+	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A condition describes a diagnostic code of the Bib-1 set.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/ber"
-	"github.com/anyurl/fetch/internal/faultnet"
-	"github.com/anyurl/fetch/internal/schemetest"
-	"github.com/anyurl/fetch/internal/z3950/apdu"
+	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/wire/ber"
+	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
 )
 
 // one is the URL of a record whose script follows Init.

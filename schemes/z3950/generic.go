@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/ber"
+	"github.com/anyurl/fetch/internal/wire/ber"
 )
 
 // A GRS-1 record is a tree of tagged elements. It is shown as lines with the

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/entries"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/internal/z3950/apdu"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/z3950/apdu"
+	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
 )
 
 // A marc is a record in the exchange format of ISO 2709, which MARC uses.

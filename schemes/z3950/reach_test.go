@@ -3,7 +3,7 @@ package z3950_test
 import (
 	"testing"
 
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
 func TestNames(t *testing.T) { schemetest.Names(t, schemes(), "z39.50s://nowhere.example/db?x") }

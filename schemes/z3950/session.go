@@ -8,9 +8,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
-	"github.com/anyurl/fetch/internal/sessions"
-	"github.com/anyurl/fetch/internal/tty"
-	"github.com/anyurl/fetch/internal/z3950/apdu"
+	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A session is a connection to a server. It sends the next request only after

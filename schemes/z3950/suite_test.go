@@ -9,8 +9,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/fetchtest"
-	"github.com/anyurl/fetch/internal/peer"
-	"github.com/anyurl/fetch/internal/schemetest"
+	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
 // onPeer returns Options that connect every address to a server.

@@ -21,7 +21,7 @@
 // MARC records are text unless the URL names their record syntax. GRS-1 records
 // are always text.
 //
-// Package internal/z3950/apdu encodes and decodes the protocol.
+// Package internal/wire/z3950/apdu encodes and decodes the protocol.
 package z3950
 
 import (

@@ -7,8 +7,8 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/crumbs"
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/crumbs"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/crumbs"
+	"github.com/anyurl/fetch/internal/base/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 

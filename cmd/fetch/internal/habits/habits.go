@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/http1"
+	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/pflag"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/media"
+	"github.com/anyurl/fetch/internal/base/media"
 )
 
 // outputName returns the value of wget's -O unchanged. An empty name has no

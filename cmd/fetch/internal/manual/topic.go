@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/doc"
-	"github.com/anyurl/fetch/internal/lazy"
+	"github.com/anyurl/fetch/internal/base/lazy"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/anyurl/fetch/internal/connlimit"
+	"github.com/anyurl/fetch/internal/base/connlimit"
 )
 
 // Limits of the server.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/crumbs"
+	"github.com/anyurl/fetch/internal/base/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 

@@ -3,7 +3,7 @@ package progress
 import (
 	"strings"
 
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 )
 
 // A part is a piece of a status line. Two spaces precede a part, unless its text

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/uri"
 	"golang.org/x/term"
 )

@@ -27,7 +27,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/anyurl/fetch/internal/tty"
+	"github.com/anyurl/fetch/internal/base/tty"
 )
 
 // maxLine limits the length of a request in bytes. The response to a longer

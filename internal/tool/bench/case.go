@@ -1,0 +1,147 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/anyurl/fetch/internal/test/peer"
+)
+
+// A Case is a benchmark task. fetch and other programs perform the task with
+// the same server.
+type Case struct {
+	Name    string
+	Serve   func(t peer.TB) Object
+	Fetch   []string // arguments; {dir} stands for an empty directory, and {url} and so on for values of Object.Words
+	Rivals  []Rival  // the ratios of Targets refer to the first rival
+	Starts  int      // number of processes in a run, one after another; 0 means 1
+	Targets []Target
+
+	// If Measure is not nil, it returns the results, and the other fields except
+	// Name are not used.
+	Measure func(b *block, opts options) []row
+}
+
+// A Rival is another program that performs the same task, such as curl. The
+// table reports a rival that is not installed as missing.
+type Rival struct {
+	Program string // name in PATH, or the folder of a Go program of this module, such as "./internal/tool/bench/copyfile"
+	Args    []string
+}
+
+// An Object describes the files on the test server and the expected output of
+// the programs.
+type Object struct {
+	Sum   [sha256.Size]byte // SHA-256 of the expected standard output, or of the files in {dir}
+	Words map[string]string // values of "url" and of the other placeholders in arguments
+
+	// If CheckDir is not nil, it checks the files in {dir} after each run. Sum
+	// is then ignored, because the programs use different file names.
+	CheckDir func(dir string) error
+}
+
+// A Target is a performance goal for one measure. Ratio limits the result of
+// fetch divided by that of the first rival. Limit limits the result of fetch
+// itself.
+type Target struct {
+	Measure measure
+	Ratio   float64
+	Limit   float64 // in the unit of the measure
+}
+
+// cases returns all cases.
+func cases() []Case {
+	return slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), sharedCases())
+}
+
+// compare measures the programs of a case in turn, after it has checked the
+// output of each program once. It returns one row for each measure and rival.
+func (c Case) compare(b *block, opts options) []row {
+	if c.Measure != nil {
+		return c.Measure(b, opts)
+	}
+	programs := c.programs(b, opts)
+	object := c.Serve(b)
+	for i := range programs {
+		if programs[i].path == "" {
+			continue
+		}
+		programs[i].fillArgs(b, object.Words)
+		programs[i].checkDir = object.CheckDir
+		if err := programs[i].check(b.ctx, object); err != nil {
+			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
+		}
+	}
+	samples := make([][]usage, len(programs))
+	for range opts.runs {
+		for i, p := range programs {
+			if p.path == "" {
+				continue
+			}
+			u, err := p.measure(b.ctx, max(c.Starts, 1))
+			if err != nil {
+				b.Fatalf("%s: %s: %v", c.Name, p.name, err)
+			}
+			samples[i] = append(samples[i], u)
+		}
+	}
+	return c.rows(programs, samples)
+}
+
+// programs returns the programs to be measured: fetch and the rivals. The path
+// of a missing rival is empty.
+func (c Case) programs(b *block, opts options) []program {
+	programs := []program{{name: "fetch", path: opts.program, args: c.Fetch}}
+	found := opts.as == ""
+	for _, r := range c.Rivals {
+		if r.Program == opts.as {
+			programs[0].args, found = r.Args, true
+		}
+		path, err := find(b, r.Program)
+		if err != nil {
+			b.Logf("bench: %s: %v (make peers)", c.Name, err)
+		}
+		programs = append(programs, program{name: r.name(), path: path, args: r.Args})
+	}
+	if !found {
+		b.Fatalf("bench: %s: -as: the case has no rival %q", c.Name, opts.as)
+	}
+	return programs
+}
+
+func (r Rival) name() string { return filepath.Base(r.Program) }
+
+// find returns the path of a program. If the name begins with "./", it is a Go
+// program of this module, and find builds it.
+func find(b *block, program string) (string, error) {
+	if !strings.HasPrefix(program, "./") {
+		return exec.LookPath(program)
+	}
+	path := filepath.Join(scratchDir(b), filepath.Base(program))
+	out, err := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, program).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build %s: %w: %s", program, err, out)
+	}
+	return path, nil
+}
+
+// fillArgs replaces placeholders such as {url} in the arguments of p.
+func (p *program) fillArgs(b *block, words map[string]string) {
+	var pairs []string
+	if strings.Contains(strings.Join(p.args, " "), "{dir}") {
+		p.dir = scratchDir(b)
+		pairs = append(pairs, "{dir}", p.dir)
+	}
+	for name, value := range words {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	r := strings.NewReplacer(pairs...)
+	p.args = slices.Clone(p.args)
+	for i, arg := range p.args {
+		p.args[i] = r.Replace(arg)
+	}
+}

@@ -1,0 +1,18 @@
+package mirror
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/mirror/internal/tree"
+	"github.com/anyurl/fetch/uri"
+)
+
+// DefaultFolder returns the folder name of an archive whose first seed is u: the
+// host of u, or its scheme if it has no host.
+func DefaultFolder(u uri.URI) string {
+	parts := strings.SplitN(tree.Path(u, true), "/", 3)
+	if u.Host() == "" {
+		return parts[0]
+	}
+	return parts[1]
+}

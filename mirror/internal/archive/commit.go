@@ -1,0 +1,348 @@
+package archive
+
+import (
+	"context"
+	"errors"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/tree"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// An Entry contains the results of one visit, for Commit.
+type Entry struct {
+	URL    uri.URI         // URL of Result.Item
+	Result frontier.Result // result for the database; Commit sets Names and the position in the WARC file
+
+	Menu   bool     // if true, the object is a listing, which is stored in the directory that it lists
+	NoFile bool     // if true, the object is not stored in the tree, for example because it is a redirect
+	Body   *Spool   // payload, or nil if the visit has no payload
+	Digest [32]byte // SHA-256 of the payload
+	Size   int64    // bytes in the payload
+
+	Unchanged   bool // if true, the server reported the object as unchanged and sent no payload
+	SameContent bool // if true, the payload equals the object of Result.Item.LastCapture
+
+	// Line returns the value that Commit appends to the journal as a line of
+	// JSON, as Log does. It is called after Commit has set the fields of Result.
+	// If Line is nil, the journal gets no line.
+	Line func() any
+
+	// Records returns the WARC records of the visit, starting with the main
+	// record. The parameter duplicate is an earlier capture of the same
+	// content, or nil.
+	Records func(duplicate *frontier.Capture) ([]*warc.Record, error)
+}
+
+// Commit adds a batch of entries to the archive in three steps. It first writes
+// and syncs the bodies and the WARC records. It then commits a database
+// transaction that refers to them. Finally, it moves the files to their paths
+// in the tree and writes the lines of the journal. If an error occurs before
+// the transaction, the archive is unchanged.
+//
+// Commit calls committed after the transaction. An error after the transaction
+// loses no data, because the next Open moves the remaining files and writes the
+// remaining lines. Cancellation of ctx does not interrupt Commit, except while
+// the database of a shared crawl is unavailable. The result of the transaction
+// is then unknown, and the next Open removes the records that it has not
+// committed.
+func (a *Archive) Commit(ctx context.Context, l *frontier.Lease, batch []Entry, committed func()) error {
+	if a.options.Shared == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	a.commits.Lock()
+	defer a.commits.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Classify(err)
+	}
+	c := &commit{a: a, ctx: ctx, batch: batch, files: make([]*tree.File, len(batch))}
+	err := c.write()
+	if err == nil {
+		err = a.frontier.Complete(ctx, l, c.results(), a.warcEnds())
+		if err != nil && ctx.Err() != nil && a.records != nil {
+			return JoinDistinct(Classify(err), a.records.abandon())
+		}
+	}
+	if err != nil {
+		return JoinDistinct(Classify(err), c.rollback())
+	}
+	a.namer.Committed(c.assigned...)
+	err = c.publish()
+	if a.records != nil {
+		err = errors.Join(err, a.records.markCommitted())
+	}
+	committed()
+	return Classify(errors.Join(err, c.log()))
+}
+
+// log writes the lines of the batch to the journal.
+func (c *commit) log() error {
+	var lines []byte
+	for i := range c.batch {
+		lines = append(lines, c.batch[i].Result.Line...)
+	}
+	if err := c.a.journal.write(lines); err != nil || !c.a.journal.isLong() {
+		return err
+	}
+	return c.a.confirmLog(c.ctx)
+}
+
+// warcEnds returns the new sizes of the WARC files that the current batch has
+// changed.
+func (a *Archive) warcEnds() map[string]int64 {
+	if a.records == nil {
+		return nil
+	}
+	return a.records.ends
+}
+
+// A commit is the state of one call of Archive.Commit.
+type commit struct {
+	a        *Archive
+	ctx      context.Context
+	batch    []Entry
+	files    []*tree.File // temporary file of each entry, or nil if the entry adds no file
+	assigned []tree.Assigned
+}
+
+func (c *commit) write() error {
+	if c.a.options.Tree {
+		if err := c.assignPaths(); err != nil {
+			return err
+		}
+		if err := c.stageFiles(); err != nil {
+			return err
+		}
+	}
+	if c.a.options.WARC == nil {
+		return nil
+	}
+	return c.writeRecords()
+}
+
+func (c *commit) results() []frontier.Result {
+	all := make([]frontier.Result, len(c.batch))
+	for i := range c.batch {
+		e := &c.batch[i]
+		if e.Line != nil {
+			e.Result.Line = journalLine(e.Line())
+		}
+		all[i] = e.Result
+	}
+	return all
+}
+
+// assignPaths chooses the path of each object that is stored in the tree.
+func (c *commit) assignPaths() error {
+	var wants []tree.Want
+	var at []*frontier.Result
+	for i := range c.batch {
+		e := &c.batch[i]
+		if k := e.Result.Capture; k != nil && k.Path == "" && !e.NoFile {
+			wants = append(wants, tree.Want{Key: e.Result.Item.Key, URL: e.URL, Menu: e.Menu})
+			at = append(at, &e.Result)
+		}
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	var err error
+	c.assigned, err = c.a.namer.Assign(c.ctx, wants)
+	for i, assigned := range c.assigned {
+		at[i].Capture.Path, at[i].Names = assigned.Path, assigned.Claims
+	}
+	return err
+}
+
+// stageFiles writes and syncs the files of the batch without moving them to the
+// tree.
+func (c *commit) stageFiles() error {
+	var open []*tree.File
+	for i, e := range c.batch {
+		k := e.Result.Capture
+		if k == nil || k.Path == "" || e.SameContent && c.a.Has(e.Result.Item.LastCapture) {
+			continue
+		}
+		f, err := e.Body.toFile()
+		if err != nil {
+			return err
+		}
+		c.files[i] = f
+		open = append(open, f)
+	}
+	return c.a.store.Sync(open...)
+}
+
+// publish moves the files of the batch to their paths in the tree. The next
+// Open moves the files that cannot be moved now.
+func (c *commit) publish() error {
+	moved := false
+	var err error
+	for i, f := range c.files {
+		if f == nil {
+			continue
+		}
+		k := c.batch[i].Result.Capture
+		err = errors.Join(err, f.Publish(k.Path, k.Modified))
+		c.files[i], moved = nil, true
+	}
+	if !moved {
+		return nil
+	}
+	return errors.Join(err, c.a.store.SyncFolders())
+}
+
+// rollback discards the files and WARC records of the batch.
+func (c *commit) rollback() error {
+	c.a.namer.Dropped(c.assigned...)
+	for _, f := range c.files {
+		if f != nil {
+			f.Discard()
+		}
+	}
+	if c.a.records == nil {
+		return nil
+	}
+	return c.a.records.rewind()
+}
+
+// minRevisit is the minimum size, in bytes, of an object that is recorded as a
+// revisit of a duplicate. For a smaller object, the revisit record would be
+// longer than the object.
+const minRevisit = 1 << 10
+
+// writeRecords writes and syncs the WARC records of the batch.
+func (c *commit) writeRecords() error {
+	duplicates, err := c.findDuplicates()
+	if err != nil {
+		return err
+	}
+	for i := range c.batch {
+		if err := c.writeGroup(&c.batch[i], duplicates); err != nil {
+			return err
+		}
+	}
+	return c.a.records.w.Sync()
+}
+
+// findDuplicates returns the earlier captures that have the same content as an
+// entry of the batch. The keys of the result are digests.
+func (c *commit) findDuplicates() (map[[32]byte]frontier.Capture, error) {
+	var digests [][32]byte
+	for _, e := range c.batch {
+		switch last := e.Result.Item.LastCapture; {
+		case c.a.refersToLast(&e):
+		case e.Unchanged && last != nil:
+			digests = append(digests, last.Digest)
+		case e.Body != nil && (e.Size >= minRevisit || e.SameContent):
+			digests = append(digests, e.Digest)
+		}
+	}
+	if len(digests) == 0 {
+		return map[[32]byte]frontier.Capture{}, nil
+	}
+	return c.a.frontier.CapturesByDigest(c.ctx, digests)
+}
+
+// writeGroup writes the WARC records of one visit as a group.
+func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) error {
+	duplicate := c.duplicateOf(e, duplicates)
+	group, err := e.Records(duplicate)
+	if err == nil && duplicate == nil && e.Size >= minRevisit && e.Result.Capture != nil && len(group) > 0 {
+		if duplicate, err = c.a.findElsewhere(group[0]); duplicate != nil && err == nil {
+			group, err = e.Records(duplicate)
+		}
+	}
+	if len(group) == 0 || err != nil {
+		return err
+	}
+	places, err := c.a.records.write(group)
+	if err != nil {
+		return err
+	}
+	k := e.Result.Capture
+	if k == nil {
+		return nil
+	}
+	main := places[0]
+	k.File, k.Offset, k.Length, k.ID, k.Proof = main.File, main.Offset, main.Length, main.ID, main.PayloadDigest
+	if duplicate != nil {
+		k.Proof = duplicate.Proof
+	} else if e.Size >= minRevisit {
+		duplicates[e.Digest] = *k
+	}
+	if duplicate == nil {
+		k.Checksum = main.Checksum
+		c.a.proofs.add(proofOf(k))
+	}
+	c.a.intact.add(k)
+	return nil
+}
+
+// findElsewhere looks up the URL and the payload digest of the record r in
+// Options.Dedup. It returns a capture with only a URL, a date and a payload
+// digest, or nil if there is none.
+func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
+	if a.options.Dedup == nil {
+		return nil, nil
+	}
+	original, digest, ok, err := a.options.Dedup.Original(r)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &frontier.Capture{URL: original.URL.Unredacted(), Time: original.Date, Proof: digest}, nil
+}
+
+// duplicateOf returns an earlier capture that has the content of e and an
+// intact record, or nil.
+func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture) *frontier.Capture {
+	digest, last := e.Digest, e.Result.Item.LastCapture
+	if c.a.refersToLast(e) {
+		return last
+	}
+	if e.Unchanged && last != nil {
+		digest = last.Digest
+	}
+	if first, ok := duplicates[digest]; ok && c.a.isUsable(e, &first) {
+		return c.a.originalOf(&first)
+	}
+	// The first capture has no intact record. With a store, the last record may
+	// be in a file of another worker that was not uploaded.
+	if last != nil && last.Digest == digest && c.a.uploads == nil && c.a.isUsable(e, last) {
+		return c.a.originalOf(last)
+	}
+	return nil
+}
+
+// refersToLast reports whether e has no content and the last record of its URL
+// contains the content. No other record needs to be found then.
+func (a *Archive) refersToLast(e *Entry) bool {
+	last := e.Result.Item.LastCapture
+	return e.Unchanged && last != nil && last.Checksum != 0 && a.uploads == nil && a.isUsable(e, last)
+}
+
+// isUsable reports whether e may be recorded as a revisit of duplicate.
+func (a *Archive) isUsable(e *Entry, duplicate *frontier.Capture) bool {
+	switch {
+	case duplicate.ID == "" || duplicate.File == "" || !a.mayRefer(duplicate.File):
+		return false
+	case !a.isRemote(duplicate.File):
+		return a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
+	case e.Unchanged: // the record is in the store, which has confirmed its bytes
+		return e.Result.Item.LastCapture.Proof == duplicate.Proof
+	}
+	return duplicate.Digest == e.Digest && duplicate.Size == e.Size
+}
+
+// isVerifiedDuplicate reports whether e may be recorded as a revisit of
+// duplicate. If e has content, the record of duplicate must contain the same
+// content. If e has no content, the last record of the URL must have the
+// payload digest of duplicate.
+func (a *Archive) isVerifiedDuplicate(e *Entry, duplicate *frontier.Capture) bool {
+	if !e.Unchanged {
+		return duplicate.Digest == e.Digest && duplicate.Size == e.Size && a.proveObject(duplicate)
+	}
+	last := e.Result.Item.LastCapture
+	return last.Proof == duplicate.Proof && (last.ID == duplicate.ID || a.hasRecord(last))
+}

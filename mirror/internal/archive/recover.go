@@ -1,0 +1,182 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/tree"
+	"github.com/anyurl/fetch/warc"
+)
+
+// Open opens the archive in the directory dir for a run. If the directory is
+// missing, Open creates it. Open completes the last commit, discards
+// uncommitted data and returns the truncations of WARC files. If another
+// process uses the archive, the error wraps fetch.InUse.
+func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, error) {
+	a := &Archive{options: o, proofs: proofs{}, started: o.Now(), running: ctx}
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		a.folder, err = openFolder(dir)
+	}
+	if err == nil {
+		err = a.folder.acquireLock()
+	}
+	var truncations []Truncation
+	if err == nil {
+		truncations, err = a.restore(ctx)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(Classify(err), a.Close())
+	}
+	return a, truncations, nil
+}
+
+// restoreFiles checks the database of a local archive before the first change.
+// It then restores the names of WARC files and settles the losses of short files.
+func (a *Archive) restoreFiles(ctx context.Context) error {
+	if err := a.frontier.Check(ctx); err != nil {
+		return err
+	}
+	if err := a.restoreNames(ctx); err != nil {
+		return err
+	}
+	lost, failed := a.shortFiles(ctx)
+	return a.settleLosses(ctx, lost, failed)
+}
+
+func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err error) {
+	if _, err := a.folder.root.Stat(tree.Dir); err == nil && !a.options.Tree {
+		return nil, fetch.Usage.Errorf(
+			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
+	}
+	if a.options.Shared == nil {
+		err := a.folder.checkLocal()
+		if err == nil {
+			err = a.folder.removeUnfinished()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := a.openFrontier(ctx); err != nil {
+		return nil, err
+	}
+	if a.options.Shared != nil {
+		err = a.settleSpool(ctx)
+	} else {
+		err = a.restoreFiles(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.frontier.Evict(ctx); err != nil {
+		return nil, err
+	}
+	if a.store, err = tree.Open(a.folder.dir, tree.Options{}); err != nil {
+		return nil, err
+	}
+	if err := a.publishCommitted(ctx); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(a.store.Clean(), a.findParts(), a.moveRetired(ctx)); err != nil {
+		return nil, err
+	}
+	if err := a.openLayout(ctx); err != nil {
+		return nil, err
+	}
+	a.namer = tree.NewNamer(a.layout, a.frontier.NameOwners)
+	if a.journal, err = openJournal(a.folder.root); err != nil {
+		return nil, err
+	}
+	if err := a.restoreLog(ctx); err != nil {
+		return nil, err
+	}
+	committed, err := a.frontier.FileEnds(ctx)
+	if err != nil || a.options.WARC == nil && len(committed) == 0 {
+		return nil, err
+	}
+	o := warc.Options{} // an earlier run may have left a file unfinished
+	if a.options.WARC != nil {
+		o = *a.options.WARC
+	}
+	if a.options.Shared != nil {
+		if o.Serial, err = a.firstSerial(ctx); err != nil {
+			return nil, err
+		}
+		o.Prefix += a.incarnation
+	}
+	a.records, truncations, err = openRecords(a.folder.root, o, fileAge{limit: a.options.FileAge, now: a.options.Now}, committed)
+	if err == nil && a.options.Shared != nil && a.options.Shared.Store != nil {
+		err = a.openUploads(ctx)
+	}
+	return truncations, err
+}
+
+// openLayout reads the version of the rules for file names from the database.
+// It returns an error for a version that this program does not support.
+func (a *Archive) openLayout(ctx context.Context) error {
+	n, err := a.frontier.Layout(ctx)
+	if a.layout = tree.Layout(n); err == nil && (a.layout < tree.FirstLayout || a.layout > tree.NewLayout) {
+		err = fetch.Local.Errorf(
+			"the tree has layout %d, but this version of fetch supports layouts up to %d", n, tree.NewLayout)
+	}
+	return err
+}
+
+// publishCommitted moves the files of the last commit to their paths in the
+// tree. It removes uncommitted files.
+func (a *Archive) publishCommitted(ctx context.Context) error {
+	moved := false
+	for f, err := range a.store.Unpublished() {
+		if err != nil {
+			return err
+		}
+		c, err := a.committedCapture(ctx, f)
+		switch {
+		case err != nil:
+			f.Close()
+		case c != nil:
+			moved = true
+			err = f.Publish(c.Path, c.Modified)
+		default:
+			err = f.Discard()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !moved {
+		return nil
+	}
+	return a.store.SyncFolders()
+}
+
+// committedCapture returns the capture of the object in f. It returns nil if
+// the newest capture of the URL is a different object.
+func (a *Archive) committedCapture(ctx context.Context, f *tree.File) (*frontier.Capture, error) {
+	var key frontier.Key
+	if b, err := hex.DecodeString(f.Label()); copy(key[:], b) != len(key) || err != nil {
+		return nil, nil
+	}
+	found, err := a.frontier.NewestCaptures(ctx, []frontier.Key{key})
+	c, ok := found[key]
+	if !ok || c.Path == "" || c.Size != f.Size() || err != nil {
+		return nil, err
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil || [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+		return nil, err
+	}
+	return &c, nil
+}

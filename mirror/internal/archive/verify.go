@@ -1,0 +1,227 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/tree"
+	"github.com/anyurl/fetch/warc"
+)
+
+// A Finding describes a problem that Verify found.
+type Finding struct {
+	Path    string // path of the file relative to the directory of the archive
+	Text    string
+	Note    bool // if true, the property is unusual but harmless
+	Derived bool // if true, Reindex writes the file again
+}
+
+// Verify checks all files of the archive in the directory dir. It verifies the
+// database against the digest of its rows, and the files in the tree against
+// the database. It verifies the digests of all WARC records, and all other
+// files against the manifest. It also finds files that are not in the database
+// or the manifest.
+//
+// Verify calls report for each problem and stops when report returns false. If
+// the database is damaged, Verify checks nothing else. If URLs are still
+// pending, Verify returns ErrIncomplete after all checks.
+func Verify(ctx context.Context, dir string, report func(Finding) bool) error {
+	err := withReadLock(ctx, dir, func(a *Archive) error {
+		v := &verifier{
+			a: a, report: report, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
+		}
+		return v.checkAll(ctx)
+	})
+	switch {
+	case errors.Is(err, errStop):
+		return nil
+	case errors.Is(err, frontier.ErrDamaged):
+		report(Finding{Path: database, Text: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// ErrIncomplete means that the archive still has pending URLs.
+var ErrIncomplete = fetch.TooLarge.Errorf("the archive is not complete")
+
+// errStop means that the report function has returned false.
+var errStop = errors.New("enough")
+
+type verifier struct {
+	a           *Archive
+	report      func(Finding) bool
+	seed        maphash.Seed
+	paths       map[uint64]struct{} // hashes of the paths in the database
+	unpublished map[string]bool     // paths of committed files that the next Open moves to the tree
+}
+
+func (v *verifier) checkAll(ctx context.Context) error {
+	for _, check := range []func(context.Context) error{
+		v.a.frontier.Check, v.findUnpublished, v.checkFiles, v.findUnknown, v.checkRecords, v.checkManifest, v.checkPending,
+	} {
+		if err := check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) addFinding(f Finding) error {
+	if !v.report(f) {
+		return errStop
+	}
+	return nil
+}
+
+// findUnpublished finds the files that were committed but not moved to the
+// tree, because the run was killed.
+func (v *verifier) findUnpublished(ctx context.Context) error {
+	for f, err := range v.a.store.Unpublished() {
+		if err != nil {
+			return err
+		}
+		c, err := v.a.committedCapture(ctx, f)
+		if f.Close(); err != nil {
+			return err
+		}
+		if c != nil {
+			v.unpublished[c.Path] = true
+		}
+	}
+	return nil
+}
+
+// checkFiles verifies the file of each object in the tree.
+func (v *verifier) checkFiles(ctx context.Context) error {
+	return v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) error {
+		c := it.LastCapture
+		if c.Path == "" {
+			return nil
+		}
+		v.paths[maphash.String(v.seed, c.Path)] = struct{}{}
+		text := v.checkFile(c)
+		if text == "" || s == frontier.Gone && text == missing {
+			return nil
+		}
+		f := Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: v.unpublished[c.Path]}
+		if s == frontier.Pending && text == missing {
+			f.Note, f.Text = true, "missing; the next run retrieves the object again"
+		}
+		return v.addFinding(f)
+	})
+}
+
+const missing = "missing"
+
+// checkFile verifies the size and the digest of the file of c. It returns a
+// description of the problem, or "" if the file is correct.
+func (v *verifier) checkFile(c *frontier.Capture) string {
+	f, err := v.a.store.Open(c.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return missing
+	case err != nil:
+		return err.Error()
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return err.Error()
+	}
+	if [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+		return mismatch + "the database"
+	}
+	return ""
+}
+
+// findUnknown finds files in the tree that the database does not contain.
+func (v *verifier) findUnknown(context.Context) error {
+	for e, err := range v.a.store.Walk() {
+		if err != nil {
+			return err
+		}
+		if _, ok := v.paths[maphash.String(v.seed, e.Path)]; ok {
+			continue
+		}
+		if err := v.addFinding(Finding{
+			Path: tree.Dir + "/" + e.Path, Text: "the file is not in the database", Note: true,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRecords verifies the WARC files. It also finds committed records that
+// are missing.
+func (v *verifier) checkRecords(ctx context.Context) error {
+	names, others, err := warcFiles(v.a.folder.root, "*.warc.gz*")
+	if err != nil {
+		return err
+	}
+	for _, name := range others {
+		if err := v.addFinding(Finding{Path: name, Text: "not a regular file"}); err != nil {
+			return err
+		}
+	}
+	sizes := map[string]int64{}
+	var paths []string
+	for _, name := range names {
+		info, err := v.a.folder.root.Stat(name)
+		if err != nil {
+			return err
+		}
+		sizes[strings.TrimSuffix(filepath.Base(name), warc.OpenSuffix)] = info.Size()
+		paths = append(paths, filepath.Join(v.a.folder.dir, filepath.FromSlash(name)))
+	}
+	ends, err := v.a.frontier.FileEnds(ctx)
+	if err != nil {
+		return err
+	}
+	for name, end := range ends {
+		if size, ok := sizes[name]; !ok || size < end {
+			if err := v.addFinding(Finding{Path: warcFolder + "/" + name, Text: "committed records are missing"}); err != nil {
+				return err
+			}
+		}
+	}
+	for f, err := range warc.Verify(paths...) {
+		if err != nil {
+			return err
+		}
+		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
+		f.Note = f.Note || open && f.Offset >= ends[name] // the next run removes the record
+		damage := Finding{
+			Path: warcFolder + "/" + filepath.Base(f.File), Note: f.Note,
+			Text: fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text),
+		}
+		if err := v.addFinding(damage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) checkPending(ctx context.Context) error {
+	s, err := v.a.frontier.Stats(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.States[frontier.Pending] > s.Postponed || s.Ended.IsZero():
+		return ErrIncomplete
+	case s.Postponed > 0:
+		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Postponed)
+		return v.addFinding(Finding{Path: database, Text: text, Note: true})
+	}
+	return nil
+}

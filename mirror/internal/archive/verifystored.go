@@ -1,0 +1,229 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/anyurl/fetch/internal/format/store"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/warc"
+)
+
+// VerifyStored checks the WARC files in the store of a crawl with a shared
+// frontier. It reads every stored file and compares its size and its digest
+// with the database. It verifies all records, and checks that each capture in
+// the database has its record. It also lists the objects of the store that the
+// database does not record, and the files that are not in the store yet.
+//
+// VerifyStored calls report for each problem and stops when report returns false.
+// The field Finding.Path is the name of a file. If URLs are still pending,
+// VerifyStored returns ErrIncomplete after all checks.
+func VerifyStored(ctx context.Context, f frontier.Frontier, s store.Store, report func(Finding) bool) error {
+	v := &storedVerifier{ctx: ctx, frontier: f, store: s, report: report}
+	var err error
+	if v.ledger, err = postgres.LedgerOf(f); err == nil {
+		err = v.verify()
+	}
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// A storedVerifier is the state of one call of VerifyStored.
+type storedVerifier struct {
+	ctx      context.Context
+	frontier frontier.Frontier
+	ledger   *postgres.Ledger
+	store    store.Store
+	report   func(Finding) bool
+	err      error // error that ended the sequence of files
+	records  warc.RecordVerifier
+	buffer   []byte
+}
+
+func (v *storedVerifier) add(name, text string, note bool) error {
+	if !v.report(Finding{Path: name, Text: text, Note: note}) {
+		return errStop
+	}
+	return nil
+}
+
+func (v *storedVerifier) verify() error {
+	for f, err := range warc.VerifyReaders(v.files()) {
+		if err == nil && v.err == nil {
+			err = v.add(f.File, fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text), f.Note)
+		}
+		if err = errors.Join(err, v.err); err != nil {
+			return err
+		}
+	}
+	if v.err != nil {
+		return v.err
+	}
+	if err := v.findUnrecorded(); err != nil {
+		return err
+	}
+	stats, err := v.frontier.Stats(v.ctx)
+	if err == nil && (stats.States[frontier.Pending] > stats.Postponed || stats.Ended.IsZero()) {
+		err = ErrIncomplete
+	}
+	return err
+}
+
+// files returns the files in the store. It first compares each file with the
+// database. After an error, the sequence ends, and v.err is not nil.
+func (v *storedVerifier) files() iter.Seq2[string, io.Reader] {
+	return func(yield func(string, io.Reader) bool) {
+		for f, err := range v.ledger.All(v.ctx) {
+			if err == nil {
+				err = v.file(&f, func(r io.Reader) bool { return yield(f.Name, r) })
+			}
+			if err != nil {
+				v.err = err
+				return
+			}
+		}
+	}
+}
+
+// file compares one file with the database. If the file is in the store, its
+// content is passed to the function use.
+func (v *storedVerifier) file(f *postgres.File, use func(io.Reader) bool) error {
+	switch f.State {
+	case postgres.Written:
+		return v.add(f.Name, "the worker "+f.Worker+" has not finished the file", true)
+	case postgres.Finished:
+		return v.add(f.Name, "the file waits for its upload by the worker "+f.Worker, true)
+	}
+	local, size, digest, err := v.download(f.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v.add(f.Name, "the store lacks the file", false)
+	}
+	if err != nil {
+		return err
+	}
+	defer local.remove()
+	switch {
+	case size != f.Size:
+		err = v.add(f.Name, fmt.Sprintf("the object has %d bytes, but the database has %d", size, f.Size), false)
+	case digest != f.SHA256:
+		err = v.add(f.Name, mismatch+"the database", false)
+	}
+	if err == nil {
+		err = v.checkCaptures(f.Name, local)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := local.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if !use(local) {
+		return errStop
+	}
+	return nil
+}
+
+// A temporaryFile is a local copy of an object in the store.
+type temporaryFile struct{ *os.File }
+
+func (f temporaryFile) remove() {
+	f.Close()
+	os.Remove(f.Name()) // the directory is temporary
+}
+
+// download copies an object to a temporary file, because the records are read in
+// two passes.
+func (v *storedVerifier) download(name string) (f temporaryFile, size int64, digest [32]byte, err error) {
+	object, err := v.store.Open(v.ctx, name)
+	if err != nil {
+		return f, 0, digest, err
+	}
+	defer object.Close()
+	if f.File, err = os.CreateTemp("", "fetch-verify-*"); err != nil {
+		return f, 0, digest, err
+	}
+	sum := sha256.New()
+	size, err = io.Copy(io.MultiWriter(f, sum), store.Reader(object))
+	if err != nil {
+		f.remove()
+		return f, 0, digest, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, size, [32]byte(sum.Sum(nil)), nil
+}
+
+// checkCaptures checks that the records of all captures in a file exist.
+func (v *storedVerifier) checkCaptures(name string, file io.ReaderAt) error {
+	for s, err := range v.frontier.RecordsIn(v.ctx, name) {
+		if err == nil && !v.hasRecord(&s.Capture, file) {
+			err = v.add(name, fmt.Sprintf("at %d: the record of %s does not match the database", s.Offset, s.URL), false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasRecord reports whether file contains the record of c.
+func (v *storedVerifier) hasRecord(c *frontier.Capture, file io.ReaderAt) bool {
+	h := v.records.Header(file, c.Offset)
+	if h == nil || !describes(c, h) {
+		return false
+	}
+	if c.Checksum == 0 {
+		return true
+	}
+	if v.buffer == nil {
+		v.buffer = make([]byte, 64<<10)
+	}
+	sum := crc32.NewIEEE()
+	n, err := io.CopyBuffer(sum, struct{ io.Reader }{io.NewSectionReader(file, c.Offset, c.Length)}, v.buffer)
+	return err == nil && n == c.Length && sum.Sum32() == c.Checksum
+}
+
+// findUnrecorded reports the objects in the store that the database does not
+// record.
+func (v *storedVerifier) findUnrecorded() error {
+	const chunk = 1000
+	var names []string
+	check := func() error {
+		found, err := v.ledger.Find(v.ctx, names)
+		if err != nil {
+			return err
+		}
+		recorded := map[string]bool{}
+		for _, f := range found {
+			recorded[f.Name] = true
+		}
+		for _, name := range names {
+			if !recorded[name] {
+				if err := v.add(name, "the database does not record the object", true); err != nil {
+					return err
+				}
+			}
+		}
+		names = names[:0]
+		return nil
+	}
+	for object, err := range v.store.List(v.ctx, "") {
+		if err == nil && !store.IsIndex(object.Name) {
+			if names = append(names, object.Name); len(names) == chunk {
+				err = check()
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return check()
+}

@@ -1,0 +1,196 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+)
+
+// AbandonOptions configures Abandon.
+type AbandonOptions struct {
+	Quiet  time.Duration // minimum time since the last activity of the worker
+	Stored []string      // names of finished files of the worker whose objects are in the store
+	DryRun bool          // if true, Abandon changes nothing
+}
+
+// An Abandoned is the result of Abandon. It counts the changes. With DryRun, it
+// counts the changes that Abandon would make.
+type Abandoned struct {
+	Stored  int64 // files that Abandon records as stored
+	Files   int64 // lost WARC files of the worker
+	Records int64 // captures whose records are in these files
+	URLs    int64 // URLs that become pending
+	Leases  int64 // leases that end
+}
+
+// Abandon removes a worker from the crawl, because its directory is lost. Its
+// later calls fail with frontier.ErrAbandoned. Its files in the store remain a
+// part of the crawl. The captures in its other files count as lost, and their
+// URLs become pending. If the run has ended, Abandon continues it for these
+// URLs. A new directory can take the name of the worker.
+//
+// Abandon returns an error if the worker was active during the last
+// AbandonOptions.Quiet.
+func Abandon(ctx context.Context, f frontier.Frontier, worker string, o AbandonOptions) (a Abandoned, err error) {
+	e, ok := f.(*engine)
+	if !ok {
+		return a, errNotShared
+	}
+	err = e.write(ctx, exclusive, func(t *tx) error {
+		a = Abandoned{}
+		var beat int64
+		switch err := t.QueryRow(t.ctx, "select beat from worker where name = $1 for update", worker).Scan(&beat); {
+		case errors.Is(err, pgx.ErrNoRows):
+			return fmt.Errorf("the crawl has no worker %s", worker)
+		case err != nil:
+			return err
+		}
+		if silent := time.Duration(t.now-beat) * time.Microsecond; silent < o.Quiet {
+			return fmt.Errorf("the worker %s was active %v ago: wait until it is silent for %v",
+				worker, silent.Round(time.Second), o.Quiet)
+		}
+		stored := append([]string{}, o.Stored...) // not nil, because nil would become null
+		if err := t.countAbandoned(worker, stored, &a); err != nil || o.DryRun {
+			return err
+		}
+		return t.abandon(worker, stored)
+	})
+	return a, err
+}
+
+// lostFiles is the SQL condition that a file f of the worker $1 is lost,
+// because it is not in the store. The parameter $2 contains the names of stored
+// files that the database does not record as stored.
+const lostFiles = "f.worker = $1 and f.state < 2 and not (f.state = 1 and f.name = any($2::text[]))"
+
+// lostURLs selects the retrieved URLs whose most recent capture is in a lost
+// file.
+const lostURLs = "from url u join capture c on c.id = u.last join file f on f.id = c.file where " + lostFiles +
+	" and u.state in (1, 2)"
+
+func (t *tx) countAbandoned(worker string, stored []string, a *Abandoned) error {
+	var b pgx.Batch
+	count := func(n *int64, query string, args ...any) {
+		b.Queue(query, args...).QueryRow(func(r pgx.Row) error { return r.Scan(n) })
+	}
+	count(&a.Stored, "select count(*) from file where worker = $1 and state = 1 and name = any($2)", worker, stored)
+	count(&a.Files, "select count(*) from file f where "+lostFiles, worker, stored)
+	count(&a.Records, "select count(*) from capture c join file f on f.id = c.file where "+lostFiles, worker, stored)
+	count(&a.URLs, "select count(*) "+lostURLs, worker, stored)
+	count(&a.Leases, "select count(*) from host where until is not null and owner = $1", worker)
+	return t.send(&b)
+}
+
+// abandon makes the changes to the database that Abandon describes.
+func (t *tx) abandon(worker string, stored []string) error {
+	var rows []*row
+	var b pgx.Batch
+	var counted frontier.Counts // visits of this run that are lost
+	b.Queue("select u.id, u.key, u.state, u.run, u.host, c.size "+lostURLs+" for update of u", worker, stored).Query(func(found pgx.Rows) error {
+		for found.Next() {
+			r := new(row)
+			var key []byte
+			var state int16
+			var size int64
+			if err := found.Scan(&r.id, &key, &state, &r.run, &r.host, &size); err != nil {
+				return err
+			}
+			r.state = frontier.State(state)
+			if r.run == t.run {
+				counted.Files++
+				counted.Bytes += size
+			}
+			rows = append(rows, r)
+		}
+		return found.Err()
+	})
+	if err := t.send(&b); err != nil {
+		return err
+	}
+	var ids, hosts []int64
+	for _, r := range rows {
+		t.countMove(r, frontier.Pending)
+		ids, hosts = append(ids, r.id), append(hosts, r.host)
+	}
+	b = pgx.Batch{}
+	b.Queue("update worker set incarnation = incarnation + 1, folder = '' where name = $1", worker)
+	b.Queue("update url set state = 0, run = $2, attempts = 0, wait = null, note = null where id = any($1)", ids, t.run)
+	b.Queue("update capture set file = null, at = 0, bytes = 0, checksum = null where file in (select id from file f where "+lostFiles+")",
+		worker, stored)
+	b.Queue("delete from file f where "+lostFiles, worker, stored)
+	b.Queue("delete from unlogged where worker = $1", worker)
+	b.Queue("update file set state = 2 where worker = $1 and state = 1", worker)
+	for name, n := range map[string]int64{frontier.FilesCounter: counted.Files, frontier.BytesCounter: counted.Bytes} {
+		t.queueCount(&b, worker, name, -n) // another worker may have counted the visit, but only the sums matter
+	}
+	if len(rows) > 0 {
+		t.reopen(&b)
+	}
+	b.Queue("update host set until = null where until is not null and owner = $1 returning id", worker).Query(func(rows pgx.Rows) error {
+		ended, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		hosts = append(hosts, ended...)
+		return err
+	})
+	if err := t.send(&b); err != nil {
+		return err
+	}
+	return t.exec("update host h set due = "+computeDue+" where id = any($2) and not coalesce(until, 0) > $1", t.now, hosts)
+}
+
+// reopen queues statements that continue the newest run if it has ended.
+func (t *tx) reopen(b *pgx.Batch) {
+	if !t.live && t.run > 0 {
+		b.Queue("update book set live = true")
+		b.Queue("update run set ended = null where id = $1", t.run)
+	}
+}
+
+// Reopen continues the newest run of f if it has ended. Its workers then visit
+// the URLs that became pending after its end.
+func Reopen(ctx context.Context, f frontier.Frontier) error {
+	e, ok := f.(*engine)
+	if !ok {
+		return errNotShared
+	}
+	return e.write(ctx, exclusive, func(t *tx) error {
+		var b pgx.Batch
+		t.reopen(&b)
+		return t.send(&b)
+	})
+}
+
+// A WorkerState describes a worker of a shared crawl.
+type WorkerState struct {
+	Name              string
+	Beat              time.Time     // time of the most recent claim, report or upload
+	Silent            time.Duration // time since Beat
+	URLRate, ByteRate float64       // URLs and bytes per second, according to the most recent report
+	Leases            int64         // hosts that the worker has leased
+	Files             int64         // WARC files
+	Stored            int64         // WARC files that are in the store
+	Waiting           int64         // finished WARC files that are not in the store yet
+	Spool             int64         // total size of these files, in bytes
+}
+
+// Workers returns the workers of a shared crawl, ordered by name.
+func Workers(ctx context.Context, f frontier.Frontier) ([]WorkerState, error) {
+	e, ok := f.(*engine)
+	if !ok {
+		return nil, errNotShared
+	}
+	const query = `select w.name, w.beat, ` + timeNow + `, w.url_rate, w.byte_rate, (select count(*) from host where until is not null and owner = w.name),
+		count(f.id), count(f.id) filter (where f.state = 2), count(f.id) filter (where f.state = 1),
+		coalesce(sum(f.size) filter (where f.state = 1), 0)::bigint
+		from worker w left join file f on f.worker = w.name where w.folder <> '' group by w.name order by w.name`
+	return collect(ctx, e, query, []any{e.clock()}, func(rows pgx.Rows) (w WorkerState, err error) {
+		var beat, now int64
+		err = rows.Scan(&w.Name, &beat, &now, &w.URLRate, &w.ByteRate, &w.Leases, &w.Files, &w.Stored, &w.Waiting, &w.Spool)
+		w.Beat, w.Silent = time.UnixMicro(beat).UTC(), time.Duration(now-beat)*time.Microsecond
+		return w, err
+	})
+}

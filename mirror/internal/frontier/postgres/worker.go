@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+)
+
+// A Worker identifies a process that takes part in a crawl with its own folder.
+// The zero value is a process that only reads or administers the crawl.
+type Worker struct {
+	Name        string
+	Folder      string        // random identifier of the folder
+	Place       string        // machine and path of the folder, which the caller has locked; text after "#" is not shown
+	Incarnation int64         // incarnation that the folder has stored, or 0 for a new folder
+	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
+	Again       bool          // if false, Begin continues a run, but starts no run after the first
+	Outage      func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
+	Stores      bool          // if true, the worker uploads its WARC files to a store
+}
+
+// aliveTime is how long a connected process counts as alive after its last
+// activity. A connection alone is no proof, because the connections of a
+// machine without power remain for hours.
+const aliveTime = time.Minute
+
+// Interval and number of the attempts of join, which waits until the server has
+// closed the connections of a process that was just killed.
+const (
+	endInterval = 100 * time.Millisecond
+	endAttempts = 20
+)
+
+// join registers the worker of the engine. It returns an error if the name
+// belongs to another folder, if another process runs the worker, or if the worker
+// was abandoned.
+func (e *engine) join(ctx context.Context) (err error) {
+	if e.worker.Name == "" {
+		return nil
+	}
+	for range endAttempts {
+		if err = e.tryJoin(ctx); !errors.Is(err, frontier.ErrRunning) {
+			e.joined = err == nil
+			return err
+		}
+		timer := time.NewTimer(endInterval)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func (e *engine) tryJoin(ctx context.Context) error {
+	w := &e.worker
+	return e.write(ctx, exclusive, func(t *tx) error {
+		err := t.exec("insert into worker (name, folder, joined, beat) values ($1, $2, $3, $3) on conflict do nothing",
+			w.Name, w.Folder, t.now)
+		if err != nil {
+			return err
+		}
+		var folder, place string
+		var incarnation, beat int64
+		var connected bool
+		err = t.QueryRow(t.ctx, `select folder, incarnation, place, beat, session <> $2 and
+			exists (select from pg_stat_activity where application_name = $3 || session) from worker where name = $1 for update`,
+			w.Name, e.session, sessionPrefix).Scan(&folder, &incarnation, &place, &beat, &connected)
+		where, _, _ := strings.Cut(place, "#")
+		switch {
+		case err != nil:
+			return err
+		case w.Incarnation != 0 && w.Incarnation != incarnation:
+			return fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrAbandoned)
+		case folder != "" && folder != w.Folder: // a new folder can take the name of an abandoned worker
+			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, where)
+		case folder != "" && place != w.Place && connected && t.now-beat < aliveTime.Microseconds():
+			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, where)
+		}
+		w.Incarnation = incarnation
+		if err := t.exec("delete from receipt where at < $1", t.now-oldReceipts); err != nil {
+			return err
+		}
+		return t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
+			w.Name, w.Folder, e.session, w.Place, t.now)
+	})
+}
+
+// Report records that the worker of f is alive, and how many URLs and bytes it
+// retrieves per second.
+func Report(ctx context.Context, f frontier.Frontier, urlRate, byteRate float64) error {
+	e, ok := f.(*engine)
+	if !ok {
+		return errNotShared
+	}
+	return e.write(ctx, shared, func(t *tx) error {
+		return t.exec("update worker set beat = $2, url_rate = $3, byte_rate = $4 where name = $1",
+			e.worker.Name, t.now, urlRate, byteRate)
+	})
+}
+
+// errNotShared means that a Frontier does not belong to this package.
+var errNotShared = errors.New("frontier: only a shared frontier has workers")
+
+// checkWorker returns an error if the worker was abandoned after it joined, or if
+// another process has taken its name. The parameters are the current values in
+// the database, or zero for an unknown worker.
+func (e *engine) checkWorker(incarnation int64, session string) error {
+	switch {
+	case e.worker.Incarnation == 0:
+		return nil
+	case incarnation != e.worker.Incarnation:
+		return fmt.Errorf("the worker %s: %w", e.worker.Name, frontier.ErrAbandoned)
+	case e.joined && session != e.session:
+		return fmt.Errorf("the worker %s: %w", e.worker.Name, frontier.ErrRunning)
+	}
+	return nil
+}
