@@ -7,15 +7,10 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
-
-// patience is a time in which a canceled call must return, also on a busy machine.
-// The calls need less than a second.
-const patience = 8 * time.Second
 
 // TestSilentS3 cuts the network in each operation, in each direction, and cancels
 // the operation.
@@ -66,23 +61,7 @@ func TestSilentS3(t *testing.T) {
 				} else {
 					tunnel.StopAt(phase.at, direction)
 				}
-				ctx, cancel := context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				go func() { ended <- phase.call(ctx, s) }()
-				select {
-				case <-tunnel.Stopped:
-				case <-time.After(patience):
-					t.Error("the network was not cut")
-				}
-				cancel()
-				select {
-				case err := <-ended:
-					if err == nil {
-						t.Error("the call succeeded")
-					}
-				case <-time.After(patience):
-					t.Error("the call did not return")
-				}
+				tunnel.CheckCanceled(t, func(ctx context.Context) error { return phase.call(ctx, s) })
 			})
 		}
 	}

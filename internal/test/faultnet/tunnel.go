@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A Direction selects bytes of a Tunnel.
@@ -39,6 +40,34 @@ func NewTunnel(t testing.TB, to string) *Tunnel {
 	n := &Tunnel{Stopped: make(chan struct{}), to: to}
 	n.Addr = ServeTCP(t, func(conn net.Conn) { n.forward(t.Context(), conn) })
 	return n
+}
+
+// cancelLimit is the time in which a canceled call must return. The calls need
+// less than a second, also on a busy machine.
+const cancelLimit = time.Minute
+
+// CheckCanceled calls call, cancels its context when the Tunnel has stopped, and
+// reports a test failure if call succeeds or does not return.
+func (n *Tunnel) CheckCanceled(t testing.TB, call func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- call(ctx) }()
+	select {
+	case <-n.Stopped:
+	case <-time.After(cancelLimit):
+		t.Error("the network was not cut")
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("the call succeeded")
+		}
+	case <-time.After(cancelLimit):
+		t.Error("the call did not return")
+	}
 }
 
 // ServeTCP starts a server on loopback and returns its address. It calls serve for
