@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"log"
 	"net"
 	"net/http"
 	"net/netip"
@@ -46,6 +47,11 @@ type Options struct {
 	Live     *Live // live pages, or nil to serve only the archives
 
 	MaxRequests int // maximum number of requests that run at the same time; 0 means 128
+
+	// ErrorLog receives messages of the server about failed connections and
+	// panics, which may contain control characters. If it is nil, package log
+	// prints them.
+	ErrorLog *log.Logger
 
 	// Public permits clients on other machines: Address may be any address, and
 	// the limits of Client apply to each client.
@@ -89,7 +95,8 @@ type Handler struct {
 	archives []*collection
 	gate     *gate         // serves live pages; nil if there are none
 	slots    chan struct{} // limits the number of running requests
-	public   *public       // limits for clients on other machines, or nil
+	errorLog *log.Logger
+	public   *public // limits for clients on other machines, or nil
 
 	admitConn func(net.Conn) (release func(), ok bool) // counts a connection
 	key       *guard.Key                               // signs the links to parts of archived pages
@@ -115,7 +122,7 @@ var validBase = lazy.Regexp(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 // fetch.Usage.
 func New(opts Options) (*Handler, error) {
 	h := &Handler{
-		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts,
+		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts, errorLog: opts.ErrorLog,
 		schemes: map[string]fetch.Scheme{}, key: guard.NewKey(), objects: newObjectCache(), searches: make(chan struct{}, 2),
 	}
 	if !validBase().MatchString(h.base) {

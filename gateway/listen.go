@@ -63,7 +63,7 @@ func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration
 	l = &connlimit.Listener{Listener: l, Admit: h.admitConn, Stall: stallTimeout}
 	server := &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
-		WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		WriteTimeout: requestTimeout, IdleTimeout: idleTimeout, ErrorLog: h.errorLog,
 	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {

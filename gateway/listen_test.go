@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"bufio"
 	"context"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -187,4 +189,35 @@ func TestLocalConnections(t *testing.T) {
 		c.Close()
 	}
 	waitUntil(t, func() bool { return get() == nil })
+}
+
+// TestErrorLog checks that a panic in a handler is logged and that the server
+// answers the next request.
+func TestErrorLog(t *testing.T) {
+	l := listenLocal(t)
+	r, w := io.Pipe()
+	h := newHandler(t, func(o *Options) {
+		o.Address, o.ErrorLog = l.Addr(), log.New(w, "", 0)
+		o.Archives[0].Runs = func(context.Context) ([]Run, bool, error) { panic("a defect") }
+	})
+	serve(t, h, l)
+	logged := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(r).ReadString('\n')
+		r.Close() // the trace is not read
+		logged <- line
+	}()
+	base := "http://" + l.Addr().String()
+	if resp, err := http.Get(base + root); err == nil {
+		resp.Body.Close()
+		t.Errorf("status %s", resp.Status)
+	}
+	if line := <-logged; !strings.Contains(line, "panic serving") || !strings.Contains(line, "a defect") {
+		t.Errorf("logged %q", line)
+	}
+	resp, err := http.Get(base + "/")
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("next request: %v", err)
+	}
+	resp.Body.Close()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -36,6 +37,16 @@ type retryRecord struct {
 // note prints a message for the user on standard error, unless -s is set.
 func (s *streams) note(format string, args ...any) {
 	s.noteUnredacted(uri.Redact(fmt.Sprintf(format, args...)))
+}
+
+// A noteWriter prints each line of a log as a note.
+type noteWriter struct{ *streams }
+
+func (w noteWriter) Write(text []byte) (int, error) {
+	for line := range strings.Lines(string(text)) {
+		w.note("%s", strings.TrimRight(line, "\n"))
+	}
+	return len(text), nil
 }
 
 // noteUnredacted is like note, but prints secrets in text, such as a token that

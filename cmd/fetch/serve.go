@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log"
 	"net"
 	"net/netip"
 	"os"
@@ -93,7 +94,7 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer l.Close()
-	opts.Address = l.Addr()
+	opts.Address, opts.ErrorLog = l.Addr(), log.New(noteWriter{c.streams}, "", 0)
 	h, err := gateway.New(opts)
 	if err != nil {
 		return err
