@@ -258,7 +258,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 		return nil, nil, err
 	}
 	all.NNTP.Marks = &nntp.Marks{}
-	all.WAIS.All = true
+	all.WAIS.All, all.FTP.Hidden = true, true
 	all.HTTP.KeepCompressed = true
 	if c.stored { // credentials are sent only to servers that the user entered
 		seeds = nil

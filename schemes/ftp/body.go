@@ -56,6 +56,9 @@ func (b *body) abort() {
 // otherwise c. Closing the TCP connection does not send close_notify, which
 // could block.
 func netConn(c net.Conn) net.Conn {
+	if u, ok := c.(*unreadConn); ok {
+		c = u.Conn
+	}
 	if t, ok := c.(*tls.Conn); ok {
 		return t.NetConn()
 	}

@@ -12,6 +12,7 @@ type Options struct {
 	Method    Method // how a path is converted to CWD commands
 	ASCII     bool   // use TYPE A if the URL has no type
 	NamesOnly bool   // use NLST for listings
+	Hidden    bool   // send LIST -a to servers without MLSD, which may omit hidden files otherwise
 	LF        bool   // convert CR LF to LF in texts and listings (RFC 959 3.1.1.1)
 
 	// Active selects active mode, in which the server connects to the client.

@@ -22,7 +22,7 @@ func TestHidden(t *testing.T) {
 			for _, file := range []string{"motd", ".hidden", "-d/motd", "-d/.hidden", "a b/.hidden"} {
 				s.PutHome(file, []byte("hello\n"))
 			}
-			for _, opts := range []ftp.Options{{}, {Method: ftp.NoCWD}} {
+			for _, opts := range []ftp.Options{{}, {Hidden: true}, {Method: ftp.NoCWD}} {
 				if opts.Method == ftp.NoCWD && name == "inetutils" {
 					continue
 				}

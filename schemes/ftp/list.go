@@ -30,20 +30,28 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 			return nil, err
 		}
 	}
-	commands := d.listCommands(s)
-	for i, command := range commands {
+	send := func(command []string) (*transfer, error) {
 		if p.name != "" {
 			command = append(command, p.argument())
 		}
-		t, err := d.transfer(ctx, s, order{command: command, atOnce: true, questions: s.typeCommands(p.kind)})
+		return d.transfer(ctx, s, order{command: command, atOnce: true, questions: s.typeCommands(p.kind)})
+	}
+	commands := d.listCommands(s)
+	for i, command := range commands {
+		t, err := send(command)
+		if err == nil && isAll(command) && s.all == listsAllUntried {
+			t, err = d.compareLists(ctx, s, t, func() (*transfer, error) { return send(commands[i+1]) })
+		}
 		resp.Code = codeOf(err)
 		switch {
 		case err == nil:
+			if !isAll(command) {
+				s.all = listsAllFails
+			}
 			resp.Code = t.reply.Code
 			t.list = true
 			d.readText(t, p)
-		case (isUnknown(resp.Code) || s.hides && resp.Code/100 == 5) && !s.IsBroken() && i+1 < len(commands):
-			s.hides = false
+		case (isUnknown(resp.Code) || isAll(command) && resp.Code/100 == 5) && !s.IsBroken() && i+1 < len(commands):
 			continue
 		case !isEmpty(resp.Code, err):
 			return nil, err
@@ -62,15 +70,14 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 var dialects = map[string]dirlist.Dialect{"MLSD": dirlist.MLSD, "LIST": dirlist.List, "NLST": dirlist.Names}
 
 // listCommands returns the listing commands that the server may support, in
-// order of preference. The option -a is not part of a standard. Other servers
-// take it as the name of a file, so it is sent only to known servers.
+// order of preference.
 func (d *driver) listCommands(s *session) [][]string {
 	switch {
 	case d.NamesOnly:
 		return [][]string{{"NLST"}}
 	case s.features.listsFacts():
 		return [][]string{{"MLSD"}, {"LIST"}, {"NLST"}}
-	case s.hides:
+	case s.all != listsAllFails:
 		return [][]string{{"LIST", "-a"}, {"LIST"}, {"NLST"}}
 	}
 	return [][]string{{"LIST"}, {"NLST"}}

@@ -82,6 +82,9 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 	if err != nil {
 		return err
 	}
+	if d.Hidden && !s.eager {
+		s.all = listsAllUntried
+	}
 	encrypted := d.implicit
 	if !d.implicit && d.wantsTLS() {
 		if encrypted, err = d.startTLS(ctx, s, config); err != nil {
@@ -115,7 +118,10 @@ func (s *session) greeting() (line.Reply, error) {
 			text := strings.Join(r.Lines, "\n")
 			for _, k := range knownServers {
 				if strings.Contains(text, k.name) {
-					s.eager, s.telnet, s.hides = true, k.telnet, k.hides
+					s.eager, s.telnet = true, k.telnet
+					if k.hides {
+						s.all = listsAllWorks
+					}
 				}
 			}
 			return r, nil
@@ -233,7 +239,9 @@ func (s *session) discover() error {
 		return err
 	}
 	s.features = parseFeatures(replies[0])
-	s.hides = s.hides && !s.features.listsFacts()
+	if s.features.listsFacts() {
+		s.all = listsAllFails
+	}
 	pwd := replies[1]
 	if pwd.Code == 257 && strings.Contains(pwd.Lines[0], `"`) {
 		home, ok := parseQuoted(pwd.Lines[0])

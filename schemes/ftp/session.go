@@ -40,7 +40,7 @@ type session struct {
 	noREST   bool        // the server rejected REST
 	telnet   bool        // send each byte 0xff twice
 	eager    bool        // the server accepts several commands at once
-	hides    bool        // LIST, the best command of the server, omits hidden files without the option -a
+	all      listsAll    // whether listings are requested with LIST -a
 
 	lost bool // the current directory is unknown
 }

@@ -1,0 +1,107 @@
+package ftp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+
+	"github.com/anyurl/fetch/internal/base/lazy"
+)
+
+// A listsAll is the state of the option -a of LIST in a session. The option is
+// not part of a standard: some servers take it as the name of a file, and others
+// ignore it.
+type listsAll uint8
+
+const (
+	listsAllFails   listsAll = iota // the option was rejected or is not needed
+	listsAllUntried                 // no listing has shown yet that the server knows the option
+	listsAllWorks
+)
+
+// maxCompared is the size up to which a listing of LIST -a is compared with that
+// of LIST. A larger one does not describe a file named "-a".
+const maxCompared = 64 << 10
+
+// dotEntry matches the entry "." in a listing of ls -a.
+var dotEntry = lazy.Regexp(`(?m) \.\r?$`)
+
+// isAll reports whether a listing command has the option -a.
+func isAll(command []string) bool { return len(command) > 1 && command[1] == "-a" }
+
+// compareLists reads the first listing with the option -a of a session. A
+// listing with the entry "." shows that the server knows the option. Otherwise,
+// compareLists requests the listing without the option, and returns the longer
+// one.
+func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plain func() (*transfer, error)) (*transfer, error) {
+	all, ended, err := s.readStart(ctx, t, maxCompared)
+	if err != nil {
+		return nil, err
+	}
+	if !ended || dotEntry().Match(all) {
+		s.all = listsAllWorks
+		t.Conn = &unreadConn{t.Conn, all, ended}
+		return t, nil
+	}
+	if t.reply.Code/100 != 2 {
+		all = nil
+	}
+	t, err = plain()
+	if err != nil {
+		return nil, err
+	}
+	start, ended, err := s.readStart(ctx, t, len(all)+1)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ended:
+		s.all = listsAllFails
+		all = start
+	case len(all) > len(start) || len(all) > 0 && !bytes.Contains(all, []byte(" -a")):
+		s.all = listsAllWorks
+	}
+	t.Conn = &unreadConn{t.Conn, all, ended}
+	return t, nil
+}
+
+// readStart reads at most limit bytes of a listing. If the listing ends before,
+// it also reads the final reply, and returns ended = true.
+func (s *session) readStart(ctx context.Context, t *transfer, limit int) (start []byte, ended bool, err error) {
+	defer context.AfterFunc(ctx, func() { netConn(t.Conn).Close() })()
+	start, err = io.ReadAll(io.LimitReader(t.Conn, int64(limit)))
+	if err == nil && len(start) == limit {
+		return start, false, nil
+	}
+	if err != nil && !isEnd(err, s) {
+		t.Close()
+		s.Break()
+		return nil, false, cutShort(err)
+	}
+	t.Close()
+	if t.reply.Code/100 == 1 {
+		if t.reply, err = s.reply(lastReply); err != nil {
+			return nil, false, cutShort(err)
+		}
+	}
+	return start, true, nil
+}
+
+// An unreadConn is a data connection of which some bytes are read again.
+type unreadConn struct {
+	net.Conn
+	unread []byte
+	ended  bool // no bytes follow
+}
+
+func (c *unreadConn) Read(p []byte) (int, error) {
+	if len(c.unread) > 0 {
+		n := copy(p, c.unread)
+		c.unread = c.unread[n:]
+		return n, nil
+	}
+	if c.ended {
+		return 0, io.EOF
+	}
+	return c.Conn.Read(p)
+}
