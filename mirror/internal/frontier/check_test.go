@@ -49,9 +49,39 @@ func rootPage(t *testing.T, path, table string) int {
 	return root
 }
 
-// TestPageGraph opens databases in which each page of a chain of 17 interior
-// pages has the next one as its child many times. A query would visit the last
-// page 300^17 times.
+// pageGraph returns the database at path with a chain of 17 interior pages, which
+// starts at the page root. Each of them has the next one as its child many times,
+// so that a query of the table would visit the last page 300^17 times.
+func pageGraph(t *testing.T, path string, root int) []byte {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chain = 17
+	page := func(n int) []byte { return file[(n-1)*pageSize : n*pageSize] }
+	last := len(file)/pageSize + chain
+	file = append(file, make([]byte, chain*pageSize)...)
+	binary.BigEndian.PutUint32(file[28:], uint32(last)) // number of pages
+	header := 0
+	if root == 1 {
+		header = 100
+	}
+	leaf := page(last)
+	copy(leaf, page(root)[header:])
+	if root == 1 { // the cells lie at their offsets in the page
+		copy(leaf[header:], page(1)[header+8:])
+		copy(leaf[8:], page(1)[header+8:header+8+2*int(binary.BigEndian.Uint16(page(1)[header+3:]))])
+		copy(leaf[200:], page(1)[200:])
+	}
+	writeInterior(page(root), header, last-chain+1)
+	for n := last - chain + 1; n < last; n++ {
+		writeInterior(page(n), 0, n+1)
+	}
+	return file
+}
+
+// TestPageGraph opens databases in which a query of a table would not end.
 func TestPageGraph(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"url", "host", "capture", "sqlite_schema"} {
@@ -60,31 +90,7 @@ func TestPageGraph(t *testing.T) {
 		if table != "sqlite_schema" {
 			root = rootPage(t, path, table)
 		}
-		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const chain = 17
-		page := func(n int) []byte { return file[(n-1)*pageSize : n*pageSize] }
-		last := len(file)/pageSize + chain
-		file = append(file, make([]byte, chain*pageSize)...)
-		binary.BigEndian.PutUint32(file[28:], uint32(last)) // number of pages
-		header := 0
-		if root == 1 {
-			header = 100
-		}
-		leaf := page(last)
-		copy(leaf, page(root)[header:])
-		if root == 1 { // the cells lie at their offsets in the page
-			copy(leaf[header:], page(1)[header+8:])
-			copy(leaf[8:], page(1)[header+8:header+8+2*int(binary.BigEndian.Uint16(page(1)[header+3:]))])
-			copy(leaf[200:], page(1)[200:])
-		}
-		writeInterior(page(root), header, last-chain+1)
-		for n := last - chain + 1; n < last; n++ {
-			writeInterior(page(n), 0, n+1)
-		}
-		if err := os.WriteFile(path, file, 0o666); err != nil {
+		if err := os.WriteFile(path, pageGraph(t, path, root), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		checkRefused(t, table, path)
@@ -104,31 +110,25 @@ func checkRefused(t *testing.T, name, path string) {
 }
 
 // TestSchemaInLog opens a database whose write-ahead log has a version of the
-// schema in which a page is a child of many pages.
+// schema that SQLite accepts, but cannot read to its end.
 func TestSchemaInLog(t *testing.T) {
 	t.Parallel()
 	path := closedFrontier(t, 5)
-	log := make([]byte, 32)
-	copy(log, "\x37\x7f\x06\x82\x00\x2d\xe2\x18")
-	binary.BigEndian.PutUint32(log[8:], pageSize)
-	for n := range 3 {
-		frame := make([]byte, 24+pageSize)
-		binary.BigEndian.PutUint32(frame, uint32(n+1))
-		header := 0
-		if n == 0 {
-			header = 100
-		}
-		writeInterior(frame[24:], header, n+2)
-		log = append(log, frame...)
-	}
-	if err := os.WriteFile(path+"-wal", log, 0o666); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		t.Fatal(err)
 	}
+	file := pageGraph(t, path, 1)
+	pages := []int{1}
+	for n := int(info.Size()/pageSize) + 1; n <= len(file)/pageSize; n++ {
+		pages = append(pages, n)
+	}
+	writeLog(t, path, file, uint32(len(file)/pageSize), pages...)
 	checkRefused(t, "log", path)
 }
 
 // TestLogEnd opens a database whose write-ahead log has a version of the schema
-// as in TestSchemaInLog, after a frame at which SQLite stops to read the log. Open
+// with an endless query, after a frame at which SQLite stops to read the log. Open
 // must stop there too, because the rest of a sparse file has no end in practice.
 func TestLogEnd(t *testing.T) {
 	t.Parallel()
@@ -170,22 +170,36 @@ func TestPageCount(t *testing.T) {
 	}
 	const pages = 1<<32 - 2
 	binary.BigEndian.PutUint32(file[28:], pages)
-	log := []byte("\x37\x7f\x06\x82\x00\x2d\xe2\x18\x00\x00\x10\x00\x00\x00\x00\x00salt1234")
-	sum := logSum([2]uint32{}, log)
-	log = appendSum(log, sum)
-	frame := binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x01"), pages)
-	sum = logSum(logSum(sum, frame), file[:pageSize])
-	frame = appendSum(append(frame, "salt1234"...), sum)
-	log = append(append(log, frame...), file[:pageSize]...)
-	if err := os.WriteFile(path+"-wal", log, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeLog(t, path, file, pages, 1)
 	f, err := frontier.Open(t.Context(), path)
 	if err == nil {
 		f.Close()
 	}
 	if !errors.Is(err, frontier.ErrDamaged) || !strings.Contains(err.Error(), "it has 4294967294 pages") {
 		t.Errorf("error %v, want the number of pages", err)
+	}
+}
+
+// writeLog writes a write-ahead log with valid checksums, which contains the given
+// pages of file. The last frame commits a database of size pages.
+func writeLog(t *testing.T, path string, file []byte, size uint32, pages ...int) {
+	t.Helper()
+	log := []byte("\x37\x7f\x06\x82\x00\x2d\xe2\x18\x00\x00\x10\x00\x00\x00\x00\x00salt1234")
+	sum := logSum([2]uint32{}, log)
+	log = appendSum(log, sum)
+	for i, n := range pages {
+		frame := make([]byte, 8, 24)
+		binary.BigEndian.PutUint32(frame, uint32(n))
+		if i == len(pages)-1 {
+			binary.BigEndian.PutUint32(frame[4:], size)
+		}
+		page := file[(n-1)*pageSize : n*pageSize]
+		sum = logSum(logSum(sum, frame), page)
+		frame = appendSum(append(frame, "salt1234"...), sum)
+		log = append(append(log, frame...), page...)
+	}
+	if err := os.WriteFile(path+"-wal", log, 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
