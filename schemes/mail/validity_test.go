@@ -28,6 +28,9 @@ func TestCourier(t *testing.T) {
 		t.Fatalf("got %+v, %v", all, err)
 	}
 	for i, want := range []string{plainMessage, multipart} {
+		if strings.Contains(all[i].URL.String(), "UIDVALIDITY") {
+			t.Errorf("%v: the next EXAMINE returns another UIDVALIDITY", all[i].URL)
+		}
 		if _, body, err := schemetest.Read(t, client(t, mail.Options{}), all[i].URL.String()); err != nil || body != want {
 			t.Errorf("%v: got %q, %v", all[i].URL, body, err)
 		}
