@@ -65,7 +65,7 @@ func CopyFrontier(ctx context.Context, dir string, o CopyOptions) (c Copied, err
 		return c, err
 	}
 	if o.Store != "" {
-		if _, err := openStore(ctx, o.Store, slog.New(slog.DiscardHandler)); err != nil {
+		if _, err := openStore(ctx, o.Store, storeTime, slog.New(slog.DiscardHandler)); err != nil {
 			return c, err
 		}
 	}

@@ -72,7 +72,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	}
 	var c *crawl
 	if o.Store != "" {
-		s, err := openStore(ctx, o.Store, o.Logger)
+		s, err := openStore(ctx, o.Store, storeTime, o.Logger)
 		if err != nil {
 			return nil, err
 		}

@@ -21,13 +21,13 @@ const storeTime = 30 * time.Second
 
 // openStore opens the store with the given URL and checks that this worker can
 // write to the store. If the store does not respond, openStore logs this and
-// waits up to storeTime.
-func openStore(ctx context.Context, url string, log *slog.Logger) (store.Store, error) {
+// waits up to limit.
+func openStore(ctx context.Context, url string, limit time.Duration, log *slog.Logger) (store.Store, error) {
 	s, err := store.Open(ctx, url, store.Options{Getenv: os.Getenv})
 	if err != nil {
 		return nil, archive.Classify(err)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, storeTime, fetch.Timeout.Errorf("the store does not respond"))
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fetch.Timeout.Errorf("the store does not respond"))
 	defer cancel()
 	waiting := false
 	for wait := 250 * time.Millisecond; ; wait *= 2 {
