@@ -24,6 +24,10 @@ NORACE := modernc.org/...=-race=false
 # servers and timeouts, so more packages than processors run at a time.
 JOBS ?= 4
 
+# A process with the race detector sleeps for a second before it exits, unless
+# GORACE has another time. The tests of the command start hundreds of processes.
+export GORACE ?= atexit_sleep_ms=0
+
 .PHONY: build test peers lint fuzz bench bench-large soak recordings release release-test vuln clean
 
 build:

@@ -34,6 +34,11 @@ func (m tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	// With -race, each of the hundreds of processes would sleep for a second
+	// before it exits.
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
 	testscript.Main(tests{m}, map[string]func(){"fetch": main})
 }
 
