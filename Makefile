@@ -1,5 +1,6 @@
 # make build    build bin/fetch, a static binary
 # make test     run gofmt, go vet and all tests; installs the servers if root
+# make test-scheme S=ftp  run the tests that a change of a scheme can affect
 # make peers    install the servers and clients for tests and benchmarks (Debian)
 # make lint     run go vet and staticcheck
 # make fuzz     run each fuzz target for FUZZTIME
@@ -28,7 +29,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: build test peers lint fuzz bench bench-large soak recordings release release-test vuln clean
+.PHONY: build test test-scheme peers lint fuzz bench bench-large soak recordings release release-test vuln clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
@@ -37,6 +38,17 @@ test: peers
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "run gofmt -w on:" $$files; exit 1; }
 	go vet ./...
 	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m ./...
+
+# scheme-tests are the packages that test-scheme tests: those that import the
+# scheme in the folder schemes/$(S), also only in tests; the tests that every
+# scheme must pass; and the rules for imports.
+scheme-tests = $$(go list -f '{{.ImportPath}} {{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}} ' ./... | \
+	grep ' [^ ]*/schemes/$(S) ' | cut -d ' ' -f 1) ./fetch/fetchtest ./internal/arch
+
+test-scheme:
+	@test -n "$(S)" -a -d "schemes/$(S)" || { echo "S is the name of a folder in schemes: make test-scheme S=ftp"; exit 1; }
+	go vet ./schemes/$(S)/...
+	go test -race -p $(JOBS) -gcflags='$(NORACE)' -timeout 14m $(scheme-tests)
 
 peers:
 	@internal/test/peer/install
