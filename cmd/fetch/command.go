@@ -53,9 +53,11 @@ func (r *commandTree) set(cmd *cobra.Command) *options.Set {
 // commands needs all flags.
 func (r *commandTree) prepare(args []string) {
 	r.args = args
-	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		for cmd, set := range r.sets {
-			registerCompletions(cmd, set())
+	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		for cmd := r.selected(args[1 : len(args)-1]); cmd != nil; cmd = cmd.Parent() { // the last argument is incomplete
+			if set := r.set(cmd); set != nil {
+				registerCompletions(cmd, set)
+			}
 		}
 		return
 	}
