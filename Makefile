@@ -18,7 +18,7 @@ BENCH    ?=
 
 # NORACE compiles SQLite, which is C code translated to Go, without the race
 # detector. Checking its memory accesses finds no races of this module and makes
-# the tests of mirror/internal/frontier seven times slower.
+# the tests of mirror/internal/frontier/sqlite seven times slower.
 NORACE := modernc.org/...=-race=false
 
 # JOBS is the number of packages that are tested at a time. Many tests wait for

@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -115,7 +116,7 @@ func plant(t *testing.T, dir string, items ...frontier.Item) {
 // plantRun adds items and a run with a note to the database of a new archive.
 func plantRun(t *testing.T, dir, note string, items ...frontier.Item) {
 	t.Helper()
-	f, err := frontier.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
+	f, err := sqlite.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func TestForgedSource(t *testing.T) {
 // is the result of forge for the meta of a pending row. It returns the number of
 // new rows.
 func plantCopy(t *testing.T, dir string, forge func(meta string) string) int {
-	f, err := frontier.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
+	f, err := sqlite.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fetch.db"))
 	if err != nil {
 		t.Error(err)
 		return 0

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/mirror/internal/upload"
 	"github.com/anyurl/fetch/uri"
@@ -168,7 +169,7 @@ func (a *Archive) openFrontier(ctx context.Context) error {
 	if a.options.Shared != nil {
 		return a.join(ctx)
 	}
-	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(a.folder.dir, database))
+	f, err := sqlite.Open(ctx, "sqlite:"+filepath.Join(a.folder.dir, database))
 	if err == nil { // after an error, f may be an interface that contains a nil pointer
 		a.frontier = f
 	}

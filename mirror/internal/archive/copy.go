@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/warc"
 )
@@ -102,7 +103,7 @@ func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copie
 	if err != nil {
 		return err
 	}
-	tables, err := frontier.Export(ctx, a.frontier)
+	tables, err := sqlite.Export(ctx, a.frontier)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func finishCopy(ctx context.Context, dir string, o CopyOptions) (*Copied, error)
 	if !committed {
 		return nil, f.root.Remove(workerFile)
 	}
-	db, err := frontier.Open(ctx, "sqlite:"+filepath.Join(dir, database))
+	db, err := sqlite.Open(ctx, "sqlite:"+filepath.Join(dir, database))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
@@ -77,7 +78,7 @@ type exporter struct {
 	dir     string
 	store   *tree.Store
 	lock    save.Handle
-	builder *frontier.Builder // temporary database of the names
+	builder *sqlite.Builder // temporary database of the names
 	namer   *tree.Namer
 	result  Exported
 
@@ -105,7 +106,7 @@ func (x *exporter) open() (err error) {
 		err = x.store.Clean(exportLock)
 	}
 	if err == nil {
-		x.builder, err = frontier.NewBuilder(x.ctx, filepath.Join(tmp, "names.db"), int(tree.NewLayout))
+		x.builder, err = sqlite.NewBuilder(x.ctx, filepath.Join(tmp, "names.db"), int(tree.NewLayout))
 	}
 	if err == nil {
 		x.namer = tree.NewNamer(tree.NewLayout, x.builder.Frontier().NameOwners)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/uri"
 )
@@ -43,7 +44,7 @@ type RebuildOptions struct {
 
 // A LogLine is a decoded line of the journal.
 type LogLine struct {
-	frontier.LoggedVisit
+	sqlite.LoggedVisit
 	Time time.Time
 	Seed bool // if true, the URL is a seed of the run
 }
@@ -99,7 +100,7 @@ var databaseSuffixes = [...]string{"", "-wal", "-shm", "-journal"}
 type rebuild struct {
 	a       *Archive
 	o       RebuildOptions
-	builder *frontier.Builder
+	builder *sqlite.Builder
 	result  Rebuilt
 	run     int64 // number of the newest run
 	started time.Time
@@ -147,7 +148,7 @@ func (r *rebuild) checkOld(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		err = frontier.CheckFile(ctx, filepath.Join(r.a.folder.dir, database))
+		err = sqlite.CheckFile(ctx, filepath.Join(r.a.folder.dir, database))
 	}
 	switch {
 	case err == nil && r.o.Force:
@@ -180,7 +181,7 @@ func (r *rebuild) build(ctx context.Context) (err error) {
 		return err
 	}
 	path := filepath.Join(r.a.folder.dir, filepath.FromSlash(newDatabase))
-	if r.builder, err = frontier.NewBuilder(ctx, path, int(r.a.layout)); err != nil {
+	if r.builder, err = sqlite.NewBuilder(ctx, path, int(r.a.layout)); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{r.addVisits, r.addRecords, r.addFiles} {
@@ -188,7 +189,7 @@ func (r *rebuild) build(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	newest := frontier.RunRecord{Number: max(r.run, 1), Note: r.o.Note(r.seeds), Started: r.started}
+	newest := sqlite.RunRecord{Number: max(r.run, 1), Note: r.o.Note(r.seeds), Started: r.started}
 	if newest.Started.IsZero() {
 		newest.Started = r.a.started
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/base/regularfile"
-	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -26,7 +26,7 @@ func (r *rebuild) addVisits(ctx context.Context) error {
 		return err
 	}
 	defer f.Close()
-	var batch []frontier.LoggedVisit
+	var batch []sqlite.LoggedVisit
 	for line, err := range journalLines(f) {
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/uri"
 )
@@ -47,9 +48,9 @@ func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []fr
 	if err != nil {
 		return err
 	}
-	var found []frontier.FoundFile
+	var found []sqlite.FoundFile
 	for i, c := range captures {
-		f := frontier.FoundFile{Key: c.Key, Path: c.Path}
+		f := sqlite.FoundFile{Key: c.Key, Path: c.Path}
 		if a := assigned[i]; a != nil {
 			f.Path, f.Names = a.Path, a.Claims
 		}
@@ -84,7 +85,7 @@ func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []fr
 // isRecorded reports whether the WARC record of c contains the bytes of a file
 // in another form, with or without the content coding. If c has a revisit
 // record, isRecorded reads the record of an earlier capture.
-func (r *rebuild) isRecorded(ctx context.Context, c *frontier.Capture, f frontier.FoundFile) (bool, error) {
+func (r *rebuild) isRecorded(ctx context.Context, c *frontier.Capture, f sqlite.FoundFile) (bool, error) {
 	if c.File == "" || f.Size < 0 {
 		return false, nil
 	}

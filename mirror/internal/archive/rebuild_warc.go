@@ -21,6 +21,7 @@ import (
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -75,9 +76,9 @@ type warcScan struct {
 
 	main    string // ID of the first record of the group
 	missing int    // number of records of the group that have not been read yet
-	object  *frontier.Record
+	object  *sqlite.Record
 	via     string // URL of the page that links to the object
-	batch   []frontier.Record
+	batch   []sqlite.Record
 }
 
 // addFile adds the records of a WARC file. In an unfinished file, the next run
@@ -158,7 +159,7 @@ func (s *warcScan) read(h *warc.Header, starts bool) (length int64, err error) {
 			s.via = viaOf(s.in)
 		}
 	}
-	var object *frontier.Record
+	var object *sqlite.Record
 	if starts {
 		if object, err = s.objectOf(h); err != nil {
 			return 0, err
@@ -186,12 +187,12 @@ func viaOf(block io.Reader) string {
 // objectOf describes the object in a record. It returns nil if the record
 // contains no complete object. If the file is damaged, the error wraps a
 // *warc.Error.
-func (s *warcScan) objectOf(h *warc.Header) (*frontier.Record, error) {
+func (s *warcScan) objectOf(h *warc.Header) (*sqlite.Record, error) {
 	u, err := uri.Parse(h.Target())
 	if err != nil || h.Get("WARC-Truncated") != "" {
 		return nil, nil
 	}
-	record := &frontier.Record{Capture: frontier.Capture{
+	record := &sqlite.Record{Capture: frontier.Capture{
 		URL: h.Target(), Run: s.r.run, Time: h.Date(), Kind: fetch.Document.String(), Media: h.Get("Content-Type"),
 		File: s.file, Offset: h.Offset, ID: h.ID(), Proof: h.Get("WARC-Payload-Digest"),
 	}}
@@ -228,7 +229,7 @@ var errNoObject = errors.New("the record contains no object")
 
 // readResponse sets the fields of r from an HTTP response. The object of
 // r.Capture has the content coding of the response, and r.Decoded has none.
-func readResponse(block io.Reader, r *frontier.Record) error {
+func readResponse(block io.Reader, r *sqlite.Record) error {
 	m, c := http1.NewReader(block, 32<<10), &r.Capture
 	fields, err := readHead(m, c)
 	if err != nil {
@@ -248,7 +249,7 @@ func readResponse(block io.Reader, r *frontier.Record) error {
 
 // hashForms sets the sizes and digests of both forms of an HTTP body. If the
 // body cannot be decoded, it has only the form with its content coding.
-func hashForms(body io.Reader, fields fetch.Header, r *frontier.Record) error {
+func hashForms(body io.Reader, fields fetch.Header, r *sqlite.Record) error {
 	list, err := coding.Parse(fields.Values("Content-Encoding"))
 	if err != nil || len(list) == 0 {
 		r.Capture.Size, r.Capture.Digest, err = hashObject(body)
@@ -258,7 +259,7 @@ func hashForms(body io.Reader, fields fetch.Header, r *frontier.Record) error {
 	body = io.TeeReader(body, coded)
 	size, digest, err := hashObject(coding.NewReader(io.NopCloser(body), list, nil))
 	if err == nil {
-		r.Decoded = &frontier.Form{Size: size, Digest: digest}
+		r.Decoded = &sqlite.Form{Size: size, Digest: digest}
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil {
 		return err

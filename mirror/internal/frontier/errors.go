@@ -20,6 +20,10 @@ var ErrOtherFolder = errors.New("the name belongs to a worker with another folde
 // ErrRunning means that another process runs a worker with the same name.
 var ErrRunning = errors.New("another process runs the worker with this name")
 
+// ErrNoRun means that no run is active, because Begin was not called or End was
+// called.
+var ErrNoRun = errors.New("frontier: no run is active")
+
 // ErrUnknownHost means that the frontier contains no URL of a host.
 var ErrUnknownHost = errors.New("no URL of this host is known")
 

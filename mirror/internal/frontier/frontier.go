@@ -1,9 +1,11 @@
 // Package frontier stores the URLs and the captures of a crawl in a database.
 // The database survives a crash at any point.
 //
-// [Open] opens a Frontier. A crawl calls Begin at the start of a run. Its
-// workers then call Claim, ClaimMore, Complete and Release until no URL is
-// pending.
+// Package sqlite and package postgres implement a [Frontier]. Package rules
+// contains the rules that both packages apply.
+//
+// A crawl calls Begin at the start of a run. Its workers then call Claim,
+// ClaimMore, Complete and Release until no URL is pending.
 //
 // Claim leases hosts, not URLs. A [Lease] gives one worker the exclusive right
 // to send requests to a host, so that the worker can enforce the delay and the

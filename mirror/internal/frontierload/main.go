@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 )
 
 const (
@@ -46,7 +47,7 @@ func run(args []string) error {
 		}
 	}
 	ctx := context.Background()
-	f, err := frontier.Open(ctx, args[1])
+	f, err := sqlite.Open(ctx, args[1])
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // AbandonOptions configures Abandon.
@@ -125,7 +126,7 @@ func (t *tx) abandon(worker string, stored []string) error {
 	b.Queue("delete from file f where "+lostFiles, worker, stored)
 	b.Queue("delete from unlogged where worker = $1", worker)
 	b.Queue("update file set state = 2 where worker = $1 and state = 1", worker)
-	for name, n := range map[string]int64{frontier.FilesCounter: counted.Files, frontier.BytesCounter: counted.Bytes} {
+	for name, n := range map[string]int64{rules.FilesCounter: counted.Files, rules.BytesCounter: counted.Bytes} {
 		t.queueCount(&b, worker, name, -n) // another worker may have counted the visit, but only the sums matter
 	}
 	if len(rows) > 0 {

@@ -9,13 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // queueCounters queues statements that add the results of visits to the host h
 // to the counters. A worker changes only its own counters, so that workers do
 // not wait for each other.
 func (t *tx) queueCounters(b *pgx.Batch, h *host, rs []frontier.Result) {
-	changes, objects := frontier.Counters(rs)
+	changes, objects := rules.Counters(rs)
 	if objects != 0 {
 		b.Queue(`insert into host_count values ($1, $2) on conflict (host) do update set objects = host_count.objects + $2`,
 			h.id, objects)
@@ -43,7 +44,7 @@ func queueErrorCounts(b *pgx.Batch, st *frontier.Stats) {
 			if st.Errors == nil {
 				st.Errors = map[string]int64{}
 			}
-			st.Errors[strings.TrimPrefix(name, frontier.ErrorCounter)] = n
+			st.Errors[strings.TrimPrefix(name, rules.ErrorCounter)] = n
 		}
 		return rows.Err()
 	})
@@ -65,7 +66,7 @@ func (e *engine) Counts(ctx context.Context) (own, others frontier.Counts, err e
 			if mine {
 				c = &own
 			}
-			if name == frontier.FilesCounter {
+			if name == rules.FilesCounter {
 				c.Files = n
 			} else {
 				c.Bytes = n

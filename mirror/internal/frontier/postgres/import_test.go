@@ -16,6 +16,7 @@ import (
 
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 )
 
 // defaultColumns lists the columns that Import leaves at their defaults or
@@ -38,7 +39,7 @@ func exampleItem(host string, n int) frontier.Item {
 func exampleCrawl(t *testing.T) frontier.Frontier {
 	t.Helper()
 	ctx := t.Context()
-	f, err := frontier.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "fetch.db"))
+	f, err := sqlite.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "fetch.db"))
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -165,7 +166,7 @@ func TestImport(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	ctx, place := t.Context(), s.place(t)
 	f := exampleCrawl(t)
-	tables, err := frontier.Export(ctx, f)
+	tables, err := sqlite.Export(ctx, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func TestImportColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	tables, err := frontier.Export(t.Context(), exampleCrawl(t))
+	tables, err := sqlite.Export(t.Context(), exampleCrawl(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +301,7 @@ func TestImportInterrupted(t *testing.T) {
 	failure := errors.New("the disk has failed")
 	for _, canceled := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
-		tables, err := frontier.Export(ctx, f)
+		tables, err := sqlite.Export(ctx, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,7 +326,7 @@ func TestImportInterrupted(t *testing.T) {
 		cancel()
 	}
 	w := Worker{Name: "w", Folder: "x", Pause: time.Hour}
-	tables, err := frontier.Export(t.Context(), f)
+	tables, err := sqlite.Export(t.Context(), f)
 	if err == nil {
 		err = importCrawl(t.Context(), place, &w, []byte("{}"), tables)
 	}

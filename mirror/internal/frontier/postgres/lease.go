@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // ignoreMissing returns nil if a query for a leased host found no row.
@@ -62,7 +63,7 @@ func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time)
 	err := e.writeLease(ctx, l, func(t *tx, id int64) {
 		// A later time that BlockHost has set takes precedence.
 		t.last.Queue("update host h set until = null, "+blockHost+", due = case when "+hasReady+` then greatest(next, $2, $3) end
-			where id = $1`, id, frontier.Micros(next), t.now)
+			where id = $1`, id, rules.Micros(next), t.now)
 		// If the host has no ready URL, it becomes due later or not at all.
 		// This change needs a fullLock.
 		t.last.Queue("select from host where id = $1 and due is null for update", id)
@@ -79,7 +80,7 @@ func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) er
 		var b pgx.Batch
 		b.Queue("insert into host (name) select $1::text where not exists (select from host where name = $1) on conflict do nothing", host)
 		b.Queue("update host set "+blockHost+`,
-			due = case when due is not null then greatest(due, next, $2) end where name = $1`, host, frontier.Micros(until))
+			due = case when due is not null then greatest(due, next, $2) end where name = $1`, host, rules.Micros(until))
 		return t.send(&b)
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // engine is a frontier.Frontier that uses a PostgreSQL database.
@@ -31,7 +32,7 @@ type engine struct {
 	joined    bool             // if true, the worker is registered with this session
 	worker    Worker           // worker that uses the engine; its zero value owns no leases and files
 	slot      int              // row of the table tally that this engine changes
-	seen      frontier.SeenKeys
+	seen      rules.SeenKeys
 	run       atomic.Int64 // number of the run in the most recent transaction
 	limit     atomic.Int64 // limit set by SetPendingLimit
 	dropped   atomic.Int64
@@ -164,7 +165,7 @@ func (e *engine) clock() *int64 {
 	if e.now == nil {
 		return nil
 	}
-	n := frontier.Micros(e.now())
+	n := rules.Micros(e.now())
 	return &n
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // SQL statements that lock the crawl until the end of the transaction. The
@@ -245,7 +246,7 @@ func nullTime(at time.Time) *int64 {
 	if at.IsZero() {
 		return nil
 	}
-	n := frontier.Micros(at)
+	n := rules.Micros(at)
 	return &n
 }
 

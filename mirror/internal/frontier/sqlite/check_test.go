@@ -1,0 +1,391 @@
+package sqlite_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	database "github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
+)
+
+const pageSize = 4096
+
+// closedFrontier creates a database with URLs and closes it.
+func closedFrontier(t *testing.T, urls int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "front.db")
+	f := newFrontier(t, path)
+	_, _, err := f.Begin(t.Context(), nil)
+	for i := range urls {
+		u := fmt.Sprint("http://a.example/", i)
+		if err == nil {
+			_, err = f.Add(t.Context(), []frontier.Item{{Key: frontier.KeyOf(u), URL: u, Host: "a.example"}})
+		}
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rootPage returns the number of the root page of a table.
+func rootPage(t *testing.T, path, table string) int {
+	t.Helper()
+	db, err := database.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	root := 0
+	if err := db.Scan("select rootpage from sqlite_schema where name=?", []any{table}, &root); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// pageGraph returns the database at path with a chain of 17 interior pages, which
+// starts at the page root. Each of them has the next one as its child many times,
+// so that a query of the table would visit the last page 300^17 times.
+func pageGraph(t *testing.T, path string, root int) []byte {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chain = 17
+	page := func(n int) []byte { return file[(n-1)*pageSize : n*pageSize] }
+	last := len(file)/pageSize + chain
+	file = append(file, make([]byte, chain*pageSize)...)
+	binary.BigEndian.PutUint32(file[28:], uint32(last)) // number of pages
+	header := 0
+	if root == 1 {
+		header = 100
+	}
+	leaf := page(last)
+	copy(leaf, page(root)[header:])
+	if root == 1 { // the cells lie at their offsets in the page
+		copy(leaf[header:], page(1)[header+8:])
+		copy(leaf[8:], page(1)[header+8:header+8+2*int(binary.BigEndian.Uint16(page(1)[header+3:]))])
+		copy(leaf[200:], page(1)[200:])
+	}
+	writeInterior(page(root), header, last-chain+1)
+	for n := last - chain + 1; n < last; n++ {
+		writeInterior(page(n), 0, n+1)
+	}
+	return file
+}
+
+// TestPageGraph opens databases in which a query of a table would not end.
+func TestPageGraph(t *testing.T) {
+	t.Parallel()
+	for _, table := range []string{"url", "host", "capture", "sqlite_schema"} {
+		path := closedFrontier(t, 5)
+		root := 1
+		if table != "sqlite_schema" {
+			root = rootPage(t, path, table)
+		}
+		if err := os.WriteFile(path, pageGraph(t, path, root), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		checkRefused(t, table, path)
+	}
+}
+
+// checkRefused checks that Open reports damage.
+func checkRefused(t *testing.T, name, path string) {
+	t.Helper()
+	f, err := sqlite.Open(t.Context(), path)
+	if err == nil {
+		f.Close()
+	}
+	if !errors.Is(err, frontier.ErrDamaged) {
+		t.Errorf("%s: error %v, want %v", name, err, frontier.ErrDamaged)
+	}
+}
+
+// TestSchemaInLog opens a database whose write-ahead log has a version of the
+// schema that SQLite accepts, but cannot read to its end.
+func TestSchemaInLog(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := pageGraph(t, path, 1)
+	pages := []int{1}
+	for n := int(info.Size()/pageSize) + 1; n <= len(file)/pageSize; n++ {
+		pages = append(pages, n)
+	}
+	writeLog(t, path, file, uint32(len(file)/pageSize), pages...)
+	checkRefused(t, "log", path)
+}
+
+// TestLogEnd opens a database whose write-ahead log has a version of the schema
+// with an endless query, after a frame at which SQLite stops to read the log. Open
+// must stop there too, because the rest of a sparse file has no end in practice.
+func TestLogEnd(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{
+		"a frame of a sparse file": strings.Repeat("\x00", 24),
+		"another salt":             "\x00\x00\x00\x02\x00\x00\x00\x00other salt......",
+	} {
+		path := closedFrontier(t, 5)
+		log := make([]byte, 32+24+pageSize)
+		copy(log, "\x37\x7f\x06\x82\x00\x2d\xe2\x18")
+		binary.BigEndian.PutUint32(log[8:], pageSize)
+		copy(log[32:], first)
+		frame := make([]byte, 24+pageSize)
+		binary.BigEndian.PutUint32(frame, 1)
+		writeInterior(frame[24:], 100, 2)
+		if err := os.WriteFile(path+"-wal", append(log, frame...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := sqlite.Open(t.Context(), path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPageCount opens a database whose write-ahead log has a frame that makes it
+// a database of 2^32 pages. The check of its pages must not allocate memory for
+// each of them.
+func TestPageCount(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pages = 1<<32 - 2
+	binary.BigEndian.PutUint32(file[28:], pages)
+	writeLog(t, path, file, pages, 1)
+	f, err := sqlite.Open(t.Context(), path)
+	if err == nil {
+		f.Close()
+	}
+	if !errors.Is(err, frontier.ErrDamaged) || !strings.Contains(err.Error(), "it has 4294967294 pages") {
+		t.Errorf("error %v, want the number of pages", err)
+	}
+}
+
+// writeLog writes a write-ahead log with valid checksums, which contains the given
+// pages of file. The last frame commits a database of size pages.
+func writeLog(t *testing.T, path string, file []byte, size uint32, pages ...int) {
+	t.Helper()
+	log := []byte("\x37\x7f\x06\x82\x00\x2d\xe2\x18\x00\x00\x10\x00\x00\x00\x00\x00salt1234")
+	sum := logSum([2]uint32{}, log)
+	log = appendSum(log, sum)
+	for i, n := range pages {
+		frame := make([]byte, 8, 24)
+		binary.BigEndian.PutUint32(frame, uint32(n))
+		if i == len(pages)-1 {
+			binary.BigEndian.PutUint32(frame[4:], size)
+		}
+		page := file[(n-1)*pageSize : n*pageSize]
+		sum = logSum(logSum(sum, frame), page)
+		frame = appendSum(append(frame, "salt1234"...), sum)
+		log = append(append(log, frame...), page...)
+	}
+	if err := os.WriteFile(path+"-wal", log, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// logSum continues the checksum of a write-ahead log with data.
+func logSum(sum [2]uint32, data []byte) [2]uint32 {
+	for ; len(data) > 0; data = data[8:] {
+		sum[0] += binary.LittleEndian.Uint32(data) + sum[1]
+		sum[1] += binary.LittleEndian.Uint32(data[4:]) + sum[0]
+	}
+	return sum
+}
+
+func appendSum(b []byte, sum [2]uint32) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, sum[0]), sum[1])
+}
+
+// TestLargeRows reads the first of many large rows. Memory must not be needed for
+// all rows of a page. All rows must be read in the end.
+func TestLargeRows(t *testing.T) {
+	path := closedFrontier(t, 5)
+	c, err := database.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 64
+	for range rows {
+		err = errors.Join(err, c.Exec("insert into unlogged (line) values (zeroblob(1<<20))"))
+	}
+	if err = errors.Join(err, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := 0
+	for line, err := range f.Unlogged(t.Context()) {
+		if err != nil || len(line) != 1<<20 {
+			t.Fatalf("a line of %d bytes, %v", len(line), err)
+		}
+		if n++; n == 1 {
+			runtime.ReadMemStats(&after)
+		}
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; n != rows || used > 16<<20 {
+		t.Errorf("%d rows; %d bytes allocated before the first one", n, used)
+	}
+}
+
+// writeInterior makes a page an interior page of a table with 300 children, all
+// of which are the same page.
+func writeInterior(page []byte, header, child int) {
+	const cells = 300
+	clear(page[header:])
+	page[header] = 5
+	at := pageSize
+	for i := range cells {
+		at -= 6
+		binary.BigEndian.PutUint32(page[at:], uint32(child))
+		page[at+4], page[at+5] = 0x80|byte(i>>7), byte(i&0x7f)
+		binary.BigEndian.PutUint16(page[header+12+2*i:], uint16(at))
+	}
+	binary.BigEndian.PutUint16(page[header+3:], cells)
+	binary.BigEndian.PutUint16(page[header+5:], uint16(at))
+	binary.BigEndian.PutUint32(page[header+8:], uint32(child))
+}
+
+// TestRollbackJournal opens a database with a rollback journal that names a
+// super-journal. Open must not read the journal, because SQLite would load the
+// super-journal.
+func TestRollbackJournal(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	super := path + "-super"
+	journal := make([]byte, 512) // header of a journal without pages
+	copy(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+	sum := uint32(0)
+	for _, c := range []byte(super) {
+		sum += uint32(c)
+	}
+	journal = append(journal, 0, 0, 0, 0) // name of the super-journal, as SQLite writes it
+	journal = append(journal, super...)
+	journal = binary.BigEndian.AppendUint32(journal, uint32(len(super)))
+	journal = binary.BigEndian.AppendUint32(journal, sum)
+	journal = append(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"...)
+	if err := errors.Join(os.WriteFile(path+"-journal", journal, 0o666), os.WriteFile(super, []byte(path+"-journal\x00"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func() error{
+		"Open": func() error {
+			f, err := sqlite.Open(t.Context(), path)
+			if err == nil {
+				f.Close()
+			}
+			return err
+		},
+		"CheckFile": func() error { return sqlite.CheckFile(t.Context(), path) },
+	} {
+		if err := open(); err == nil || !strings.Contains(err.Error(), "rollback journal") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	after, err := os.ReadFile(path)
+	if _, gone := os.Stat(super); string(after) != string(before) || err != nil || gone != nil {
+		t.Errorf("the database or the super-journal has changed: %v, %v", err, gone)
+	}
+	if err := os.Truncate(path+"-journal", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.CheckFile(t.Context(), path); err != nil {
+		t.Errorf("empty journal: %v", err)
+	}
+}
+
+// TestCheckTimes checks that Check finds a time of a capture that no file of an
+// archive can contain, although the database has no digest.
+func TestCheckTimes(t *testing.T) {
+	t.Parallel()
+	for _, change := range []string{
+		"time = 1154755123200000000", "modified = 1154755123200000000", "modified = -99999999999999999",
+	} {
+		path := filepath.Join(t.TempDir(), "front.db")
+		f := newFrontier(t, path)
+		db, err := database.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(db.Script(`insert into capture (item, run, time, modified, kind, media, code, size, validator, path, at, bytes, record, proof)
+			values (1, 1, 0, 0, '', '', 0, 0, '', '', 0, 0, '', '')`), f.Check(t.Context()), db.Script("update capture set "+change), db.Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Check(t.Context()); !errors.Is(err, frontier.ErrDamaged) {
+			t.Errorf("%s: error %v, want %v", change, err, frontier.ErrDamaged)
+		}
+		f.Close()
+	}
+}
+
+// TestImmutable checks that a database of version 5 can be read without an
+// upgrade, and that its digest is verified. A database of version 4 cannot.
+func TestImmutable(t *testing.T) {
+	t.Parallel()
+	path := closedFrontier(t, 5)
+	change := func(script string) {
+		t.Helper()
+		db, err := database.Open(path)
+		if err == nil {
+			err = errors.Join(db.Script(script), db.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("drop table unlogged; pragma user_version = 5")
+	if err := sqlite.SealRows(path); err != nil {
+		t.Fatal(err)
+	}
+	check := func() error {
+		f, err := sqlite.OpenImmutable(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Check(t.Context())
+	}
+	if err := check(); err != nil {
+		t.Errorf("version 5: %v", err)
+	}
+	change("update url set depth = 7 where id = 3")
+	if err := check(); !errors.Is(err, frontier.ErrDamaged) {
+		t.Errorf("changed row: %v", err)
+	}
+	if _, err := sqlite.Open(t.Context(), path); !errors.Is(err, frontier.ErrDamaged) {
+		t.Errorf("upgrade with a changed row: %v", err)
+	}
+	change("drop table control; drop table counter; pragma user_version = 4")
+	if err := check(); err == nil || !strings.Contains(err.Error(), "must be upgraded") {
+		t.Errorf("version 4: %v", err)
+	}
+}

@@ -1,0 +1,213 @@
+// Package sqlite stores a frontier in a file, an SQLite database.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
+)
+
+// engine is a Frontier that uses an SQLite database. It has one session for
+// writes and several sessions for reads. A goroutine receives a session from a
+// channel, uses the session exclusively, and sends it back.
+type engine struct {
+	now      func() time.Time
+	sessions []*session // all sessions, beginning with the writer
+	writer   chan *session
+	seen     rules.SeenKeys // accessed only with the writer session
+	limit    atomic.Int64   // limit set by SetPendingLimit
+	dropped  atomic.Int64
+	readers  chan *session
+	closing  sync.Once
+	done     chan struct{}
+}
+
+var errClosed = errors.New("frontier: closed")
+
+// acquire waits for a session from pool. Canceling ctx interrupts only this
+// wait. An operation that has started is completed.
+func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-e.done:
+		return nil, errClosed
+	default:
+	}
+	select {
+	case s := <-pool:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.done:
+		return nil, errClosed
+	}
+}
+
+func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
+
+// write executes f in a transaction. When write returns nil, the changes are on
+// disk.
+func (e *engine) write(ctx context.Context, f func(*tx) error) error {
+	return e.change(ctx, "pragma synchronous=full", f)
+}
+
+// writeLease executes f in a transaction that changes only leases. For speed,
+// it does not sync the changes to disk. A power failure can undo these changes,
+// but not those of an earlier call of write.
+func (e *engine) writeLease(ctx context.Context, f func(*tx) error) error {
+	return e.change(ctx, "pragma synchronous=normal", f)
+}
+
+func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) error {
+	s, err := e.acquire(ctx, e.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { e.writer <- s }()
+	t := &tx{
+		session: s, now: rules.Micros(e.now()), seen: &e.seen, limit: e.limit.Load(),
+		hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{},
+	}
+	if err := s.Exec(sync); err != nil {
+		return classifyError(err)
+	}
+	err = s.transact(func() error {
+		if err := errors.Join(t.load(), t.breakSeal()); err != nil {
+			return err
+		}
+		before := t.book
+		if err := f(t); err != nil {
+			return err
+		}
+		if err := t.settle(); err != nil {
+			return err
+		}
+		if t.book == before {
+			return nil
+		}
+		return t.store()
+	})
+	if err == nil {
+		e.seen.Remember(t.run, t.newKeys)
+		e.dropped.Add(t.dropped)
+	}
+	return classifyError(err)
+}
+
+// read executes f in a read transaction, because SQLite would otherwise lock
+// the file for each statement. The function f must not call methods of the
+// engine.
+func (e *engine) read(ctx context.Context, f func(*session) error) error {
+	s, err := e.acquire(ctx, e.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { e.readers <- s }()
+	return classifyError(s.inTransaction("begin", func() error { return f(s) }))
+}
+
+// Close waits for running calls and closes the database.
+func (e *engine) Close() (err error) {
+	e.closing.Do(func() {
+		close(e.done)
+		<-e.writer
+		if e.readers != e.writer {
+			for range cap(e.readers) {
+				<-e.readers
+			}
+		}
+		err = e.closeSessions()
+	})
+	return classifyError(err)
+}
+
+// closeSessions closes all sessions. It closes the writer last, because the
+// last connection writes the log of SQLite back to the database.
+func (e *engine) closeSessions() (err error) {
+	for _, s := range slices.Backward(e.sessions) {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// A session is one connection to the SQLite database.
+type session struct{ *sqlite.Conn }
+
+// insert executes an INSERT statement and returns the number of the new row.
+func (s *session) insert(query string, args ...any) (int64, error) {
+	err := s.Exec(query, args...)
+	return s.LastID(), err
+}
+
+// rowNumbers returns the row numbers that a query selects.
+func (s *session) rowNumbers(query string, args ...any) (ids []int64, err error) {
+	err = s.ForEachRow(query, args, func(r *sqlite.Row) error {
+		var id int64
+		defer func() { ids = append(ids, id) }()
+		return r.Scan(&id)
+	})
+	return ids, err
+}
+
+// transact executes f in a write transaction.
+func (s *session) transact(f func() error) error { return s.inTransaction("begin immediate", f) }
+
+// inTransaction executes f in a transaction. The parameter begin is the SQL
+// statement that starts the transaction.
+func (s *session) inTransaction(begin string, f func() error) error {
+	if err := s.Exec(begin); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			s.Exec("rollback") // returns an error if SQLite has already rolled back the transaction
+		}
+	}()
+	if err := f(); err != nil {
+		return err
+	}
+	if err := s.Exec("commit"); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+// classifyError wraps an SQLite error. The result wraps ENOSPC if the disk is
+// full, and ErrDamaged if the database is corrupt.
+func classifyError(err error) error {
+	switch {
+	case sqlite.IsFull(err) && !errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
+	case sqlite.IsDamaged(err) && !errors.Is(err, frontier.ErrDamaged):
+		return fmt.Errorf("%w: %w", frontier.ErrDamaged, err)
+	case sqlite.IsTooBig(err):
+		return fmt.Errorf("the database has a row larger than %d MiB, which fetch did not write: "+
+			"do not trust this archive: %w", sqlite.MaxRow>>20, err)
+	}
+	return err
+}
+
+func nullTime(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: rules.Micros(t), Valid: !t.IsZero()}
+}
+
+func timeOf(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.Int64).UTC()
+}
