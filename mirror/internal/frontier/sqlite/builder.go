@@ -104,7 +104,7 @@ func (b *Builder) write(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	defer func() { b.e.writer <- s }()
-	t := &tx{session: s, hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{}}
+	t := newTx(s)
 	if err := s.Exec("pragma synchronous=off"); err != nil {
 		return classifyError(err)
 	}
@@ -126,28 +126,37 @@ func (b *Builder) AddVisits(ctx context.Context, visits []LoggedVisit) error {
 }
 
 func (t *tx) addVisit(v *LoggedVisit) error {
-	t.run = v.Run
-	u, err := t.lookup(v.Item.Key)
+	t.Run = v.Run
+	u, err := t.findOrCreate(&v.Item, v.State)
 	if err != nil {
 		return err
-	}
-	if u.id == 0 {
-		if _, err := t.create(u, &v.Item, v.State, sql.NullInt64{}); err != nil {
-			return err
-		}
 	}
 	last := sql.NullInt64{}
 	if v.Capture != nil {
 		if err := t.claimFree(v.Capture, v.Names); err != nil {
 			return err
 		}
-		if last.Int64, err = t.capture(u.id, &v.Result); err != nil {
+		if last.Int64, err = t.capture(u.ID, &v.Result); err != nil {
 			return err
 		}
 		last.Valid = true
 	}
 	return t.Exec(`update url set state=?, run=?, depth=?, prio=?, meta=?, note=nullif(?, ''), last=coalesce(?, last) where id=?`,
-		int(v.State), v.Run, v.Item.Depth, v.Item.Priority, v.Item.Meta, v.Note, last, u.id)
+		int(v.State), v.Run, v.Item.Depth, v.Item.Priority, v.Item.Meta, v.Note, last, u.ID)
+}
+
+// findOrCreate returns the URL of an item. It inserts a missing URL with the
+// given state.
+func (t *tx) findOrCreate(item *frontier.Item, state frontier.State) (*rules.URL, error) {
+	u, err := t.FindURL(item.Key)
+	if u != nil || err != nil {
+		return u, err
+	}
+	h, err := t.FindHost(item.Host)
+	if err != nil {
+		return nil, err
+	}
+	return t.Create(item, h, state, sql.NullInt64{})
 }
 
 // claimFree reserves the names for c.Path. If a name belongs to another URL, it
@@ -216,7 +225,7 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 	}
 	r.selectForm(digest)
 	return 0, t.Exec(`update capture set digest=?, sum=?, size=?, validator=iif(validator='', ?, validator),
-		modified=coalesce(modified, ?) where id=?`, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, nullTime(c.Modified), id)
+		modified=coalesce(modified, ?) where id=?`, c.Digest[:], sumOf(c.Digest), c.Size, c.Validator, rules.NullTime(c.Modified), id)
 }
 
 // loggedCapture returns the row number and the digest of the logged capture to
@@ -224,10 +233,10 @@ func (t *tx) addRecord(r *Record) (added int, err error) {
 // moved the record to another file. The capture then has the same URL and time
 // as the record.
 func (t *tx) loggedCapture(c *frontier.Capture, file int64) (id int64, digest []byte, err error) {
-	const query = "select c.id, c.digest from capture c join url u on u.id=c.item where coalesce(c.url, u.url)=? and "
+	const query = "select c.id, c.digest from capture c join url u on u.ID=c.item where coalesce(c.url, u.url)=? and "
 	err = t.Scan(query+"c.file=? and c.at=?", []any{c.URL, file, c.Offset}, &id, &digest)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = t.Scan(query+"c.time=? and c.record='' and c.file is not null", []any{c.URL, nullTime(c.Time)}, &id, &digest)
+		err = t.Scan(query+"c.time=? and c.record='' and c.file is not null", []any{c.URL, rules.NullTime(c.Time)}, &id, &digest)
 	}
 	return id, digest, err
 }
@@ -238,17 +247,12 @@ func (t *tx) loggedCapture(c *frontier.Capture, file int64) (id int64, digest []
 // newest capture is not a new capture, as in a run.
 func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 	c := &r.Capture
-	t.run = max(c.Run, 1)
-	u, err := t.lookup(r.Item.Key)
+	t.Run = max(c.Run, 1)
+	u, err := t.findOrCreate(&r.Item, r.State)
 	if err != nil {
 		return 0, err
 	}
-	if u.id == 0 {
-		if _, err := t.create(u, &r.Item, r.State, sql.NullInt64{}); err != nil {
-			return 0, err
-		}
-	}
-	newest, err := t.captureOf("c.id = (select last from url where id=?)", u.id)
+	newest, err := t.captureOf("c.id = (select last from url where id=?)", u.ID)
 	has := err == nil
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
@@ -262,14 +266,14 @@ func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 		}
 		c.Path, c.Validator, c.Modified = newest.Path, cmp.Or(c.Validator, newest.Validator), newest.Modified
 	}
-	id, err := t.capture(u.id, &frontier.Result{Item: r.Item, Capture: c})
+	id, err := t.capture(u.ID, &frontier.Result{Item: r.Item, Capture: c})
 	switch {
 	case err != nil:
 		return 0, err
 	case has && newest.Time.After(c.Time):
-		return 1, t.moveLast(u.id)
+		return 1, t.moveLast(u.ID)
 	}
-	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", id, int(frontier.Dead), int(r.State), u.id)
+	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", id, int(frontier.Dead), int(r.State), u.ID)
 }
 
 // moveLast gives the newest capture of a URL the highest row number. Captures
@@ -355,18 +359,18 @@ const countRows = `drop index scratch_place;
 // countStates counts the URLs in each state. It counts the pending URLs of all
 // runs, and the other URLs of the newest run.
 func (t *tx) countStates(run int64) error {
-	if err := t.load(); err != nil {
+	if _, err := t.load(); err != nil {
 		return err
 	}
-	t.run = run
-	for state := range t.states {
+	t.Run = run
+	for state := range t.Tally.States {
 		// A single query with GROUP BY would sort all rows in memory.
-		err := t.Scan("select count(*) from url where state=?1 and (state=0 or run=?2)", []any{state, run}, &t.states[state])
+		err := t.Scan("select count(*) from url where state=?1 and (state=0 or run=?2)", []any{state, run}, &t.Tally.States[state])
 		if err != nil {
 			return err
 		}
 	}
-	err := t.Scan("select count(*) from url where state=? and run<>?", []any{int(frontier.Done), run}, &t.before)
+	err := t.Scan("select count(*) from url where state=? and run<>?", []any{int(frontier.Done), run}, &t.Tally.Before)
 	return errors.Join(err, t.store())
 }
 

@@ -11,7 +11,7 @@ import (
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*frontier.Lease, err error) {
 	err = e.writeLease(ctx, func(t *tx) error {
-		if !t.live {
+		if !t.Live {
 			return frontier.ErrNoRun
 		}
 		for len(ls) < hosts {
@@ -40,58 +40,41 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 	return ls, nil
 }
 
-type candidate struct {
-	id   int64
-	name string
-}
-
 // dueHosts returns up to n hosts that can be claimed. The host that has been
 // due for the longest time is first.
 //
 // Queries contain the limit as the expression "?+0", because SQLite compiles a
 // statement again if the limit is a plain parameter.
-func (t *tx) dueHosts(n int) (found []candidate, err error) {
-	const query = "select id, name from host where pending > 0 and due <= ? order by due limit ?+0"
-	err = t.ForEachRow(query, []any{t.now, n}, func(r *sqlite.Row) error {
-		var c candidate
-		defer func() { found = append(found, c) }()
-		return r.Scan(&c.id, &c.name)
-	})
-	return found, err
+func (t *tx) dueHosts(n int) ([]*host, error) {
+	return t.hostsWhere("where pending > 0 and due <= ? order by due limit ?+0", t.Now, n)
 }
 
-// claim leases the host d. If all items of the host must wait, claim returns
+// claim leases the host h. If all items of the host must wait, claim returns
 // nil. The host is then due later, and its previous lease remains valid.
-func (t *tx) claim(d candidate, worker string, n int, ttl time.Duration) (*frontier.Lease, error) {
-	h, err := t.hostOf(d.id)
-	if err != nil {
+func (t *tx) claim(h *host, worker string, n int, ttl time.Duration) (*frontier.Lease, error) {
+	if err := t.wake(h.ID); err != nil {
 		return nil, err
 	}
-	if err := t.wake(h.id); err != nil {
-		return nil, err
-	}
-	ids, err := t.readyItems(h.id, max(n, 1), nil)
+	ids, err := t.readyItems(h.ID, max(n, 1), nil)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, t.computeDue(h)
+		h.Stale = true
+		return nil, nil
 	}
-	l := &frontier.Lease{Host: d.name, Outstanding: map[frontier.Key]int64{}}
-	if l.Items, err = t.items(ids, d.name); err != nil {
+	h.Lease(worker, ttl)
+	l := h.NewLease(h.objects)
+	if l.Items, err = t.items(ids, h.Name); err != nil {
 		return nil, err
 	}
 	addOutstanding(l, l.Items, ids)
-	h.epoch++
-	h.setLease(t.now + max(ttl.Microseconds(), 1))
-	l.Epoch, l.Until, l.Control, l.Objects = h.epoch, timeOf(h.until), h.control.export(d.name), h.control.objects
-	err = t.Exec("update host set owner=? where id=?", worker, h.id)
-	return l, err
+	return l, nil
 }
 
 // wake makes the items of a host ready if their waiting time has passed.
 func (t *tx) wake(host int64) error {
-	err := t.Exec("update url set wait=null where host=? and wait <= ?", host, t.now)
+	err := t.Exec("update url set wait=null where host=? and wait <= ?", host, t.Now)
 	return err
 }
 
@@ -149,14 +132,13 @@ func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items
 	var id int64
 	var ids []int64
 	more := func(s *session) error {
-		if id, err = s.leasedHostID(l); err != nil {
+		h, err := s.leasedHost(l, now)
+		if err != nil || !h.Open() {
 			return err
 		}
-		var open bool
-		err = s.Scan(`select next <= ?1 and until > ?1,
-			exists (select 1 from url where host=?2 and wait <= ?1) from host where id=?2`,
-			[]any{now, id}, &open, &waking)
-		if err != nil || !open || waking {
+		id = h.ID
+		err = s.Scan("select exists (select 1 from url where host=? and wait <= ?)", []any{id, now}, &waking)
+		if err != nil || waking {
 			return err
 		}
 		if ids, err = s.readyItems(id, n, l.Outstanding); err != nil {

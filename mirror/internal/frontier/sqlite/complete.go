@@ -7,9 +7,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
@@ -18,17 +18,12 @@ func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.
 		if err != nil {
 			return err
 		}
-		if !t.live {
-			return frontier.ErrNoRun
-		}
-		out := maps.Clone(l.Outstanding)
-		for i := range rs {
-			if err := t.complete(h, &rs[i], out); err != nil {
-				return err
-			}
+		t.claimed = l.Outstanding
+		if err := t.Complete(&h.Host, rs); err != nil {
+			return err
 		}
 		for i := range rs {
-			if _, err := t.add(rs[i].Children); err != nil {
+			if err := t.addLine(&rs[i]); err != nil {
 				return err
 			}
 		}
@@ -52,65 +47,21 @@ func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.
 	return err
 }
 
-// complete records the result r without its Children. The items in the map out
-// need no lookup. They are pending, because only Control changes them during
-// the lease of h.
-func (t *tx) complete(h *host, r *frontier.Result, out map[frontier.Key]int64) (err error) {
-	u := &urlRow{id: out[r.Item.Key], state: frontier.Pending, run: t.run, host: h.id}
-	if delete(out, r.Item.Key); u.id == 0 || h.control.excluded {
-		if u, err = t.lookup(r.Item.Key); err != nil {
-			return err
-		}
-	}
-	wait := sql.NullInt64{}
-	attempts := 0
-	if r.State == frontier.Pending {
-		if wait = t.waitColumn(r.Retry); r.Postpone {
-			wait = sql.NullInt64{Int64: farFuture, Valid: true}
-		}
-		attempts = 1
-	}
-	before := *u
-	if u.id == 0 {
-		of, err := t.create(u, &r.Item, r.State, wait)
-		if err != nil {
-			return err
-		}
-		u.host = of.id
-	}
-	if u.host != h.id {
-		return fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
-	}
-	last := sql.NullInt64{}
-	if r.Capture != nil {
-		if last.Int64, err = t.capture(u.id, r); err != nil {
-			return err
-		}
-		last.Valid = true
-	}
-	err = t.Exec(`update url set state=?1, attempts=iif(run=?2, attempts, 0)+?3, run=?2, wait=?4,
-		note=nullif(?5, ''), last=coalesce(?6, last), meta=coalesce(?7, meta), prio=prio+?8 where id=?9`,
-		int(r.State), t.run, attempts, wait, r.Note, last, r.Meta, r.Defer, u.id)
-	if err != nil {
-		return err
-	}
-	was := before.id != 0 && before.state == frontier.Pending
-	switch is := r.State == frontier.Pending; {
-	case is && !was:
-		h.addPending(1)
-		h.setReady(wait)
-	case is:
-		h.setReady(wait)
-	case was:
-		h.removePending()
-	}
-	t.countMove(&before, r.State)
+// addLine stores the line and the names of a result.
+func (t *tx) addLine(r *frontier.Result) error {
 	if r.Line != nil {
 		if err := t.Exec("insert into unlogged (line) values (?)", r.Line); err != nil {
 			return err
 		}
 	}
 	return t.claimNames(r.Names)
+}
+
+// InsertCapture implements rules.Store.
+func (t *tx) InsertCapture(u *rules.URL, r *frontier.Result) (err error) {
+	u.Last.Int64, err = t.capture(u.ID, r)
+	u.Last.Valid = true
+	return err
 }
 
 // capture inserts a row for r.Capture and returns its row number.
@@ -134,13 +85,11 @@ func (t *tx) capture(item int64, r *frontier.Result) (int64, error) {
 		file.Valid = true
 		sum = sql.NullInt64{Int64: sumOf(c.Digest), Valid: digest != nil}
 	}
-	t.captures++
-	t.bytes += c.Size
 	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size,
 		digest, sum, validator, modified, path, file, at, bytes, record, proof, checksum)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		item, key, url, c.Run, nullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
-		digest, sum, c.Validator, nullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof,
+		item, key, url, c.Run, rules.NullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
+		digest, sum, c.Validator, rules.NullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof,
 		sql.NullInt64{Int64: int64(c.Checksum), Valid: c.Checksum != 0})
 }
 

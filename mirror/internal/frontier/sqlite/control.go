@@ -5,45 +5,29 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
-
-// export returns the settings of the host with the given name.
-func (c *control) export(name string) frontier.HostControl {
-	return frontier.HostControl{
-		Host: name, Paused: c.held.Valid, Excluded: c.excluded,
-		Delay: time.Duration(c.delay) * time.Microsecond, CrawlDelay: time.Duration(c.crawl) * time.Microsecond,
-	}
-}
 
 func (e *engine) Control(ctx context.Context, name string, change func(*frontier.HostControl)) (excluded int64, err error) {
 	err = e.write(ctx, func(t *tx) error {
-		h, err := t.readHost("where name=?", name)
+		h, err := t.findHost("where name=?", name)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("%s: %w", name, frontier.ErrUnknownHost)
 		}
 		if err != nil {
 			return err
 		}
-		want := h.control.export(name)
-		change(&want)
-		h.pause(want.Paused)
-		c := &h.control
-		c.delay, c.crawl = want.Delay.Microseconds(), want.CrawlDelay.Microseconds()
-		if want.Excluded && !c.excluded {
+		c := h.Control()
+		change(&c)
+		if c.Excluded && !h.Excluded {
 			if excluded, err = t.excludePending(h); err != nil {
 				return err
 			}
 		}
-		c.excluded, c.changed, h.changed = want.Excluded, true, true
-		if h.leased() {
-			h.setLease(h.until.Int64)
-		} else {
-			h.stale = true
-		}
+		h.SetControl(c)
 		return nil
 	})
 	if err != nil {
@@ -52,29 +36,17 @@ func (e *engine) Control(ctx context.Context, name string, change func(*frontier
 	return excluded, nil
 }
 
-// pause starts or ends the pause of the host.
-func (h *host) pause(paused bool) {
-	switch held := &h.control.held; {
-	case paused && !held.Valid:
-		*held = sql.NullInt64{Int64: h.next, Valid: true}
-		h.next = pausedTime
-	case !paused && held.Valid:
-		h.next, *held = held.Int64, sql.NullInt64{}
-	}
-}
-
 // excludePending changes the state of the pending URLs of the host to Excluded
 // and returns their number.
 func (t *tx) excludePending(h *host) (n int64, err error) {
 	err = t.Exec("update url set state=?1, run=?2, wait=null, note=?3 where host=?4 and state=0",
-		int(frontier.Excluded), t.run, frontier.NoteExcludedHost, h.id)
+		int(frontier.Excluded), t.Run, frontier.NoteExcludedHost, h.ID)
 	if err != nil {
 		return 0, err
 	}
 	n = int64(t.Changes())
-	h.pending -= n
-	t.states[frontier.Pending] -= n
-	t.states[frontier.Excluded] += n
+	h.Pending -= n
+	t.Tally.MoveAll(n, frontier.Pending, frontier.Excluded)
 	return n, nil
 }
 
@@ -98,8 +70,7 @@ func (e *engine) Controls(ctx context.Context, hosts []string) (map[string]front
 }
 
 func scanControl(scan func(...any) error) (frontier.HostControl, error) {
-	var name string
-	var c control
-	err := scan(&name, &c.held, &c.delay, &c.crawl, &c.excluded)
-	return c.export(name), err
+	var h rules.Host
+	err := scan(&h.Name, &h.Held, &h.Delay, &h.CrawlDelay, &h.Excluded)
+	return h.Control(), err
 }

@@ -15,10 +15,7 @@ import (
 // run.
 func (t *tx) addCounters(h *host, rs []frontier.Result) error {
 	changes, objects := rules.Counters(rs)
-	if objects != 0 {
-		h.control.objects += objects
-		h.control.changed, h.changed = true, true
-	}
+	h.objects += objects
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		err := t.Exec("insert into counter (name, n) values (?1, ?2) on conflict (name) do update set n = n + ?2",
 			name, changes[name])

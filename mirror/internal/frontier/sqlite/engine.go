@@ -3,7 +3,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,32 +75,30 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 		return err
 	}
 	defer func() { e.writer <- s }()
-	t := &tx{
-		session: s, now: rules.Micros(e.now()), seen: &e.seen, limit: e.limit.Load(),
-		hosts: map[int64]*host{}, names: map[string]*host{}, files: map[string]int64{},
-	}
+	t := newTx(s)
+	t.Now, t.Seen, t.Limit = rules.Micros(e.now()), &e.seen, e.limit.Load()
 	if err := s.Exec(sync); err != nil {
 		return classifyError(err)
 	}
 	err = s.transact(func() error {
-		if err := errors.Join(t.load(), t.breakSeal()); err != nil {
+		before, err := t.load()
+		if err = errors.Join(err, t.breakSeal()); err != nil {
 			return err
 		}
-		before := t.book
 		if err := f(t); err != nil {
 			return err
 		}
 		if err := t.settle(); err != nil {
 			return err
 		}
-		if t.book == before {
+		if before == (book{t.Run, t.Live, t.Tally}) {
 			return nil
 		}
 		return t.store()
 	})
 	if err == nil {
-		e.seen.Remember(t.run, t.newKeys)
-		e.dropped.Add(t.dropped)
+		t.Remember()
+		e.dropped.Add(t.Dropped)
 	}
 	return classifyError(err)
 }
@@ -199,15 +196,4 @@ func classifyError(err error) error {
 			"do not trust this archive: %w", sqlite.MaxRow>>20, err)
 	}
 	return err
-}
-
-func nullTime(t time.Time) sql.NullInt64 {
-	return sql.NullInt64{Int64: rules.Micros(t), Valid: !t.IsZero()}
-}
-
-func timeOf(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(n.Int64).UTC()
 }

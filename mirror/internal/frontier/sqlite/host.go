@@ -3,179 +3,156 @@ package sqlite
 import (
 	"database/sql"
 	"errors"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
-// host is a row of the table host. Its changes are written to the database by
-// settle.
+// host is a row of the table host and its row of the table control. Its changes
+// are written to the database by settle.
 type host struct {
-	id      int64
-	pending int64
-	next    int64
-	due     int64
-	epoch   int64
-	until   sql.NullInt64
-	control control
-	changed bool
-	stale   bool  // if true, due must be computed again
-	now     int64 // time of the transaction, in microseconds
+	rules.Host
+	objects  int64
+	pending  int64    // value of Pending in the database
+	settings settings // values in the database
 }
 
-// control is a row of the table control, or zero if the host has no row.
-type control struct {
+// settings contains the columns of the table control.
+type settings struct {
 	held         sql.NullInt64
 	delay, crawl int64
 	excluded     bool
 	objects      int64
-	changed      bool
 }
 
-// pausedTime is the value in the column "next" of a paused host.
-const pausedTime = 1 << 62
+const selectHost = `select id, name, pending, next, due, epoch, until, held, coalesce(delay, 0), coalesce(crawl, 0),
+	coalesce(excluded, 0), coalesce(objects, 0) from host left join control on control.host = host.id `
 
-// block prevents claims of the host before the given time. It has no effect if
-// the host is already blocked until a later time.
-func (h *host) block(until int64) {
-	if h.control.held.Valid {
-		h.control.held.Int64 = max(h.control.held.Int64, until)
-		h.control.changed = true
-	}
-	h.next = max(h.next, until)
-	h.changed = true
+// scanHost reads a host from the columns of selectHost.
+func scanHost(scan func(...any) error, now int64) (*host, error) {
+	h := &host{Host: rules.Host{Now: now}}
+	err := scan(&h.ID, &h.Name, &h.Pending, &h.Next, &h.Due, &h.Epoch, &h.Until,
+		&h.Held, &h.Delay, &h.CrawlDelay, &h.Excluded, &h.objects)
+	h.Due.Valid = h.Pending > 0 || h.Leased()
+	h.pending, h.settings = h.Pending, h.newSettings()
+	return h, err
 }
 
-// setLease sets the end of the lease. If no worker releases the lease, the host
-// is due when its delay after this end has passed.
-func (h *host) setLease(until int64) {
-	h.until = sql.NullInt64{Int64: until, Valid: true}
-	h.due, h.changed = max(h.next, until+h.control.pause()), true
+func (h *host) newSettings() settings {
+	return settings{h.Held, h.Delay, h.CrawlDelay, h.Excluded, h.objects}
 }
 
-// pause returns the minimum time between the end of an expired lease and the
-// next lease of the host.
-func (c *control) pause() int64 { return max(c.delay, c.crawl, 0) }
-
-// leased reports whether the host has a lease that has not expired, or that has
-// expired less than the delay ago. The field due is then the end of the delay.
-func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.control.pause() > h.now }
-
-// addPending adds n to the number of pending URLs of the host.
-func (h *host) addPending(n int64) {
-	if h.pending == 0 && !h.leased() {
-		h.due = farFuture // until setReady is called
-	}
-	h.pending += n
-	h.changed = true
+// readHost reads the host that matches an SQL condition. If there is none, the
+// error is sql.ErrNoRows.
+func (s *session) readHost(now int64, where string, args ...any) (*host, error) {
+	return scanHost(func(to ...any) error { return s.Scan(selectHost+where, args, to...) }, now)
 }
 
-// removePending subtracts one from the number of pending URLs of the host. The
-// field due may then be too early, but Claim tolerates this.
-func (h *host) removePending() {
-	h.pending--
-	h.changed = true
-}
-
-// setReady makes the host due at the given time or earlier, because one of its
-// URLs is then ready. Null means now.
-func (h *host) setReady(wait sql.NullInt64) {
-	if at := max(h.next, wait.Int64); !h.leased() && at < h.due {
-		h.due, h.changed = at, true
-	}
-}
-
-const readHost = `select id, pending, next, due, epoch, until, held, coalesce(delay, 0), coalesce(crawl, 0),
-	coalesce(excluded, 0), coalesce(objects, 0) from host left join control on control.host = id `
-
-func (t *tx) readHost(where string, arg any) (*host, error) {
-	h := &host{now: t.now}
-	err := t.Scan(readHost+where, []any{arg}, &h.id, &h.pending, &h.next, &h.due, &h.epoch, &h.until,
-		&h.control.held, &h.control.delay, &h.control.crawl, &h.control.excluded, &h.control.objects)
+// findHost returns the host that matches an SQL condition, as changed by this
+// transaction.
+func (t *tx) findHost(where string, args ...any) (*host, error) {
+	h, err := t.readHost(t.Now, where, args...)
 	if err != nil {
 		return nil, err
 	}
-	if known := t.hosts[h.id]; known != nil {
+	if known := t.hosts[h.ID]; known != nil {
 		return known, nil
 	}
-	t.hosts[h.id] = h
+	t.hosts[h.ID], t.names[h.Name] = h, h
 	return h, nil
 }
 
-// host returns the host with the given name. It inserts the row if necessary.
-func (t *tx) host(name string) (*host, error) {
-	if h := t.names[name]; h != nil {
-		return h, nil
-	}
-	h, err := t.readHost("where name=?", name)
-	if errors.Is(err, sql.ErrNoRows) {
-		h = &host{now: t.now}
-		if h.id, err = t.insert("insert into host (name) values (?)", name); err == nil {
-			t.hosts[h.id] = h
+// FindHost implements rules.Store.
+func (t *tx) FindHost(name string) (*rules.Host, error) {
+	h := t.names[name]
+	if h == nil {
+		var err error
+		h, err = t.findHost("where name=?", name)
+		if errors.Is(err, sql.ErrNoRows) {
+			h = &host{Host: rules.Host{Name: name, Now: t.Now}}
+			h.ID, err = t.insert("insert into host (name) values (?)", name)
+			t.hosts[h.ID], t.names[name] = h, h
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	t.names[name] = h
-	return h, nil
+	return &h.Host, nil
 }
 
-// hostOf returns the host with the row number id.
-func (t *tx) hostOf(id int64) (*host, error) {
-	if h := t.hosts[id]; h != nil {
-		return h, nil
+// HostOf implements rules.Store.
+func (t *tx) HostOf(id int64) (*rules.Host, error) {
+	h := t.hosts[id]
+	if h == nil {
+		var err error
+		if h, err = t.findHost("where id=?", id); err != nil {
+			return nil, err
+		}
 	}
-	return t.readHost("where id=?", id)
+	return &h.Host, nil
+}
+
+// IsFull implements rules.Store.
+func (t *tx) IsFull(h *rules.Host, limit int64) (bool, error) { return h.Pending >= limit, nil }
+
+// leasedHost reads the leased host. It returns ErrFenced if the lease was
+// released or another worker has claimed the host. Otherwise even an expired
+// lease is valid, so that completed work is not lost.
+func (s *session) leasedHost(l *frontier.Lease, now int64) (*host, error) {
+	h, err := s.readHost(now, "where name=? and epoch=? and until is not null", l.Host, l.Epoch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, frontier.ErrFenced
+	}
+	return h, err
+}
+
+// leasedHost is like session.leasedHost, but the transaction can change the host.
+func (t *tx) leasedHost(l *frontier.Lease) (*host, error) {
+	h, err := t.session.leasedHost(l, t.Now)
+	if err == nil {
+		t.hosts[h.ID], t.names[h.Name] = h, h
+	}
+	return h, err
 }
 
 // settle writes all changed hosts to the database.
 func (t *tx) settle() error {
 	for _, h := range t.hosts {
-		if h.stale && !h.leased() {
+		if h.NeedsDue() {
 			if err := t.computeDue(h); err != nil {
 				return err
 			}
 		}
-		if !h.changed {
-			continue
+		if h.Changed || h.Pending != h.pending {
+			due := h.Due.Int64
+			if !h.Due.Valid {
+				due = rules.FarFuture
+			}
+			err := t.Exec("update host set pending=?, next=?, due=?, epoch=?, until=?, owner=coalesce(nullif(?, ''), owner) where id=?",
+				h.Pending, h.Next, due, h.Epoch, h.Until, h.Owner, h.ID)
+			if err != nil {
+				return err
+			}
 		}
-		err := t.Exec("update host set pending=?, next=?, due=?, epoch=?, until=? where id=?",
-			h.pending, h.next, h.due, h.epoch, h.until, h.id)
-		if c := &h.control; err == nil && c.changed {
-			c.changed = false
-			err = t.Exec(`insert into control (host, held, delay, crawl, excluded, objects) values (?1, ?2, ?3, ?4, ?5, ?6)
+		if s := h.newSettings(); s != h.settings {
+			err := t.Exec(`insert into control (host, held, delay, crawl, excluded, objects) values (?1, ?2, ?3, ?4, ?5, ?6)
 				on conflict (host) do update set held=?2, delay=?3, crawl=?4, excluded=?5, objects=?6`,
-				h.id, c.held, c.delay, c.crawl, c.excluded, c.objects)
+				h.ID, s.held, s.delay, s.crawl, s.excluded, s.objects)
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		h.changed, h.stale = false, false
+		h.pending, h.settings, h.Changed, h.Stale = h.Pending, h.newSettings(), false, false
 	}
 	return nil
 }
 
-// endLease ends the lease of the host. It has no effect if the host is not
-// leased.
-func (t *tx) endLease(h *host) error {
-	h.until = sql.NullInt64{}
-	return t.computeDue(h)
-}
-
-// computeDue sets the field due of the host. The host must not be leased.
+// computeDue sets Due of a host that is not leased.
 func (t *tx) computeDue(h *host) error {
-	h.changed = true
 	var ready bool
 	var wait sql.NullInt64
 	err := t.Scan(`select exists (select 1 from url where host=?1 and state=0 and wait is null),
-		(select min(wait) from url where host=?1 and wait is not null)`, []any{h.id}, &ready, &wait)
-	if err != nil {
-		return err
-	}
-	h.due = max(h.next, t.now) // hosts that are already due are claimed before this host
-	if !ready {
-		h.due = farFuture
-		if wait.Valid {
-			h.due = max(h.next, wait.Int64)
-		}
-	}
-	return nil
+		(select min(wait) from url where host=?1 and wait is not null)`, []any{h.ID}, &ready, &wait)
+	h.SetDue(ready, wait)
+	return err
 }

@@ -2,61 +2,36 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
+	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
-// leasedHostID returns the row number of the leased host. It returns ErrFenced
-// if the lease was released or another worker has claimed the host. Otherwise
-// even an expired lease is valid, so that completed work is not lost.
-func (s *session) leasedHostID(l *frontier.Lease) (host int64, err error) {
-	err = s.Scan("select id from host where name=? and epoch=? and until is not null", []any{l.Host, l.Epoch}, &host)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, frontier.ErrFenced
-	}
-	return host, err
-}
-
-// leasedHost returns the leased host. It returns the same errors as
-// leasedHostID.
-func (t *tx) leasedHost(l *frontier.Lease) (*host, error) {
-	id, err := t.leasedHostID(l)
-	if err != nil {
-		return nil, err
-	}
-	return t.hostOf(id)
+// changeLease executes f for the leased host and returns the end of its lease.
+func (e *engine) changeLease(ctx context.Context, l *frontier.Lease, f func(*host)) (until time.Time, err error) {
+	err = e.writeLease(ctx, func(t *tx) error {
+		h, err := t.leasedHost(l)
+		if err == nil {
+			f(h)
+			until = rules.TimeOf(h.Until)
+		}
+		return err
+	})
+	return until, err
 }
 
 func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duration) error {
-	var until sql.NullInt64
-	err := e.writeLease(ctx, func(t *tx) error {
-		h, err := t.leasedHost(l)
-		if err != nil {
-			return err
-		}
-		h.setLease(t.now + ttl.Microseconds())
-		until = h.until
-		return nil
-	})
+	until, err := e.changeLease(ctx, l, func(h *host) { h.Extend(ttl) })
 	if err == nil {
-		l.Until = timeOf(until)
+		l.Until = until
 	}
 	return err
 }
 
 func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time) error {
-	err := e.writeLease(ctx, func(t *tx) error {
-		h, err := t.leasedHost(l)
-		if err != nil {
-			return err
-		}
-		h.block(rules.Micros(next)) // a later time set by BlockHost takes precedence
-		return t.endLease(h)
-	})
+	_, err := e.changeLease(ctx, l, func(h *host) { h.Release(rules.Micros(next)) })
 	if err == nil {
 		clear(l.Outstanding)
 	}
@@ -65,32 +40,48 @@ func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time)
 
 func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) error {
 	return e.write(ctx, func(t *tx) error {
-		h, err := t.host(host)
-		if err != nil {
-			return err
+		h, err := t.FindHost(host)
+		if err == nil {
+			h.Block(rules.Micros(until))
 		}
-		h.block(rules.Micros(until))
-		h.due = max(h.due, h.next)
-		return nil
+		return err
 	})
 }
 
 func (e *engine) Evict(ctx context.Context) error {
 	return e.writeLease(ctx, func(t *tx) error {
-		ids, err := t.rowNumbers("select id from host where until is not null")
-		if err != nil {
-			return err
+		hosts, err := t.hostsWhere("where until is not null")
+		for _, h := range hosts {
+			h.Evict()
 		}
-		for _, id := range ids {
-			h, err := t.hostOf(id)
-			if err != nil {
-				return err
-			}
-			h.block(t.now + h.control.pause()) // the worker may have sent a request just before
-			if err := t.endLease(h); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
+}
+
+func (e *engine) LimitWaits(ctx context.Context, longest time.Duration) error {
+	return e.write(ctx, func(t *tx) error {
+		latest := t.Now + longest.Microseconds()
+		hosts, err := t.hostsWhere("where pending > 0 and due > ? and due < ?", latest, int64(rules.PausedTime))
+		for _, h := range hosts {
+			if err == nil {
+				err = t.Exec("update url set wait=?1 where host=?2 and wait > ?1 and wait <> ?3", latest, h.ID, int64(rules.FarFuture))
+			}
+			h.LimitWaits(latest)
+		}
+		return err
+	})
+}
+
+// hostsWhere returns the hosts that match an SQL condition.
+func (t *tx) hostsWhere(where string, args ...any) (found []*host, err error) {
+	err = t.ForEachRow(selectHost+where, args, func(r *sqlite.Row) error {
+		h, err := scanHost(r.Scan, t.Now)
+		if known := t.hosts[h.ID]; known != nil {
+			h = known
+		}
+		t.hosts[h.ID], t.names[h.Name] = h, h
+		found = append(found, h)
+		return err
+	})
+	return found, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // pageRows is the number of rows that an iteration reads in one transaction.
@@ -39,8 +40,8 @@ func (s *session) scanItem(r *sqlite.Row, run int64) (item frontier.Item, id int
 	}
 	copy(item.Key[:], key)
 	copy(item.Via[:], via)
-	if wait.Int64 != farFuture {
-		item.NotBefore = timeOf(wait)
+	if wait.Int64 != int64(rules.FarFuture) {
+		item.NotBefore = rules.TimeOf(wait)
 	}
 	if item.Run = seen; seen != run {
 		item.Attempts = 0
@@ -72,7 +73,7 @@ func scanCapture(scan func(...any) error) (c frontier.Capture, id int64, err err
 		&c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof, &checksum)
 	copy(c.Key[:], key)
 	copy(c.Digest[:], digest)
-	c.Time, c.Modified = timeOf(at), timeOf(modified)
+	c.Time, c.Modified = rules.TimeOf(at), rules.TimeOf(modified)
 	c.Checksum = uint32(checksum)
 	return c, id, err
 }

@@ -85,30 +85,3 @@ func (e *engine) DropFile(ctx context.Context, name string) error {
 		return t.Exec("delete from file where name=? and ends is null", name)
 	})
 }
-
-func (e *engine) RequeueItems(ctx context.Context, keys []frontier.Key) (n int64, err error) {
-	err = e.write(ctx, func(t *tx) error {
-		for _, k := range keys {
-			u, err := t.lookup(k)
-			if err != nil {
-				return err
-			}
-			if u.id == 0 || u.state == frontier.Pending || u.state == frontier.Gone {
-				continue
-			}
-			h, err := t.hostOf(u.host)
-			if err == nil {
-				err = t.Exec("update url set state=0, run=?, attempts=0, wait=null, note=null where id=?", t.run, u.id)
-			}
-			if err != nil {
-				return err
-			}
-			t.countMove(u, frontier.Pending)
-			h.addPending(1)
-			h.setReady(sql.NullInt64{})
-			n++
-		}
-		return nil
-	})
-	return n, err
-}

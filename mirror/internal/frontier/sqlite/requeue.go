@@ -20,10 +20,10 @@ func (e *engine) Requeue(ctx context.Context, from ...frontier.State) (n int64, 
 				return err
 			}
 			n += moved
-			t.states[state] = 0
+			t.Tally.States[state] = 0
 			switch state {
 			case frontier.Done:
-				t.before = 0
+				t.Tally.Before = 0
 			case frontier.Excluded:
 				if err := t.Exec("update control set excluded=0"); err != nil {
 					return err
@@ -40,17 +40,17 @@ func (e *engine) Requeue(ctx context.Context, from ...frontier.State) (n int64, 
 
 func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 	err = e.write(ctx, func(t *tx) error {
-		if !t.live {
+		if !t.Live {
 			return frontier.ErrNoRun
 		}
-		if t.run == 1 { // the first run has no URLs of earlier runs
+		if t.Run == 1 { // the first run has no URLs of earlier runs
 			return nil
 		}
 		for state, where := range map[frontier.State]string{
 			frontier.Done:     "state=?1 and run<?2",
 			frontier.Excluded: "state=?1 and run<?2 and last is not null",
 		} {
-			if state == frontier.Done && t.before == 0 {
+			if state == frontier.Done && t.Tally.Before == 0 {
 				continue
 			}
 			moved, err := t.requeue(where, state)
@@ -58,7 +58,7 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 				return err
 			}
 		}
-		t.before = 0
+		t.Tally.Before = 0
 		return nil
 	})
 	if err != nil {
@@ -69,42 +69,38 @@ func (e *engine) Revive(ctx context.Context) (n int64, err error) {
 
 // wakePostponed makes all postponed items ready.
 func (t *tx) wakePostponed() error {
-	ids, err := t.rowNumbers("select distinct host from url where wait = ?", farFuture)
-	if len(ids) == 0 || err != nil {
+	hosts, err := t.hostsWhere("where id in (select host from url where wait = ?)", int64(rules.FarFuture))
+	if len(hosts) == 0 || err != nil {
 		return err
 	}
-	for _, id := range ids {
-		h, err := t.hostOf(id)
-		if err != nil {
-			return err
-		}
-		h.stale = true
+	for _, h := range hosts {
+		h.Stale = true
 	}
-	return t.Exec("update url set wait=null where wait = ?", farFuture)
+	return t.Exec("update url set wait=null where wait = ?", int64(rules.FarFuture))
 }
 
 // requeue makes the URLs that match an SQL condition pending, and returns their
 // number. The parameters of the condition are state and run.
 func (t *tx) requeue(where string, state frontier.State) (n int64, err error) {
 	query := "select host, count(*) from url where " + where + " group by host"
-	err = t.ForEachRow(query, []any{int(state), t.run}, func(r *sqlite.Row) error {
+	err = t.ForEachRow(query, []any{int(state), t.Run}, func(r *sqlite.Row) error {
 		var id, moved int64
 		if err := r.Scan(&id, &moved); err != nil {
 			return err
 		}
-		h, err := t.hostOf(id)
+		h, err := t.HostOf(id)
 		if err != nil {
 			return err
 		}
-		h.addPending(moved)
-		h.setReady(sql.NullInt64{})
+		h.Pending += moved
+		h.SetReady(sql.NullInt64{})
 		n += moved
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	t.states[frontier.Pending] += n
-	err = t.Exec("update url set state=0, run=?2, attempts=0, note=null where "+where, int(state), t.run)
+	t.Tally.States[frontier.Pending] += n
+	err = t.Exec("update url set state=0, run=?2, attempts=0, note=null where "+where, int(state), t.Run)
 	return n, err
 }

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
+)
+
+func (e *engine) Add(ctx context.Context, items []frontier.Item) (added int, err error) {
+	err = e.write(ctx, func(t *tx) error {
+		if !t.Live {
+			return frontier.ErrNoRun
+		}
+		added, err = t.Add(items)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+func (e *engine) RequeueItems(ctx context.Context, keys []frontier.Key) (n int64, err error) {
+	err = e.write(ctx, func(t *tx) error {
+		n, err = t.RequeueItems(keys)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// FindURL implements rules.Store. It finds a claimed URL by its row number.
+func (t *tx) FindURL(k frontier.Key) (*rules.URL, error) {
+	where, arg := "key=?", any(k[:])
+	if id := t.claimed[k]; id != 0 {
+		where, arg = "id=?", id
+	}
+	u := &rules.URL{Key: k}
+	err := t.Scan("select id, state, run, host, prio, depth, attempts from url where "+where, []any{arg},
+		&u.ID, (*uint8)(&u.State), &u.Run, &u.Host, &u.Priority, &u.Depth, &u.Attempts)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return u, err
+}
+
+// InsertURL implements rules.Store.
+func (t *tx) InsertURL(u *rules.URL) (err error) {
+	u.ID, err = t.insert(`insert into url (key, state, run, host, prio, depth, wait, via, url, meta)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		u.Key[:], int(u.State), u.Run, u.Host, u.Priority, u.Depth, u.Wait, keyColumn(u.Item.Via), u.Item.URL, u.Meta)
+	return err
+}
+
+// UpdateURL implements rules.Store.
+func (t *tx) UpdateURL(u *rules.URL) error {
+	return t.Exec(`update url set state=?, run=?, prio=?, depth=?, attempts=?, wait=?, note=nullif(?, ''),
+		last=coalesce(?, last), meta=iif(?, ?, meta) where id=?`,
+		int(u.State), u.Run, u.Priority, u.Depth, u.Attempts, u.Wait, u.Note, u.Last, u.SetMeta, u.Meta, u.ID)
+}
+
+// keyColumn returns the value of a key column. It returns nil, which is stored
+// as null, for the zero Key.
+func keyColumn(k frontier.Key) []byte {
+	if k.IsZero() {
+		return nil
+	}
+	return k[:]
+}
