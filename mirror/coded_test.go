@@ -3,9 +3,11 @@ package mirror_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	nethttp "net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -112,7 +114,7 @@ func newCodedArchive(t *testing.T, c codedCase) (*codedSite, mirror.Options) {
 		c.set(&o)
 	}
 	links := ""
-	for name := range s.files {
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
 		links += "<a href=" + name + ">"
 	}
 	s.files["/"] = codedFile{"text/html", "gzip", gzipped(t, links)}
@@ -216,21 +218,29 @@ func TestRecoverCoded(t *testing.T) {
 // coding. The program recovered such databases in an earlier version.
 func TestHealOtherForm(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, o := newCodedArchive(t, codedCase{})
-		want := tree(t, o.Dir, "")
-		decoded := sha256.Sum256([]byte(randomText(5000)))
-		change(t, o.Dir, "update capture set size=5000, digest=? where path='http/a.example/a.tgz'", decoded[:])
-		change(t, o.Dir, "update seal set rows=null")
-		var found []mirror.Finding
-		_, err := mirror.Heal(t.Context(), o.Dir, mirror.HealOptions{Report: func(f mirror.Finding) { found = append(found, f) }})
-		if err != nil || len(found) != 1 || found[0].Note {
-			t.Errorf("%v, %v", found, err)
-		}
-		if got := tree(t, o.Dir, ""); digests(got) != digests(want) {
-			t.Error("the tree has changed")
-		}
-	})
+	for name, path := range map[string]string{
+		"response record": "http/a.example/a.tgz",
+		"revisit record":  "http/a.example/sub/copy.tgz", // visited after a.tgz
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				_, o := newCodedArchive(t, codedCase{})
+				want := tree(t, o.Dir, "")
+				decoded := sha256.Sum256([]byte(randomText(5000)))
+				change(t, o.Dir, "update capture set size=5000, digest=? where path=?", decoded[:], path)
+				change(t, o.Dir, "update seal set rows=null")
+				var found []mirror.Finding
+				_, err := mirror.Heal(t.Context(), o.Dir, mirror.HealOptions{Report: func(f mirror.Finding) { found = append(found, f) }})
+				if err != nil || len(found) != 1 || found[0].Note {
+					t.Errorf("%v, %v", found, err)
+				}
+				if got := tree(t, o.Dir, ""); digests(got) != digests(want) {
+					t.Error("the tree has changed")
+				}
+			})
+		})
+	}
 }
 
 // TestKeepCompressed checks that a client with KeepCompressed stores a file that

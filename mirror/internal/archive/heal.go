@@ -323,7 +323,11 @@ func (h *healer) healFile(c *frontier.Capture, text string) (intact bool, err er
 		return false, err
 	}
 	if text != missing {
-		if h.hasOtherForm(source, c.Path) {
+		kept, err := h.hasOtherForm(c)
+		if err != nil {
+			return false, err
+		}
+		if kept {
 			h.report(path, text+"; kept, because its WARC record contains the same bytes", false)
 			return true, nil
 		}
@@ -343,13 +347,14 @@ func (h *healer) healFile(c *frontier.Capture, text string) (intact bool, err er
 	return true, nil
 }
 
-// hasOtherForm reports whether the file at path in the tree has the bytes of the
-// WARC record of c, but not in the form that the database describes.
-func (h *healer) hasOtherForm(c *frontier.Capture, path string) bool {
-	other := *c
-	var err error
-	other.Size, other.Digest, err = hashFile(h.a.store, path)
-	return err == nil && other.Size > 0 && h.a.formOf(&other) != nil
+// hasOtherForm reports whether the file of c in the tree has the bytes of a WARC
+// record, but not in the form that the database describes.
+func (h *healer) hasOtherForm(c *frontier.Capture) (bool, error) {
+	size, digest, err := hashFile(h.a.store, c.Path)
+	if err != nil || size <= 0 { // a truncated file can equal an empty object
+		return false, nil
+	}
+	return h.a.hasOtherForm(h.ctx, c, size, digest)
 }
 
 // restore writes the file of c in the tree from the WARC record of its object.

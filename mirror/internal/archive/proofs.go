@@ -1,9 +1,12 @@
 package archive
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/warc"
@@ -69,6 +72,24 @@ func (a *Archive) formOf(c *frontier.Capture) bodyOf {
 		}
 	}
 	return nil
+}
+
+// hasOtherForm reports whether a WARC record with the payload of c contains an
+// object of the given size and digest. This object is then another form of the
+// object of c: with or without the content coding. The record can belong to
+// another capture, because c may have only a revisit record.
+func (a *Archive) hasOtherForm(ctx context.Context, c *frontier.Capture, size int64, digest [32]byte) (bool, error) {
+	if c.File == "" || size < 0 {
+		return false, nil
+	}
+	// The database can describe the other capture in either form.
+	first, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest, digest})
+	for _, other := range append(slices.Collect(maps.Values(first)), *c) {
+		if other.Size, other.Digest = size, digest; other.Proof == c.Proof && a.formOf(&other) != nil {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // hasObject reads the WARC record of c. It reports whether the object that form

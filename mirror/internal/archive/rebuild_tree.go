@@ -64,7 +64,7 @@ func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []fr
 			found = append(found, f)
 			continue
 		}
-		switch recorded, err := r.isRecorded(ctx, &c, f); {
+		switch recorded, err := r.a.hasOtherForm(ctx, &c, f.Size, f.Digest); {
 		case err != nil:
 			return err
 		case recorded:
@@ -80,23 +80,6 @@ func (r *rebuild) setFiles(ctx context.Context, namer *tree.Namer, captures []fr
 		}
 	}
 	return nil
-}
-
-// isRecorded reports whether the WARC record of c contains the bytes of a file
-// in another form, with or without the content coding. If c has a revisit
-// record, isRecorded reads the record of an earlier capture.
-func (r *rebuild) isRecorded(ctx context.Context, c *frontier.Capture, f sqlite.FoundFile) (bool, error) {
-	if c.File == "" || f.Size < 0 {
-		return false, nil
-	}
-	// The form of the earlier capture may have been corrected already.
-	first, err := r.a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest, f.Digest})
-	for _, other := range first {
-		if other.Size, other.Digest = f.Size, f.Digest; other.Proof == c.Proof && r.a.formOf(&other) != nil {
-			return true, err
-		}
-	}
-	return false, err
 }
 
 // assignAgain returns the path that a run would assign to each capture without
