@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/save"
 )
@@ -30,11 +29,9 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 	if s.Offset == 0 {
 		return p, nil
 	}
-	if v.recorder.Mode == scheme.RecordWire {
-		if v.resumed = parsePartExchange(s.Note); v.resumed == nil {
-			c.archive.RejectPart(v.item, p, fetch.Mismatch.Errorf("unknown exchange"))
-			return nil, nil
-		}
+	if !v.exchange.Continue(s.Note) {
+		c.archive.RejectPart(v.item, p, fetch.Mismatch.Errorf("unknown exchange"))
+		return nil, nil
 	}
 	req.Range, req.IfSame, req.IfNot = fetch.Range{First: s.RequestOffset()}, s.Validator, ""
 	return p, nil
@@ -44,9 +41,6 @@ func (c *crawl) openPart(v *visit, req *fetch.Request) (*save.File, error) {
 // the buffer appends to this partial file. The buffer takes ownership of part.
 func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 	r, p := v.resp, part
-	if r.Offset == 0 {
-		v.resumed = nil
-	}
 	switch large := r.Validator != "" && r.Size >= minPart; {
 	case r.Fault != nil || r.Unchanged || !r.Location.IsZero(): // the body of this response is not the object
 		c.archive.ReleasePart(v.item, part, r.Fault)
@@ -67,13 +61,10 @@ func (c *crawl) openSpool(v *visit, part *save.File) (*archive.Spool, error) {
 		}
 	}
 	state := save.State{Offset: r.Offset, Validator: r.Validator, Size: r.Size}
-	if v.recorder.Mode == scheme.RecordWire {
-		x, err := v.resumed.add(v)
-		if err != nil {
-			c.archive.ReleasePart(v.item, p, nil)
-			return nil, err
-		}
-		v.resumed, state.Note = x, x.encode()
+	var err error
+	if state.Note, err = v.exchange.Note(); err != nil {
+		c.archive.ReleasePart(v.item, p, nil)
+		return nil, err
 	}
 	s, err := c.archive.SpoolPart(v.item, p, state)
 	if err == nil && r.Offset > 0 {
@@ -95,7 +86,5 @@ func (v *visit) finishResumed() {
 	if v.scheme.Traits.Web {
 		v.resp.Code = http.StatusOK
 	}
-	if v.resumed != nil {
-		v.started = v.resumed.Started
-	}
+	v.started = v.capture().Date
 }

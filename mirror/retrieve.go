@@ -8,13 +8,10 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/warc/record"
 )
 
 // newVisit returns a visit of an item. The visit starts now.
@@ -136,12 +133,10 @@ func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 // retrieve sends the request for v and reads the response.
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
-	v.recorder, v.requested = c.newRecorder(v.scheme), true
+	v.exchange, v.requested = c.newExchange(v), true
 	// The Trace distinguishes this request from requests for the rules of a
 	// robots.txt, which have none.
-	if req.Trace = v.recorder.Trace(); req.Trace == nil {
-		req.Trace = &trace.Trace{}
-	}
+	req.Trace = v.exchange.Trace(nil)
 	c.restoreMark(v)
 	part, err := c.openPart(v, req)
 	if err != nil {
@@ -154,9 +149,8 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	defer resp.Body.Close()
 	v.resp = resp
-	if v.recorder.Mode == scheme.RecordWire {
-		v.recorder.Response.OmitBody(resp)
-	}
+	v.exchange.Respond(resp)
+	v.exchange.OmitBody()
 	if isRobotsTxt(v.scheme, v.url) {
 		v.started = c.robots.requestTime(v)
 	}
@@ -165,7 +159,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 		v.exclude(reason)
 		return nil
 	}
-	if err := archive.JoinDistinct(c.readBody(v, part), v.recorder.WriteError()); err != nil {
+	if err := archive.JoinDistinct(c.readBody(v, part), v.exchange.Err()); err != nil {
 		return err
 	}
 	v.finishResumed()
@@ -306,20 +300,6 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 		req.IfNot = last.Validator
 	}
 	return req
-}
-
-// newRecorder returns a recorder for an exchange of the scheme s. If
-// Options.WARC is nil, the recorder discards all data.
-func (c *crawl) newRecorder(s fetch.Scheme) *record.Recorder {
-	r := &record.Recorder{}
-	if c.o.WARC == nil {
-		return r
-	}
-	if r.Mode = s.Mirror.Record; r.Mode == scheme.RecordWire {
-		r.Sent = c.archive.Spool("")
-		r.Response = record.Response{KeepCoding: c.o.WARC.KeepTransferCoding, Body: c.archive.Spool("")}
-	}
-	return r
 }
 
 // classifyFailure sets the state of v after its visit failed with err.

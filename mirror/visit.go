@@ -29,8 +29,7 @@ type visit struct {
 	body     *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest   [sha256.Size]byte
 	size     int64
-	recorder *record.Recorder
-	resumed  *partExchange // exchanges of a large HTTP body that is recorded, or nil
+	exchange *record.Exchange // nil if no request was sent or nothing is recorded
 
 	state         frontier.State
 	retry         time.Time
@@ -81,9 +80,7 @@ func (v *visit) free() {
 		v.body.Free()
 		v.body = nil
 	}
-	if v.recorder != nil {
-		v.recorder.Free()
-	}
+	v.exchange.Free()
 	v.memory.Free(v.reserved)
 	v.children, v.reserved = nil, 0
 }

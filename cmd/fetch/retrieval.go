@@ -86,7 +86,7 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 		return nil, err
 	}
 	if r.warc != nil {
-		spec.innermost = []fetch.Middleware{r.warc.middleware}
+		spec.innermost = []fetch.Middleware{r.warc.recorder.Middleware}
 	}
 	if r.client, err = f.client.open(ctx, s, spec); err != nil {
 		r.warc.close()

@@ -39,7 +39,7 @@ var testImports = map[string][]string{
 	"netrc":         {"schemes/http"},
 	"wrap":          {"schemes", "schemes/file", "schemes/gopher", "schemes/http"},
 	"save":          {"schemes", "schemes/http"},
-	"warc":          {"schemes/gopher", "schemes/http"},
+	"warc":          {"schemes/data", "schemes/gopher", "schemes/http"},
 	"schemes/urn":   {"schemes/http"},
 }
 

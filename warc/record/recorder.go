@@ -1,120 +1,209 @@
-// Package exchange records requests and responses, and stores them until they
-// are written as WARC records.
+// Package record records the requests and responses of a [fetch.Client] in WARC
+// files. Together with package fetch/roundtrip, it also records every
+// [net/http.Client].
+//
+// A [Recorder] is a middleware that writes the WARC records of each exchange
+// when the caller has read the response:
+//
+//	w, err := warc.NewWriter(dir, warc.Options{})
+//	...
+//	r := record.New(w, record.Options{})
+//	client := fetch.New(fetch.Options{Wrap: []fetch.Middleware{r.Middleware}}, schemes...)
+//	...
+//	err = errors.Join(client.Close(), r.Err(), w.Close())
+//
+// A program that decides itself when and how an exchange is written uses an
+// [Exchange]. A crawler does this to replace a known object by a revisit record.
+//
+// An exchange over http or https becomes a response record and a request record
+// with the bytes on the connection. Values of secret header fields are masked in
+// the request. Exchanges of other schemes become a resource record, followed by
+// a metadata record with the commands and replies, or with the planned actions.
+// An exchange without a response becomes a metadata record with the error.
 package record
 
 import (
-	"bytes"
+	"context"
 	"io"
+	"slices"
 	"sync"
 
-	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/warc"
 )
 
-// A Spool stores bytes until a record is written.
-type Spool interface {
-	io.Writer
-	Size() int64                        // number of bytes
-	Reader() (*io.SectionReader, error) // returns a reader of all bytes; Free closes it
-	Free()                              // removes the bytes; the Spool can then be used again
+// Options configures a [Recorder] or an [Exchange]. The zero value is ready to
+// use.
+type Options struct {
+	// TempDir is the directory of the temporary files of large messages. The
+	// files have no name on systems that can remove an open file. If TempDir is
+	// empty, os.TempDir returns the directory.
+	TempDir string
+
+	// NewSpool returns storage for one message. If NewSpool is nil, small
+	// messages are stored in memory, and large messages in TempDir.
+	NewSpool func() Spool
+
+	// KeepTransferCoding selects the form of HTTP bodies. If it is true, response
+	// records keep a transfer coding such as chunked. Most other software reads
+	// only bodies without a transfer coding.
+	KeepTransferCoding bool
 }
 
-// A Recorder stores an exchange with a server for WARC records. For HTTP, it
-// stores the request and the response. For other protocols, it stores the
-// commands and replies without the object. The zero Recorder stores nothing.
+// A Recorder writes the WARC records of all exchanges of one or more Clients. It
+// must be created with [New]. It is safe for concurrent use.
 type Recorder struct {
-	Mode     scheme.Recording
-	Sent     Spool    // the HTTP request; used only with RecordWire
-	Response Response // the HTTP response; used only with RecordWire
+	options Options
+	writer  *warc.Writer
 
-	mu            sync.Mutex // protects the following fields; each direction runs in its own goroutine
-	conversation  bytes.Buffer
-	replyExpected bool // with RecordReplies, the next line from the server is a reply
-	full          bool
-	err           error // error of a write to Sent or Response
+	mu  sync.Mutex
+	err error // first error of writing a record
 }
 
-// maxConversation is the maximum size of the recorded commands and replies, in
-// bytes.
-const maxConversation = 64 << 10
+// New returns a Recorder that writes to w. The caller closes w after the last
+// response body is closed. Other goroutines may write to w at the same time.
+func New(w *warc.Writer, o Options) *Recorder { return &Recorder{options: o, writer: w} }
 
-// Trace returns hooks that record the bytes of the exchange. It returns nil if
-// the Recorder stores nothing.
-func (r *Recorder) Trace() *trace.Trace {
-	switch r.Mode {
-	case scheme.RecordPlan:
-		return nil
-	case scheme.RecordWire:
-		return &trace.Trace{
-			Messages: true,
-			Sent:     func(p []byte) { _, err := r.Sent.Write(p); r.keepError(err) },
-			Received: func(p []byte) { r.keepError(r.Response.write(p)) },
-			Restart:  func() { r.Sent.Free(); r.Response.reset() },
-		}
-	}
-	return &trace.Trace{
-		Sent:     func(p []byte) { r.writeLines("sent", p) },
-		Received: func(p []byte) { r.writeLines("received", p) },
-	}
-}
-
-func (r *Recorder) keepError(err error) {
-	if err != nil {
-		r.mu.Lock()
-		r.err = err
-		r.mu.Unlock()
-	}
-}
-
-// writeLines appends lines to the recorded conversation. Each line becomes a
-// header field with the name "sent" or "received".
-func (r *Recorder) writeLines(field string, p []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	answer := field == "received"
-	if answer && (r.Mode == scheme.RecordSent || r.Mode == scheme.RecordReplies && !r.replyExpected) || r.full {
-		return
-	}
-	r.replyExpected = !answer
-	for line := range bytes.Lines(p) {
-		if r.conversation.Len()+len(line) > maxConversation {
-			r.full = true
-			return
-		}
-		r.conversation.WriteString(field + ": ")
-		r.conversation.Write(fieldValue(line))
-		r.conversation.WriteString("\r\n")
-		if answer && r.Mode == scheme.RecordReplies {
-			return
-		}
-	}
-}
-
-// fieldValue converts a line to the value of a header field. It removes the
-// line break and replaces CR and NUL in the line with spaces.
-func fieldValue(line []byte) []byte {
-	line = bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte{'\r'}, []byte{' '})
-	return bytes.ReplaceAll(line, []byte{0}, []byte{' '})
-}
-
-// Conversation returns the recorded commands and replies as header fields.
-func (r *Recorder) Conversation() []byte {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.conversation.Bytes()
-}
-
-// WriteError returns an error that occurred while writing the exchange to disk.
-func (r *Recorder) WriteError() error {
+// Err returns the first error of writing a record. After an error, the Recorder
+// writes no more records, and requests fail with this error.
+func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Free removes the stored request and response.
-func (r *Recorder) Free() {
-	if r.Sent != nil {
-		r.Sent.Free()
-		r.Response.reset()
+// Middleware returns a driver that records the exchanges of the driver next. As
+// the last element of fetch.Options.Wrap, it records every attempt of a request.
+// Each hop of a chain of redirects has its own records.
+//
+// The records are written when Body.Read returns an error such as io.EOF, or
+// when Body is closed. If the body is incomplete, its record is marked as
+// truncated. If the records cannot be written, Read or Close returns the error.
+//
+// These exchanges are not recorded: interactive sessions, requests with the Op
+// Stat, and errors that occur before a request is sent. A request for a Range
+// and an unchanged object are recorded only for http and https.
+func (r *Recorder) Middleware(next fetch.Driver) fetch.Driver {
+	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+		s := req.Scheme()
+		if s.Traits.Session || req.Op != fetch.Get || !recordsMessages(&s) && !req.Range.IsZero() {
+			return next.Do(ctx, req)
+		}
+		x := NewExchange(req.URL, s, r.options)
+		recorded := *req
+		recorded.Trace = x.Trace(req.Trace)
+		resp, err := next.Do(ctx, &recorded)
+		if err != nil {
+			defer x.Free()
+			if ctx.Err() == nil && !slices.Contains(unsent[:], fetch.FaultOf(err)) {
+				if failed := r.write([]*warc.Record{x.Capture().Failure(err)}); failed != nil {
+					err = failed
+				}
+			}
+			return nil, err
+		}
+		x.Respond(resp)
+		b := &body{recorder: r, exchange: x, resp: resp, source: resp.Body}
+		if !recordsMessages(&s) {
+			b.object = r.options.newSpool()
+		}
+		resp.Body = b
+		return resp, nil
+	})
+}
+
+// unsent lists the faults that occur before a request is sent.
+var unsent = [...]fetch.Fault{
+	fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery, fetch.BadURL,
+	fetch.Usage, fetch.Local,
+}
+
+// write writes a group of records. After an error, it writes no records and
+// returns the same error.
+func (r *Recorder) write(group []*warc.Record) error {
+	if len(group) == 0 {
+		return r.Err()
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		_, r.err = r.writer.Write(group...)
+	}
+	return r.err
+}
+
+// A body is the body of a recorded response. It writes the records at its end.
+type body struct {
+	recorder *Recorder
+	exchange *Exchange
+	resp     *fetch.Response
+	source   io.ReadCloser
+	object   Spool // the bytes of source, or nil if the exchange stores them
+
+	mu    sync.Mutex // locked during a call of Read
+	ended bool       // if true, the records are written
+}
+
+// Read reads from the body and writes the records at its end.
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, err := b.source.Read(p)
+	if b.ended {
+		return n, err
+	}
+	var failed error
+	if b.object != nil {
+		_, failed = b.object.Write(p[:n])
+	}
+	switch {
+	case failed != nil || err == nil:
+	case err == io.EOF:
+		failed = b.end("")
+	case fetch.FaultOf(err) == fetch.Timeout:
+		failed = b.end(warc.TruncatedByTime)
+	default:
+		failed = b.end(warc.TruncatedByDisconnect)
+	}
+	if failed != nil {
+		err = failed
+	}
+	return n, err
+}
+
+// maxDrained limits the bytes of an error page or redirect that Close reads for
+// the record if the caller has not read the body.
+const maxDrained = 16 << 20
+
+// Close writes the records, also if the caller did not read the complete body.
+func (b *body) Close() error {
+	if b.resp.Fault != nil || !b.resp.Location.IsZero() || b.resp.Unchanged {
+		io.CopyN(io.Discard, b, maxDrained) // Read writes the records at the end
+	}
+	err := b.source.Close() // unblocks a concurrent Read
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		if failed := b.end(warc.TruncatedUnspecified); failed != nil {
+			err = failed
+		}
+	}
+	b.exchange.Free()
+	if b.object != nil {
+		b.object.Free()
+	}
+	return err
+}
+
+// end writes the records. If the body is incomplete, truncated is the reason.
+func (b *body) end(truncated string) error {
+	b.ended = true
+	if b.object != nil && b.resp.Unchanged {
+		return nil
+	}
+	group, err := b.exchange.Records(Content{Object: b.object, Truncated: truncated})
+	if err != nil {
+		return err
+	}
+	return b.recorder.write(group)
 }

@@ -1,0 +1,69 @@
+package record_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/roundtrip"
+	fetchhttp "github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/warc/record"
+)
+
+// This example records the requests of an http.Client in a WARC file.
+func Example() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "welcome\n") }))
+	defer server.Close()
+	path, err := os.MkdirTemp("", "record")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(path)
+	dir, err := os.OpenRoot(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dir.Close()
+
+	w, err := warc.NewWriter(dir, warc.Options{Name: "requests.warc.gz"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := record.New(w, record.Options{})
+	options := fetch.Options{Policy: fetch.Typed(), Wrap: []fetch.Middleware{r.Middleware}}
+	client := fetch.New(options, fetchhttp.Schemes(fetchhttp.Options{})...)
+	web := &http.Client{Transport: roundtrip.Transport{Client: client}}
+
+	resp, err := web.Get(server.URL + "/motd.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	if err := errors.Join(err, resp.Body.Close(), client.Close(), r.Err(), w.Close()); err != nil {
+		log.Fatal(err)
+	}
+
+	archive, err := warc.Open(filepath.Join(path, "requests.warc.gz"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer archive.Close()
+	replay := fetch.New(fetch.Options{Policy: fetch.Typed()}, archive.Schemes(fetchhttp.Schemes(fetchhttp.Options{})...)...)
+	defer replay.Close()
+	web.Transport = roundtrip.Transport{Client: replay}
+	if resp, err = web.Get(server.URL + "/motd.txt"); err != nil {
+		log.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	fmt.Printf("%s %q %v\n", resp.Status, text, err)
+	// Output:
+	// 200 OK "welcome\n" <nil>
+}
