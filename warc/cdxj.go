@@ -231,20 +231,13 @@ func Index(w io.Writer, paths ...string) error {
 		if err != nil {
 			return localError(err)
 		}
-		for line, err := range Lines(filepath.Base(path), f) {
-			if err == nil {
-				err = localError(s.Add(line.append(nil)))
-			} else if e := (*Error)(nil); errors.As(err, &e) {
-				e.File = path
-				damage = append(damage, e)
-				err = nil
-			}
-			if err != nil {
-				f.Close()
-				return err
-			}
+		damaged, err := addLinesOf(&s, filepath.Base(path), path, f)
+		if f.Close(); err != nil {
+			return localError(err)
 		}
-		f.Close()
+		for _, e := range damaged {
+			damage = append(damage, e)
+		}
 	}
 	return errors.Join(linesort.Write(w, s.Sorted()), errors.Join(damage...))
 }

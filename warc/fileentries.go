@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -41,10 +40,7 @@ func packageEntries(name string, yield func(fetch.Entry, error) bool) {
 	}
 	defer z.Close()
 	for _, part := range z.File {
-		if dir, base := path.Split(part.Name); dir != "archive/" || !IsFileName(base) {
-			continue
-		}
-		if !partEntries(part, yield) {
+		if _, ok := warcPart(part); ok && !partEntries(part, yield) {
 			return
 		}
 	}

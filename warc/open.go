@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,14 +28,7 @@ import (
 // If the files contain no captures and the first one is damaged at its start,
 // Open returns the [*Error], because the file is probably no WARC file.
 func Open(paths ...string) (*Archive, error) {
-	o := newOpener()
-	defer o.lines.Close()
-	err := o.open(paths)
-	if err != nil {
-		o.archive.Close()
-		return nil, localError(err)
-	}
-	return o.archive, nil
+	return open(func(o *opener) error { return o.open(paths) })
 }
 
 // An opener builds the index and the sections of an Archive.
@@ -45,11 +37,18 @@ type opener struct {
 	lines   linesort.Sorter
 }
 
-func newOpener() *opener {
-	return &opener{archive: &Archive{
+// open returns the Archive whose index and sections add adds.
+func open(add func(*opener) error) (*Archive, error) {
+	o := &opener{archive: &Archive{
 		sections: map[string]section{},
 		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource(replayBuffer)} }},
 	}}
+	defer o.lines.Close()
+	if err := add(o); err != nil {
+		o.archive.Close()
+		return nil, localError(err)
+	}
+	return o.archive, nil
 }
 
 func (o *opener) open(paths []string) error {
@@ -176,21 +175,29 @@ func (o *opener) index(name string) error {
 		return err
 	}
 	defer in.Close()
+	damaged, err := addLinesOf(&o.lines, name, where.path, in)
+	o.archive.Damaged = append(o.archive.Damaged, damaged...)
+	return err
+}
+
+// addLinesOf adds the index lines of a WARC file to lines, and returns the
+// damaged positions. The parameter name is the file name in the lines.
+func addLinesOf(lines *linesort.Sorter, name, path string, in io.Reader) (damaged []*Error, err error) {
 	for line, err := range Lines(name, in) {
 		var damage *Error
 		switch {
 		case err == nil:
-			err = o.lines.Add(line.append(nil))
+			err = lines.Add(line.append(nil))
 		case errors.As(err, &damage):
-			damage.File = where.path
-			o.archive.Damaged = append(o.archive.Damaged, damage)
+			damage.File = path
+			damaged = append(damaged, damage)
 			err = nil
 		}
 		if err != nil {
-			return err
+			return damaged, err
 		}
 	}
-	return nil
+	return damaged, nil
 }
 
 // addPackage adds the WARC files in a WACZ file. It returns an error for a WARC
@@ -207,9 +214,9 @@ func (o *opener) addPackage(file string) error {
 	seen, indexed := map[string]bool{}, false
 	limit := maxRatio * z.size
 	for _, part := range z.File {
-		dir, name := path.Split(part.Name)
+		name, isWARC := warcPart(part)
 		switch {
-		case dir == "archive/" && IsFileName(name):
+		case isWARC:
 			if seen[name] {
 				return fetch.Mismatch.Errorf("%s: duplicate part %q", file, part.Name)
 			}

@@ -25,14 +25,7 @@ const indexSuffix = ".cdxj"
 // index. Replay reads only the records that it needs. Memory use is constant,
 // except for the names.
 func OpenFiles(fsys fs.FS, names ...string) (*Archive, error) {
-	o := newOpener()
-	defer o.lines.Close()
-	err := o.openFiles(fsys, names)
-	if err != nil {
-		o.archive.Close()
-		return nil, localError(err)
-	}
-	return o.archive, nil
+	return open(func(o *opener) error { return o.openFiles(fsys, names) })
 }
 
 func (o *opener) openFiles(fsys fs.FS, names []string) error {
