@@ -49,14 +49,13 @@ type Archive struct {
 	mailWritten bool // whether Derive has written the mailboxes
 	losses      []Loss
 	renamed     []string // WARC files that had the name of another file
-	intact      intactSet
+	verified    verifiedRecords
 	verifiers   sync.Pool // of type *recordVerifier
 	recent      recentFile
 
 	running context.Context // context of the run; nil if the archive is not open for a run
 
 	commits sync.Mutex // serializes calls of Commit
-	proofs  proofs     // guarded by commits
 	started time.Time
 
 	ledger      *postgres.Ledger // WARC files of a shared crawl, or nil

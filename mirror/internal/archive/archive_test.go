@@ -120,7 +120,7 @@ func TestChecksum(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := c
-		c.Length, a.intact.set = test.length, nil
+		c.Length, a.verified.states = test.length, nil
 		if got := a.matchesChecksum(&c); got != test.matches {
 			t.Errorf("%s: matches: %t, want %t", test.name, got, test.matches)
 		}

@@ -177,18 +177,13 @@ func (c *commit) stageFiles() error {
 // publish moves the files of the batch to their paths in the tree. The next
 // Open moves the files that cannot be moved now.
 func (c *commit) publish() error {
-	moved := false
 	var err error
 	for i, f := range c.files {
-		if f == nil {
-			continue
+		if f != nil {
+			k := c.batch[i].Result.Capture
+			err = errors.Join(err, f.Publish(k.Path, k.Modified))
+			c.files[i] = nil
 		}
-		k := c.batch[i].Result.Capture
-		err = errors.Join(err, f.Publish(k.Path, k.Modified))
-		c.files[i], moved = nil, true
-	}
-	if !moved {
-		return nil
 	}
 	return errors.Join(err, c.a.store.SyncFolders())
 }
@@ -207,11 +202,6 @@ func (c *commit) rollback() error {
 	return c.a.records.rewind()
 }
 
-// minRevisit is the minimum size, in bytes, of an object that is recorded as a
-// revisit of a duplicate. For a smaller object, the revisit record would be
-// longer than the object.
-const minRevisit = 1 << 10
-
 // writeRecords writes and syncs the WARC records of the batch.
 func (c *commit) writeRecords() error {
 	duplicates, err := c.findDuplicates()
@@ -224,25 +214,6 @@ func (c *commit) writeRecords() error {
 		}
 	}
 	return c.a.records.w.Sync()
-}
-
-// findDuplicates returns the earlier captures that have the same content as an
-// entry of the batch. The keys of the result are digests.
-func (c *commit) findDuplicates() (map[[32]byte]frontier.Capture, error) {
-	var digests [][32]byte
-	for _, e := range c.batch {
-		switch last := e.Result.Item.LastCapture; {
-		case c.a.refersToLast(&e):
-		case e.Unchanged && last != nil:
-			digests = append(digests, last.Digest)
-		case e.Body != nil && (e.Size >= minRevisit || e.SameContent):
-			digests = append(digests, e.Digest)
-		}
-	}
-	if len(digests) == 0 {
-		return map[[32]byte]frontier.Capture{}, nil
-	}
-	return c.a.frontier.CapturesByDigest(c.ctx, digests)
 }
 
 // writeGroup writes the WARC records of one visit as a group.
@@ -272,77 +243,10 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	} else if e.Size >= minRevisit {
 		duplicates[e.Digest] = *k
 	}
+	state := intactRecord
 	if duplicate == nil {
-		k.Checksum = main.Checksum
-		c.a.proofs.add(proofOf(k))
+		k.Checksum, state = main.Checksum, intactObject
 	}
-	c.a.intact.add(k)
+	c.a.verified.set(k, state)
 	return nil
-}
-
-// findElsewhere looks up the URL and the payload digest of the record r in
-// Options.Dedup. It returns a capture with only a URL, a date and a payload
-// digest, or nil if there is none.
-func (a *Archive) findElsewhere(r *warc.Record) (*frontier.Capture, error) {
-	if a.options.Dedup == nil {
-		return nil, nil
-	}
-	original, digest, ok, err := a.options.Dedup.Original(r)
-	if !ok || err != nil {
-		return nil, err
-	}
-	return &frontier.Capture{URL: original.URL.Unredacted(), Time: original.Date, Proof: digest}, nil
-}
-
-// duplicateOf returns an earlier capture that has the content of e and an
-// intact record, or nil.
-func (c *commit) duplicateOf(e *Entry, duplicates map[[32]byte]frontier.Capture) *frontier.Capture {
-	digest, last := e.Digest, e.Result.Item.LastCapture
-	if c.a.refersToLast(e) {
-		return last
-	}
-	if e.Unchanged && last != nil {
-		digest = last.Digest
-	}
-	if first, ok := duplicates[digest]; ok && c.a.isUsable(e, &first) {
-		return c.a.originalOf(&first)
-	}
-	// The first capture has no intact record. With a store, the last record may
-	// be in a file of another worker that was not uploaded.
-	if last != nil && last.Digest == digest && c.a.uploads == nil && c.a.isUsable(e, last) {
-		return c.a.originalOf(last)
-	}
-	return nil
-}
-
-// refersToLast reports whether e has no content and the last record of its URL
-// contains the content. No other record needs to be found then.
-func (a *Archive) refersToLast(e *Entry) bool {
-	last := e.Result.Item.LastCapture
-	return e.Unchanged && last != nil && last.Checksum != 0 && a.uploads == nil && a.isUsable(e, last)
-}
-
-// isUsable reports whether e may be recorded as a revisit of duplicate.
-func (a *Archive) isUsable(e *Entry, duplicate *frontier.Capture) bool {
-	switch {
-	case duplicate.ID == "" || duplicate.File == "" || !a.mayRefer(duplicate.File):
-		return false
-	case !a.isRemote(duplicate.File):
-		return a.hasRecord(duplicate) && a.isVerifiedDuplicate(e, duplicate)
-	case e.Unchanged: // the record is in the store, which has confirmed its bytes
-		return e.Result.Item.LastCapture.Proof == duplicate.Proof
-	}
-	return duplicate.Digest == e.Digest && duplicate.Size == e.Size
-}
-
-// isVerifiedDuplicate reports whether e may be recorded as a revisit of
-// duplicate. If e has content, the record of duplicate must contain the same
-// content. If e has no content, the last record of the URL must have the
-// payload digest of duplicate.
-func (a *Archive) isVerifiedDuplicate(e *Entry, duplicate *frontier.Capture) bool {
-	if !e.Unchanged {
-		return duplicate.Digest == e.Digest && duplicate.Size == e.Size && a.proveObject(duplicate)
-	}
-	last := e.Result.Item.LastCapture
-	return last.Proof == duplicate.Proof && (last.ID == duplicate.ID || a.hasRecord(last))
 }

@@ -64,6 +64,16 @@ func (f *folder) close() (err error) {
 	return err
 }
 
+// readStart returns the first bytes of a file, at most limit bytes.
+func readStart(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := regularfile.OpenIn(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
 // replaceFile writes a new version of a file. It creates a partial file, fills
 // it by calling write, syncs it and renames it to name. If write fails, the old
 // file is unchanged.

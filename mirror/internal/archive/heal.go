@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -232,7 +233,17 @@ func (h *healer) salvage(name string) (err error) {
 	if err = errors.Join(err, seekErr, f.Sync(), f.Close(), regularfile.SyncFolder(dir)); err != nil {
 		return err
 	}
-	lost, err := h.relocate(name, healed, size, moved)
+	to := healed
+	if size == 0 {
+		to = ""
+	}
+	lost, err := h.a.relocate(h.ctx, name, name, to, size, func(s *frontier.Stored) (frontier.Move, bool) {
+		i, found := slices.BinarySearchFunc(moved, s.Offset, func(m warc.Moved, at int64) int { return cmp.Compare(m.From, at) })
+		if !found {
+			return frontier.Move{Lost: true}, true
+		}
+		return frontier.Move{Offset: moved[i].To, Length: moved[i].Length}, true
+	})
 	if err != nil {
 		return err
 	}
@@ -241,36 +252,6 @@ func (h *healer) salvage(name string) (err error) {
 		return dir.Remove(healed + warc.OpenSuffix)
 	}
 	return errors.Join(dir.Rename(healed+warc.OpenSuffix, healed), regularfile.SyncFolder(dir))
-}
-
-// relocate updates the database after the intact records of a WARC file were
-// copied to another file. The parameters name and healed are the names of the
-// two files. All other records of the damaged file are lost. It returns the
-// number of lost records of captures.
-func (h *healer) relocate(name, healed string, size int64, moved []warc.Moved) (lost int, err error) {
-	var moves []frontier.Move
-	ids := map[string][32]byte{}
-	for s, err := range h.a.frontier.RecordsIn(h.ctx, name) {
-		if err != nil {
-			return 0, err
-		}
-		i, found := slices.BinarySearchFunc(moved, s.Offset, func(m warc.Moved, at int64) int {
-			return int(min(max(m.From-at, -1), 1))
-		})
-		if found {
-			moves = append(moves, frontier.Move{Row: s.Row, Offset: moved[i].To, Length: moved[i].Length})
-			continue
-		}
-		moves = append(moves, frontier.Move{Row: s.Row, Lost: true})
-		ids[s.ID] = s.Digest
-	}
-	if size == 0 {
-		healed = ""
-	}
-	if err = h.a.frontier.Relocate(h.ctx, name, healed, size, moves); err == nil {
-		err = h.a.forgetRevisits(h.ctx, ids)
-	}
-	return len(ids), err
 }
 
 // healedName returns an unused name for the copy of a WARC file.

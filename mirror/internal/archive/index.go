@@ -28,17 +28,7 @@ func (x *index) close(root *os.Root) error {
 	if !x.complete {
 		return nil
 	}
-	return replaceFile(root, indexName(x.file), func(w io.Writer) error {
-		for line, err := range x.lines.Sorted() {
-			if err == nil {
-				_, err = w.Write(line)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return replaceFile(root, indexName(x.file), func(w io.Writer) error { return linesort.Write(w, x.lines.Sorted()) })
 }
 
 // indexName returns the name of the index file of a WARC file.

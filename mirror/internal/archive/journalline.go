@@ -8,7 +8,11 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"iter"
+	"os"
+
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // maxJournalLine is the maximum length of a line that readJournalLine accepts.
@@ -34,6 +38,23 @@ func appendChecksumOf(b, line []byte) []byte {
 	var sum [4]byte
 	binary.BigEndian.PutUint32(sum[:], crc32.ChecksumIEEE(line))
 	return append(hex.AppendEncode(append(b, checksumKey...), sum[:]), `"}`...)
+}
+
+// storedLines returns the lines of the journal in the directory root, like
+// journalLines. If there is no journal, it returns no lines.
+func storedLines(root *os.Root) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		f, err := regularfile.OpenIn(root, journalFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		journalLines(f)(yield)
+	}
 }
 
 // journalLines returns the lines of a journal without their checksums. It

@@ -117,33 +117,48 @@ func completeSize(r io.Reader) (end int64) {
 }
 
 // forget marks a record of a WARC file as lost if isLost returns true for it.
-// It also marks the revisit records that refer to lost records. The new size of
-// the file is size. If size is zero, the file becomes retired. forget returns
-// the number of lost records in the file.
+// The new size of the file is size. If size is zero, the file becomes retired.
+// forget returns the number of lost records in the file.
 func (a *Archive) forget(
 	ctx context.Context, name string, size int64, isLost func(*frontier.Stored) bool,
 ) (int, error) {
+	from, to := "", name
+	if size == 0 {
+		from, to = name, ""
+	}
+	return a.relocate(ctx, name, from, to, size, func(s *frontier.Stored) (frontier.Move, bool) {
+		return frontier.Move{Lost: true}, isLost(s)
+	})
+}
+
+// relocate changes the places of the records of the WARC file name in the
+// database. The function move returns the new place of a record, and false if
+// the place stays the same. The parameters from, to and size are those of
+// frontier.Relocate. relocate also marks the revisit records that refer to lost
+// records, and returns the number of lost records in the file.
+func (a *Archive) relocate(
+	ctx context.Context, name, from, to string, size int64, move func(*frontier.Stored) (frontier.Move, bool),
+) (lost int, err error) {
 	var moves []frontier.Move
 	ids := map[string][32]byte{}
 	for s, err := range a.frontier.RecordsIn(ctx, name) {
 		if err != nil {
 			return 0, err
 		}
-		if isLost(&s) {
-			moves = append(moves, frontier.Move{Row: s.Row, Lost: true})
+		m, changed := move(&s)
+		if !changed {
+			continue
+		}
+		m.Row = s.Row
+		if moves = append(moves, m); m.Lost {
 			ids[s.ID] = s.Digest
+			lost++
 		}
 	}
-	var err error
-	if size > 0 {
-		err = a.frontier.Relocate(ctx, "", name, size, moves)
-	} else {
-		err = a.frontier.Relocate(ctx, name, "", 0, moves)
-	}
-	if err == nil {
+	if err = a.frontier.Relocate(ctx, from, to, size, moves); err == nil {
 		err = a.forgetRevisits(ctx, ids)
 	}
-	return len(moves), err
+	return lost, err
 }
 
 // forgetRevisits marks revisit records as lost if they refer to lost records.
@@ -178,25 +193,6 @@ func (a *Archive) mayReferTo(c *frontier.Capture, id string) bool {
 	return h != nil && h.Type() == warc.Revisit && refersTo(h, id)
 }
 
-func refersTo(h *warc.Header, id string) bool {
-	return strings.Trim(h.Get("WARC-Refers-To"), "<>") == id
-}
-
-// recordHeader reads the header of the WARC record of c. It returns nil if the
-// record is missing or damaged.
-func (a *Archive) recordHeader(c *frontier.Capture) *warc.Header {
-	f, err := a.openWARC(c.File)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	h, err := warc.NewReaderAt(f, c.Offset).Next()
-	if err != nil || !describes(c, h) {
-		return nil
-	}
-	return h
-}
-
 // moveRetired moves a WARC file to the attic if it contains no record of a
 // capture any more, and removes it from the database. It does nothing in a
 // shared crawl, where the file is not in the directory and its name must never
@@ -213,7 +209,7 @@ func (a *Archive) moveRetired(ctx context.Context) error {
 		if path.Base(name) != name {
 			continue // the database is forged
 		}
-		for _, file := range []string{warcFolder + "/" + name, warcFolder + "/" + name + warc.OpenSuffix} {
+		for _, file := range warcPaths(name) {
 			if _, err := a.folder.root.Lstat(file); err != nil {
 				continue
 			}

@@ -48,7 +48,7 @@ type Mail struct {
 // Maildir. If the run retrieved no new message and the mailboxes are intact, it
 // writes only the file mailMarker.
 func (a *Archive) mailboxes(ctx context.Context, mail *Mail) error {
-	made, err := a.readMarker()
+	made, err := readStart(a.folder.root, mailMarker, 1<<10)
 	if err != nil || string(made) != mail.markerText(mail.Run-1) || !mail.Current || !a.mailIntact(ctx) {
 		b := &mailboxWriter{
 			a: a, mail: mail, ctx: ctx, groups: map[string]bool{}, started: map[string]bool{},
@@ -92,16 +92,6 @@ func (a *Archive) mailIntact(ctx context.Context) bool {
 		}
 	}
 	return intact
-}
-
-// readMarker returns the first bytes of the file mailMarker.
-func (a *Archive) readMarker() ([]byte, error) {
-	f, err := regularfile.OpenIn(a.folder.root, mailMarker)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 1<<10))
 }
 
 // mailMarker is the name of the file that contains the format and the run of

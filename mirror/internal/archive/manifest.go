@@ -149,9 +149,8 @@ func digestFile(root *os.Root, name string) (digest [digestSize]byte, err error)
 		return digest, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, f)
-	return [digestSize]byte(sum.Sum(nil)), err
+	_, digest, err = hashObject(f)
+	return digest, err
 }
 
 // A manifestReader reads the lines of a manifest for files outside of the tree.

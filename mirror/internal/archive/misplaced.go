@@ -68,7 +68,7 @@ func (a *Archive) restoreNames(ctx context.Context) error {
 // in its warcinfo record. If there is no such file, at is "". If the record
 // cannot be read, content is the name of the file.
 func (a *Archive) contentOf(name string) (at, content string) {
-	for _, at := range []string{warcFolder + "/" + name, warcFolder + "/" + name + warc.OpenSuffix} {
+	for _, at := range warcPaths(name) {
 		f, err := regularfile.OpenIn(a.folder.root, at)
 		if err != nil {
 			continue
@@ -118,7 +118,7 @@ func (a *Archive) moveWARC(moves map[string]string) error {
 // finishMove completes a renaming of the WARC file with the given name that was
 // interrupted between its two steps.
 func (a *Archive) finishMove(name string) error {
-	for _, to := range []string{warcFolder + "/" + name, warcFolder + "/" + name + warc.OpenSuffix} {
+	for _, to := range warcPaths(name) {
 		if _, err := a.folder.root.Lstat(to + movingSuffix); err != nil {
 			continue
 		}

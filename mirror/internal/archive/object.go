@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/regularfile"
@@ -97,6 +99,13 @@ func (f localFile) Size() int64 {
 	return info.Size()
 }
 
+// warcPaths returns the paths that a WARC file can have: of the finished and of
+// the unfinished file.
+func warcPaths(name string) [2]string {
+	path := warcFolder + "/" + name
+	return [...]string{path, path + warc.OpenSuffix}
+}
+
 // openWARC opens a WARC file for reading. The file may be unfinished.
 func (a *Archive) openWARC(name string) (*os.File, error) {
 	root, path := a.folder.root, warcFolder+"/"+name
@@ -164,4 +173,54 @@ func decodeBody(m *http1.Reader, fields fetch.Header) (io.Reader, error) {
 		return m, err
 	}
 	return coding.NewReader(io.NopCloser(m), list, nil), nil
+}
+
+// formOf returns the form in which the WARC record of c contains the object of
+// c. It returns nil if the record does not contain the object.
+func (a *Archive) formOf(c *frontier.Capture) bodyOf {
+	for _, form := range []bodyOf{payloadOf, objectOf} {
+		if a.hasForm(c, form) {
+			return form
+		}
+	}
+	return nil
+}
+
+// hasForm reads the WARC record of c. It reports whether the object that form
+// returns has the size and the digest of c.
+func (a *Archive) hasForm(c *frontier.Capture, form bodyOf) bool {
+	f, err := a.openWARC(c.File)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	r := warc.NewReaderAt(f, c.Offset)
+	h, err := r.Next()
+	if err != nil || !describes(c, h) {
+		return false
+	}
+	body, err := form(r, h)
+	if err != nil {
+		return false
+	}
+	size, digest, err := hashObject(io.LimitReader(body, c.Size+1))
+	return size == c.Size && err == nil && digest == c.Digest
+}
+
+// hasOtherForm reports whether a WARC record with the payload of c contains an
+// object of the given size and digest. This object is then another form of the
+// object of c: with or without the content coding. The record can belong to
+// another capture, because c may have only a revisit record.
+func (a *Archive) hasOtherForm(ctx context.Context, c *frontier.Capture, size int64, digest [32]byte) (bool, error) {
+	if c.File == "" || size < 0 {
+		return false, nil
+	}
+	// The database can describe the other capture in either form.
+	first, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest, digest})
+	for _, other := range append(slices.Collect(maps.Values(first)), *c) {
+		if other.Size, other.Digest = size, digest; other.Proof == c.Proof && a.formOf(&other) != nil {
+			return true, err
+		}
+	}
+	return false, err
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/uri"
@@ -18,16 +17,8 @@ const rebuildBatch = 256
 
 // addVisits adds the visits in the journal to the database.
 func (r *rebuild) addVisits(ctx context.Context) error {
-	f, err := regularfile.OpenIn(r.a.folder.root, journalFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	var batch []sqlite.LoggedVisit
-	for line, err := range journalLines(f) {
+	for line, err := range storedLines(r.a.folder.root) {
 		if err != nil {
 			return err
 		}

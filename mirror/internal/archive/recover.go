@@ -2,10 +2,8 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/anyurl/fetch/fetch"
@@ -19,7 +17,7 @@ import (
 // uncommitted data and returns the truncations of WARC files. If another
 // process uses the archive, the error wraps fetch.InUse.
 func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, error) {
-	a := &Archive{options: o, proofs: proofs{}, started: o.Now(), running: ctx}
+	a := &Archive{options: o, started: o.Now(), running: ctx}
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		a.folder, err = openFolder(dir)
@@ -132,7 +130,6 @@ func (a *Archive) openLayout(ctx context.Context) error {
 // publishCommitted moves the files of the last commit to their paths in the
 // tree. It removes uncommitted files.
 func (a *Archive) publishCommitted(ctx context.Context) error {
-	moved := false
 	for f, err := range a.store.Unpublished() {
 		if err != nil {
 			return err
@@ -142,7 +139,6 @@ func (a *Archive) publishCommitted(ctx context.Context) error {
 		case err != nil:
 			f.Close()
 		case c != nil:
-			moved = true
 			err = f.Publish(c.Path, c.Modified)
 		default:
 			err = f.Discard()
@@ -150,9 +146,6 @@ func (a *Archive) publishCommitted(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-	}
-	if !moved {
-		return nil
 	}
 	return a.store.SyncFolders()
 }
@@ -174,8 +167,7 @@ func (a *Archive) committedCapture(ctx context.Context, f *tree.File) (*frontier
 		return nil, err
 	}
 	defer r.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, r); err != nil || [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+	if _, digest, err := hashObject(r); digest != c.Digest || err != nil {
 		return nil, err
 	}
 	return &c, nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/warc"
 )
@@ -43,12 +42,7 @@ func ReadOptions(dir string) ([]byte, error) {
 	if info, err := root.Lstat(optionsFile); err == nil && !info.Mode().IsRegular() {
 		return nil, fetch.Local.Errorf("%s is not a regular file", optionsFile)
 	}
-	f, err := regularfile.OpenIn(root, optionsFile)
-	if err != nil {
-		return nil, Classify(err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxOptions+1))
+	text, err := readStart(root, optionsFile, MaxOptions+1)
 	if err == nil && len(text) > MaxOptions {
 		err = fetch.TooLarge.Errorf("%s is larger than %d bytes", optionsFile, MaxOptions)
 	}

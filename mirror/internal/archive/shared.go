@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
@@ -126,12 +125,10 @@ const maxIdentity = 4 << 10
 // readIdentity returns the content of workerFile. If the file is missing, the
 // error wraps fs.ErrNotExist.
 func (f *folder) readIdentity() (id identity, err error) {
-	file, err := regularfile.OpenIn(f.root, workerFile)
-	if err != nil {
+	text, err := readStart(f.root, workerFile, maxIdentity)
+	if errors.Is(err, fs.ErrNotExist) {
 		return id, err
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxIdentity))
 	if err == nil {
 		err = json.Unmarshal(text, &id)
 	}

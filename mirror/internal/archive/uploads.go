@@ -263,17 +263,6 @@ func (a *Archive) Backlog() (files int, bytes int64) {
 	return a.uploads.Backlog()
 }
 
-// mayRefer reports whether a revisit record may refer to a record in the WARC
-// file with the given name. The name comes from CapturesByDigest. With a store,
-// the record must be in the store or in the file of the revisit record, because
-// a local file can be lost.
-func (a *Archive) mayRefer(name string) bool {
-	if a.uploads == nil {
-		return !a.isRemote(name)
-	}
-	return name == a.records.current || !a.uploads.Waits(name)
-}
-
 // firstSerial returns the serial number of the first WARC file that this
 // process creates. A new file must not get the name of a file in the store.
 func (a *Archive) firstSerial(ctx context.Context) (int, error) {

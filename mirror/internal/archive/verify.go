@@ -2,11 +2,9 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -53,6 +51,11 @@ func Verify(ctx context.Context, dir string, report func(Finding) bool) error {
 
 // ErrIncomplete means that the archive still has pending URLs.
 var ErrIncomplete = fetch.TooLarge.Errorf("the archive is not complete")
+
+// isIncomplete reports whether a crawl still has URLs that it has not requested.
+func isIncomplete(s *frontier.Stats) bool {
+	return s.States[frontier.Pending] > s.Postponed || s.Ended.IsZero()
+}
 
 // errStop means that the report function has returned false.
 var errStop = errors.New("enough")
@@ -134,11 +137,10 @@ func (v *verifier) checkFile(c *frontier.Capture) string {
 		return err.Error()
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
+	switch _, digest, err := hashObject(f); {
+	case err != nil:
 		return err.Error()
-	}
-	if [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+	case digest != c.Digest:
 		return mismatch + "the database"
 	}
 	return ""
@@ -217,7 +219,7 @@ func (v *verifier) checkPending(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case s.States[frontier.Pending] > s.Postponed || s.Ended.IsZero():
+	case isIncomplete(&s):
 		return ErrIncomplete
 	case s.Postponed > 0:
 		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Postponed)

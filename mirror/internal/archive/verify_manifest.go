@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -136,14 +135,15 @@ func (v *verifier) checkIndex() error {
 		return err
 	}
 	defer f.Close()
-	want, got := sha256.New(), sha256.New()
-	if _, err := io.Copy(got, f); err != nil {
+	_, got, err := hashObject(f)
+	if err != nil {
 		return err
 	}
+	want := sha256.New()
 	if err := indexReadable(want, names...); err != nil {
 		return err
 	}
-	if bytes.Equal(got.Sum(nil), want.Sum(nil)) {
+	if bytes.Equal(got[:], want.Sum(nil)) {
 		return nil
 	}
 	return v.addFinding(Finding{Path: indexFile, Text: "the file does not match the WARC files", Derived: true})

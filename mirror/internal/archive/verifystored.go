@@ -73,7 +73,7 @@ func (v *storedVerifier) verify() error {
 		return err
 	}
 	stats, err := v.frontier.Stats(v.ctx)
-	if err == nil && (stats.States[frontier.Pending] > stats.Postponed || stats.Ended.IsZero()) {
+	if err == nil && isIncomplete(&stats) {
 		err = ErrIncomplete
 	}
 	return err

@@ -1,12 +1,8 @@
 package archive
 
 import (
-	"errors"
-	"io/fs"
 	"iter"
 	"os"
-
-	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // Visits returns the lines of the journal of the archive in the directory dir,
@@ -20,16 +16,7 @@ func Visits(dir string) iter.Seq2[[]byte, error] {
 			return
 		}
 		defer root.Close()
-		f, err := regularfile.OpenIn(root, journalFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if err != nil {
-			yield(nil, Classify(err))
-			return
-		}
-		defer f.Close()
-		for line, err := range journalLines(f) {
+		for line, err := range storedLines(root) {
 			if line == nil && err == nil {
 				continue
 			}
