@@ -3,21 +3,18 @@ package mirror
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 	"github.com/anyurl/fetch/mirror/internal/upload"
 )
 
 // AbandonOptions configures Abandon.
 type AbandonOptions struct {
-	Store  string        // URL of the store of the crawl; required if the crawl has a store
+	Store  Store         // store of the crawl; required if the crawl has a store
 	Quiet  time.Duration // minimum time since the last activity of the worker
 	DryRun bool          // if true, Abandon changes nothing
 }
@@ -38,13 +35,13 @@ type Abandoned struct {
 // only in its other files. If the run is complete, it becomes active again for
 // these URLs. Abandon returns an error if the worker was active during the last
 // AbandonOptions.Quiet.
-func Abandon(ctx context.Context, dsn, worker string, o AbandonOptions) (a Abandoned, err error) {
-	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+func Abandon(ctx context.Context, in Frontier, worker string, o AbandonOptions) (a Abandoned, err error) {
+	err = viewShared(ctx, in, func(f frontier.Shared) error {
 		stored, err := storedFiles(ctx, f, worker, o.Store)
 		if err != nil {
 			return err
 		}
-		found, err := postgres.Abandon(ctx, f, worker, postgres.AbandonOptions{Quiet: o.Quiet, Stored: stored, DryRun: o.DryRun})
+		found, err := f.Abandon(ctx, worker, frontier.AbandonOptions{Quiet: o.Quiet, Stored: stored, DryRun: o.DryRun})
 		a = Abandoned(found)
 		return err
 	})
@@ -53,18 +50,14 @@ func Abandon(ctx context.Context, dsn, worker string, o AbandonOptions) (a Aband
 
 // storedFiles returns the names of WARC files of a worker that are complete in
 // the store, but not yet recorded as stored in the database.
-func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (names []string, err error) {
-	s, err := storeOf(ctx, f, url)
+func storedFiles(ctx context.Context, f frontier.Shared, worker string, from Store) (names []string, err error) {
+	s, err := storeOf(ctx, f, from)
 	if s == nil || err != nil {
 		return nil, err
 	}
-	ledger, err := postgres.LedgerOf(f)
-	if err != nil {
-		return nil, err
-	}
-	files, err := ledger.Unstored(ctx, worker)
+	files, err := f.Ledger().Unstored(ctx, worker)
 	for i := range files {
-		if files[i].State != postgres.Finished { // the upload starts after this state
+		if files[i].State != frontier.FileFinished { // the upload starts after this state
 			continue
 		}
 		found, err := upload.Has(ctx, s, &files[i])
@@ -78,30 +71,25 @@ func storedFiles(ctx context.Context, f frontier.Frontier, worker, url string) (
 	return names, err
 }
 
-// ErrUnnamedStore means that only the database of a crawl names its store.
-var ErrUnnamedStore = fetch.Usage.Errorf("only the database of the crawl names the store")
-
-// storeOf opens the store with the given URL, which must be the store that the
-// newest run of the crawl recorded. It returns nil if the crawl has no store and
-// url is "". A store that only the database names is not used, because another
-// program that can write to the database could send credentials to any server.
-func storeOf(ctx context.Context, f frontier.Frontier, url string) (store.Store, error) {
+// storeOf opens the store s, which must be the store that the newest run of the
+// crawl recorded. It returns nil if the crawl has no store and s is nil.
+func storeOf(ctx context.Context, f frontier.Frontier, s Store) (store.Store, error) {
 	stats, err := f.Stats(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var note runNote
 	if json.Unmarshal(stats.Note, &note) == nil && note.Settings != nil && note.Settings.Store != "" {
-		switch url {
+		switch url := note.Settings.Store; storeURL(s) {
 		case "":
-			return nil, fmt.Errorf("%w %q", ErrUnnamedStore, note.Settings.Store)
-		case note.Settings.Store:
+			return namedStore(url).Open()
+		case url:
 		default:
-			return nil, fetch.Usage.Errorf("the crawl was started with the store %s", note.Settings.Store)
+			return nil, fetch.Usage.Errorf("the crawl was started with the store %s", url)
 		}
 	}
-	if url == "" {
+	if s == nil {
 		return nil, nil
 	}
-	return store.Open(ctx, url, store.Options{Getenv: os.Getenv})
+	return s.Open()
 }

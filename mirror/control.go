@@ -13,26 +13,28 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// A Place identifies a crawl. Dir is the directory of its archive. For a crawl
-// with a shared frontier, Dir is "", and Frontier is its URL as in
-// Options.Frontier.
-type Place struct{ Dir, Frontier string }
+// A Location identifies a crawl: by the directory of its archive, or by the
+// frontier that its workers share. Dir is ignored if Frontier is not nil.
+type Location struct {
+	Dir      string
+	Frontier Frontier
+}
 
 // view opens the frontier of the crawl for reading and calls f.
-func (p Place) view(ctx context.Context, f func(frontier.Frontier) error) error {
-	if p.Frontier != "" {
-		return archive.Classify(viewShared(ctx, p.Frontier, f))
+func (p Location) view(ctx context.Context, f func(frontier.Frontier) error) error {
+	if p.Frontier == nil {
+		return archive.View(ctx, p.Dir, f)
 	}
-	return archive.View(ctx, p.Dir, f)
+	return archive.Classify(viewShared(ctx, p.Frontier, func(s frontier.Shared) error { return f(s) }))
 }
 
 // alter opens the frontier of the crawl for changes of states and settings, and
 // calls f.
-func (p Place) alter(ctx context.Context, f func(frontier.Frontier) error) error {
-	if p.Frontier != "" {
-		return archive.Classify(viewShared(ctx, p.Frontier, f))
+func (p Location) alter(ctx context.Context, f func(frontier.Frontier) error) error {
+	if p.Frontier == nil {
+		return archive.Alter(ctx, p.Dir, f)
 	}
-	return archive.Alter(ctx, p.Dir, f)
+	return p.view(ctx, f)
 }
 
 // The following functions change the settings of a host. A running crawl
@@ -42,13 +44,13 @@ func (p Place) alter(ctx context.Context, f func(frontier.Frontier) error) error
 // fetch.Usage.
 
 // PauseHost stops the requests to a host.
-func PauseHost(ctx context.Context, p Place, host string) error {
+func PauseHost(ctx context.Context, p Location, host string) error {
 	_, err := p.control(ctx, host, func(c *frontier.HostControl) { c.Paused = true })
 	return err
 }
 
 // ResumeHost allows requests to a host again after PauseHost.
-func ResumeHost(ctx context.Context, p Place, host string) error {
+func ResumeHost(ctx context.Context, p Location, host string) error {
 	_, err := p.control(ctx, host, func(c *frontier.HostControl) { c.Paused = false })
 	return err
 }
@@ -57,14 +59,14 @@ func ResumeHost(ctx context.Context, p Place, host string) error {
 // returns their number. URLs of the host that the crawl finds later are
 // excluded as well. A call of Requeue with the state Excluded ends the
 // exclusion of all hosts.
-func ExcludeHost(ctx context.Context, p Place, host string) (n int64, err error) {
+func ExcludeHost(ctx context.Context, p Location, host string) (n int64, err error) {
 	return p.control(ctx, host, func(c *frontier.HostControl) { c.Excluded = true })
 }
 
 // SetHostDelay sets the minimum time between the starts of two requests to a
 // host, in place of Options.Delay. 0 means Options.Delay, and a negative value
 // means no delay. A longer Crawl-delay in robots.txt takes precedence.
-func SetHostDelay(ctx context.Context, p Place, host string, delay time.Duration) error {
+func SetHostDelay(ctx context.Context, p Location, host string, delay time.Duration) error {
 	if delay < 0 {
 		delay = -time.Microsecond // the precision of the frontier
 	}
@@ -72,7 +74,7 @@ func SetHostDelay(ctx context.Context, p Place, host string, delay time.Duration
 	return err
 }
 
-func (p Place) control(ctx context.Context, host string, change func(*frontier.HostControl)) (n int64, err error) {
+func (p Location) control(ctx context.Context, host string, change func(*frontier.HostControl)) (n int64, err error) {
 	host = strings.ToLower(host)
 	err = p.alter(ctx, func(f frontier.Frontier) (err error) {
 		n, err = f.Control(ctx, host, change)
@@ -101,7 +103,7 @@ type ControlledHost struct {
 
 // ControlledHosts returns the hosts that have settings of their own, ordered by
 // name.
-func ControlledHosts(ctx context.Context, p Place) (all []ControlledHost, err error) {
+func ControlledHosts(ctx context.Context, p Location) (all []ControlledHost, err error) {
 	err = p.view(ctx, func(f frontier.Frontier) error {
 		controls, err := f.Controls(ctx, nil)
 		for name, c := range controls {

@@ -16,13 +16,13 @@ import (
 
 // CopyOptions contains the settings of CopyFrontier.
 type CopyOptions struct {
-	Frontier string // URL of a PostgreSQL schema without a crawl
-	Worker   string // name of the worker; "" means the host name
+	Frontier Frontier // database without a crawl
+	Worker   string   // name of the worker; "" means the host name
 
-	// Store is the URL of the store to which the workers upload their WARC
-	// files, as in Options.Store, or "". The first worker uploads the WARC files
-	// of the archive.
-	Store string
+	// Store is the store to which the workers upload their WARC files, as in
+	// Options.Store, or nil. The first worker uploads the WARC files of the
+	// archive.
+	Store Store
 }
 
 // Copied contains the results of CopyFrontier.
@@ -42,8 +42,8 @@ type Copied struct {
 	Dropped []string `json:"dropped,omitempty"`
 }
 
-// CopyFrontier copies the crawl of the archive in the directory dir to a
-// PostgreSQL schema, so that several workers can continue it. The archive must
+// CopyFrontier copies the crawl of the archive in the directory dir to a shared
+// frontier, so that several workers can continue it. The archive must
 // have WARC files and no tree, and no run may use it. The crawl may be
 // incomplete: its pending URLs remain pending.
 //
@@ -64,7 +64,7 @@ func CopyFrontier(ctx context.Context, dir string, o CopyOptions) (c Copied, err
 	case err != nil:
 		return c, err
 	}
-	if o.Store != "" {
+	if o.Store != nil {
 		if _, err := openStore(ctx, o.Store, storeTime, slog.New(slog.DiscardHandler)); err != nil {
 			return c, err
 		}

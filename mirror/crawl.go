@@ -17,6 +17,7 @@ type crawl struct {
 	o       Options
 	archive *archive.Archive
 	queue   frontier.Frontier // URLs to visit
+	shared  frontier.Shared   // queue if workers share it, or nil
 	started time.Time
 
 	ending     context.Context // ends some time after the cancellation of the run

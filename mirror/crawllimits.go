@@ -9,7 +9,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // ChangeLimits changes the limits of a crawl with a shared frontier. It calls
@@ -18,9 +17,9 @@ import (
 //
 // Running workers respect the limits within five seconds. The limits also apply
 // to workers that start later, and to later runs.
-func ChangeLimits(ctx context.Context, dsn string, change func(*Limits)) error {
-	err := viewShared(ctx, dsn, func(f frontier.Frontier) error {
-		return postgres.ChangeNote(ctx, f, func(text []byte) ([]byte, error) {
+func ChangeLimits(ctx context.Context, in Frontier, change func(*Limits)) error {
+	err := viewShared(ctx, in, func(f frontier.Shared) error {
+		return f.ChangeNote(ctx, func(text []byte) ([]byte, error) {
 			var note runNote
 			if err := json.Unmarshal(text, &note); err != nil {
 				return nil, err
@@ -47,7 +46,7 @@ func ChangeLimits(ctx context.Context, dsn string, change func(*Limits)) error {
 // updateLimits applies the limits that ChangeLimits has stored. It returns the
 // version of the limits, and does nothing if the version has not changed.
 func (c *crawl) updateLimits(ctx context.Context, version string) (now string, err error) {
-	text, now, changed, err := postgres.ChangedNote(ctx, c.queue, version)
+	text, now, changed, err := c.shared.ChangedNote(ctx, version)
 	var note runNote
 	if err != nil || !changed || json.Unmarshal(text, &note) != nil || note.Settings == nil {
 		return now, err

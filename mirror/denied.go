@@ -8,7 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -18,7 +18,7 @@ import (
 var ErrDenied = fetch.BadAddress.Errorf("the policy denies all hosts that have pending URLs; they remain pending for other workers")
 
 var errManyDenied = fetch.BadAddress.Errorf("the policy denies more than %d hosts of this crawl; "+
-	"start the worker with the URLs of its private servers", postgres.MaxSkipped)
+	"start the worker with the URLs of its private servers", frontier.MaxSkipped)
 
 // recordedSeeds contains the seeds of a crawl that its database records. Other
 // workers may have got them from the user. It is safe for concurrent use.
@@ -70,7 +70,7 @@ func (s *recordedSeeds) trustedBy(v *visit) string {
 // because this process trusts neither the URL nor the page that led to it.
 func (c *crawl) isLeft(v *visit, err error) bool {
 	_, refused := errors.AsType[*fetch.Refusal](err)
-	return c.o.Frontier != "" && refused && v.resp == nil && !c.trust.isKnown(v) && c.recorded.trustedBy(v) != ""
+	return c.shared != nil && refused && v.resp == nil && !c.trust.isKnown(v) && c.recorded.trustedBy(v) != ""
 }
 
 // leavesHosts reports whether this process leaves hosts to other workers.
@@ -132,7 +132,7 @@ func (h *hostWorker) leaveHost() error {
 	if h.left == nil {
 		return nil
 	}
-	if !postgres.Skip(h.c.queue, h.lease.Host) {
+	if !h.c.shared.Skip(h.lease.Host) {
 		return errManyDenied
 	}
 	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); !known {
@@ -152,17 +152,17 @@ func (c *crawl) returnToLeft() bool {
 		return false
 	}
 	c.returned = n
-	postgres.SkipNone(c.queue)
+	c.shared.SkipNone()
 	return true
 }
 
 // recordSeeds adds the seeds of this command to those that the database of a
 // shared crawl records, so that the other workers know their scope.
 func (c *crawl) recordSeeds(ctx context.Context, seeds []string) error {
-	if c.o.Frontier == "" || c.o.StoredSeeds {
+	if c.shared == nil || c.o.StoredSeeds {
 		return nil
 	}
-	return postgres.ChangeNote(ctx, c.queue, func(text []byte) ([]byte, error) {
+	return c.shared.ChangeNote(ctx, func(text []byte) ([]byte, error) {
 		var note runNote
 		if err := json.Unmarshal(text, &note); err != nil || len(note.Seeds) == 0 {
 			return text, err // the seeds were too long to be stored
@@ -187,7 +187,7 @@ func (c *crawl) reloadSeeds(ctx context.Context) (changed bool, err error) {
 	c.recorded.mu.Lock()
 	version := c.recorded.version
 	c.recorded.mu.Unlock()
-	text, version, changed, err := postgres.ChangedNote(ctx, c.queue, version)
+	text, version, changed, err := c.shared.ChangedNote(ctx, version)
 	var note runNote
 	if err != nil || !changed || json.Unmarshal(text, &note) != nil {
 		return false, err

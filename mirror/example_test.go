@@ -57,7 +57,7 @@ func Example() {
 		}
 		fmt.Printf("run %d: %d new, %d unchanged, %d failed\n", did.Run, did.New, did.Unchanged, did.Failed)
 	}
-	for line, err := range mirror.Dump(ctx, o.Dir, mirror.Dead) {
+	for line, err := range mirror.Dump(ctx, mirror.Location{Dir: o.Dir}, mirror.Dead) {
 		fmt.Println(line.State, uri.MustParse(line.URL).Path(), err)
 	}
 	for finding, err := range mirror.Verify(ctx, o.Dir) {

@@ -169,7 +169,7 @@ func (h *hostWorker) setExpiry(start time.Time) {
 // machine. Another worker of a shared crawl may then visit the host, even if the
 // database does not respond to this worker.
 func (h *hostWorker) expired() bool {
-	return h.c.o.Frontier != "" && time.Now().After(*h.expires.Load())
+	return h.c.shared != nil && time.Now().After(*h.expires.Load())
 }
 
 // connections returns the maximum number of parallel connections to host.

@@ -116,7 +116,7 @@ func (c *crawl) keepCrawlDelay(ctx context.Context, host string, delay time.Dura
 // nextRequest returns the earliest time at which another worker may send a
 // request to the host after the lease is released.
 func (h *hostWorker) nextRequest() time.Time {
-	if h.c.o.Frontier == "" {
+	if h.c.shared == nil {
 		return time.Time{} // the next lease belongs to this process, which knows when it sent the last request
 	}
 	h.mu.Lock()
@@ -127,7 +127,7 @@ func (h *hostWorker) nextRequest() time.Time {
 
 // databaseTime converts a time of the local clock to a time of the database.
 func (c *crawl) databaseTime(t time.Time) time.Time {
-	if c.o.Frontier == "" || t.IsZero() {
+	if c.shared == nil || t.IsZero() {
 		return t
 	}
 	return t.Add(time.Duration(c.skew.Load()))
@@ -135,7 +135,7 @@ func (c *crawl) databaseTime(t time.Time) time.Time {
 
 // localTime converts a time of the database to a time of the local clock.
 func (c *crawl) localTime(t time.Time) time.Time {
-	if c.o.Frontier == "" || t.IsZero() {
+	if c.shared == nil || t.IsZero() {
 		return t
 	}
 	return t.Add(-time.Duration(c.skew.Load()))

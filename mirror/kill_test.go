@@ -143,7 +143,7 @@ func (o childTask) finish(t testing.TB) time.Duration {
 // runs returns the number of runs in the archive of o.
 func (o childTask) runs(t testing.TB) int64 {
 	t.Helper()
-	s, err := mirror.Status(t.Context(), o.Dir)
+	s, err := mirror.Status(t.Context(), mirror.Location{Dir: o.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}

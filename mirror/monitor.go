@@ -7,7 +7,6 @@ import (
 
 	"github.com/anyurl/fetch/internal/format/crawlreport"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // A Monitor provides the metrics of a run while it is active. Its zero value
@@ -110,10 +109,10 @@ func (c *crawl) crawled(ctx context.Context) (n Crawled, err error) {
 		return n, err
 	}
 	n = Crawled{statsOf(stats), 1}
-	if c.o.Frontier == "" {
+	if c.shared == nil {
 		return n, nil
 	}
-	all, err := postgres.Workers(ctx, c.queue)
+	all, err := c.shared.Workers(ctx)
 	n.Workers = 0
 	for _, w := range all {
 		if now := c.o.Now().Add(time.Duration(c.skew.Load())); now.Sub(w.Beat) < activeTime {

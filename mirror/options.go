@@ -39,20 +39,18 @@ type Options struct {
 	Scope  Scope
 	Limits Limits
 
-	// Frontier is the URL of a PostgreSQL schema that holds the frontier, such as
-	// "postgres://USER@HOST/DATABASE?search_path=SCHEMA". Any number of workers
-	// on several machines can run the same crawl. Each worker has its own Dir and
-	// its own name Worker. The first worker creates the tables. "" means a
-	// database in Dir. Frontier requires WARC and excludes Tree, Mail and Delete.
-	Frontier string
+	// Frontier is the database of a crawl that any number of workers on several
+	// machines run. Each worker has its own Dir and its own name Worker. The first
+	// worker creates the tables. nil means a database in Dir. Frontier requires
+	// WARC and excludes Tree, Mail and Delete.
+	Frontier Frontier
 	Worker   string // name of this worker; "" means the worker of Dir, or the host name if Dir is new
 
-	// Store is the URL of a store for finished WARC files, such as
-	// "s3://BUCKET/PREFIX?region=REGION" or "file:///DIRECTORY". All workers of a
-	// crawl use the same store. Run uploads each file, records it in the frontier
-	// and then removes the local file, unless KeepLocal is true. Store requires
+	// Store is the store for finished WARC files, or nil. All workers of a crawl
+	// use the same store. Run uploads each file, records it in the frontier and
+	// then removes the local file, unless KeepLocal is true. Store requires
 	// Frontier.
-	Store     string
+	Store     Store
 	KeepLocal bool
 
 	// MaxSpool limits the bytes of WARC files that wait for their upload. At
@@ -203,9 +201,9 @@ func (o *Options) validate() error {
 		return fetch.Usage.Errorf("no client for the mirror")
 	case len(o.Seeds) == 0:
 		return fetch.Usage.Errorf("no seed URLs for the mirror")
-	case o.Frontier != "" && (o.WARC == nil || o.Tree || o.Delete || o.Mail != NoMailboxes):
+	case o.Frontier != nil && (o.WARC == nil || o.Tree || o.Delete || o.Mail != NoMailboxes):
 		return fetch.Usage.Errorf("a shared frontier requires WARC records without a tree and mailboxes")
-	case o.Store != "" && o.Frontier == "":
+	case o.Store != nil && o.Frontier == nil:
 		return fetch.Usage.Errorf("a store for WARC files requires a shared frontier")
 	}
 	logins := map[fetch.Origin]fetch.Credential{}
@@ -243,7 +241,7 @@ func (o *Options) setDefaults() {
 	if o.WARC == nil {
 		o.Tree = true
 	}
-	if o.Frontier != "" && o.Worker == "" {
+	if o.Frontier != nil && o.Worker == "" {
 		if o.Worker = archive.WorkerOf(o.Dir); o.Worker == "" {
 			o.Worker, _ = os.Hostname()
 		}
@@ -266,7 +264,7 @@ func (o *Options) setDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Frontier != "" {
+	if o.Frontier != nil {
 		o.Logger = o.Logger.With("worker", o.Worker)
 	}
 	if o.Now == nil {

@@ -112,7 +112,7 @@ func (c *crawl) exclusion(ctx context.Context, v *visit) (reason string, err err
 		return "", nil
 	}
 	reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
-	if reason == reasonScope && c.o.Frontier != "" { // another worker may have joined with further seeds
+	if reason == reasonScope && c.shared != nil { // another worker may have joined with further seeds
 		var changed bool
 		if changed, err = c.reloadSeeds(ctx); changed {
 			reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
@@ -317,7 +317,7 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	case c.isLeft(v, err):
 		v.left = true
 		v.fail(frontier.Pending, err)
-	case c.o.Frontier == "" && c.trust.needsTypedSeed(v, err):
+	case c.shared == nil && c.trust.needsTypedSeed(v, err):
 		c.leaveUntrusted(v, err)
 	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // such as an expired article
 		v.fail(frontier.Gone, err)

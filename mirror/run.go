@@ -63,7 +63,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
 		options.Dedup, options.FileAge = w.Dedup, w.Age
 	}
-	if o.Frontier != "" {
+	if o.Frontier != nil {
 		options.Shared = &archive.Shared{Frontier: o.Frontier, Worker: o.Worker, Pause: o.Delay, Again: o.Again, Outage: o.logOutage}
 		if o.Delay == 0 {
 			options.Shared.Pause = publicDelay
@@ -71,7 +71,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		options.WARC.Prefix = cmp.Or(options.WARC.Prefix, "fetch") + "-" + fileNameOf(o.Worker)
 	}
 	var c *crawl
-	if o.Store != "" {
+	if o.Store != nil {
 		s, err := openStore(ctx, o.Store, storeTime, o.Logger)
 		if err != nil {
 			return nil, err
@@ -88,8 +88,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 		o: o, archive: a, queue: a.Frontier(), started: o.Now(), identity: o.Scope.identityRules(o.Client.Scheme),
 		scope: newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds), trust: newTrust(o),
 		report: report{log: o.Logger, now: o.Now, onEvent: o.Event, onProgress: o.Progress, appendLog: a.Log, overrideText: o.Override},
-		tally:  newTally(o.Limits, o.Frontier != ""), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
+		tally:  newTally(o.Limits, o.Frontier != nil), outages: newOutages(o.Tries), robots: newRobotsCache(o.Now),
 	}
+	c.shared, _ = c.queue.(frontier.Shared)
 	c.report.hint = c.typeSeeds()
 	c.ending, c.stopEnding = newEnding(ctx)
 	c.robots.stored = c.storedRobotsExchange
@@ -193,7 +194,7 @@ func (c *crawl) visitAll(ctx context.Context) error {
 
 // ended returns err, or nil if err means that another worker has ended the run.
 func (c *crawl) ended(err error) error {
-	if c.o.Frontier != "" && errors.Is(err, frontier.ErrNoRun) {
+	if c.shared != nil && errors.Is(err, frontier.ErrNoRun) {
 		return nil
 	}
 	return err

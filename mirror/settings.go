@@ -228,7 +228,10 @@ func (s *settings) options() (o Options, err error) {
 	o = Options{
 		StoredSeeds: true, Tree: s.Tree, Hosts: s.Hosts, PerHost: s.PerHost, Tries: s.Tries, Delete: s.Delete,
 		MaxDelete: s.MaxDelete, Agent: s.Agent, IgnoreRobots: s.IgnoreRobots, Speculate: s.Speculate,
-		FollowLinks: s.FollowLinks, Limits: s.Limits.limits(), Store: s.Store,
+		FollowLinks: s.FollowLinks, Limits: s.Limits.limits(),
+	}
+	if s.Store != "" {
+		o.Store = namedStore(s.Store)
 	}
 	var ok bool
 	if o.NoFollow, ok = ParseNoFollow(s.NoFollow); !ok {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
+	"fmt"
 	"maps"
 	"math"
 	"reflect"
@@ -13,23 +13,62 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
+
+// A Frontier is a database that several workers share. Package mirror/postgres
+// returns values of this type. Only packages of this module implement it.
+type Frontier interface{ frontier.Database }
+
+// A Store stores the finished WARC files of a crawl. [FolderStore] and package
+// mirror/s3 return values of this type. Only packages of this module implement
+// it. The method String returns the URL of the Store, which the frontier records.
+type Store interface{ store.Opener }
+
+// FolderStore returns the Store with the URL file:///DIR. The directory must
+// exist.
+func FolderStore(url string) Store { return folderStore(url) }
+
+type folderStore string
+
+func (s folderStore) Open() (store.Store, error) { return store.OpenFolder(string(s)) }
+func (s folderStore) String() string             { return string(s) }
+
+// ErrUnnamedStore means that only the database of a crawl names its store.
+var ErrUnnamedStore = fetch.Usage.Errorf("only the database of the crawl names the store")
+
+// A namedStore is the URL of a store that only the database of a crawl names. It
+// is not used, because another program that can write to the database could send
+// credentials to any server.
+type namedStore string
+
+func (s namedStore) Open() (store.Store, error) {
+	return nil, fmt.Errorf("%w %q", ErrUnnamedStore, string(s))
+}
+func (s namedStore) String() string { return string(s) }
+
+// storeURL returns the URL of s, or "" if s is nil.
+func storeURL(s Store) string {
+	if s == nil {
+		return ""
+	}
+	return s.String()
+}
 
 // sharedSettings returns the settings that all workers of a crawl must have in
 // common. Each worker has its own WARC settings and number of hosts.
 func sharedSettings(o *Options) *settings {
 	s := settingsOf(o)
-	s.WARC, s.Hosts, s.Limits.MinFree, s.MaxDelete, s.Store = nil, 0, 0, 0, o.Store
+	s.WARC, s.Hosts, s.Limits.MinFree, s.MaxDelete, s.Store = nil, 0, 0, 0, storeURL(o.Store)
 	return &s
 }
 
 // checkShared returns an error if the settings of this worker differ from those
 // of the worker that started the run.
 func (c *crawl) checkShared(ctx context.Context) error {
-	if c.o.Frontier == "" {
+	if c.shared == nil {
 		return nil
 	}
 	stats, err := c.queue.Stats(ctx)
@@ -86,9 +125,11 @@ func compareObjects(prefix string, x, y map[string]any) (names []string) {
 
 // FrontierOptions returns the seeds and the settings of the newest run of a
 // crawl with a shared frontier. The result ok is false if the crawl has no run.
-// The caller sets Dir, WARC and the fields that StoredOptions does not set.
-func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err error) {
-	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
+// The caller sets Dir, WARC and the fields that StoredOptions does not set. It
+// also replaces Store, which has only the URL that the database names. Run
+// returns ErrUnnamedStore for this Store.
+func FrontierOptions(ctx context.Context, in Frontier) (o Options, ok bool, err error) {
+	err = viewShared(ctx, in, func(f frontier.Shared) error {
 		stats, err := f.Stats(ctx)
 		if err != nil || stats.Run == 0 {
 			return err
@@ -103,10 +144,10 @@ func FrontierOptions(ctx context.Context, dsn string) (o Options, ok bool, err e
 		s := *note.Settings
 		s.Seeds, s.Hosts, s.MaxDelete, s.WARC = note.Seeds, 16, 0.1, &warcSettings{}
 		o, err = s.options()
-		o.Frontier, ok = dsn, true
+		o.Frontier, ok = in, true
 		return err
 	})
-	if errors.Is(err, postgres.ErrNoCrawl) {
+	if errors.Is(err, frontier.ErrNoCrawl) {
 		return o, false, nil
 	}
 	return o, ok, archive.Classify(err)
@@ -134,9 +175,9 @@ type Spool struct {
 }
 
 // Workers returns the workers of a crawl with a shared frontier.
-func Workers(ctx context.Context, dsn string) (all []Worker, err error) {
-	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
-		found, err := postgres.Workers(ctx, f)
+func Workers(ctx context.Context, in Frontier) (all []Worker, err error) {
+	err = viewShared(ctx, in, func(f frontier.Shared) error {
+		found, err := f.Workers(ctx)
 		for _, w := range found {
 			shown := Worker{Name: w.Name, Active: w.Beat, Silent: roundTenth(w.Silent.Seconds()), Leases: w.Leases, Files: w.Files, Stored: w.Stored}
 			if w.Silent < rateTime {
@@ -155,40 +196,9 @@ func Workers(ctx context.Context, dsn string) (all []Worker, err error) {
 // roundTenth rounds x to one decimal place.
 func roundTenth(x float64) float64 { return math.Round(10*x) / 10 }
 
-// FrontierStatus returns the statistics of a crawl with a shared frontier.
-func FrontierStatus(ctx context.Context, dsn string) (s Stats, err error) {
-	err = viewShared(ctx, dsn, func(f frontier.Frontier) error {
-		counted, err := f.Stats(ctx)
-		s = statsOf(counted)
-		return err
-	})
-	return s, archive.Classify(err)
-}
-
-// FrontierDump is like Dump for a crawl with a shared frontier.
-func FrontierDump(ctx context.Context, dsn string, of ...State) iter.Seq2[Line, error] {
-	return dumpFrom(ctx, func(f func(frontier.Frontier) error) error { return viewShared(ctx, dsn, f) }, of)
-}
-
-// FrontierRequeue is like Requeue for a crawl with a shared frontier. It can be
-// called during a run. If the newest run is complete, it becomes active again.
-func FrontierRequeue(ctx context.Context, dsn string, of ...State) (n int64, err error) {
-	states, err := statesOf(of)
-	if err != nil {
-		return 0, err
-	}
-	err = viewShared(ctx, dsn, func(f frontier.Frontier) (err error) {
-		if n, err = f.Requeue(ctx, states...); n > 0 {
-			err = postgres.Reopen(ctx, f)
-		}
-		return err
-	})
-	return n, archive.Classify(err)
-}
-
-// viewShared opens the shared frontier at dsn, calls f and closes the frontier.
-func viewShared(ctx context.Context, dsn string, f func(frontier.Frontier) error) error {
-	db, err := postgres.OpenExisting(ctx, dsn)
+// viewShared opens a shared frontier, calls f and closes the frontier.
+func viewShared(ctx context.Context, in Frontier, f func(frontier.Shared) error) error {
+	db, err := in.View(ctx)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type runNote struct {
 
 func (c *crawl) runNote(seeds []string) ([]byte, error) {
 	n := runNote{Seeds: seeds}
-	if c.o.Frontier != "" {
+	if c.shared != nil {
 		n.Settings = sharedSettings(&c.o)
 	}
 	return n.encode()
@@ -87,7 +87,7 @@ func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 	if err != nil || json.Unmarshal(stats.Note, &note) != nil {
 		return err
 	}
-	if c.o.Frontier != "" {
+	if c.shared != nil {
 		c.addSharedSeeds(note.Seeds)
 	}
 	for _, text := range note.Seeds {

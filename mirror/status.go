@@ -56,10 +56,9 @@ type Stats struct {
 	Next      time.Time        `json:"next,omitzero"`       // time of the next request to a host that is paused
 }
 
-// Status returns the statistics of the archive in the directory dir. It can be
-// called during a run.
-func Status(ctx context.Context, dir string) (s Stats, err error) {
-	err = archive.View(ctx, dir, func(f frontier.Frontier) error {
+// Status returns the statistics of a crawl. It can be called during a run.
+func Status(ctx context.Context, p Location) (s Stats, err error) {
+	err = p.view(ctx, func(f frontier.Frontier) error {
 		counted, err := f.Stats(ctx)
 		s = statsOf(counted)
 		return err
@@ -94,23 +93,16 @@ func statsOf(f frontier.Stats) Stats {
 	return s
 }
 
-// Dump returns the URLs of the archive in the directory dir. If states are
-// given, it returns only URLs with one of these states. A non-nil error ends
-// the sequence.
-func Dump(ctx context.Context, dir string, of ...State) iter.Seq2[Line, error] {
-	return dumpFrom(ctx, func(f func(frontier.Frontier) error) error { return archive.View(ctx, dir, f) }, of)
-}
-
-// dumpFrom returns the URLs that have one of the given states. The function
-// view opens the frontier.
-func dumpFrom(ctx context.Context, view func(func(frontier.Frontier) error) error, of []State) iter.Seq2[Line, error] {
+// Dump returns the URLs of a crawl. If states are given, it returns only URLs
+// with one of these states. A non-nil error ends the sequence.
+func Dump(ctx context.Context, p Location, of ...State) iter.Seq2[Line, error] {
 	if len(of) == 0 {
 		of = []State{Done, Kept, Pending, Dead, Excluded, Gone}
 	}
 	return func(yield func(Line, error) bool) {
 		states, err := statesOf(of)
 		if err == nil {
-			err = view(func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
+			err = p.view(ctx, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, err)
@@ -162,15 +154,18 @@ func lineOf(it frontier.Item, s frontier.State) Line {
 }
 
 // Requeue marks all URLs with one of the given states as pending and returns
-// their number. The archive is in the directory dir. It can be called during a
-// run.
-func Requeue(ctx context.Context, dir string, of ...State) (n int64, err error) {
+// their number. It can be called during a run. If the newest run of a crawl with
+// a shared frontier is complete, it becomes active again.
+func Requeue(ctx context.Context, p Location, of ...State) (n int64, err error) {
 	states, err := statesOf(of)
 	if err != nil {
 		return 0, err
 	}
-	err = archive.Alter(ctx, dir, func(f frontier.Frontier) (err error) {
+	err = p.alter(ctx, func(f frontier.Frontier) (err error) {
 		n, err = f.Requeue(ctx, states...)
+		if s, ok := f.(frontier.Shared); ok && n > 0 {
+			err = s.Reopen(ctx)
+		}
 		return err
 	})
 	return n, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -19,11 +18,10 @@ import (
 // run waits without a limit.
 const storeTime = 30 * time.Second
 
-// openStore opens the store with the given URL and checks that this worker can
-// write to the store. If the store does not respond, openStore logs this and
-// waits up to limit.
-func openStore(ctx context.Context, url string, limit time.Duration, log *slog.Logger) (store.Store, error) {
-	s, err := store.Open(ctx, url, store.Options{Getenv: os.Getenv})
+// openStore opens a store and checks that this worker can write to the store. If
+// the store does not respond, openStore logs this and waits up to limit.
+func openStore(ctx context.Context, in Store, limit time.Duration, log *slog.Logger) (store.Store, error) {
+	s, err := in.Open()
 	if err != nil {
 		return nil, archive.Classify(err)
 	}

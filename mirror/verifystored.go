@@ -15,13 +15,13 @@ import (
 // in the store that the database does not record, are reported as notes. The
 // field Finding.Path is the name of a file.
 //
-// The parameter url is the URL of the store that the crawl has recorded. A
-// non-nil error ends the sequence. If the crawl has pending URLs,
-// the last error is ErrIncomplete, after all findings.
-func FrontierVerify(ctx context.Context, dsn, url string) iter.Seq2[Finding, error] {
+// The parameter from is the store that the crawl has recorded. A non-nil error
+// ends the sequence. If the crawl has pending URLs, the last error is
+// ErrIncomplete, after all findings.
+func FrontierVerify(ctx context.Context, in Frontier, from Store) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		err := viewShared(ctx, dsn, func(f frontier.Frontier) error {
-			s, err := storeOf(ctx, f, url)
+		err := viewShared(ctx, in, func(f frontier.Shared) error {
+			s, err := storeOf(ctx, f, from)
 			switch {
 			case err != nil:
 				return err

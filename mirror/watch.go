@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/internal/format/crawlreport"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // watchInterval is the time between two checks of the settings of the visited
@@ -25,10 +24,10 @@ func (c *crawl) watch(ctx context.Context, end *deadline) error {
 			return nil
 		case now := <-every.C:
 			err := c.checkHosts(ctx)
-			if err == nil && c.o.Frontier != "" {
+			if err == nil && c.shared != nil {
 				err = c.reportRates(ctx, now, &rates)
 			}
-			if err == nil && c.o.Frontier != "" {
+			if err == nil && c.shared != nil {
 				limits, err = c.checkCrawl(ctx, limits, end)
 			}
 			if err != nil && ctx.Err() == nil {
@@ -42,7 +41,7 @@ func (c *crawl) watch(ctx context.Context, end *deadline) error {
 func (c *crawl) reportRates(ctx context.Context, now time.Time, rates *rateWindow) error {
 	n := c.report.statistics.Counts()
 	urls, bytes := rates.add(now, visits(&n.Totals), n.Bytes)
-	return postgres.Report(ctx, c.queue, urls, bytes)
+	return c.shared.Report(ctx, urls, bytes)
 }
 
 // checkCrawl returns ErrLimit if a crawl with a shared frontier has reached a
@@ -66,7 +65,7 @@ const limitsInterval = 200 * time.Millisecond
 // Limits.Bytes. If the frontier is shared, it first queries the counts of the
 // other workers, unless they are newer than limitsInterval.
 func (c *crawl) checkLimits(ctx context.Context) error {
-	if c.o.Frontier != "" && c.tally.limitsTotal() && c.tally.outdated(time.Now()) {
+	if c.shared != nil && c.tally.limitsTotal() && c.tally.outdated(time.Now()) {
 		_, others, err := c.queue.Counts(ctx)
 		if err != nil {
 			return err
@@ -87,7 +86,7 @@ func visits(t *crawlreport.Totals) (n int64) {
 // loadCounts reads the counts of a crawl with a shared frontier when this
 // process starts. The error is ErrLimit if a limit is reached.
 func (c *crawl) loadCounts(ctx context.Context) error {
-	if c.o.Frontier == "" {
+	if c.shared == nil {
 		return nil
 	}
 	own, others, err := c.queue.Counts(ctx)
@@ -101,7 +100,7 @@ func (c *crawl) loadCounts(ctx context.Context) error {
 // elapsed returns the time that counts for Limits.Time: the time since the start
 // of this process, or since the start of the run if the frontier is shared.
 func (c *crawl) elapsed(ctx context.Context) (time.Duration, error) {
-	if c.o.Frontier == "" {
+	if c.shared == nil {
 		return c.o.Now().Sub(c.started), nil
 	}
 	s, err := c.queue.Stats(ctx)

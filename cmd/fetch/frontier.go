@@ -84,27 +84,24 @@ func (c *frontierStatusCommand) register(s *options.Set) {
 }
 
 func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
-	dir, dsn, err := frontierPlace(args, c.dsn)
+	crawl, err := locate(args, c.dsn)
 	if err != nil {
 		return err
 	}
-	s, err := archiveStatus(ctx, dir, dsn)
-	if err != nil && dsn == "" {
-		err = adviseArchive(dir, err)
-	}
+	s, err := mirror.Status(ctx, crawl)
 	if err != nil {
-		return err
+		return adviseCrawl(crawl, err)
 	}
 	shown := struct {
 		mirror.Stats
 		Controlled []mirror.ControlledHost `json:"controlled,omitempty"`
 		Workers    []mirror.Worker         `json:"workers,omitempty"`
 	}{Stats: s}
-	if shown.Controlled, err = mirror.ControlledHosts(ctx, mirror.Place{Dir: dir, Frontier: dsn}); err != nil {
+	if shown.Controlled, err = mirror.ControlledHosts(ctx, crawl); err != nil {
 		return err
 	}
-	if dsn != "" {
-		if shown.Workers, err = mirror.Workers(ctx, dsn); err != nil {
+	if crawl.Frontier != nil {
+		if shown.Workers, err = mirror.Workers(ctx, crawl.Frontier); err != nil {
 			return err
 		}
 	}
@@ -116,15 +113,6 @@ func (s *streams) printJSON(v any) error {
 	e := json.NewEncoder(s.stdout)
 	e.SetIndent("", "  ")
 	return localError(e.Encode(v))
-}
-
-// archiveStatus returns the statistics of the archive in dir. If dsn is set, it
-// returns those of the crawl with this shared frontier.
-func archiveStatus(ctx context.Context, dir, dsn string) (mirror.Stats, error) {
-	if dsn != "" {
-		return mirror.FrontierStatus(ctx, dsn)
-	}
-	return mirror.Status(ctx, dir)
 }
 
 // A frontierDumpCommand prints the URLs of an archive.
@@ -153,23 +141,16 @@ func (c *frontierDumpCommand) register(s *options.Set) {
 }
 
 func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
-	dir, dsn, err := frontierPlace(args, c.dsn)
+	crawl, err := locate(args, c.dsn)
 	if err != nil {
 		return err
 	}
-	lines := mirror.FrontierDump(ctx, dsn, parseStates(c.states)...)
-	if dsn == "" {
-		lines = mirror.Dump(ctx, dir, parseStates(c.states)...)
-	}
-	for l, err := range lines {
+	for l, err := range mirror.Dump(ctx, crawl, parseStates(c.states)...) {
 		if err == nil {
 			err = encode(c.stdout, l)
 		}
-		if err != nil && dsn == "" {
-			err = adviseArchive(dir, err)
-		}
 		if err != nil {
-			return err
+			return adviseCrawl(crawl, err)
 		}
 	}
 	return nil
@@ -209,28 +190,23 @@ func (c *frontierRequeueCommand) register(s *options.Set) {
 }
 
 func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
-	dir, dsn, err := frontierPlace(args, c.dsn)
+	crawl, err := locate(args, c.dsn)
 	if err != nil {
 		return err
 	}
 	var n int64
 	switch {
-	case c.damaged && dsn != "":
+	case c.damaged && crawl.Frontier != nil:
 		return fetch.Usage.Errorf("--damaged requires the directory of an archive")
 	case c.damaged:
-		n, err = mirror.Heal(ctx, dir, mirror.HealOptions{
+		n, err = mirror.Heal(ctx, crawl.Dir, mirror.HealOptions{
 			RequeueOnly: true, Report: func(f mirror.Finding) { c.note("%s: %s", f.Path, f.Text) },
 		})
-	case dsn != "":
-		n, err = mirror.FrontierRequeue(ctx, dsn, parseStates(c.states)...)
 	default:
-		n, err = mirror.Requeue(ctx, dir, parseStates(c.states)...)
-	}
-	if err != nil && dsn == "" {
-		err = adviseArchive(dir, err)
+		n, err = mirror.Requeue(ctx, crawl, parseStates(c.states)...)
 	}
 	if err != nil {
-		return err
+		return adviseCrawl(crawl, err)
 	}
 	return c.print(fmt.Sprint(n))
 }

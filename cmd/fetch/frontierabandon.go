@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/postgres"
 	"github.com/spf13/cobra"
 )
 
@@ -50,8 +51,8 @@ func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
 	if dsn == "" {
 		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")
 	}
-	a, err := mirror.Abandon(ctx, dsn, args[0], mirror.AbandonOptions{
-		Store: c.store, Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
+	a, err := mirror.Abandon(ctx, postgres.New(dsn), args[0], mirror.AbandonOptions{
+		Store: storeAt(c.store), Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
 	})
 	if err != nil {
 		return adviseStore(err)

@@ -18,7 +18,7 @@ type hostCommand struct {
 	*streams
 	dsn        string
 	parameters int // number of parameters after the host
-	change     func(ctx context.Context, p mirror.Place, host string, parameters []string) error
+	change     func(ctx context.Context, p mirror.Location, host string, parameters []string) error
 }
 
 func (c *hostCommand) register(s *options.Set) {
@@ -28,15 +28,11 @@ func (c *hostCommand) register(s *options.Set) {
 
 func (c *hostCommand) run(ctx context.Context, args []string) error {
 	n := 1 + c.parameters
-	dir, dsn, err := frontierPlace(args[n:], c.dsn)
+	crawl, err := locate(args[n:], c.dsn)
 	if err != nil {
 		return err
 	}
-	err = c.change(ctx, mirror.Place{Dir: dir, Frontier: dsn}, args[0], args[1:n])
-	if err != nil && dsn == "" {
-		err = adviseArchive(dir, err)
-	}
-	return err
+	return adviseCrawl(crawl, c.change(ctx, crawl, args[0], args[1:n]))
 }
 
 // hostCommands returns the subcommands that change the settings of a host.
@@ -54,7 +50,7 @@ left, the crawl ends with exit code 10.`,
 		Example: examples("fetch frontier pause www.example.org"),
 		Args:    minArgs(1, "a host"),
 	}, &hostCommand{streams: r.streams,
-		change: func(ctx context.Context, p mirror.Place, host string, _ []string) error {
+		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			return mirror.PauseHost(ctx, p, host)
 		}})
 }
@@ -67,7 +63,7 @@ func (r *commandTree) frontierResume() *cobra.Command {
 		Example: examples("fetch frontier resume www.example.org"),
 		Args:    minArgs(1, "a host"),
 	}, &hostCommand{streams: r.streams,
-		change: func(ctx context.Context, p mirror.Place, host string, _ []string) error {
+		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			return mirror.ResumeHost(ctx, p, host)
 		}})
 }
@@ -82,7 +78,7 @@ five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
 		Example: examples("fetch frontier exclude calendar.example.org"),
 		Args:    minArgs(1, "a host"),
 	}, &hostCommand{streams: r.streams,
-		change: func(ctx context.Context, p mirror.Place, host string, _ []string) error {
+		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			n, err := mirror.ExcludeHost(ctx, p, host)
 			if err != nil {
 				return err
@@ -102,7 +98,7 @@ Crawl-delay in robots.txt takes precedence. A running crawl obeys within five se
 		Example: examples("fetch frontier rate www.example.org 10", "fetch frontier rate www.example.org default"),
 		Args:    minArgs(2, "a host and a delay"),
 	}, &hostCommand{streams: r.streams, parameters: 1,
-		change: func(ctx context.Context, p mirror.Place, host string, parameters []string) error {
+		change: func(ctx context.Context, p mirror.Location, host string, parameters []string) error {
 			delay, err := parseDelay(parameters[0])
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/postgres"
 	"github.com/spf13/cobra"
 )
 
@@ -63,7 +64,7 @@ func (c *frontierCopyCommand) run(ctx context.Context, _ []string) error {
 	case to == "":
 		return fetch.Usage.Errorf("fetch frontier copy requires --to URL, or FETCH_FRONTIER")
 	}
-	done, err := mirror.CopyFrontier(ctx, c.from, mirror.CopyOptions{Frontier: to, Worker: c.worker, Store: c.store})
+	done, err := mirror.CopyFrontier(ctx, c.from, mirror.CopyOptions{Frontier: postgres.New(to), Worker: c.worker, Store: storeAt(c.store)})
 	switch {
 	case err != nil:
 		return adviseArchive(c.from, err)

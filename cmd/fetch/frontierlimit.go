@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/postgres"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -52,7 +53,7 @@ func (c *frontierLimitCommand) run(ctx context.Context, args []string) error {
 		Bytes   int64   `json:"max_bytes"`
 		Seconds float64 `json:"run_time"`
 	}
-	err := mirror.ChangeLimits(ctx, dsn, func(l *mirror.Limits) {
+	err := mirror.ChangeLimits(ctx, postgres.New(dsn), func(l *mirror.Limits) {
 		if c.flags.Changed("max-files") {
 			l.Files = c.limits.maxFiles
 		}

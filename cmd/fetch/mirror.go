@@ -223,7 +223,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.Frontier != "" {
+	if o.Frontier != nil {
 		c.interrupts.setGrace(sharedGrace)
 	}
 	sum, err := mirror.Run(ctx, o)

@@ -31,7 +31,7 @@ type mirrorReport struct {
 	closeProgress func() // ends the display of the progress; further calls have no effect
 
 	stored        bool             // if true, the seeds come from options.json or from the joined crawl
-	frontier      string           // URL of a shared frontier, or ""
+	frontier      mirror.Frontier  // shared frontier, or nil
 	rejectedSeeds int64            // seeds that were excluded or are gone
 	deniedSeeds   int64            // seeds that were excluded
 	overrides     map[string]int64 // number of URLs that the policy blocked, by the flag that allows them
@@ -158,7 +158,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		return
 	}
 	switch fault := fetch.FaultOf(err); {
-	case fault == fetch.TooLarge && r.frontier != "":
+	case fault == fetch.TooLarge && r.frontier != nil:
 		r.note("the limits count for all workers of the crawl; fetch frontier limit raises them")
 	case slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fault):
 		r.note("run the same command again to continue")
@@ -203,7 +203,7 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 // failedURLs returns an error if URLs of the archive have failed, unless
 // --max-failed tolerates the number of new failures.
 func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Summary) error {
-	s, err := archiveStatus(ctx, dir, r.frontier)
+	s, err := mirror.Status(ctx, mirror.Location{Dir: dir, Frontier: r.frontier})
 	dead := s.States[mirror.Dead] + r.rejectedSeeds
 	newly := sum.NewlyFailed + r.rejectedSeeds
 	switch {
@@ -217,7 +217,7 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 		return fetch.Connect.Errorf("URLs that could not be reached: %d; the same command requests them again", s.Unreached)
 	}
 	place := dir
-	if r.frontier != "" {
+	if r.frontier != nil {
 		place = "with the same --frontier"
 	}
 	return fetch.NotFound.Errorf("URLs that failed permanently: %d; "+
@@ -226,7 +226,7 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 
 // seedRecord returns the source of the seeds of earlier runs, for a message.
 func (r *mirrorReport) seedRecord() string {
-	if r.frontier != "" {
+	if r.frontier != nil {
 		return "the crawl"
 	}
 	return "options.json"

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/postgres"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -50,8 +51,11 @@ func registerStore(s *options.Set, url *string, usage string) {
 
 // apply sets the options of a shared crawl in o.
 func (f *sharedFlags) apply(o *mirror.Options) {
-	o.Frontier, o.Worker, o.Again = f.frontier, f.worker, f.again
-	o.Store, o.KeepLocal, o.MaxSpool = f.store, f.keepLocal, int64(f.maxSpool)
+	if f.frontier != "" {
+		o.Frontier = postgres.New(f.frontier)
+	}
+	o.Worker, o.Again = f.worker, f.again
+	o.Store, o.KeepLocal, o.MaxSpool = storeAt(f.store), f.keepLocal, int64(f.maxSpool)
 }
 
 // frontierURL returns the URL of the shared frontier: the value of --frontier,
@@ -63,19 +67,28 @@ func frontierURL(flag string) string {
 	return os.Getenv("FETCH_FRONTIER")
 }
 
-// frontierPlace returns the directory of an archive, or the URL of the shared
-// frontier of a crawl. A directory takes precedence over FETCH_FRONTIER.
-func frontierPlace(args []string, flag string) (dir, dsn string, err error) {
+// locate returns the crawl of an archive, or of a shared frontier. A directory
+// takes precedence over FETCH_FRONTIER.
+func locate(args []string, flag string) (l mirror.Location, err error) {
+	dsn := frontierURL(flag)
 	switch {
 	case len(args) > 1, len(args) == 1 && flag != "":
-		return "", "", fetch.Usage.Errorf("the command requires one directory of an archive, or --frontier")
+		return l, fetch.Usage.Errorf("the command requires one directory of an archive, or --frontier")
 	case len(args) == 1:
-		return args[0], "", nil
+		return mirror.Location{Dir: args[0]}, nil
+	case dsn == "":
+		return l, fetch.Usage.Errorf("the command requires the directory of an archive, or --frontier")
 	}
-	if dsn = frontierURL(flag); dsn == "" {
-		return "", "", fetch.Usage.Errorf("the command requires the directory of an archive, or --frontier")
+	return mirror.Location{Frontier: postgres.New(dsn)}, nil
+}
+
+// adviseCrawl is adviseArchive for a crawl. It does not change err if the frontier
+// of the crawl is shared.
+func adviseCrawl(crawl mirror.Location, err error) error {
+	if err == nil || crawl.Frontier != nil {
+		return err
 	}
-	return "", dsn, nil
+	return adviseArchive(crawl.Dir, err)
 }
 
 // sharedGrace is the time after a signal in which a worker can end the run while
@@ -108,7 +121,7 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		return nil, nil
 	}
 	f.archive.warc, f.archive.noTree = true, true
-	o, ok, err := mirror.FrontierOptions(ctx, f.shared.frontier)
+	o, ok, err := mirror.FrontierOptions(ctx, postgres.New(f.shared.frontier))
 	if err != nil || !ok {
 		return nil, err
 	}

@@ -143,8 +143,8 @@ func storedFlags(o *mirror.Options) []storedFlag {
 	if o.Mail != mirror.NoMailboxes {
 		all = append(all, newStoredFlag("mailboxes", o.Mail.String()))
 	}
-	if o.Store != "" {
-		all = append(all, newStoredFlag("store", o.Store))
+	if o.Store != nil {
+		all = append(all, newStoredFlag("store", o.Store.String()))
 	}
 	stored := guardFlags{*l}
 	for _, g := range stored.all() {

@@ -63,7 +63,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
-			"postgres": postgres,
+			"postgres": startPostgres,
 			"signal":   signalFetch,
 			"size":     size,
 			"truncate": truncate,
@@ -137,9 +137,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// postgres is the script command "postgres". It starts a database server and sets
+// startPostgres is the script command "postgres". It starts a database server and sets
 // $POSTGRES to the URL of an empty schema.
-func postgres(ts *testscript.TestScript, neg bool, args []string) {
+func startPostgres(ts *testscript.TestScript, neg bool, args []string) {
 	s := peer.Postgres(ts.Value("test").(peer.TB), false)
 	ts.Setenv("POSTGRES", "postgres://postgres@"+s.Addr+"/postgres?search_path=crawl")
 }

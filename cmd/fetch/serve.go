@@ -171,7 +171,7 @@ func pastRuns(ctx context.Context, dir string) (runs []gateway.Run, complete boo
 // including those whose server could not be reached.
 func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error] {
 	return func(yield func(gateway.Failure, error) bool) {
-		for l, err := range mirror.Dump(ctx, dir, mirror.Dead, mirror.Pending) {
+		for l, err := range mirror.Dump(ctx, mirror.Location{Dir: dir}, mirror.Dead, mirror.Pending) {
 			if err == nil && l.State == mirror.Pending && l.Note == "" {
 				continue // the URL was not requested yet
 			}

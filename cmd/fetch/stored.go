@@ -10,6 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
+	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/s3"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -21,9 +23,15 @@ func isStore(text string) bool {
 	return ok && (scheme == "s3" || scheme == "file" && !hasArchiveSuffix(text))
 }
 
-// openStore opens the store with the given URL.
-func openStore(ctx context.Context, url string) (store.Store, error) {
-	return store.Open(ctx, url, store.Options{Getenv: os.Getenv})
+// storeAt returns the store with the given URL, or nil if the URL is "".
+func storeAt(url string) mirror.Store {
+	switch scheme, _, _ := strings.Cut(url, ":"); {
+	case url == "":
+		return nil
+	case strings.EqualFold(scheme, "file"):
+		return mirror.FolderStore(url)
+	}
+	return s3.New(url, s3.Options{Getenv: os.Getenv})
 }
 
 // storedFiles lists a store. It returns the names of the WARC files, and the
@@ -74,7 +82,7 @@ func (s *streams) openArchives(ctx context.Context, args ...string) (*warc.Archi
 // openStored opens the WARC files in a store. It prints a note if some of them
 // have no index and must be read completely.
 func (s *streams) openStored(ctx context.Context, url string) (*warc.Archive, error) {
-	from, err := openStore(ctx, url)
+	from, err := storeAt(url).Open()
 	if err != nil {
 		return nil, err
 	}

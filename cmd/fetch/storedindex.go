@@ -17,7 +17,7 @@ import (
 
 // storeIndexes writes the missing indexes of the WARC files in a store.
 func (c *indexCommand) storeIndexes(ctx context.Context) error {
-	s, err := openStore(ctx, c.store)
+	s, err := storeAt(c.store).Open()
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // verifyStore reads all WARC files in a store. It checks their records, and
 // compares their bytes with the digests that the store has recorded.
 func (c *verifyCommand) verifyStore(ctx context.Context) error {
-	s, err := openStore(ctx, c.store)
+	s, err := storeAt(c.store).Open()
 	if err != nil {
 		return err
 	}

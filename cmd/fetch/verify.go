@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/mirror"
+	"github.com/anyurl/fetch/mirror/postgres"
 	"github.com/anyurl/fetch/warc"
 	"github.com/spf13/cobra"
 )
@@ -132,7 +133,7 @@ func (c *verifyCommand) conclude(name string, before int, err error) error {
 // verifyCrawl checks the store of a shared crawl.
 func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 	before := c.damage
-	for f, err := range mirror.FrontierVerify(ctx, frontierURL(c.dsn), c.store) {
+	for f, err := range mirror.FrontierVerify(ctx, postgres.New(frontierURL(c.dsn)), storeAt(c.store)) {
 		if err == nil {
 			text := f.Path + ": " + f.Text
 			if f.Note {

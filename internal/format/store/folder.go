@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,7 +22,7 @@ import (
 
 // uploads is the directory for the incomplete objects of a folder. They share
 // one directory, so that they are easy to find after a crash.
-const uploads = reserved + "uploads"
+const uploads = Reserved + "uploads"
 
 // uploadTime is the time after which an incomplete object that does not grow is
 // removed.
@@ -37,7 +36,12 @@ type folder struct {
 	url  string
 }
 
-func openFolder(u *url.URL) (Store, error) {
+// OpenFolder opens the Store with the URL file:///DIR. The directory must exist.
+func OpenFolder(text string) (Store, error) {
+	u, err := ParseURL(text, "file")
+	if err != nil {
+		return nil, err
+	}
 	name := filepath.FromSlash(u.Path)
 	if u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, fetch.Usage.Errorf("store %s: the URL must be file:///DIR", u.Redacted())
@@ -65,7 +69,7 @@ func (s *folder) failed(op, name string, err error) error {
 	if fetch.FaultOf(err) == fetch.Internal {
 		err = fetch.Local.With(err) // the error has no fault, such as an os.LinkError
 	}
-	return fail(s, op, name, err)
+	return Fail(s, op, name, err)
 }
 
 func (s *folder) Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
@@ -107,7 +111,7 @@ func (s *folder) compare(ctx context.Context, name string, size int64, sum [sha2
 	if info.Size() != size {
 		return true, ErrConflict
 	}
-	got, err := digest(ctx, f)
+	got, err := Digest(ctx, f)
 	if err == nil && got != sum {
 		err = ErrConflict
 	}
@@ -137,13 +141,13 @@ func (s *folder) create(ctx context.Context, name string, r io.ReaderAt, size in
 	if err != nil {
 		return err
 	}
-	got, err := digest(ctx, f)
+	got, err := Digest(ctx, f)
 	info, err2 := f.Stat()
 	if err := errors.Join(err, err2, f.Close()); err != nil {
 		return err
 	}
 	if got != sum || info.Size() != size {
-		return differs(name)
+		return Differs(name)
 	}
 	return s.root.Link(part, name)
 }
@@ -186,7 +190,7 @@ func (s *folder) Stat(ctx context.Context, name string) (Object, error) {
 	}
 	defer f.Close()
 	o := Object{Name: name, Size: f.Size(), Modified: f.info.ModTime()}
-	o.SHA256, err = digest(ctx, f)
+	o.SHA256, err = Digest(ctx, f)
 	return o, s.failed("read", name, err)
 }
 
@@ -212,7 +216,7 @@ func (s *folder) open(name string) (*folderFile, error) {
 	}
 	f, err := regularfile.OpenIn(s.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notFound(s, name)
+		return nil, NotFound(s, name)
 	}
 	if err != nil {
 		return nil, s.failed("open", name, err)
@@ -245,7 +249,7 @@ func (s *folder) list(ctx context.Context, dir, prefix string, yield func(Object
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case strings.HasPrefix(name, reserved):
+		case strings.HasPrefix(name, Reserved):
 		case e.IsDir() && (strings.HasPrefix(name+"/", prefix) || strings.HasPrefix(prefix, name+"/")):
 			if !s.list(ctx, name, prefix, yield) {
 				return false
@@ -311,8 +315,8 @@ func (s *folder) clean() error {
 	return nil
 }
 
-// digest returns the SHA-256 digest of the bytes of r.
-func digest(ctx context.Context, r io.Reader) (sum [sha256.Size]byte, err error) {
+// Digest returns the SHA-256 digest of the bytes of r.
+func Digest(ctx context.Context, r io.Reader) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, &contextReader{ctx, r}); err != nil {
 		return sum, err

@@ -1,5 +1,5 @@
-// Package store stores complete files as objects, in a directory or in a bucket
-// of an S3 server.
+// Package store stores complete files as objects, in a directory. Package s3
+// below it stores them in a bucket of an S3 server.
 //
 // An object is created once and never replaced. A reader sees either no object
 // or the complete object.
@@ -83,31 +83,25 @@ type File interface {
 // exists. Its fault is fetch.Mismatch.
 var ErrConflict = fetch.Mismatch.With(errors.New("another object with this name exists"))
 
-// Options configures a Store.
-type Options struct {
-	// Getenv returns the value of an environment variable, such as
-	// AWS_ACCESS_KEY_ID. If Getenv is nil, all variables are empty.
-	Getenv func(name string) string
+// An Opener opens a Store.
+type Opener interface {
+	// Open opens the Store. It does not connect to a server.
+	Open() (Store, error)
+
+	// String returns the URL of the Store.
+	String() string
 }
 
-// Open opens the Store with the given URL:
-//
-//	file:///DIR
-//	s3://BUCKET/PREFIX?region=REGION&endpoint=URL
-//
-// The directory must exist. Open does not connect to a server.
-func Open(ctx context.Context, text string, options Options) (Store, error) {
-	u, err := url.Parse(text)
-	if err != nil {
+// ParseURL parses the URL of a Store. The parameter scheme is "file" or "s3".
+func ParseURL(text, scheme string) (*url.URL, error) {
+	switch u, err := url.Parse(text); {
+	case err != nil:
 		return nil, fetch.Usage.Errorf("invalid URL of a store: use file:///DIR or s3://BUCKET/PREFIX")
+	case u.Scheme != scheme:
+		return nil, fetch.Usage.Errorf("store %s: the URL must begin with file:/// or s3://", u.Redacted())
+	default:
+		return u, nil
 	}
-	switch u.Scheme {
-	case "file":
-		return openFolder(u)
-	case "s3":
-		return openBucket(u, options)
-	}
-	return nil, fetch.Usage.Errorf("store %s: the URL must begin with file:/// or s3://", u.Redacted())
 }
 
 // CheckName returns an error if name is not a valid object name. A valid name
@@ -115,7 +109,7 @@ func Open(ctx context.Context, text string, options Options) (Store, error) {
 // backslashes. Its first component must not begin with ".fetch-", and its
 // length is limited to 800 bytes.
 func CheckName(name string) error {
-	valid := fs.ValidPath(name) && name != "." && len(name) <= maxName && !strings.Contains(name, `\`) && !strings.HasPrefix(name, reserved) &&
+	valid := fs.ValidPath(name) && name != "." && len(name) <= maxName && !strings.Contains(name, `\`) && !strings.HasPrefix(name, Reserved) &&
 		strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }) < 0
 	if !valid {
 		return fetch.Usage.Errorf("%q cannot be the name of an object", name)
@@ -123,45 +117,45 @@ func CheckName(name string) error {
 	return nil
 }
 
-// reserved is the prefix of the names of incomplete objects and test objects.
-const reserved = ".fetch-"
+// Reserved is the prefix of the names of incomplete objects and test objects.
+const Reserved = ".fetch-"
 
 // maxName is the maximum length of a name in bytes. Names in S3, which include
 // the prefix of the store, are limited to 1,024 bytes.
 const maxName = 800
 
-// A failure is the error of a failed operation on an object.
-type failure struct {
+// A Failure is the error of a failed operation on an object.
+type Failure struct {
 	store string // URL of the Store without its parameters
 	op    string // operation, such as "create"
 	name  string // name of the object, or a description
 	err   error
 }
 
-func (f *failure) Error() string {
+func (f *Failure) Error() string {
 	return fmt.Sprintf("store %s: %s %s: %v", f.store, f.op, f.name, f.err)
 }
 
-func (f *failure) Unwrap() error { return f.err }
+func (f *Failure) Unwrap() error { return f.err }
 
-// fail wraps err in a failure with the Store, the operation and the object
-// name, unless err already is a failure. It returns nil if err is nil.
-func fail(s Store, op, name string, err error) error {
-	var f *failure
+// Fail wraps err in a Failure with the Store, the operation and the object
+// name, unless err already is a Failure. It returns nil if err is nil.
+func Fail(s Store, op, name string, err error) error {
+	var f *Failure
 	if err == nil || errors.As(err, &f) {
 		return err
 	}
 	place, _, _ := strings.Cut(s.String(), "?")
-	return &failure{place, op, name, err}
+	return &Failure{place, op, name, err}
 }
 
-// notFound returns the error for an object that does not exist.
-func notFound(s Store, name string) error {
-	return fail(s, "open", name, fetch.NotFound.With(fs.ErrNotExist))
+// NotFound returns the error for an object that does not exist.
+func NotFound(s Store, name string) error {
+	return Fail(s, "open", name, fetch.NotFound.With(fs.ErrNotExist))
 }
 
-// differs returns the error for bytes that do not have the size or the digest
+// Differs returns the error for bytes that do not have the size or the digest
 // that the caller of Put expects.
-func differs(name string) error {
+func Differs(name string) error {
 	return fetch.Mismatch.Errorf("%s does not have the expected size or SHA-256 digest", name)
 }

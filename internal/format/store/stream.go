@@ -15,8 +15,12 @@ import (
 // Most headers and small records are shorter.
 const minAhead = 64 << 10
 
+// MaxRange is the maximum size in bytes of a range of an object that is read
+// with one request.
+const MaxRange = 8 << 20
+
 // A stream reads a File sequentially. It sends one request for each range, so
-// the size of the ranges grows up to maxRange. A seek within the last range
+// the size of the ranges grows up to MaxRange. A seek within the last range
 // causes no request.
 type stream struct {
 	f      File
@@ -44,7 +48,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 	if end := s.start + int64(len(s.buffer)); s.pos < s.start || s.pos >= end {
 		if s.pos == end && len(s.buffer) > 0 {
-			s.ahead = min(4*s.ahead, maxRange)
+			s.ahead = min(4*s.ahead, MaxRange)
 		} else {
 			s.ahead = minAhead
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/mirror/internal/upload"
@@ -58,7 +57,7 @@ type Archive struct {
 	commits sync.Mutex // serializes calls of Commit
 	started time.Time
 
-	ledger      *postgres.Ledger // WARC files of a shared crawl, or nil
+	ledger      frontier.Ledger  // WARC files of a shared crawl, or nil
 	incarnation string           // text after the prefix in WARC file names, or ""
 	uploads     *upload.Uploader // nil if the crawl has no store
 }

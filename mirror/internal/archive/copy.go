@@ -10,7 +10,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/warc"
@@ -18,7 +17,7 @@ import (
 
 // CopyOptions contains the settings of CopyFrontier. All fields are required.
 type CopyOptions struct {
-	Frontier string                                             // URL of the PostgreSQL schema
+	Frontier frontier.Database                                  // database of the shared frontier
 	Worker   string                                             // name of the worker that owns the directory afterwards
 	Pause    time.Duration                                      // minimum time between the copy and the next request to a host
 	Note     func(newest frontier.Stats) (note []byte, _ error) // returns the new note of the newest run
@@ -107,7 +106,7 @@ func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copie
 	if err != nil {
 		return err
 	}
-	target, err := postgres.Open(ctx, o.Frontier, &postgres.Worker{}) // a wrong login must not change the directory
+	target, err := o.Frontier.Join(ctx, &frontier.Worker{}) // a wrong login must not change the directory
 	if err != nil {
 		return err
 	}
@@ -117,8 +116,8 @@ func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copie
 		return err
 	}
 	syncNames(a.folder.root)
-	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Pause: o.Pause}
-	if err := postgres.Import(ctx, target, &w, note, tables); err != nil {
+	w := frontier.Worker{Name: id.Worker, Folder: id.Folder, Pause: o.Pause}
+	if err := target.Import(ctx, &w, note, tables); err != nil {
 		return a.cancelCopy(o, &w, err)
 	}
 	result.Renamed, err = a.folder.becomeWorker(&w, a.closeFrontier)
@@ -128,17 +127,17 @@ func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copie
 // cancelCopy removes the identity of the directory after a failed copy. If the
 // transaction was committed after all, it completes the copy. If the result of
 // the transaction is unknown, it keeps the identity.
-func (a *Archive) cancelCopy(o CopyOptions, w *postgres.Worker, failure error) error {
+func (a *Archive) cancelCopy(o CopyOptions, w *frontier.Worker, failure error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	switch committed, err := postgres.Registered(ctx, o.Frontier, w); {
-	case err != nil && !errors.Is(failure, postgres.ErrOccupied):
+	switch committed, err := o.Frontier.Registered(ctx, w); {
+	case err != nil && !errors.Is(failure, frontier.ErrOccupied):
 		return errors.Join(failure, a.folder.interruptedCopy())
 	case committed:
 		_, err := a.folder.becomeWorker(w, a.closeFrontier)
 		return err
 	}
-	if errors.Is(failure, postgres.ErrOccupied) {
+	if errors.Is(failure, frontier.ErrOccupied) {
 		failure = fetch.Usage.With(failure)
 	}
 	return errors.Join(failure, a.folder.root.Remove(workerFile))
@@ -152,7 +151,7 @@ func (a *Archive) closeFrontier() error {
 
 // becomeWorker closes the database, stores the identity of the worker with its
 // incarnation, and renames the database.
-func (f *folder) becomeWorker(w *postgres.Worker, closeDatabase func() error) (renamed string, err error) {
+func (f *folder) becomeWorker(w *frontier.Worker, closeDatabase func() error) (renamed string, err error) {
 	if err := closeDatabase(); err != nil {
 		return "", err
 	}
@@ -183,8 +182,8 @@ func finishCopy(ctx context.Context, dir string, o CopyOptions) (*Copied, error)
 	if err != nil {
 		return nil, err
 	}
-	w := postgres.Worker{Name: id.Worker, Folder: id.Folder}
-	committed, err := postgres.Registered(ctx, o.Frontier, &w)
+	w := frontier.Worker{Name: id.Worker, Folder: id.Folder}
+	committed, err := o.Frontier.Registered(ctx, &w)
 	if err != nil {
 		return nil, err
 	}

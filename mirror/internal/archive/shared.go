@@ -16,17 +16,17 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // Shared describes a crawl whose frontier several workers share. Each worker has
 // its own archive directory, which contains only its WARC files.
 type Shared struct {
-	Frontier string        // URL of the PostgreSQL schema
-	Worker   string        // name of this worker, which is unique in the crawl
-	Pause    time.Duration // minimum time between two requests to a host, if the process was restarted
-	Again    bool          // if true, a completed crawl starts its next run
-	Outage   func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
+	Frontier frontier.Database // database of the frontier
+	Worker   string            // name of this worker, which is unique in the crawl
+	Pause    time.Duration     // minimum time between two requests to a host, if the process was restarted
+	Again    bool              // if true, a completed crawl starts its next run
+	Outage   func(error)       // called when the database becomes unavailable, and with nil when it responds again; or nil
 
 	Store     store.Store                  // store for finished WARC files, or nil
 	KeepLocal bool                         // if true, files remain in the directory after their upload
@@ -83,16 +83,13 @@ func (a *Archive) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := postgres.Worker{Name: id.Worker, Folder: id.Folder, Place: a.folder.place(), Incarnation: id.Incarnation, Pause: s.Pause,
+	w := frontier.Worker{Name: id.Worker, Folder: id.Folder, Place: a.folder.place(), Incarnation: id.Incarnation, Pause: s.Pause,
 		Again: s.Again, Outage: s.Outage, Stores: s.Store != nil}
-	f, err := postgres.Open(ctx, s.Frontier, &w)
+	f, err := s.Frontier.Join(ctx, &w)
 	if err != nil {
 		return err
 	}
-	a.frontier = f
-	if a.ledger, err = postgres.LedgerOf(f); err != nil {
-		return err
-	}
+	a.frontier, a.ledger = f, f.Ledger()
 	if w.Incarnation > 1 { // new names must differ from those of lost files
 		a.incarnation = fmt.Sprintf(".%d", w.Incarnation)
 	}

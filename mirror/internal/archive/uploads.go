@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/upload"
 )
 
@@ -40,7 +40,7 @@ func (a *Archive) settleSpool(ctx context.Context) error {
 			continue
 		}
 		found := false
-		if f.State == postgres.Finished && a.options.Shared.Store != nil {
+		if f.State == frontier.FileFinished && a.options.Shared.Store != nil {
 			if found, err = upload.Has(ctx, a.options.Shared.Store, f); err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (a *Archive) missingObjects(ctx context.Context) (map[string]int64, error) 
 		if err != nil {
 			return nil, err
 		}
-		if size, ok := sizes[f.Name]; f.State == postgres.Stored && (!ok || size != f.Size) {
+		if size, ok := sizes[f.Name]; f.State == frontier.FileStored && (!ok || size != f.Size) {
 			missing[f.Name] = 0
 		}
 	}
@@ -113,7 +113,7 @@ func (a *Archive) missingObjects(ctx context.Context) (map[string]int64, error) 
 
 // isShort reports whether a WARC file in the directory is missing or has fewer
 // bytes than were committed.
-func (a *Archive) isShort(f *postgres.File) (bool, error) {
+func (a *Archive) isShort(f *frontier.WARCFile) (bool, error) {
 	local, err := a.openWARC(f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -160,7 +160,7 @@ func (a *Archive) openUploads(ctx context.Context) error {
 	for some := range slices.Chunk(names, 1000) {
 		found, err := a.ledger.Find(ctx, some)
 		for _, f := range found {
-			if f.State == postgres.Stored && f.Worker == s.Worker {
+			if f.State == frontier.FileStored && f.Worker == s.Worker {
 				err = errors.Join(err, a.uploads.Discard(f.Name))
 			}
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -26,23 +25,19 @@ import (
 // VerifyStored calls report for each problem and stops when report returns false.
 // The field Finding.Path is the name of a file. If URLs are still pending,
 // VerifyStored returns ErrIncomplete after all checks.
-func VerifyStored(ctx context.Context, f frontier.Frontier, s store.Store, report func(Finding) bool) error {
-	v := &storedVerifier{ctx: ctx, frontier: f, store: s, report: report}
-	var err error
-	if v.ledger, err = postgres.LedgerOf(f); err == nil {
-		err = v.verify()
+func VerifyStored(ctx context.Context, f frontier.Shared, s store.Store, report func(Finding) bool) error {
+	v := &storedVerifier{ctx: ctx, frontier: f, ledger: f.Ledger(), store: s, report: report}
+	if err := v.verify(); !errors.Is(err, errStop) {
+		return err
 	}
-	if errors.Is(err, errStop) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // A storedVerifier is the state of one call of VerifyStored.
 type storedVerifier struct {
 	ctx      context.Context
 	frontier frontier.Frontier
-	ledger   *postgres.Ledger
+	ledger   frontier.Ledger
 	store    store.Store
 	report   func(Finding) bool
 	err      error // error that ended the sequence of files
@@ -97,11 +92,11 @@ func (v *storedVerifier) files() iter.Seq2[string, io.Reader] {
 
 // file compares one file with the database. If the file is in the store, its
 // content is passed to the function use.
-func (v *storedVerifier) file(f *postgres.File, use func(io.Reader) bool) error {
+func (v *storedVerifier) file(f *frontier.WARCFile, use func(io.Reader) bool) error {
 	switch f.State {
-	case postgres.Written:
+	case frontier.FileWritten:
 		return v.add(f.Name, "the worker "+f.Worker+" has not finished the file", true)
-	case postgres.Finished:
+	case frontier.FileFinished:
 		return v.add(f.Name, "the file waits for its upload by the worker "+f.Worker, true)
 	}
 	local, size, digest, err := v.download(f.Name)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/internal/format/store"
+	"github.com/anyurl/fetch/internal/format/store/s3"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/mirror/internal/upload"
@@ -93,8 +94,8 @@ func TestUploaderCut(t *testing.T) {
 			s := newSpool(t, fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl%d", db.Addr, i), t.TempDir())
 			environment := map[string]string{"AWS_ACCESS_KEY_ID": peer.User, "AWS_SECRET_ACCESS_KEY": peer.Password}
 			var err error
-			s.store, err = store.Open(t.Context(), "s3://warcs?region=us-east-1&endpoint=http://"+test.cut.relay(t),
-				store.Options{Getenv: func(name string) string { return environment[name] }})
+			s.store, err = s3.Open("s3://warcs?region=us-east-1&endpoint=http://"+test.cut.relay(t),
+				func(name string) string { return environment[name] })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,14 +24,13 @@ import (
 	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
-	"github.com/anyurl/fetch/mirror/internal/frontier/postgres"
 )
 
 // Options configures an Uploader. The fields Keep, Log, Failed and Removed are
 // optional.
 type Options struct {
 	Store  store.Store
-	Ledger *postgres.Ledger
+	Ledger frontier.Ledger
 	Dir    *os.Root // directory of the WARC files
 	Keep   bool     // if true, local files are not removed
 
@@ -52,7 +51,7 @@ type Uploader struct {
 }
 
 type file struct {
-	postgres.File
+	frontier.WARCFile
 	finished bool // if true, the database has recorded the digest
 }
 
@@ -75,7 +74,7 @@ func (u *Uploader) Add(name string, size int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !slices.ContainsFunc(u.waiting, func(f *file) bool { return f.Name == name }) {
-		u.waiting = append(u.waiting, &file{File: postgres.File{Name: name, Size: size}})
+		u.waiting = append(u.waiting, &file{WARCFile: frontier.WARCFile{Name: name, Size: size}})
 	}
 	select {
 	case u.wake <- struct{}{}:
@@ -222,8 +221,8 @@ func (u *Uploader) finishAll(ctx context.Context) error {
 		if err := u.digest(f); err != nil {
 			return err
 		}
-		if err := u.o.Ledger.Finish(ctx, &f.File); err != nil {
-			if errors.Is(err, postgres.ErrOtherBytes) {
+		if err := u.o.Ledger.Finish(ctx, &f.WARCFile); err != nil {
+			if errors.Is(err, frontier.ErrOtherBytes) {
 				err = fetch.Local.Errorf("%w: %w", errDamaged, err)
 			}
 			return err
@@ -304,7 +303,7 @@ func (u *Uploader) Discard(name string) error {
 
 // Has reports whether the store has the complete file f. If the store has no
 // digest of the object, Has reads the object.
-func Has(ctx context.Context, s store.Store, f *postgres.File) (bool, error) {
+func Has(ctx context.Context, s store.Store, f *frontier.WARCFile) (bool, error) {
 	object, err := s.Stat(ctx, f.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -25,8 +25,8 @@ import (
 type spool struct {
 	t        *testing.T
 	dsn      string
-	frontier frontier.Frontier
-	ledger   *postgres.Ledger
+	frontier frontier.Shared
+	ledger   frontier.Ledger
 	dir      *os.Root
 	objects  string // directory of the store
 	store    store.Store
@@ -37,18 +37,16 @@ func newSpool(t *testing.T, dsn, objects string) *spool {
 	s := &spool{t: t, dsn: dsn, objects: objects}
 	ctx := t.Context()
 	var err error
-	if s.frontier, err = postgres.Open(ctx, dsn, &postgres.Worker{Name: "w", Folder: "x", Stores: true}); err != nil {
+	if s.frontier, err = postgres.New(dsn).Join(ctx, &frontier.Worker{Name: "w", Folder: "x", Stores: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.frontier.Close() })
-	if s.ledger, err = postgres.LedgerOf(s.frontier); err != nil {
-		t.Fatal(err)
-	}
+	s.ledger = s.frontier.Ledger()
 	if s.dir, err = os.OpenRoot(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.dir.Close() })
-	if s.store, err = store.Open(ctx, "file://"+filepath.ToSlash(objects), store.Options{}); err != nil {
+	if s.store, err = store.OpenFolder("file://" + filepath.ToSlash(objects)); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.frontier.Begin(ctx, nil); err != nil {
@@ -204,7 +202,7 @@ func TestUploader(t *testing.T) {
 func (s *spool) uploads() string { return filepath.Join(s.objects, ".fetch-uploads") }
 
 func (s *spool) finish(name, text string) {
-	f := postgres.File{Name: name, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	f := frontier.WARCFile{Name: name, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
 	if err := s.ledger.Finish(s.t.Context(), &f); err != nil {
 		s.t.Fatal(err)
 	}
@@ -226,13 +224,13 @@ func (s *spool) write(name, text string) {
 // abandon abandons the worker. The files with the given names are in the store.
 func (s *spool) abandon(stored ...string) {
 	ctx := s.t.Context()
-	f, err := postgres.Open(ctx, s.dsn, &postgres.Worker{})
+	f, err := postgres.New(s.dsn).Join(ctx, &frontier.Worker{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer f.Close()
-	a, err := postgres.Abandon(ctx, f, "w", postgres.AbandonOptions{Stored: stored})
-	want := postgres.Abandoned{Stored: int64(len(stored)), Files: 2, Records: 2, URLs: 2}
+	a, err := f.Abandon(ctx, "w", frontier.AbandonOptions{Stored: stored})
+	want := frontier.Abandoned{Stored: int64(len(stored)), Files: 2, Records: 2, URLs: 2}
 	want.Files -= want.Stored
 	want.Records, want.URLs = want.Files, want.Files
 	if a != want || err != nil {
@@ -242,7 +240,7 @@ func (s *spool) abandon(stored ...string) {
 
 // TestHas compares objects with files of the database.
 func TestHas(t *testing.T) {
-	s, err := store.Open(t.Context(), "file://"+filepath.ToSlash(t.TempDir()), store.Options{})
+	s, err := store.OpenFolder("file://" + filepath.ToSlash(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,13 +250,13 @@ func TestHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		f    postgres.File
+		f    frontier.WARCFile
 		want bool
 	}{
-		{postgres.File{Name: "a", Size: 4, SHA256: sum}, true},
-		{postgres.File{Name: "b", Size: 4, SHA256: sum}, false},
-		{postgres.File{Name: "a", Size: 5, SHA256: sum}, false},
-		{postgres.File{Name: "a", Size: 4}, false},
+		{frontier.WARCFile{Name: "a", Size: 4, SHA256: sum}, true},
+		{frontier.WARCFile{Name: "b", Size: 4, SHA256: sum}, false},
+		{frontier.WARCFile{Name: "a", Size: 5, SHA256: sum}, false},
+		{frontier.WARCFile{Name: "a", Size: 4}, false},
 	} {
 		if got, err := upload.Has(t.Context(), s, &test.f); got != test.want || err != nil {
 			t.Errorf("Has(%+v): %t, %v; want %t", test.f, got, err, test.want)

@@ -12,38 +12,9 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
-// AbandonOptions configures Abandon.
-type AbandonOptions struct {
-	Quiet  time.Duration // minimum time since the last activity of the worker
-	Stored []string      // names of finished files of the worker whose objects are in the store
-	DryRun bool          // if true, Abandon changes nothing
-}
-
-// An Abandoned is the result of Abandon. It counts the changes. With DryRun, it
-// counts the changes that Abandon would make.
-type Abandoned struct {
-	Stored  int64 // files that Abandon records as stored
-	Files   int64 // lost WARC files of the worker
-	Records int64 // captures whose records are in these files
-	URLs    int64 // URLs that become pending
-	Leases  int64 // leases that end
-}
-
-// Abandon removes a worker from the crawl, because its directory is lost. Its
-// later calls fail with frontier.ErrAbandoned. Its files in the store remain a
-// part of the crawl. The captures in its other files count as lost, and their
-// URLs become pending. If the run has ended, Abandon continues it for these
-// URLs. A new directory can take the name of the worker.
-//
-// Abandon returns an error if the worker was active during the last
-// AbandonOptions.Quiet.
-func Abandon(ctx context.Context, f frontier.Frontier, worker string, o AbandonOptions) (a Abandoned, err error) {
-	e, ok := f.(*engine)
-	if !ok {
-		return a, errNotShared
-	}
+func (e *engine) Abandon(ctx context.Context, worker string, o frontier.AbandonOptions) (a frontier.Abandoned, err error) {
 	err = e.write(ctx, exclusive, func(t *tx) error {
-		a = Abandoned{}
+		a = frontier.Abandoned{}
 		var beat int64
 		switch err := t.QueryRow(t.ctx, "select beat from worker where name = $1 for update", worker).Scan(&beat); {
 		case errors.Is(err, pgx.ErrNoRows):
@@ -74,7 +45,7 @@ const lostFiles = "f.worker = $1 and f.state < 2 and not (f.state = 1 and f.name
 const lostURLs = "from url u join capture c on c.id = u.last join file f on f.id = c.file where " + lostFiles +
 	" and u.state in (1, 2)"
 
-func (t *tx) countAbandoned(worker string, stored []string, a *Abandoned) error {
+func (t *tx) countAbandoned(worker string, stored []string, a *frontier.Abandoned) error {
 	var b pgx.Batch
 	count := func(n *int64, query string, args ...any) {
 		b.Queue(query, args...).QueryRow(func(r pgx.Row) error { return r.Scan(n) })
@@ -151,13 +122,7 @@ func (t *tx) reopen(b *pgx.Batch) {
 	}
 }
 
-// Reopen continues the newest run of f if it has ended. Its workers then visit
-// the URLs that became pending after its end.
-func Reopen(ctx context.Context, f frontier.Frontier) error {
-	e, ok := f.(*engine)
-	if !ok {
-		return errNotShared
-	}
+func (e *engine) Reopen(ctx context.Context) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
 		var b pgx.Batch
 		t.reopen(&b)
@@ -165,30 +130,12 @@ func Reopen(ctx context.Context, f frontier.Frontier) error {
 	})
 }
 
-// A WorkerState describes a worker of a shared crawl.
-type WorkerState struct {
-	Name              string
-	Beat              time.Time     // time of the most recent claim, report or upload
-	Silent            time.Duration // time since Beat
-	URLRate, ByteRate float64       // URLs and bytes per second, according to the most recent report
-	Leases            int64         // hosts that the worker has leased
-	Files             int64         // WARC files
-	Stored            int64         // WARC files that are in the store
-	Waiting           int64         // finished WARC files that are not in the store yet
-	Spool             int64         // total size of these files, in bytes
-}
-
-// Workers returns the workers of a shared crawl, ordered by name.
-func Workers(ctx context.Context, f frontier.Frontier) ([]WorkerState, error) {
-	e, ok := f.(*engine)
-	if !ok {
-		return nil, errNotShared
-	}
+func (e *engine) Workers(ctx context.Context) ([]frontier.WorkerState, error) {
 	const query = `select w.name, w.beat, ` + timeNow + `, w.url_rate, w.byte_rate, (select count(*) from host where until is not null and owner = w.name),
 		count(f.id), count(f.id) filter (where f.state = 2), count(f.id) filter (where f.state = 1),
 		coalesce(sum(f.size) filter (where f.state = 1), 0)::bigint
 		from worker w left join file f on f.worker = w.name where w.folder <> '' group by w.name order by w.name`
-	return collect(ctx, e, query, []any{e.clock()}, func(rows pgx.Rows) (w WorkerState, err error) {
+	return collect(ctx, e, query, []any{e.clock()}, func(rows pgx.Rows) (w frontier.WorkerState, err error) {
 		var beat, now int64
 		err = rows.Scan(&w.Name, &beat, &now, &w.URLRate, &w.ByteRate, &w.Leases, &w.Files, &w.Stored, &w.Waiting, &w.Spool)
 		w.Beat, w.Silent = time.UnixMicro(beat).UTC(), time.Duration(now-beat)*time.Microsecond

@@ -69,7 +69,7 @@ func BenchmarkWorkers(b *testing.B) {
 	engines := make([]frontier.Frontier, 3)
 	for i := range engines {
 		var err error
-		if engines[i], err = Open(b.Context(), place, &Worker{}); err != nil {
+		if engines[i], err = New(place).Join(b.Context(), &frontier.Worker{}); err != nil {
 			b.Fatal(err)
 		}
 		defer engines[i].Close()

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // message returns a message of the protocol of PostgreSQL.
@@ -116,7 +117,7 @@ func TestHostileServer(t *testing.T) {
 			s := newHostileServer(t, test.login, test.text)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			f, err := Open(t.Context(), fmt.Sprintf("postgres://u@%s/d?search_path=x", s.addr), &Worker{})
+			f, err := New(fmt.Sprintf("postgres://u@%s/d?search_path=x", s.addr)).Join(t.Context(), &frontier.Worker{})
 			runtime.ReadMemStats(&after)
 			if err == nil {
 				f.Close()

@@ -12,23 +12,7 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// ErrOccupied means that Import cannot copy a crawl to a PostgreSQL schema,
-// because the schema already contains a crawl.
-var ErrOccupied = errors.New("the schema already contains a crawl: name another one with search_path")
-
-// Import copies a crawl to the frontier f, which Open has returned for a
-// PostgreSQL schema without a crawl. The worker w becomes the owner of the WARC files, and Import sets w.Incarnation.
-// The note replaces the note of the newest run. If Import fails or is
-// interrupted, the schema contains no crawl, unless the connection fails during
-// the commit.
-//
-// The rows are streamed, so memory use is constant. Hosts are not visited
-// before w.Pause has passed.
-func Import(ctx context.Context, f frontier.Frontier, w *Worker, note []byte, tables []frontier.ExportedTable) error {
-	e, ok := f.(*engine)
-	if !ok {
-		return errNotShared
-	}
+func (e *engine) Import(ctx context.Context, w *frontier.Worker, note []byte, tables []frontier.ExportedTable) error {
 	err := e.patient(ctx, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 			if err := checkEmpty(ctx, tx); err != nil {
@@ -57,7 +41,7 @@ func checkEmpty(ctx context.Context, tx pgx.Tx) error {
 	var used bool
 	err := tx.QueryRow(ctx, `select run > 0 or exists (select from worker) or exists (select from url) from book`).Scan(&used)
 	if err == nil && used {
-		err = ErrOccupied
+		err = frontier.ErrOccupied
 	}
 	if err == nil {
 		_, err = tx.Exec(ctx, "delete from book; delete from tally where slot = 0")
@@ -69,7 +53,7 @@ func checkEmpty(ctx context.Context, tx pgx.Tx) error {
 var workerColumns = []string{"file", "counter"}
 
 // copyTable copies the rows of one table.
-func copyTable(ctx context.Context, tx pgx.Tx, w *Worker, table frontier.ExportedTable) error {
+func copyTable(ctx context.Context, tx pgx.Tx, w *frontier.Worker, table frontier.ExportedTable) error {
 	columns := slices.Clone(table.Columns)
 	owned := slices.Contains(workerColumns, table.Name)
 	if owned {
@@ -101,7 +85,7 @@ func copyTable(ctx context.Context, tx pgx.Tx, w *Worker, table frontier.Exporte
 
 // finishImport sets the values that the copied tables do not contain, such as
 // the due times of the hosts.
-func finishImport(ctx context.Context, tx pgx.Tx, w *Worker, note []byte) error {
+func finishImport(ctx context.Context, tx pgx.Tx, w *frontier.Worker, note []byte) error {
 	now := (&engine{}).clock()
 	for _, sequence := range [][2]string{
 		{"'url_id'", "url"}, {"'capture_id'", "capture"},
@@ -133,15 +117,12 @@ func finishImport(ctx context.Context, tx pgx.Tx, w *Worker, note []byte) error 
 	return err
 }
 
-// Registered reports whether the crawl in a PostgreSQL schema has a worker with
-// the name and the folder of w. If so, it sets w.Incarnation. It waits for the
-// end of a running Import.
-func Registered(ctx context.Context, dsn string, w *Worker) (found bool, err error) {
-	f, err := Open(ctx, dsn, &Worker{})
+// Registered implements frontier.Database.
+func (d Database) Registered(ctx context.Context, w *frontier.Worker) (found bool, err error) {
+	e, err := open(ctx, d.url, &frontier.Worker{}, &engine{})
 	if err != nil {
 		return false, err
 	}
-	e := f.(*engine)
 	defer e.Close()
 	err = e.write(ctx, exclusive, func(t *tx) error {
 		err := t.QueryRow(t.ctx, "select incarnation from worker where name = $1 and folder = $2", w.Name, w.Folder).Scan(&w.Incarnation)

@@ -151,13 +151,13 @@ func contents(t *testing.T, f frontier.Frontier) string {
 }
 
 // importCrawl opens the schema at dsn and calls Import.
-func importCrawl(ctx context.Context, dsn string, w *Worker, note []byte, tables []frontier.ExportedTable) error {
-	f, err := Open(ctx, dsn, &Worker{})
+func importCrawl(ctx context.Context, dsn string, w *frontier.Worker, note []byte, tables []frontier.ExportedTable) error {
+	f, err := New(dsn).Join(ctx, &frontier.Worker{})
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return Import(ctx, f, w, note, tables)
+	return f.Import(ctx, w, note, tables)
 }
 
 // TestImport checks that a copy shows the same crawl, that the crawl can
@@ -170,19 +170,19 @@ func TestImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Worker{Name: "w", Folder: "folder"}
+	w := frontier.Worker{Name: "w", Folder: "folder"}
 	if err := importCrawl(ctx, place, &w, []byte("note"), tables); err != nil || w.Incarnation != 1 {
 		t.Fatal(w.Incarnation, err)
 	}
-	if err := importCrawl(ctx, place, &w, nil, tables); !errors.Is(err, ErrOccupied) {
+	if err := importCrawl(ctx, place, &w, nil, tables); !errors.Is(err, frontier.ErrOccupied) {
 		t.Errorf("second copy: %v", err)
 	}
 	for folder, want := range map[string]bool{"folder": true, "another": false} {
-		if found, err := Registered(ctx, place, &Worker{Name: "w", Folder: folder}); found != want || err != nil {
+		if found, err := New(place).Registered(ctx, &frontier.Worker{Name: "w", Folder: folder}); found != want || err != nil {
 			t.Errorf("Registered: %t, %v, want %t", found, err, want)
 		}
 	}
-	copied, err := Open(ctx, place, &w)
+	copied, err := New(place).Join(ctx, &w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func continueCrawl(t *testing.T, f frontier.Frontier) {
 func TestImportColumns(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	place := s.place(t)
-	f, err := Open(t.Context(), place, &Worker{})
+	f, err := New(place).Join(t.Context(), &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,12 +320,12 @@ func TestImportInterrupted(t *testing.T) {
 				}
 			}
 		}
-		if err := importCrawl(ctx, place, &Worker{Name: "w", Folder: "x"}, nil, tables); err == nil || !canceled && !strings.Contains(err.Error(), failure.Error()) {
+		if err := importCrawl(ctx, place, &frontier.Worker{Name: "w", Folder: "x"}, nil, tables); err == nil || !canceled && !strings.Contains(err.Error(), failure.Error()) {
 			t.Errorf("canceled %t: %v", canceled, err)
 		}
 		cancel()
 	}
-	w := Worker{Name: "w", Folder: "x", Pause: time.Hour}
+	w := frontier.Worker{Name: "w", Folder: "x", Pause: time.Hour}
 	tables, err := sqlite.Export(t.Context(), f)
 	if err == nil {
 		err = importCrawl(t.Context(), place, &w, []byte("{}"), tables)
@@ -333,7 +333,7 @@ func TestImportInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatalf("after interruptions: %v", err)
 	}
-	copied, err := Open(t.Context(), place, &w)
+	copied, err := New(place).Join(t.Context(), &w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func TestOriginals(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	place, ctx := s.place(t), t.Context()
 	open := func(name string, stores bool) *engine {
-		f, err := Open(ctx, place, &Worker{Name: name, Folder: name, Stores: stores})
+		f, err := New(place).Join(ctx, &frontier.Worker{Name: name, Folder: name, Stores: stores})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,15 +62,11 @@ func TestOriginals(t *testing.T) {
 	const found = "1 in a, checksum 11"
 	check("the worker that writes the file", one, found)
 	check("another worker", two, "")
-	ledger, err := LedgerOf(one)
-	if err == nil {
-		err = ledger.Finish(ctx, &File{Name: "a", Size: 10})
-	}
-	if err != nil {
+	if err := one.Ledger().Finish(ctx, &frontier.WARCFile{Name: "a", Size: 10}); err != nil {
 		t.Fatal(err)
 	}
 	check("after the file is finished", one, "")
-	if err := ledger.Store(ctx, "a"); err != nil {
+	if err := one.Ledger().Store(ctx, "a"); err != nil {
 		t.Fatal(err)
 	}
 	check("after the file is stored", one, found)
@@ -83,7 +79,7 @@ func TestOriginals(t *testing.T) {
 func TestAbandonAfterEnd(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	place, ctx := s.place(t), t.Context()
-	f, err := Open(ctx, place, &Worker{Name: "w", Folder: "x"})
+	f, err := New(place).Join(ctx, &frontier.Worker{Name: "w", Folder: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +103,13 @@ func TestAbandonAfterEnd(t *testing.T) {
 	if err := f.End(ctx); err != nil {
 		t.Fatal(err)
 	}
-	other, err := Open(ctx, place, &Worker{})
+	other, err := New(place).Join(ctx, &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	for _, dry := range []bool{true, false} {
-		if a, err := Abandon(ctx, other, "w", AbandonOptions{DryRun: dry}); err != nil || a.URLs != 1 || a.Files != 1 {
+		if a, err := other.Abandon(ctx, "w", frontier.AbandonOptions{DryRun: dry}); err != nil || a.URLs != 1 || a.Files != 1 {
 			t.Errorf("dry run %t: %+v, %v", dry, a, err)
 		}
 		st, err := other.Stats(ctx)

@@ -17,7 +17,7 @@ func TestPgbouncer(t *testing.T) {
 	for n, parameters := range []string{"", "&statement_timeout=60000&connect_timeout=9"} {
 		place := fmt.Sprintf("postgres://postgres@%s/postgres?search_path=pooled%d%s", pooler.Addr, n, parameters)
 		for _, name := range []string{"a", "b"} {
-			f, err := Open(ctx, place, &Worker{Name: name, Folder: name})
+			f, err := New(place).Join(ctx, &frontier.Worker{Name: name, Folder: name})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +35,7 @@ func TestPgbouncer(t *testing.T) {
 		}
 	}
 	var tables int
-	f, err := OpenExisting(ctx, fmt.Sprintf("postgres://postgres@%s/postgres?search_path=pooled0", db.Addr))
+	f, err := New(fmt.Sprintf("postgres://postgres@%s/postgres?search_path=pooled0", db.Addr)).View(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

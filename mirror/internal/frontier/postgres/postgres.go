@@ -30,7 +30,7 @@ type engine struct {
 	mustExist bool             // if true, missing tables are an error
 	session   string           // random identifier of this process as a worker
 	joined    bool             // if true, the worker is registered with this session
-	worker    Worker           // worker that uses the engine; its zero value owns no leases and files
+	worker    frontier.Worker  // worker that uses the engine; its zero value owns no leases and files
 	slot      int              // row of the table tally that this engine changes
 	seen      rules.SeenKeys
 	run       atomic.Int64 // number of the run in the most recent transaction
@@ -70,31 +70,37 @@ const defaultPlans = `select set_config('plan_cache_mode', 'force_custom_plan', 
 // slots is the number of rows in the table tally.
 const slots = 16
 
-// Open opens the frontier in a PostgreSQL schema, and creates the schema and its
-// tables if they are missing. The dsn is a URL such as
+// A Database is a frontier.Database in a PostgreSQL schema.
+type Database struct{ url string }
+
+// New returns the Database with the given URL, such as
 // "postgres://USER@HOST/DATABASE?search_path=SCHEMA". The environment variables
 // of libpq, such as PGHOST and PGPASSWORD, supply missing values. The clock of
-// the database determines all times.
-//
-// Open registers the worker w in the crawl and sets w.Incarnation, which the
-// caller must store in the folder. If w has a name, Evict and FileEnds apply
-// only to its leases and its files.
-func Open(ctx context.Context, dsn string, w *Worker) (frontier.Frontier, error) {
-	return open(ctx, dsn, w, &engine{})
+// the database determines all times. Join creates the schema if it is missing.
+func New(url string) Database { return Database{url} }
+
+// Join implements frontier.Database.
+func (d Database) Join(ctx context.Context, w *frontier.Worker) (frontier.Shared, error) {
+	return shareable(open(ctx, d.url, w, &engine{}))
 }
 
-// OpenExisting is like Open without a worker, but returns ErrNoCrawl if the
-// schema or its tables are missing.
-func OpenExisting(ctx context.Context, dsn string) (frontier.Frontier, error) {
-	return open(ctx, dsn, &Worker{}, &engine{mustExist: true})
+// View implements frontier.Database.
+func (d Database) View(ctx context.Context) (frontier.Shared, error) {
+	return shareable(open(ctx, d.url, &frontier.Worker{}, &engine{mustExist: true}))
 }
 
-// ErrNoCrawl means that a PostgreSQL schema contains no crawl.
-var ErrNoCrawl = errors.New("there is no crawl")
+// shareable returns e, or nil if err is not nil. A nil engine in an interface
+// would not be nil.
+func shareable(e *engine, err error) (frontier.Shared, error) {
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
 
 // open opens the frontier with the engine e. The caller has set only the fields
 // now and mustExist of e.
-func open(ctx context.Context, dsn string, w *Worker, e *engine) (frontier.Frontier, error) {
+func open(ctx context.Context, dsn string, w *frontier.Worker, e *engine) (*engine, error) {
 	e.session, e.worker = rand.Text(), *w
 	e.slot = newSlot(e.session)
 	config, schema, err := e.configure(dsn)

@@ -37,7 +37,7 @@ func (s *server) crash(_ testing.TB, place string) string {
 }
 
 func openClock(ctx context.Context, place string, now func() time.Time) (frontier.Frontier, error) {
-	return open(ctx, place, &Worker{}, &engine{now: now})
+	return shareable(open(ctx, place, &frontier.Worker{}, &engine{now: now}))
 }
 
 func TestMain(m *testing.M) {
@@ -61,7 +61,7 @@ func TestLivingWorker(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	dsn := s.place(t)
 	join := func(place string, incarnation int64) (frontier.Frontier, error) {
-		return Open(t.Context(), dsn, &Worker{Name: "w", Folder: "f", Place: place, Incarnation: incarnation})
+		return New(dsn).Join(t.Context(), &frontier.Worker{Name: "w", Folder: "f", Place: place, Incarnation: incarnation})
 	}
 	first, err := join("here", 0)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestLivingWorker(t *testing.T) {
 	if copied, err := join("elsewhere", 1); !errors.Is(err, frontier.ErrRunning) || !strings.Contains(err.Error(), "here") {
 		t.Errorf("a copy of the folder, while the worker runs: %v, %v", copied, err)
 	}
-	if _, err := Open(t.Context(), dsn, &Worker{Name: "w", Folder: "other"}); !errors.Is(err, frontier.ErrOtherFolder) {
+	if _, err := New(dsn).Join(t.Context(), &frontier.Worker{Name: "w", Folder: "other"}); !errors.Is(err, frontier.ErrOtherFolder) {
 		t.Errorf("another folder: %v", err)
 	}
 	if _, _, err := first.Begin(t.Context(), nil); err != nil {
@@ -100,12 +100,12 @@ func TestLivingWorker(t *testing.T) {
 func TestIdleTransaction(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	place := s.place(t)
-	stopped, err := Open(t.Context(), place, &Worker{})
+	stopped, err := New(place).Join(t.Context(), &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stopped.Close()
-	other, err := Open(t.Context(), place, &Worker{})
+	other, err := New(place).Join(t.Context(), &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestOutage(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	var mu sync.Mutex
 	var reports []error
-	f, err := Open(t.Context(), s.place(t), &Worker{Outage: func(err error) {
+	f, err := New(s.place(t)).Join(t.Context(), &frontier.Worker{Outage: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		reports = append(reports, err)

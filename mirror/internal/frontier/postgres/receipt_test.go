@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // TestUncertainCommit interrupts commits. A transaction must be repeated if it was
@@ -16,7 +17,7 @@ import (
 // after a crash. A committed transaction must not be repeated.
 func TestUncertainCommit(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, true)}
-	f, err := Open(t.Context(), s.place(t), &Worker{})
+	f, err := New(s.place(t)).Join(t.Context(), &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}

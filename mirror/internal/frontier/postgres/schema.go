@@ -82,7 +82,7 @@ func (e *engine) migrate(ctx context.Context, schema string) error {
 		case ours:
 			return upgrade(ctx, tx)
 		case e.mustExist:
-			return fmt.Errorf("schema %s: %w", schema, ErrNoCrawl)
+			return fmt.Errorf("schema %s: %w", schema, frontier.ErrNoCrawl)
 		case used:
 			return fmt.Errorf("the schema %s contains tables of another program", schema)
 		case !exists:

@@ -30,7 +30,7 @@ func TestMigration(t *testing.T) {
 			0, 0, 1, 0, 0, wait, ('old:' || n)::bytea from (values (1, null), (2, 1), (3, 4e15::bigint)) x (n, wait)`); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(ctx, place, &Worker{Name: "w", Folder: "x"})
+	f, err := New(place).Join(ctx, &frontier.Worker{Name: "w", Folder: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestMigration(t *testing.T) {
 	if _, err := db.Exec(ctx, "update version set schema = 1000"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(ctx, place, &Worker{}); err == nil || !strings.Contains(err.Error(), "version 1000") {
+	if _, err := New(place).Join(ctx, &frontier.Worker{}); err == nil || !strings.Contains(err.Error(), "version 1000") {
 		t.Errorf("tables of a future version: %v", err)
 	}
 }
@@ -60,7 +60,7 @@ func TestMigration(t *testing.T) {
 func TestSchemaPrivilege(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	place, ctx := s.place(t), t.Context()
-	f, err := Open(ctx, place, &Worker{})
+	f, err := New(place).Join(ctx, &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestSchemaPrivilege(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "the role guest has no privilege USAGE on the schema crawl1"
-	if _, err := OpenExisting(ctx, strings.Replace(place, "postgres@", "guest@", 1)); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := New(strings.Replace(place, "postgres@", "guest@", 1)).View(ctx); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -105,7 +105,7 @@ func TestForeignObjects(t *testing.T) {
 	} {
 		place := strings.Replace(s.place(t), "postgres@", "crawler@", 1)
 		_, schema, _ := strings.Cut(place, "search_path=")
-		f, err := Open(ctx, place, &Worker{Name: "w", Folder: "x"})
+		f, err := New(place).Join(ctx, &frontier.Worker{Name: "w", Folder: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestForeignObjects(t *testing.T) {
 		if _, err := db.Exec(ctx, strings.ReplaceAll(test.sql, "SCHEMA", schema)); err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		f, err = Open(ctx, place, &Worker{Name: "w2", Folder: "y"})
+		f, err = New(place).Join(ctx, &frontier.Worker{Name: "w2", Folder: "y"})
 		want := strings.ReplaceAll(test.want, "SCHEMA", schema)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", test.name, err, want)
@@ -126,7 +126,7 @@ func TestForeignObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	granted := strings.Replace(s.place(t), "postgres@", "crawler@", 1)
-	if f, err := Open(ctx, granted, &Worker{Name: "w", Folder: "x"}); err == nil || !strings.Contains(err.Error(), "privilege") {
+	if f, err := New(granted).Join(ctx, &frontier.Worker{Name: "w", Folder: "x"}); err == nil || !strings.Contains(err.Error(), "privilege") {
 		t.Errorf("default privileges: %v, %v", f, err)
 	}
 	var ran int
@@ -134,10 +134,10 @@ func TestForeignObjects(t *testing.T) {
 		t.Errorf("code of another role ran %d times, %v", ran, err)
 	}
 	place := fmt.Sprintf("postgres://crawler@%s/postgres", s.Addr)
-	if f, err := Open(ctx, place, &Worker{}); err == nil || !strings.Contains(err.Error(), "search_path=NAME") {
+	if f, err := New(place).Join(ctx, &frontier.Worker{}); err == nil || !strings.Contains(err.Error(), "search_path=NAME") {
 		t.Errorf("no schema: %v, %v", f, err)
 	}
-	if f, err := Open(ctx, place+"?search_path=public", &Worker{}); err == nil || !strings.Contains(err.Error(), "belongs to the role") {
+	if f, err := New(place+"?search_path=public").Join(ctx, &frontier.Worker{}); err == nil || !strings.Contains(err.Error(), "belongs to the role") {
 		t.Errorf("the schema public: %v, %v", f, err)
 	}
 }

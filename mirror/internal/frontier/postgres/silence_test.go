@@ -66,7 +66,7 @@ func TestSilentServer(t *testing.T) {
 				place := fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=disable&search_path=crawl%d", tunnel.Addr, s.schemas.Add(1))
 				stop := func() { tunnel.Stop(direction) }
 				open := func(ctx context.Context) (frontier.Frontier, error) {
-					return Open(ctx, place, &Worker{Name: "w", Folder: "f"})
+					return New(place).Join(ctx, &frontier.Worker{Name: "w", Folder: "f"})
 				}
 				var f frontier.Frontier
 				if !phase.opening {

@@ -17,7 +17,7 @@ import (
 func TestSoakSize(t *testing.T) {
 	const urls = 200_000
 	s := &server{Server: peer.Postgres(t, false)}
-	f, err := Open(t.Context(), s.place(t), &Worker{})
+	f, err := New(s.place(t)).Join(t.Context(), &frontier.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}

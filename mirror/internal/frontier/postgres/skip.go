@@ -7,26 +7,9 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// MaxSkipped is the maximum number of hosts that Skip adds. Each claim sends
-// their names to the database.
-const MaxSkipped = 1000
+func (e *engine) Skip(host string) bool { return e.skipped.add(host) }
 
-// Skip makes Claim of f return no leases of a host. Other workers can still
-// claim the host. Stats.Open of f does not count the host. Skip returns false if
-// MaxSkipped other hosts are skipped already. It has no effect if f does not
-// belong to this package.
-func Skip(f frontier.Frontier, host string) bool {
-	e, ok := f.(*engine)
-	return !ok || e.skipped.add(host)
-}
-
-// SkipNone undoes all calls of Skip. It has no effect if f does not belong to
-// this package.
-func SkipNone(f frontier.Frontier) {
-	if e, ok := f.(*engine); ok {
-		e.skipped.clear()
-	}
-}
+func (e *engine) SkipNone() { e.skipped.clear() }
 
 // skippedHosts is a set of hosts that is safe for concurrent use.
 type skippedHosts struct {
@@ -41,7 +24,7 @@ func (s *skippedHosts) add(host string) bool {
 	switch {
 	case slices.Contains(s.list, host):
 		return true
-	case len(s.list) == MaxSkipped:
+	case len(s.list) == frontier.MaxSkipped:
 		return false
 	}
 	s.list = append(s.list, host)

@@ -3,12 +3,14 @@ package postgres
 import (
 	"fmt"
 	"testing"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // TestSkippedHosts verifies that the set of skipped hosts is bounded.
 func TestSkippedHosts(t *testing.T) {
 	var s skippedHosts
-	for i := range MaxSkipped {
+	for i := range frontier.MaxSkipped {
 		if !s.add(fmt.Sprint("host", i)) {
 			t.Fatalf("host %d was not added", i)
 		}
@@ -16,7 +18,7 @@ func TestSkippedHosts(t *testing.T) {
 	if s.add("another") {
 		t.Error("a host was added beyond the limit")
 	}
-	if !s.add("host0") || len(s.names()) != MaxSkipped {
-		t.Errorf("%d hosts, want %d", len(s.names()), MaxSkipped)
+	if !s.add("host0") || len(s.names()) != frontier.MaxSkipped {
+		t.Errorf("%d hosts, want %d", len(s.names()), frontier.MaxSkipped)
 	}
 }

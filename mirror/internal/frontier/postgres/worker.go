@@ -10,19 +10,6 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// A Worker identifies a process that takes part in a crawl with its own folder.
-// The zero value is a process that only reads or administers the crawl.
-type Worker struct {
-	Name        string
-	Folder      string        // random identifier of the folder
-	Place       string        // machine and path of the folder, which the caller has locked; text after "#" is not shown
-	Incarnation int64         // incarnation that the folder has stored, or 0 for a new folder
-	Pause       time.Duration // minimum time between a call of Evict and the next claim of the same host
-	Again       bool          // if false, Begin continues a run, but starts no run after the first
-	Outage      func(error)   // called when the database becomes unavailable, and with nil when it responds again; or nil
-	Stores      bool          // if true, the worker uploads its WARC files to a store
-}
-
 // aliveTime is how long a connected process counts as alive after its last
 // activity. A connection alone is no proof, because the connections of a
 // machine without power remain for hours.
@@ -92,21 +79,12 @@ func (e *engine) tryJoin(ctx context.Context) error {
 	})
 }
 
-// Report records that the worker of f is alive, and how many URLs and bytes it
-// retrieves per second.
-func Report(ctx context.Context, f frontier.Frontier, urlRate, byteRate float64) error {
-	e, ok := f.(*engine)
-	if !ok {
-		return errNotShared
-	}
+func (e *engine) Report(ctx context.Context, urlRate, byteRate float64) error {
 	return e.write(ctx, shared, func(t *tx) error {
 		return t.exec("update worker set beat = $2, url_rate = $3, byte_rate = $4 where name = $1",
 			e.worker.Name, t.now, urlRate, byteRate)
 	})
 }
-
-// errNotShared means that a Frontier does not belong to this package.
-var errNotShared = errors.New("frontier: only a shared frontier has workers")
 
 // checkWorker returns an error if the worker was abandoned after it joined, or if
 // another process has taken its name. The parameters are the current values in

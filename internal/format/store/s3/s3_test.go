@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"bytes"
@@ -18,7 +18,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/storetest"
 )
 
 // environment returns the environment of the user with an access key.
@@ -35,7 +37,7 @@ func openS3(t *testing.T, addr, place string) *bucket {
 
 func openAs(t *testing.T, addr, place string, getenv func(string) string) *bucket {
 	t.Helper()
-	s, err := Open(context.Background(), "s3://"+place+"?region=us-east-1&endpoint=http://"+addr, Options{Getenv: getenv})
+	s, err := Open("s3://"+place+"?region=us-east-1&endpoint=http://"+addr, getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +55,8 @@ func noise(size int) ([]byte, [sha256.Size]byte) {
 func TestS3(t *testing.T) {
 	server := peer.Versitygw(t, "warcs")
 	s := openS3(t, server.Addr, "warcs/crawl/1")
-	conform(t, s)
-	if got := names(t, openS3(t, server.Addr, "warcs"), ""); len(got) == 0 || !strings.HasPrefix(got[0], "crawl/1/") {
+	storetest.Run(t, s)
+	if got := storetest.Names(t, openS3(t, server.Addr, "warcs"), ""); len(got) == 0 || !strings.HasPrefix(got[0], "crawl/1/") {
 		t.Errorf("objects of the bucket: %q", got)
 	}
 	t.Run("parts", func(t *testing.T) { testParts(t, s) })
@@ -62,7 +64,7 @@ func TestS3(t *testing.T) {
 		for i := range 1005 {
 			server.Put(fmt.Sprintf("warcs/crawl/1/pages/%04d", i), nil)
 		}
-		if got := names(t, s, "pages/"); len(got) != 1005 || got[1004] != "pages/1004" {
+		if got := storetest.Names(t, s, "pages/"); len(got) != 1005 || got[1004] != "pages/1004" {
 			t.Errorf("%d objects", len(got))
 		}
 	})
@@ -83,13 +85,13 @@ func testParts(t *testing.T, s *bucket) {
 		t.Errorf("the same bytes again: %v", err)
 	}
 	data[partSize]++
-	if err := s.Put(ctx, "parts", bytes.NewReader(data), int64(len(data)), sha256.Sum256(data)); !errors.Is(err, ErrConflict) {
+	if err := s.Put(ctx, "parts", bytes.NewReader(data), int64(len(data)), sha256.Sum256(data)); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("other bytes: %v", err)
 	}
 	if _, err := s.putParts(ctx, "parts", bytes.NewReader(data), int64(len(data)), sha256.Sum256(data)); !isStatus(err, 412) {
 		t.Errorf("a multipart upload for an existing name: %v", err)
 	}
-	if err := s.Put(ctx, "parts2", bytes.NewReader(data), int64(len(data)), sum); fetch.FaultOf(err) != fetch.Mismatch || errors.Is(err, ErrConflict) {
+	if err := s.Put(ctx, "parts2", bytes.NewReader(data), int64(len(data)), sum); fetch.FaultOf(err) != fetch.Mismatch || errors.Is(err, store.ErrConflict) {
 		t.Errorf("a wrong digest: %v", err)
 	}
 	f, err := s.Open(ctx, "parts")
@@ -97,11 +99,11 @@ func testParts(t *testing.T, s *bucket) {
 		t.Fatal(err)
 	}
 	data[partSize]--
-	part := make([]byte, maxRange+100)
+	part := make([]byte, store.MaxRange+100)
 	if n, err := f.ReadAt(part, partSize-50); n != len(part) || err != nil || !bytes.Equal(part, data[partSize-50:][:n]) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if got, err := digest(ctx, Reader(f)); got != sum || err != nil {
+	if got, err := store.Digest(ctx, store.Reader(f)); got != sum || err != nil {
 		t.Errorf("read again: %v", err)
 	}
 	if ids := openUploads(t, s); len(ids) > 0 {
@@ -128,7 +130,7 @@ func openUploads(t *testing.T, s *bucket) []string {
 func TestS3Errors(t *testing.T) {
 	server := peer.Versitygw(t, "warcs")
 	admin := openS3(t, server.Addr, "warcs")
-	if err := put(admin, "object", "text"); err != nil {
+	if err := storetest.Put(admin, "object", "text"); err != nil {
 		t.Fatal(err)
 	}
 	policy := `{"Statement": [{"Effect": "Allow", "Principal": ["reader"], "Action": ["s3:GetObject", "s3:ListBucket"],
@@ -137,7 +139,7 @@ func TestS3Errors(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := openAs(t, server.Addr, "warcs", environment(peer.Reader, peer.Password))
-	if text, err := get(reader, "object"); text != "text" || err != nil {
+	if text, err := storetest.Get(reader, "object"); text != "text" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, c := range []struct {
@@ -153,7 +155,7 @@ func TestS3Errors(t *testing.T) {
 		{"no permission to write", reader, fetch.Denied, "permission"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			small, large := put(c.store, "new", "text"), c.store.Put(context.Background(), "large", zeros{}, partSize+1, [32]byte{})
+			small, large := storetest.Put(c.store, "new", "text"), c.store.Put(context.Background(), "large", zeros{}, partSize+1, [32]byte{})
 			_, stat := c.store.Stat(context.Background(), "object")
 			errs := []error{c.store.Check(context.Background()), small, large, stat, first(c.store)}
 			if c.store == reader {
@@ -170,7 +172,7 @@ func TestS3Errors(t *testing.T) {
 	server.Stop()
 	checkError(t, "no server", openAs(t, server.Addr, "warcs", environment(peer.User, secret)).Check(context.Background()), fetch.Connect, "refused")
 	server.Restart()
-	if got := names(t, admin, ""); len(got) != 1 {
+	if got := storetest.Names(t, admin, ""); len(got) != 1 {
 		t.Errorf("objects: %q", got)
 	}
 }
@@ -181,7 +183,7 @@ const secret = "secretword"
 // checkError checks the class and the text of an error.
 func checkError(t *testing.T, name string, err error, want fetch.Fault, text string) {
 	t.Helper()
-	if fetch.FaultOf(err) != want || fetch.Retryable(err) != (want == fetch.Connect) || errors.Is(err, ErrConflict) {
+	if fetch.FaultOf(err) != want || fetch.Retryable(err) != (want == fetch.Connect) || errors.Is(err, store.ErrConflict) {
 		t.Errorf("%s: %v: %v", name, fetch.FaultOf(err), err)
 	}
 	if err != nil && (!strings.Contains(err.Error(), text) || strings.Contains(err.Error(), secret) ||
@@ -199,7 +201,7 @@ func (zeros) ReadAt(p []byte, _ int64) (int, error) {
 }
 
 // first returns the error of a list.
-func first(s Store) error {
+func first(s store.Store) error {
 	for _, err := range s.List(context.Background(), "") {
 		return err
 	}
@@ -254,12 +256,12 @@ func TestS3URL(t *testing.T) {
 		{"s3://warcs/a/../b?region=r", "cannot be the name"},
 		{"s3://warcs/%zz?region=r", "invalid URL"},
 	} {
-		s, err := Open(context.Background(), c.url, Options{})
+		s, err := Open(c.url, nil)
 		if fetch.FaultOf(err) != fetch.Usage || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "secretword") {
 			t.Errorf("%s: %v, %v", c.url, s, err)
 		}
 	}
-	s, err := Open(context.Background(), "s3://warcs/a/b/?region=eu-west-1", Options{})
+	s, err := Open("s3://warcs/a/b/?region=eu-west-1", nil)
 	if err != nil || *s.(*bucket).key("c") != "a/b/c" {
 		t.Error(s, err)
 	}

@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 )
 
 // codes maps the error codes of S3 to faults. For other codes, statusFault
@@ -52,11 +53,11 @@ func (s *bucket) failed(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var f *failure
+	var f *store.Failure
 	if !errors.As(err, &f) {
 		err = classify(err)
 	}
-	return fail(s, op, name, err)
+	return store.Fail(s, op, name, err)
 }
 
 // classify converts an error of the SDK to an error with a Fault.

@@ -1,7 +1,6 @@
-package store
+package s3
 
 import (
-	"context"
 	"encoding/pem"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/storetest"
 )
 
 // TestConnection connects to a server with TLS through a proxy. The environment
@@ -46,9 +46,9 @@ func TestConnection(t *testing.T) {
 			t.Parallel()
 			environment := map[string]string{"AWS_ACCESS_KEY_ID": peer.User, "AWS_SECRET_ACCESS_KEY": peer.Password,
 				"AWS_CA_BUNDLE": test.authorities, "HTTPS_PROXY": test.proxy, "no_proxy": test.exempt}
-			s, err := Open(context.Background(), "s3://warcs?endpoint="+front.URL, Options{Getenv: func(name string) string { return environment[name] }})
+			s, err := Open("s3://warcs?endpoint="+front.URL, func(name string) string { return environment[name] })
 			if err == nil {
-				err = put(s, test.name, "text")
+				err = storetest.Put(s, test.name, "text")
 			}
 			if test.want == 0 && err != nil || test.want != 0 && fetch.FaultOf(err) != test.want {
 				t.Errorf("%v: %v, want %v", fetch.FaultOf(err), err, test.want)

@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"bytes"
@@ -23,6 +23,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 )
 
 const (
@@ -36,7 +37,7 @@ const (
 )
 
 func (s *bucket) Put(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) error {
-	if err := CheckName(name); err != nil {
+	if err := store.CheckName(name); err != nil {
 		return err
 	}
 	_, err := s.Stat(ctx, name)
@@ -108,11 +109,11 @@ func (s *bucket) compare(ctx context.Context, name string, size int64, sum [sha2
 	}
 	defer f.Close()
 	if f.Size() != size {
-		return ErrConflict
+		return store.ErrConflict
 	}
-	got, err := digest(ctx, Reader(f))
+	got, err := store.Digest(ctx, store.Reader(f))
 	if err == nil && got != sum {
-		err = ErrConflict
+		err = store.ErrConflict
 	}
 	return err
 }
@@ -120,12 +121,12 @@ func (s *bucket) compare(ctx context.Context, name string, size int64, sum [sha2
 // putSmall creates an object with one request. It reports whether the server
 // returned the digest of the bytes that it has stored.
 func (s *bucket) putSmall(ctx context.Context, name string, r io.ReaderAt, size int64, sum [sha256.Size]byte) (confirmed bool, err error) {
-	got, err := digest(ctx, io.NewSectionReader(r, 0, size+1))
+	got, err := store.Digest(ctx, io.NewSectionReader(r, 0, size+1))
 	if err != nil {
 		return false, err
 	}
 	if got != sum {
-		return false, differs(name)
+		return false, store.Differs(name)
 	}
 	check := base64.StdEncoding.EncodeToString(sum[:])
 	out, err := s.api.PutObject(ctx, &s3.PutObjectInput{
@@ -212,7 +213,7 @@ func (s *bucket) sendParts(
 	total := sha256.New()
 	for off := int64(0); off < size; off += step {
 		n := min(step, size-off)
-		part, err := digest(ctx, io.TeeReader(io.NewSectionReader(r, off, n), total))
+		part, err := store.Digest(ctx, io.TeeReader(io.NewSectionReader(r, off, n), total))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -228,7 +229,7 @@ func (s *bucket) sendParts(
 		sums = append(sums, part[:]...)
 	}
 	if [sha256.Size]byte(total.Sum(nil)) != sum {
-		return nil, nil, differs(name)
+		return nil, nil, store.Differs(name)
 	}
 	return parts, sums, nil
 }
@@ -271,7 +272,7 @@ func (s *bucket) abort(ctx context.Context, name string, id *string) error {
 // multipart upload replaces an existing object.
 func (s *bucket) Check(ctx context.Context) error {
 	text := []byte("fetch\n")
-	name := reserved + "check-" + rand.Text()
+	name := store.Reserved + "check-" + rand.Text()
 	sum := sha256.Sum256(text)
 	_, err := s.putSmall(ctx, name, bytes.NewReader(text), int64(len(text)), sum)
 	if err != nil {

@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/uri"
 )
 
 const (
 	// Limits of the responses of an S3 server in bytes. Objects are read in
-	// ranges of at most maxRange bytes. A page of a list has 1,000 objects at
+	// ranges of at most store.MaxRange bytes. A page of a list has 1,000 objects at
 	// most, whose names have 1,024 bytes each.
-	maxRange = 8 << 20
 	maxList  = 2 << 20
 	maxTags  = 100_000  // number of tags in a page of a list
 	maxError = 64 << 10 // an error, and each other response
@@ -99,7 +99,7 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body := &limitedBody{ReadCloser: resp.Body, left: responseLimit(e.resp), ctx: ctx, cancel: cancel}
-	if body.left < maxRange {
+	if body.left < store.MaxRange {
 		body.timer = time.AfterFunc(t.bodyTime, func() { cancel(errSlowBody) })
 	}
 	e.resp.Body = body
@@ -163,7 +163,7 @@ func responseLimit(resp *http.Response) int64 {
 	case query.Has("list-type"), query.Has("uploads"):
 		return maxList
 	}
-	return maxRange
+	return store.MaxRange
 }
 
 // A limitedBody is the body of a response. A read beyond the limit is an error,

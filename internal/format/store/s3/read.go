@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"context"
@@ -15,26 +15,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 )
 
 // digestField is the metadata key for the SHA-256 digest of an object, in
 // hexadecimal digits. The HTTP header field is x-amz-meta-sha256.
 const digestField = "sha256"
 
-func (s *bucket) Stat(ctx context.Context, name string) (Object, error) {
+func (s *bucket) Stat(ctx context.Context, name string) (store.Object, error) {
 	o, _, err := s.head(ctx, name)
 	return o, err
 }
 
 // head returns a description of an object, and its entity tag.
-func (s *bucket) head(ctx context.Context, name string) (o Object, tag string, err error) {
-	if err := CheckName(name); err != nil {
-		return Object{}, "", err
+func (s *bucket) head(ctx context.Context, name string) (o store.Object, tag string, err error) {
+	if err := store.CheckName(name); err != nil {
+		return store.Object{}, "", err
 	}
 	h, err := s.api.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.name, Key: s.key(name)})
 	switch {
 	case isStatus(err, http.StatusNotFound):
-		return Object{}, "", notFound(s, name)
+		return store.Object{}, "", store.NotFound(s, name)
 	case isStatus(err, http.StatusForbidden), isStatus(err, http.StatusBadRequest), isStatus(err, http.StatusMovedPermanently):
 		// The response to HEAD has no body with the reason. GET returns it.
 		if got, reason := s.get(ctx, name, 0, 1, ""); reason != nil {
@@ -44,9 +45,9 @@ func (s *bucket) head(ctx context.Context, name string) (o Object, tag string, e
 		}
 	}
 	if err != nil {
-		return Object{}, "", s.failed("read", name, err)
+		return store.Object{}, "", s.failed("read", name, err)
 	}
-	o = Object{Name: name, Size: aws.ToInt64(h.ContentLength), Modified: aws.ToTime(h.LastModified)}
+	o = store.Object{Name: name, Size: aws.ToInt64(h.ContentLength), Modified: aws.ToTime(h.LastModified)}
 	sum, err := hex.DecodeString(h.Metadata[digestField])
 	if err == nil && len(sum) == len(o.SHA256) {
 		copy(o.SHA256[:], sum)
@@ -71,7 +72,7 @@ func (s *bucket) get(ctx context.Context, name string, off, size int64, tag stri
 	return out.Body, nil
 }
 
-func (s *bucket) Open(ctx context.Context, name string) (File, error) {
+func (s *bucket) Open(ctx context.Context, name string) (store.File, error) {
 	o, tag, err := s.head(ctx, name)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (f *bucketFile) ReadAt(p []byte, off int64) (n int, err error) {
 	}
 	want := min(int64(len(p)), f.size-off)
 	for int64(n) < want {
-		m, err := f.read(p[n:min(want, int64(n)+maxRange)], off+int64(n))
+		m, err := f.read(p[n:min(want, int64(n)+store.MaxRange)], off+int64(n))
 		n += m
 		if err != nil {
 			return n, f.s.failed("read", f.name, err)
@@ -142,8 +143,8 @@ func (f *bucketFile) read(p []byte, off int64) (n int, err error) {
 	return n, fetch.Truncated.With(err)
 }
 
-func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
+func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
 		pages := s3.NewListObjectsV2Paginator(s.api, &s3.ListObjectsV2Input{Bucket: &s.name, Prefix: s.key(prefix)},
 			func(o *s3.ListObjectsV2PaginatorOptions) { o.StopOnDuplicateToken = true })
 		var progress listProgress
@@ -153,15 +154,15 @@ func (s *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 				err = progress.check(page.Contents)
 			}
 			if err != nil {
-				yield(Object{}, s.failed("list", "objects", err))
+				yield(store.Object{}, s.failed("list", "objects", err))
 				return
 			}
 			for _, c := range page.Contents {
 				name, ours := strings.CutPrefix(aws.ToString(c.Key), s.prefix)
-				if !ours || CheckName(name) != nil {
+				if !ours || store.CheckName(name) != nil {
 					continue // not an object of this store, such as the placeholder of a folder
 				}
-				if !yield(Object{Name: name, Size: aws.ToInt64(c.Size), Modified: aws.ToTime(c.LastModified)}, nil) {
+				if !yield(store.Object{Name: name, Size: aws.ToInt64(c.Size), Modified: aws.ToTime(c.LastModified)}, nil) {
 					return
 				}
 			}

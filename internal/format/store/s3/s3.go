@@ -1,4 +1,5 @@
-package store
+// Package s3 stores objects in a bucket of an S3 server. See package store.
+package s3
 
 import (
 	"cmp"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 )
 
 // bucket is a Store in a bucket of an S3 server.
@@ -30,8 +32,15 @@ func isBucketName(name string) bool {
 	}) < 0
 }
 
-func openBucket(u *url.URL, o Options) (Store, error) {
-	getenv := o.Getenv
+// Open opens the Store with the URL
+// s3://BUCKET/PREFIX?region=REGION&endpoint=URL. The function getenv returns the
+// values of variables such as AWS_ACCESS_KEY_ID. If it is nil, all variables are
+// empty. Open does not connect to the server.
+func Open(text string, getenv func(name string) string) (store.Store, error) {
+	u, err := store.ParseURL(text, "s3")
+	if err != nil {
+		return nil, err
+	}
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
@@ -44,7 +53,7 @@ func openBucket(u *url.URL, o Options) (Store, error) {
 		return nil, fetch.Usage.Errorf("store %s: the URL must be s3://BUCKET/PREFIX", s.url)
 	}
 	if s.prefix != "" {
-		if err := CheckName(s.prefix); err != nil {
+		if err := store.CheckName(s.prefix); err != nil {
 			return nil, err
 		}
 		s.prefix += "/"

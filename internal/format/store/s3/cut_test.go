@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"bytes"
@@ -9,7 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/storetest"
 )
 
 // cutReader calls cut before the first read at or after the offset at.
@@ -40,7 +42,7 @@ func TestCut(t *testing.T) {
 		t.Fatalf("a server that is killed: %v", err)
 	}
 	server.Restart()
-	if got := names(t, s, ""); got != nil {
+	if got := storetest.Names(t, s, ""); got != nil {
 		t.Errorf("objects after the cut: %q", got)
 	}
 	other := s.key("cut2")
@@ -57,7 +59,7 @@ func TestCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := digest(ctx, Reader(f)); got != sum || err != nil {
+	if got, err := store.Digest(ctx, store.Reader(f)); got != sum || err != nil {
 		t.Errorf("read again: %v", err)
 	}
 	if got := openUploads(t, s); !slices.Equal(got, []string{"cut2"}) {

@@ -1,4 +1,4 @@
-package store
+package s3
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
+
+	"github.com/anyurl/fetch/internal/format/store"
 )
 
 // TestSilentS3 cuts the network in each operation, in each direction, and cancels
@@ -24,24 +26,24 @@ func TestSilentS3(t *testing.T) {
 	fresh := func() string { return fmt.Sprint("new", objects.Add(1)) } // an upload removes the parts of others with its name
 	for _, phase := range []struct {
 		name, at string // text of the request at which the network is cut; "" means before the call
-		call     func(ctx context.Context, s Store) error
+		call     func(ctx context.Context, s store.Store) error
 	}{
-		{"check", "", func(ctx context.Context, s Store) error { return s.Check(ctx) }},
-		{"check, second request", "uploads", func(ctx context.Context, s Store) error { return s.Check(ctx) }},
-		{"stat", "", func(ctx context.Context, s Store) error { _, err := s.Stat(ctx, "object"); return err }},
-		{"list", "", func(ctx context.Context, s Store) error {
+		{"check", "", func(ctx context.Context, s store.Store) error { return s.Check(ctx) }},
+		{"check, second request", "uploads", func(ctx context.Context, s store.Store) error { return s.Check(ctx) }},
+		{"stat", "", func(ctx context.Context, s store.Store) error { _, err := s.Stat(ctx, "object"); return err }},
+		{"list", "", func(ctx context.Context, s store.Store) error {
 			for _, err := range s.List(ctx, "") {
 				return err
 			}
 			return nil
 		}},
-		{"upload", "If-None-Match", func(ctx context.Context, s Store) error {
+		{"upload", "If-None-Match", func(ctx context.Context, s store.Store) error {
 			return s.Put(ctx, fresh(), bytes.NewReader(data[:10]), 10, sha256.Sum256(data[:10]))
 		}},
-		{"second part", "partNumber=2", func(ctx context.Context, s Store) error {
+		{"second part", "partNumber=2", func(ctx context.Context, s store.Store) error {
 			return s.Put(ctx, fresh(), bytes.NewReader(data), int64(len(data)), sum)
 		}},
-		{"read", "GET ", func(ctx context.Context, s Store) error {
+		{"read", "GET ", func(ctx context.Context, s store.Store) error {
 			f, err := s.Open(ctx, "object")
 			if err == nil {
 				_, err = f.ReadAt(make([]byte, 1000), 0)
