@@ -20,6 +20,7 @@ type exchange struct {
 	deadline *deadline
 	live     bool // the content comes from the network, not from an archive
 	unframed bool // the content must not be displayed in a frame
+	aborted  bool // the response is truncated, and the connection must be closed
 }
 
 // A target is a parsed request target, without the name of the archive.

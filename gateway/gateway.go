@@ -203,6 +203,15 @@ const (
 // because a foreign web page could otherwise read the archives by DNS rebinding.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{Handler: h, w: w, r: r}
+	x.serve()
+	if x.aborted {
+		panic(http.ErrAbortHandler) // net/http recovers it and closes the connection
+	}
+}
+
+// serve checks a request, waits for a slot and handles the request.
+func (x *exchange) serve() {
+	h, w, r := x.Handler, x.w, x.r
 	x.setPageHeader()
 	switch {
 	case r.Method == http.MethodConnect:

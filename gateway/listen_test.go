@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -220,4 +222,33 @@ func TestErrorLog(t *testing.T) {
 		t.Fatalf("next request: %v", err)
 	}
 	resp.Body.Close()
+}
+
+// TestAbort checks that an incomplete response ends with the panic of
+// http.ErrAbortHandler, and that the panic passes no other function than
+// ServeHTTP. When a panic passed functions with deferred calls and large
+// arguments, the garbage collector of Go 1.26 ended the process with "found
+// pointer to free object".
+func TestAbort(t *testing.T) {
+	h := newHandler(t, func(o *Options) {
+		o.MaxRequests = 1
+		o.Archives[0].Source = openSample(t, // marks this record as truncated
+			sample{"20240101", "http://a.example/broken", "", ok("text/html", "all bytes")})
+	})
+	for _, target := range []string{"2024/http://a.example/broken", "2024mp_/http://a.example/broken", "2024id_/http://a.example/broken"} {
+		func() {
+			defer func() {
+				if err := recover(); err != http.ErrAbortHandler {
+					t.Errorf("%s: panic %v, want http.ErrAbortHandler", target, err)
+				}
+				if stack := debug.Stack(); bytes.Contains(stack, []byte("(*exchange)")) {
+					t.Errorf("%s: the panic passes the functions of an exchange:\n%s", target, stack)
+				}
+			}()
+			get(h, "GET", root+target)
+		}()
+		if len(h.slots) > 0 {
+			t.Errorf("%s: the request is still counted as running", target)
+		}
+	}
 }

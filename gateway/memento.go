@@ -106,6 +106,7 @@ func (x *exchange) timeMap(t target) {
 	for l, err := range t.archive.lines(x.r.Context(), t.url) {
 		if err != nil {
 			x.abort()
+			return
 		}
 		if l.Timestamp == before {
 			continue
@@ -125,10 +126,9 @@ func (x *exchange) timeMap(t target) {
 	io.WriteString(x.w, "\n") // the next write would return the same error
 }
 
-// abort sends the buffered bytes and closes the connection, so that the client
-// notices a truncated response. It does not return. The server recovers the
-// panic, as package net/http documents.
+// abort sends the buffered bytes and makes ServeHTTP close the connection, so
+// that the client notices a truncated response. The caller must return.
 func (x *exchange) abort() {
 	http.NewResponseController(x.w).Flush() // an error means that the client has closed the connection
-	panic(http.ErrAbortHandler)
+	x.aborted = true
 }

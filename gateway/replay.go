@@ -142,6 +142,7 @@ func (x *exchange) raw(resp *fetch.Response) {
 	x.streamBody(resp)
 	if err := x.skip(resp.Body, first-resp.Offset); err != nil {
 		x.abort()
+		return
 	}
 	out := io.Writer(x.w)
 	if end < 0 || end-first > largeBody {
