@@ -22,6 +22,9 @@ func TestOwnAddresses(t *testing.T) {
 	}{
 		"public policy":                   {Public(), "", "http://9.9.9.9:8080/", ""},
 		"public policy, IPv4 in IPv6":     {Public(), "", "http://[::ffff:9.9.9.9]/", ""},
+		"public policy, NAT64":            {Public(), "", "http://[64:ff9b::909:909]/", ""},
+		"public policy, 6to4":             {Public(), "", "http://[2002:909:909::1]/", ""},
+		"link, NAT64":                     {Typed(), "1.1.1.1", "http://[64:ff9b::909:909]/", ""},
 		"public policy, name":             {Public(), "", "http://own.example/", "8.8.8.8:80"},
 		"public policy, other address":    {Public(), "", "http://9.9.9.8/", "9.9.9.8:80"},
 		"typed":                           {Typed(), "", "http://9.9.9.9/", "9.9.9.9:80"},

@@ -180,14 +180,21 @@ func (p *Policy) checkAddr(g *grant, t Target, a netip.Addr) error {
 	return nil
 }
 
-// classOf returns the class of an address. The addresses of the network
-// interfaces of this machine have the class loopback, because a firewall does not
-// protect its services from its own connections. The result local is true for
-// such an address if it is not in a loopback prefix.
+// classOf returns the class of an address. The addresses of this machine have the
+// class loopback, because a firewall does not protect its services from its own
+// connections. The same applies to IPv6 addresses that contain such an address.
+// The result local is true for these addresses if they are not in a loopback
+// prefix.
 func (p *Policy) classOf(a netip.Addr) (c class, local bool) {
 	c = classOf(a)
-	if local, _ := p.interfaces.Contains(a); local && c > loopback { // after an error, the table alone determines the class
-		return loopback, true
+	if c <= loopback {
+		return c, false
+	}
+	a = a.WithZone("").Unmap()
+	for _, own := range append(embeddedIPv4(a), a) {
+		if local, _ := p.interfaces.Contains(own); local { // after an error, the table alone determines the class
+			return loopback, true
+		}
 	}
 	return c, false
 }

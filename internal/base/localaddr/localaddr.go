@@ -1,5 +1,4 @@
-// Package localaddr finds out whether an IP address belongs to a network
-// interface of this machine.
+// Package localaddr finds out whether an IP address belongs to this machine.
 package localaddr
 
 import (
@@ -12,11 +11,14 @@ import (
 // maxAge is the time for which a Set keeps the addresses that it has read.
 const maxAge = 10 * time.Second
 
-// A Set contains the addresses of the network interfaces of this machine. It
-// reads them at most once in ten seconds. The zero Set is ready for use. It is
+// A Set contains the addresses of this machine. On Linux, these are the addresses
+// that the kernel routes to this machine. On other systems, and if the kernel
+// does not answer, these are the addresses of the network interfaces, which the
+// Set reads at most once in ten seconds. The zero Set is ready for use. It is
 // safe for concurrent use.
 type Set struct {
-	// Read returns the addresses of the interfaces; nil means net.InterfaceAddrs.
+	// Read returns the addresses of the interfaces. If it is not nil, the Set
+	// contains only these addresses. Nil means net.InterfaceAddrs.
 	Read func() ([]net.Addr, error)
 
 	mu    sync.Mutex
@@ -25,19 +27,25 @@ type Set struct {
 	err   error // result of the last call of Read
 }
 
-// Contains reports whether a is an address of an interface. If the interfaces
+// Contains reports whether a is an address of this machine. If the interfaces
 // cannot be read, Contains returns the error and uses the addresses that it read
 // before. On a nil *Set, it returns false.
 func (s *Set) Contains(a netip.Addr) (bool, error) {
 	if s == nil {
 		return false, nil
 	}
+	a = a.WithZone("").Unmap()
+	if s.Read == nil {
+		if local, err := isRouted(a); err == nil {
+			return local, nil
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read.IsZero() || time.Since(s.read) > maxAge {
 		s.refresh()
 	}
-	return s.addrs[a.WithZone("").Unmap()], s.err
+	return s.addrs[a], s.err
 }
 
 func (s *Set) refresh() {
