@@ -267,10 +267,22 @@ func TestForeignParts(t *testing.T) {
 		"page of the interface":            {"mp_", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: image"}, 200},
 		"link of another site":             {"", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document"}, 200},
 		"frame":                            {"", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: iframe"}, 200},
+		"object":                           {"mp_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: object"}, 403},
+		"embed":                            {"id_", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: embed"}, 403},
+		"object of an archived page":       {"mp_" + key, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: object"}, 200},
 		"program":                          {"id_", nil, 200},
+		"browser without Sec-Fetch fields": {"mp_", nil, 200},
 	} {
-		if w := get(h, "GET", root+"2024"+c.form+"/http://a.example/app.js", c.fields...); w.Code != c.status {
+		w := get(h, "GET", root+"2024"+c.form+"/http://a.example/app.js", c.fields...)
+		if w.Code != c.status {
 			t.Errorf("%s: %d, want %d", name, w.Code, c.status)
+		}
+		want := "same-origin" // browsers then refuse the object to scripts and images of other sites
+		if strings.HasSuffix(c.form, key) {
+			want = ""
+		}
+		if got := w.Header().Get("Cross-Origin-Resource-Policy"); c.status == 200 && got != want {
+			t.Errorf("%s: Cross-Origin-Resource-Policy %q, want %q", name, got, want)
 		}
 	}
 }

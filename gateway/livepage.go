@@ -83,6 +83,9 @@ func (x *exchange) routeLive(raw bool, rest string) {
 		x.refuseOrigin()
 		return
 	}
+	if p.Level != guard.Link {
+		x.w.Header().Set(resourcePolicy, "same-origin")
+	}
 	x.serveLive(t, p)
 }
 

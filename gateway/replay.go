@@ -28,6 +28,7 @@ func (x *exchange) capture(t target) {
 		x.refuseOrigin()
 		return
 	}
+	x.forbidParts(t)
 	s, err := t.archive.choose(x.r.Context(), t.url, t.period)
 	if err == nil && s.chosen == "" && x.withoutCapture(t) {
 		return

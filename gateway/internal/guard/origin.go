@@ -39,11 +39,12 @@ func OriginOf(method, host string, header http.Header) Origin {
 }
 
 // IsPart reports whether a browser requests an object for use in a page, such as
-// an image or a script, and not as the content of a tab or a frame. Programs
-// other than browsers do not say it.
+// an image or a script, and not as the content of a tab or a frame. The elements
+// object and embed are parts too, because a page can read the size of an image
+// in them. Programs other than browsers do not say it.
 func IsPart(header http.Header) bool {
 	switch strings.ToLower(header.Get("Sec-Fetch-Dest")) {
-	case "", "document", "iframe", "frame", "fencedframe", "object", "embed":
+	case "", "document", "iframe", "frame", "fencedframe":
 		return false
 	}
 	return true
