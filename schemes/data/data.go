@@ -19,6 +19,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -135,12 +136,12 @@ func do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	if req.Op == fetch.Stat {
 		return resp, nil
 	}
-	first, end, ok := req.Range.Bounds(resp.Size)
-	if !ok && first != resp.Size {
-		return nil, fetch.Denied.Errorf("range starts at byte %d, but the object has %d bytes", first, resp.Size)
+	first, end, err := selection.Bounds(req, "", resp.Size, "object")
+	if err != nil {
+		return nil, err
 	}
 	resp.Offset = first
-	resp.Body = &body{Reader: bytes.NewReader(o.data[first:max(first, end)])}
+	resp.Body = &body{Reader: bytes.NewReader(o.data[first:end])}
 	return resp, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -40,9 +41,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("dict does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "dict")
 	s, err := d.open(ctx, req)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -108,9 +109,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		req.Trace.Notef("no request sent: finger has no metadata")
 		return &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: "text/plain", Size: -1, Body: http.NoBody}, nil
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("finger does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "finger")
 	line := []byte(q + "\r\n")
 	s, err := sessions.OpenSingle(ctx, d.env, req, port, false, line, line)
 	if err != nil {

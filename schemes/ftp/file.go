@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // file retrieves a file. For a request without a body, it returns only the size
@@ -35,7 +36,7 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	switch {
 	case req.Op == fetch.Stat:
 		return d.stat(ctx, s, req, p, f, resp)
-	case unchanged(req, f):
+	case selection.Excludes(req, f.validator(), f.time):
 		resp.Unchanged = true
 		return nil, nil
 	case d.env.MaxBody > 0 && f.size > d.env.MaxBody && req.Range.IsZero():
@@ -173,41 +174,20 @@ func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, 
 	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
 }
 
-// unchanged reports whether the conditions of the request (IfNot, Since,
-// Before) are not met, so that no data is transferred.
-func unchanged(req *fetch.Request, f facts) bool {
-	switch {
-	case req.IfNot != "" && req.IfNot == f.validator():
-		return true
-	case f.time.IsZero():
-		return false
-	case !req.Since.IsZero() && !f.time.After(req.Since):
-		return true
-	}
-	return !req.Before.IsZero() && f.time.After(req.Before)
-}
-
 // wanted returns the byte range to transfer. The end is -1 if neither the
 // request nor the size of the file determines it. If the file has changed since
 // the last attempt, the range starts at zero.
 func wanted(req *fetch.Request, f facts) (first, end int64, err error) {
-	r := req.Range
-	if req.IfSame != "" && req.IfSame != f.validator() {
-		r = fetch.Range{}
-	}
-	switch {
+	switch r := selection.Range(req, f.validator()); {
 	case f.size >= 0:
-		first, end, ok := r.Bounds(f.size)
-		if !ok && first != f.size {
-			return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, f.size)
-		}
-		return first, end, nil
+		return selection.Bounds(req, f.validator(), f.size, "file")
 	case r.First < 0:
 		return 0, 0, fetch.Unsupported.Errorf("a range from the end needs the size of the file, which the server does not report")
 	case r.End > 0:
 		return r.First, max(r.End, r.First), nil
+	default:
+		return r.First, -1, nil
 	}
-	return r.First, -1, nil
 }
 
 // stat returns the size and time of a file without its data. If the server

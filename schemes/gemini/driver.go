@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -26,9 +27,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("gemini does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "gemini")
 	conn, raw, err := d.dial(ctx, req)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -86,9 +87,7 @@ func (d spartanDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Respo
 	if err != nil {
 		return nil, err
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("spartan does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "spartan")
 	sent := []byte(q.line() + "\r\n" + q.data)
 	s, err := sessions.OpenSingle(ctx, d.env, req, spartanPort, false, sent, sent)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -27,9 +28,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	case l.item == '2':
 		return d.queryPhoneBook(ctx, req, l)
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("gopher does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "gopher")
 	switch {
 	case l.plus.verb == '?':
 		l.plus, err = d.fillForm(ctx, req, l)

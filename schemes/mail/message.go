@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/rfc822"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // These are the media types of messages and message parts.
@@ -25,7 +26,7 @@ const (
 func (s *session) message(q *task) (*fetch.Response, error) {
 	req := q.req
 	resp := &fetch.Response{Kind: fetch.Document, Media: mediaOf(q.section), Size: -1, Validator: s.validator(q)}
-	if req.IfNot != "" && req.IfNot == resp.Validator {
+	if selection.Excludes(req, resp.Validator, resp.Time) {
 		resp.Unchanged = true
 		return resp, nil
 	}
@@ -33,8 +34,7 @@ func (s *session) message(q *task) (*fetch.Response, error) {
 		return nil, err
 	}
 	switch {
-	case !req.Since.IsZero() && !resp.Time.IsZero() && !resp.Time.After(req.Since),
-		!req.Before.IsZero() && resp.Time.After(req.Before):
+	case selection.Excludes(req, resp.Validator, resp.Time):
 		resp.Unchanged = true
 		return resp, nil
 	case req.Op == fetch.Stat:
@@ -135,16 +135,13 @@ func (l *locator) sizeOfPartial(size int64) int64 {
 
 // fetchContent requests the content and stores a reader for it in resp.Body.
 func (s *session) fetchContent(q *task, resp *fetch.Response) error {
-	want := q.req.Range
-	if q.req.IfSame != "" && q.req.IfSame != resp.Validator {
-		want = fetch.Range{}
-	}
+	want := selection.Range(q.req, resp.Validator)
 	if resp.Size >= 0 && !want.IsZero() {
-		first, _, ok := want.Bounds(resp.Size)
+		first, end, err := selection.Bounds(q.req, resp.Validator, resp.Size, "object")
 		switch {
-		case !ok && first != resp.Size:
-			return fetch.Denied.Errorf("range starts at byte %d of an object of %d bytes", first, resp.Size)
-		case !ok:
+		case err != nil:
+			return err
+		case first == end && first > 0:
 			resp.Offset = first // the caller already has the complete content
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/format/rfc822"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -147,9 +148,7 @@ type nestedCidKey struct{}
 // fetch returns the stored message that locator names, or the part with the
 // Content-ID in locator if it is not empty.
 func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLocator) (*fetch.Response, error) {
-	if !req.Range.IsZero() {
-		req.Trace.Notef("mid and cid URLs do not support ranges: retrieving the complete object")
-	}
+	selection.IgnoreRange(req, req.URL.Scheme())
 	if locator.contentID != "" {
 		full := *req
 		full.Op = fetch.Get

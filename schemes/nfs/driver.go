@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/internal/wire/reservedport"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -145,17 +146,12 @@ func (d *driver) findRoot(ctx context.Context, s *session, l locator) (r root, p
 func retrieve(req *fetch.Request, l locator, n node, lease *lease) (*fetch.Response, error) {
 	size := int64(n.size)
 	resp := &fetch.Response{Kind: fetch.Document, Media: media.ByName(l.path[len(l.path)-1]), Proto: proto, Size: size, Time: n.mtime, Validator: n.validator()}
-	want := req.Range
-	if req.IfSame != "" && req.IfSame != resp.Validator {
-		want = fetch.Range{}
-	}
-	first, end, ok := want.Bounds(size)
-	if !ok && first != size {
-		return nil, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, size)
+	first, end, err := selection.Bounds(req, resp.Validator, size, "file")
+	if err != nil {
+		return nil, err
 	}
 	resp.Offset = first
-	resp.Unchanged = req.IfNot != "" && req.IfNot == resp.Validator || !req.Since.IsZero() && !n.mtime.After(req.Since) ||
-		!req.Before.IsZero() && n.mtime.After(req.Before)
+	resp.Unchanged = selection.Excludes(req, resp.Validator, n.mtime)
 	if req.Op == fetch.Stat || resp.Unchanged {
 		resp.Body = lease.Body(nil, nil)
 		return resp, nil

@@ -3,11 +3,11 @@ package nntp
 import (
 	"bytes"
 	"io"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -56,7 +56,7 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 	if d.View == Head {
 		resp.Media = headMedia // a Stat request also uses HEAD, but its response describes the complete article
 	}
-	resp.Unchanged = excludedByTime(q.req, resp.Time)
+	resp.Unchanged = selection.Excludes(q.req, "", resp.Time)
 	if q.req.Op != fetch.Stat {
 		if block.removeDeadline(); resp.Unchanged {
 			resp.Body = nil
@@ -73,14 +73,6 @@ func (d *driver) article(q *task, s *session, view View) (*fetch.Response, error
 		return nil, sessions.BlockFault(err)
 	}
 	return resp, nil
-}
-
-// excludedByTime reports whether Since or Before of the request excludes an
-// article with the given date. An article without a date is never excluded.
-func excludedByTime(req *fetch.Request, date time.Time) bool {
-	old := !req.Since.IsZero() && !date.After(req.Since)
-	recent := !req.Before.IsZero() && date.After(req.Before)
-	return !date.IsZero() && (old || recent)
 }
 
 // commandInGroup selects a group and sends a command. It pipelines both

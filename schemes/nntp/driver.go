@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -45,9 +46,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("nntp does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "nntp")
 	q := &task{locator: l, endpoint: endpoint, req: req}
 	var resp *fetch.Response
 	open := func() (*session, error) { return d.connect(ctx, q, req.Auth) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -34,9 +35,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	if err != nil {
 		return nil, err
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("pop does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "pop")
 	key := sessions.Key(ctx, d.env.Net, t, req.Auth, d.mechanism(req))
 	open := func() (*session, error) { return d.connect(ctx, t, req) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/internal/wire/prospero/message"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -26,9 +27,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if req.Op == fetch.Stat {
 		return d.stat(ctx, req, l)
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("prospero does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "prospero")
 	r, err := d.send(ctx, req, l.list())
 	if err != nil {
 		return nil, err

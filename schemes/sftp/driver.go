@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -106,8 +107,7 @@ func file(l *lease, req *fetch.Request, resp *fetch.Response, where locator, a a
 	if a.has(hasSize) && a.has(hasTimes) {
 		resp.Validator = fmt.Sprintf("%x-%x", a.size, a.mtime)
 	}
-	resp.Unchanged = req.IfNot != "" && req.IfNot == resp.Validator ||
-		!resp.Time.IsZero() && (!req.Since.IsZero() && !resp.Time.After(req.Since) || !req.Before.IsZero() && resp.Time.After(req.Before))
+	resp.Unchanged = selection.Excludes(req, resp.Validator, resp.Time)
 	if req.Op == fetch.Stat || resp.Unchanged {
 		resp.Body = l.Body(nil, nil)
 		return resp, nil
@@ -151,12 +151,5 @@ func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err err
 		}
 		return 0, -1, nil
 	}
-	if req.IfSame != "" && req.IfSame != resp.Validator {
-		return 0, resp.Size, nil
-	}
-	first, end, ok := req.Range.Bounds(resp.Size)
-	if !ok && first != resp.Size {
-		return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, resp.Size)
-	}
-	return first, max(first, end), nil
+	return selection.Bounds(req, resp.Validator, resp.Size, "file")
 }

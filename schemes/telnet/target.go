@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // target returns the host and port that a URL names. It returns an error for
@@ -40,9 +41,7 @@ func (o Options) target(req *fetch.Request, port uint16) (fetch.Target, error) {
 // of req. It is called before the connection is opened.
 func reportTarget(t fetch.Target, req *fetch.Request) {
 	req.Trace.Notef("%s session with %s, port %d", t.Scheme, tty.Escape(t.Host), t.Port)
-	if !req.Range.IsZero() {
-		req.Trace.Notef("%s does not support ranges: fetching the complete object", t.Scheme)
-	}
+	selection.IgnoreRange(req, t.Scheme)
 	if req.Auth == nil {
 		return
 	}

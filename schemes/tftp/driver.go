@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // A driver executes requests for tftp URLs, each on its own socket.
@@ -24,9 +25,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if !req.Range.IsZero() {
-		req.Trace.Notef("tftp does not support ranges: fetching the complete object")
-	}
+	selection.IgnoreRange(req, "tftp")
 	resp, err := d.get(ctx, req, l, false)
 	var refused *fetch.Error
 	if errors.As(err, &refused) && refused.Code == codeOptions && fetch.FaultOf(err) == fetch.Protocol && !d.options.NoOptions {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // unknown is the end of a document whose length is not known.
@@ -24,18 +25,13 @@ func (l locator) part(req *fetch.Request) (r z3950.Retrieval, err error) {
 		r.Unit, r.Start, r.End = z3950.Lines, l.lines.first, l.lines.end
 		return r, nil
 	}
-	want := req.Range
-	if req.IfSame != "" && req.IfSame != l.document.validator() {
-		want = fetch.Range{}
-	}
-	size := l.document.length
-	switch {
+	want := selection.Range(req, l.document.validator())
+	switch size := l.document.length; {
 	case size >= 0:
-		first, end, ok := want.Bounds(size)
-		if !ok && first != size {
-			return r, fetch.Denied.Errorf("range starts at byte %d, but the document has %d bytes", first, size)
+		r.Start, r.End, err = selection.Bounds(req, l.document.validator(), size, "document")
+		if err != nil {
+			return r, err
 		}
-		r.Start, r.End = first, end
 	case want.First < 0:
 		return r, fetch.Unsupported.Errorf("a range from the end needs a URL that contains the length of the document")
 	case want.End > 0:

@@ -18,6 +18,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -120,9 +121,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		const referral = "refer: " + root + "\n" // printed if the Client does not follow it
 		return &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: "text/plain", Size: int64(len(referral)),
 			Location: to, Body: io.NopCloser(strings.NewReader(referral))}, err
-	case !req.Range.IsZero():
-		req.Trace.Notef("whois does not support ranges: fetching the complete object")
 	}
+	selection.IgnoreRange(req, "whois")
 	line := []byte(q + "\r\n")
 	s, err := sessions.OpenSingle(ctx, d.env, req, port, false, line, line)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -33,9 +34,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return resp, nil
 	case q == "":
 		return nil, errNoQuery
-	case !req.Range.IsZero():
-		req.Trace.Notef("whois++ does not support ranges: fetching the complete object")
 	}
+	selection.IgnoreRange(req, "whois++")
 	s, err := sessions.OpenSingle(ctx, d.env, req, port, false, nil, nil)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -212,9 +213,9 @@ func (l locator) response(req *fetch.Request, r apdu.Record) (*fetch.Response, [
 		return nil, nil, err
 	}
 	size := int64(len(body))
-	first, end, ok := req.Range.Bounds(size)
-	if !ok && first != size {
-		return nil, nil, fetch.Denied.Errorf("range starts at byte %d, but the record has %d bytes", first, size)
+	first, end, err := selection.Bounds(req, "", size, "record")
+	if err != nil {
+		return nil, nil, err
 	}
 	return &fetch.Response{Kind: fetch.Document, Media: media, Proto: proto, Size: size, Offset: first}, body[first:end], nil
 }

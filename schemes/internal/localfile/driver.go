@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // A driver executes requests for one scheme.
@@ -80,7 +81,7 @@ func readFile(src *source, p Place, info fs.FileInfo, req *fetch.Request) (*fetc
 		Time:      info.ModTime(),
 		Validator: validator(info),
 	}
-	if resp.Unchanged = notModified(req, resp); resp.Unchanged {
+	if resp.Unchanged = selection.Excludes(req, resp.Validator, resp.Time); resp.Unchanged {
 		return resp, nil
 	}
 	head := make([]byte, headLen)
@@ -94,7 +95,7 @@ func readFile(src *source, p Place, info fs.FileInfo, req *fetch.Request) (*fetc
 	if complete && int64(n) != info.Size() || !complete && int64(n) > info.Size() {
 		return readUnsized(src, resp, info, head, complete)
 	}
-	first, end, err := bounds(req, resp)
+	first, end, err := selection.Bounds(req, resp.Validator, resp.Size, "file")
 	if err != nil {
 		return nil, err
 	}
@@ -142,26 +143,4 @@ func readUnsized(
 // system reports the change.
 func validator(info fs.FileInfo) string {
 	return fmt.Sprintf("%s%x-%x", identity(info), info.Size(), info.ModTime().UnixNano())
-}
-
-// notModified reports whether the conditions of the request exclude the file,
-// for example because the file has not changed. The file is then not read.
-func notModified(req *fetch.Request, resp *fetch.Response) bool {
-	return req.IfNot != "" && req.IfNot == resp.Validator ||
-		!req.Since.IsZero() && !resp.Time.After(req.Since) ||
-		!req.Before.IsZero() && resp.Time.After(req.Before)
-}
-
-// bounds returns the range of bytes to read. If the file has changed since an
-// earlier request, the range is the complete file. A range that starts at the
-// end of the file is empty.
-func bounds(req *fetch.Request, resp *fetch.Response) (first, end int64, err error) {
-	if req.IfSame != "" && req.IfSame != resp.Validator {
-		return 0, resp.Size, nil
-	}
-	first, end, ok := req.Range.Bounds(resp.Size)
-	if !ok && first != resp.Size {
-		return 0, 0, fetch.Denied.Errorf("range starts at byte %d, but the file has %d bytes", first, resp.Size)
-	}
-	return first, max(first, end), nil
 }
