@@ -36,20 +36,29 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
 	resp := &fetch.Response{Kind: fetch.Document, Media: media, Size: -1, Proto: proto, Body: io.NopCloser(strings.NewReader(""))}
 	if l.isListing() {
 		resp.Kind, resp.Media = fetch.Menu, media+"; scope="+scopes[l.scope]
 	}
-	err = d.login(ctx, req, l, func(lease *lease) error {
+	auth := req.Auth
+	if auth != nil && auth.User == "" && l.bindName != "" {
+		named := *auth
+		named.User, auth = l.bindName, &named
+	}
+	t, err := fetch.TargetOf(req.URL, d.port(req))
+	if err != nil {
+		return nil, err
+	}
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: req, Target: t, Auth: auth, Properties: []string{t.Scheme},
+		TLS: t.Scheme == "ldaps", Prompt: true, User: l.bindName,
+		New: newSession, Goodbye: goodbye,
+		Open: func(ctx context.Context, s *session, auth *fetch.Credential) error { return d.open(ctx, s, t, auth) },
+	}.Do(ctx, func(lease *lease) (*fetch.Response, error) {
 		e := &search{locator: l, lease: lease, req: req}
 		if err := e.start(resp); err != nil {
-			return err
+			return nil, err
 		}
-		s := lease.Session
-		resp.Peer, resp.TLS = fetch.PeerOf(s.NetConn), s.TLS
 		switch {
 		case !resp.Location.IsZero():
 			lease.End(true)
@@ -58,39 +67,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		default:
 			resp.Body = lease.Body(e, sessions.TruncatedFault)
 		}
-		return nil
+		return resp, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return resp, nil
-}
-
-// login calls the function use with a leased session. If the server requires
-// authentication, login requests a credential from env.Login once, and calls
-// use again.
-func (d *driver) login(ctx context.Context, req *fetch.Request, l locator, use func(*lease) error) error {
-	auth := req.Auth
-	if auth != nil && auth.User == "" && l.bindName != "" {
-		named := *auth
-		named.User, auth = l.bindName, &named
-	}
-	t, err := fetch.TargetOf(req.URL, d.port(req))
-	if err != nil {
-		return err
-	}
-	if auth, err = sessions.Complete(ctx, d.env.Login, auth, fetch.Challenge{Origin: t.Origin()}); err != nil {
-		return err
-	}
-	err = d.exchange(ctx, req, auth, use)
-	if fetch.FaultOf(err) != fetch.Auth || auth != nil || d.env.Login == nil || !req.Typed() {
-		return err
-	}
-	found, loginErr := d.env.Login(ctx, fetch.Challenge{Origin: t.Origin(), User: l.bindName, Typed: true})
-	if found == nil || loginErr != nil {
-		return cmp.Or(loginErr, err)
-	}
-	return d.exchange(ctx, req, found, use)
 }
 
 // port returns the default port of a request.
@@ -101,36 +79,14 @@ func (d *driver) port(req *fetch.Request) uint16 {
 	return port
 }
 
-// exchange calls the function use with a lease of a session that is
-// authenticated as auth. The function use ends the lease.
-func (d *driver) exchange(ctx context.Context, req *fetch.Request, auth *fetch.Credential, use func(*lease) error) error {
-	t, err := fetch.TargetOf(req.URL, d.port(req))
-	if err != nil {
-		return err
-	}
-	if auth != nil && (auth.User == "" || auth.Password == "") {
-		auth = nil // an empty password would be a login without authentication (RFC 4513 5.1.2)
-	}
-	key := sessions.Key(ctx, d.env.Net, t, auth, req.URL.Scheme())
-	return d.idle.Do(ctx, key, req.Trace, func() (*session, error) {
-		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
-		if err != nil {
-			return nil, err
-		}
-		s := newSession(conn, req.Trace)
-		return sessions.Start(ctx, s, func() error { return d.open(ctx, s, t, auth) })
-	}, use)
-}
-
-// open prepares a new session: it starts TLS if required, and logs in.
+// open prepares a new session: it starts TLS if required, and logs in. Without a
+// name or a password, the server would accept the login without authentication
+// (RFC 4513 5.1.2).
 func (d *driver) open(ctx context.Context, s *session, t fetch.Target, auth *fetch.Credential) (err error) {
-	switch {
-	case t.Scheme == "ldaps":
-		err = s.Encrypt(ctx, d.env.TLS, t.Host, 0)
-	case d.usesStartTLS(t.Scheme):
+	if d.usesStartTLS(t.Scheme) {
 		err = s.startTLS(ctx, d.env, t.Host, d.TLS)
 	}
-	if err == nil && auth != nil {
+	if err == nil && auth != nil && auth.User != "" && auth.Password != "" {
 		err = s.bind(auth)
 	}
 	return err

@@ -122,7 +122,7 @@ func (e *search) Read(p []byte) (int, error) {
 // isReady reports whether a part of the next data has already arrived.
 func (e *search) isReady() bool {
 	return e.value.begin != "" || len(e.values)+len(e.attributes)+len(e.references) > 0 ||
-		!e.done && e.lease.Session.in.Buffered() > 0
+		!e.done && e.lease.Session.In.Buffered() > 0
 }
 
 // fill adds the next part of the LDIF to out. Only a part of one value is
@@ -164,10 +164,7 @@ func (e *search) nextValue() (more bool, err error) {
 	default:
 		return false, nil
 	}
-	if err != nil {
-		e.lease.Session.Break()
-	}
-	return true, wireFault(err)
+	return true, e.lease.Session.Failed(err)
 }
 
 // handle processes a response of the server.
@@ -182,10 +179,7 @@ func (e *search) handle(m message) (err error) {
 	default:
 		err = malformed("operation %d in a search", m.op.Tag)
 	}
-	if err != nil {
-		e.lease.Session.Break()
-	}
-	return wireFault(err)
+	return e.lease.Session.Failed(err)
 }
 
 // finish processes the result of a search. It requests the next page if there is
@@ -193,8 +187,7 @@ func (e *search) handle(m message) (err error) {
 func (e *search) finish(m message) error {
 	r, err := parseResult(m.op)
 	if err != nil {
-		e.lease.Session.Break()
-		return wireFault(err)
+		return e.lease.Session.Failed(err)
 	}
 	switch r.code {
 	case 0:
@@ -206,8 +199,7 @@ func (e *search) finish(m message) error {
 	cookie, err := parseCookie(m.controls)
 	switch {
 	case err != nil:
-		e.lease.Session.Break()
-		return wireFault(err)
+		return e.lease.Session.Failed(err)
 	case len(cookie) == 0 || e.req.Op == fetch.Stat:
 		e.done = true
 		return nil

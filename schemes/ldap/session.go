@@ -1,14 +1,11 @@
 package ldap
 
 import (
-	"bufio"
 	"context"
-	"net"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/ber"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -16,29 +13,15 @@ import (
 // A session is a connection to a server. It sends the next request only after
 // it has read the last response to the previous one.
 type session struct {
-	*sessions.Conn
-	in *bufio.Reader
+	*sessions.Messages
 	id int64 // number of the last request
 }
 
 // goodbye is the message that ends a session.
 var goodbye = string(encode(1<<30, ber.Primitive(ber.Application, opUnbind, nil), nil))
 
-func newSession(conn net.Conn, t *trace.Trace) *session {
-	s := &session{Conn: sessions.NewConn(conn, t, goodbye)}
-	s.in = bufio.NewReader(s)
-	return s
-}
-
-// Claim rejects a session that received bytes while it was idle.
-func (s *session) Claim(t *trace.Trace) bool {
-	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
-}
-
-// Release implements sessions.Session.
-func (s *session) Release() bool {
-	s.SetReplyTimeout(0)
-	return s.Conn.Release() && s.in.Buffered() == 0
+func newSession(c *sessions.Conn) *session {
+	return &session{Messages: sessions.NewMessages(c, 4<<10, replyTime, wireFault)}
 }
 
 const replyTime = 2 * time.Minute
@@ -47,33 +30,23 @@ const replyTime = 2 * time.Minute
 // in the trace.
 func (s *session) send(op, shown, controls []byte) error {
 	s.id++
-	err := s.Send(encode(s.id, op, controls), encode(s.id, shown, controls))
-	if err != nil {
-		s.Break()
-		return wireFault(err)
-	}
-	s.Trace().Reached(trace.RequestSent, s.NetConn)
-	return nil
+	return s.SendMessage(encode(s.id, op, controls), encode(s.id, shown, controls))
 }
 
 // receive reads the next response to the last request. Intermediate responses
 // are skipped.
-func (s *session) receive() (message, error) {
+func (s *session) receive() (m message, err error) {
 	for {
-		s.SetReplyTimeout(replyTime)
-		b, err := ber.Read(s.in, maxMessage)
-		if err != nil {
-			s.Break()
-			return message{}, wireFault(err)
-		}
-		m, err := parseMessage(b)
-		if err != nil {
-			s.Break()
-			return m, wireFault(err)
-		}
-		s.MarkAnswered()
-		s.Trace().Reached(trace.FirstByte, s.NetConn)
+		err := s.Receive(func() error {
+			b, err := ber.Read(s.In, maxMessage)
+			if err == nil {
+				m, err = parseMessage(b)
+			}
+			return err
+		})
 		switch {
+		case err != nil:
+			return m, err
 		case m.id == s.id && m.op.Tag == opIntermediate:
 		case m.id == s.id:
 			return m, nil
@@ -107,10 +80,8 @@ func (s *session) result(tag uint32) (r result, err error) {
 		s.Break()
 		return r, fetch.Protocol.Errorf("server sent operation %d instead of %d", m.op.Tag, tag)
 	}
-	if r, err = parseResult(m.op); err != nil {
-		s.Break()
-	}
-	return r, wireFault(err)
+	r, err = parseResult(m.op)
+	return r, s.Failed(err)
 }
 
 // startTLS encrypts the connection (RFC 4511 4.14). If the server does not
@@ -125,7 +96,7 @@ func (s *session) startTLS(ctx context.Context, env fetch.Env, host string, mode
 	case err != nil:
 		return err
 	case r.code == 0:
-		return s.Encrypt(ctx, env.TLS, host, s.in.Buffered())
+		return s.Encrypt(ctx, env.TLS, host, s.In.Buffered())
 	case mode == scheme.TLSRequired:
 		return fetch.TLS.Errorf("server rejected StartTLS: %w", r.fault())
 	}

@@ -40,42 +40,29 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
 	// The context decides from which local ports the connections to all services
 	// of the server are opened.
-	use := func(ctx context.Context, lease *lease) error {
-		resp, err = d.respond(ctx, req, l, lease)
-		if err == nil {
-			resp.Peer = fetch.PeerOf(lease.Session.NetConn)
-		} else if statusOf(err) == statusStale {
-			lease.Session.Break() // a new session mounts the export again
-		}
-		return err
+	request := func(ctx context.Context, local string) (*fetch.Response, error) {
+		return sessions.Retriever[*session]{
+			Pool: &d.idle, Env: d.env, Request: req, Target: t, Properties: []string{local},
+			New: func(c *sessions.Conn) *session { return newSession(c, *d.User) },
+		}.Do(ctx, func(lease *lease) (*fetch.Response, error) {
+			resp, err := d.respond(ctx, req, l, lease)
+			if statusOf(err) == statusStale {
+				lease.Session.Break() // a new session mounts the export again
+			}
+			return resp, err
+		})
 	}
-	if err = d.exchange(ctx, req, t, "", use); !needsReservedPort(err) {
+	if resp, err = request(ctx, ""); !needsReservedPort(err) {
 		return resp, err
 	}
 	// Many servers accept only clients with a local port below 1024.
 	reserved := reservedport.With(ctx, func(c *net.TCPConn) net.Conn { return c })
-	if again := d.exchange(reserved, req, t, "reserved", use); fetch.FaultOf(again) != fetch.BadPort {
+	if resp, again := request(reserved, "reserved"); fetch.FaultOf(again) != fetch.BadPort {
 		return resp, again
 	}
 	return nil, fetch.FaultOf(err).Errorf("%w (the server may accept only clients with a local port below 1024, which needs privileges)", err)
-}
-
-// exchange calls the function use with a leased session. The function use ends
-// the lease.
-func (d *driver) exchange(ctx context.Context, req *fetch.Request, t fetch.Target, local string, use func(context.Context, *lease) error) error {
-	return d.idle.Do(ctx, sessions.Key(ctx, d.env.Net, t, nil, local), req.Trace, func() (*session, error) {
-		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
-		if err != nil {
-			return nil, err
-		}
-		s := newSession(conn, req.Trace, *d.User)
-		return sessions.Start(ctx, s, func() error { return nil })
-	}, func(l *lease) error { return use(ctx, l) })
 }
 
 // respond finds the file of a URL and returns its response.

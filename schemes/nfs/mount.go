@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/wire/oncrpc"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // The procedures of MOUNT version 3 and of the portmapper.
@@ -76,7 +77,7 @@ func (m *mounter) connect(ctx context.Context) (err error) {
 // open returns a session for another service of the server. The end of ctx
 // closes it.
 func (m *mounter) open(ctx context.Context, conn net.Conn) *session {
-	s := newSession(conn, m.s.Trace(), m.s.user)
+	s := newSession(sessions.NewConn(conn, m.s.Trace(), ""), m.s.user)
 	context.AfterFunc(ctx, s.Abort)
 	return s
 }

@@ -101,16 +101,14 @@ func (r *fileReader) receive() error {
 	if last := len(r.free) - 1; last >= 0 {
 		buf, r.free = r.free[last], r.free[:last]
 	}
-	record, err := oncrpc.ReadRecord(r.s.in, buf, r.size+readSlack)
+	record, err := oncrpc.ReadRecord(r.s.In, buf, r.size+readSlack)
 	if err != nil {
-		r.s.Break()
-		return wireFault(err)
+		return r.s.Failed(err)
 	}
-	r.s.answered()
+	r.s.MarkAnswered()
 	xid, err := oncrpc.XIDOf(record)
 	if err != nil {
-		r.s.Break()
-		return wireFault(err)
+		return r.s.Failed(err)
 	}
 	for _, q := range r.sent {
 		if q.xid == xid && q.record == nil {

@@ -1,13 +1,10 @@
 package nfs
 
 import (
-	"bufio"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/oncrpc"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -30,8 +27,7 @@ const replyTime = time.Minute
 // A session is a connection to a server, with the directories that it has
 // mounted.
 type session struct {
-	*sessions.Conn
-	in   *bufio.Reader
+	*sessions.Messages
 	user User
 	xid  uint32
 	out  []byte
@@ -44,21 +40,9 @@ type session struct {
 	transfer int               // bytes of a READ; 0: not yet known
 }
 
-func newSession(conn net.Conn, t *trace.Trace, user User) *session {
-	s := &session{Conn: sessions.NewConn(conn, t, ""), user: user, xid: uint32(time.Now().UnixNano()), mounted: map[string]handle{}}
-	s.in = bufio.NewReaderSize(s, 64<<10)
-	return s
-}
-
-// Claim rejects a session that received bytes while it was idle.
-func (s *session) Claim(t *trace.Trace) bool {
-	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
-}
-
-// Release implements sessions.Session.
-func (s *session) Release() bool {
-	s.SetReplyTimeout(0)
-	return s.Conn.Release() && s.in.Buffered() == 0
+func newSession(c *sessions.Conn, user User) *session {
+	m := sessions.NewMessages(c, 64<<10, replyTime, wireFault)
+	return &session{Messages: m, user: user, xid: uint32(time.Now().UnixNano()), mounted: map[string]handle{}}
 }
 
 // call sends a call and returns the results.
@@ -67,18 +51,16 @@ func (s *session) call(p program, procedure uint32, args []byte) (*oncrpc.Decode
 	if err := s.flush(); err != nil {
 		return nil, err
 	}
-	s.SetReplyTimeout(replyTime)
-	record, err := oncrpc.ReadRecord(s.in, s.buf, maxRecord)
-	if err == nil {
-		s.buf = record
-		err = s.isReply(record, xid)
-	}
+	err := s.Receive(func() (err error) {
+		if s.buf, err = oncrpc.ReadRecord(s.In, s.buf, maxRecord); err == nil {
+			err = s.isReply(s.buf, xid)
+		}
+		return err
+	})
 	if err != nil {
-		s.Break()
-		return nil, wireFault(err)
+		return nil, err
 	}
-	s.answered()
-	d, err := oncrpc.ParseReply(record)
+	d, err := oncrpc.ParseReply(s.buf)
 	var rejected *oncrpc.Rejection
 	if err != nil && !errors.As(err, &rejected) {
 		s.Break()
@@ -94,12 +76,6 @@ func (s *session) isReply(record []byte, xid uint32) error {
 	return err
 }
 
-// answered records that the server answered.
-func (s *session) answered() {
-	s.MarkAnswered()
-	s.Trace().Reached(trace.FirstByte, s.NetConn)
-}
-
 // queue adds a call to the calls that flush sends. It returns the identifier of
 // the call.
 func (s *session) queue(p program, procedure uint32, args []byte) uint32 {
@@ -111,13 +87,8 @@ func (s *session) queue(p program, procedure uint32, args []byte) uint32 {
 
 // flush sends the queued calls.
 func (s *session) flush() error {
-	err := s.Send(s.out, s.out)
-	if s.out = s.out[:0]; err != nil {
-		s.Break()
-		return wireFault(err)
-	}
-	s.Trace().Reached(trace.RequestSent, s.NetConn)
-	return nil
+	defer func() { s.out = s.out[:0] }()
+	return s.SendMessage(s.out, s.out)
 }
 
 // results calls an NFS procedure whose results begin with a status.
@@ -143,9 +114,4 @@ func (s *session) status(d *oncrpc.Decoder) error {
 
 // check returns the error of a Decoder. If there is one, check marks the
 // session as broken.
-func (s *session) check(d *oncrpc.Decoder) error {
-	if d.Err() != nil {
-		s.Break()
-	}
-	return wireFault(d.Err())
-}
+func (s *session) check(d *oncrpc.Decoder) error { return s.Failed(d.Err()) }

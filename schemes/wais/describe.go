@@ -20,13 +20,11 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
 	defer cancel()
 	named := false
-	err := d.exchange(ctx, req, usualSize, func(lease *lease) (err error) {
-		resp.Head, named, err = description(lease, l.database)
-		if err == nil {
-			resp.Peer = fetch.PeerOf(lease.Session.NetConn)
+	_, err := d.request(ctx, req, usualSize, func(lease *lease) (_ *fetch.Response, err error) {
+		if resp.Head, named, err = description(lease, l.database); err == nil {
 			lease.End(true)
 		}
-		return err
+		return resp, err
 	})
 	// freeWAIS may list a description without checking that the database
 	// exists, and crashes when it retrieves the text.
@@ -52,20 +50,20 @@ func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*
 // exists. It returns the server's diagnostic if the database does not exist or
 // is not accessible.
 func (d *driver) probe(ctx context.Context, req *fetch.Request, database string) (missing error) {
-	d.exchange(ctx, req, usualSize, func(l *lease) error {
+	d.request(ctx, req, usualSize, func(l *lease) (*fetch.Response, error) {
 		missing = nil
 		s := l.Session
 		if err := s.search((&search{words: "fetch"}).request(database, 1)); err != nil {
-			return err
+			return nil, err
 		}
 		for {
 			r, err := s.record()
 			switch {
 			case err == io.EOF:
 				l.End(true)
-				return nil
+				return new(fetch.Response), nil
 			case err != nil:
-				return err
+				return nil, err
 			case r.Kind == z3950.Diagnosis && (r.Diagnostic.Code == "S1" || r.Diagnostic.Code == "T2"):
 				missing = diagnosis(r.Diagnostic)
 			}

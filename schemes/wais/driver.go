@@ -24,9 +24,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
 	switch {
 	case l.search != nil:
 		return d.search(ctx, req, l)
@@ -41,20 +38,18 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// exchange calls the function first, which performs the first exchange of req,
+// request calls the function first, which performs the first exchange of req,
 // with a leased session. The session allows responses of up to size bytes.
-func (d *driver) exchange(ctx context.Context, req *fetch.Request, size uint32, first func(*lease) error) error {
+func (d *driver) request(
+	ctx context.Context, req *fetch.Request, size uint32, first func(*lease) (*fetch.Response, error),
+) (*fetch.Response, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	key := sessions.Key(ctx, d.env.Net, t, nil, strconv.FormatUint(uint64(size), 10))
-	return d.idle.Do(ctx, key, req.Trace, func() (*session, error) {
-		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
-		if err != nil {
-			return nil, err
-		}
-		s := newSession(conn, req.Trace)
-		return sessions.Start(ctx, s, func() error { return s.init(size) })
-	}, first)
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: req, Target: t, Properties: []string{strconv.FormatUint(uint64(size), 10)},
+		New:  newSession,
+		Open: func(_ context.Context, s *session, _ *fetch.Credential) error { return s.init(size) },
+	}.Do(ctx, first)
 }

@@ -34,12 +34,11 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	if d.pages(l.search) {
 		h.seen = map[[sha256.Size]byte]struct{}{}
 	}
-	if err := d.exchange(ctx, req, d.answerSize(l.search), h.start); err != nil {
-		return nil, err
-	}
 	h.Reader = entries.NewReader(h.next)
-	resp.Body, resp.Peer = h, fetch.PeerOf(h.lease.Session.NetConn)
-	return resp, nil
+	return d.request(ctx, req, d.answerSize(l.search), func(l *lease) (*fetch.Response, error) {
+		resp.Body = h
+		return resp, h.start(l)
+	})
 }
 
 // results reads the entries of a search as they arrive. If the search is

@@ -76,14 +76,13 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 		return resp, nil
 	}
 	c := &chunks{rest: r}
-	if err := d.exchange(ctx, req, usualSize, c.start); err != nil {
-		if errors.Is(err, errNoAnswer) {
-			err = cmp.Or(d.probe(ctx, req, l.database), err)
-		}
+	_, err = d.request(ctx, req, usualSize, func(l *lease) (*fetch.Response, error) { return resp, c.start(l) })
+	switch {
+	case errors.Is(err, errNoAnswer):
+		return nil, cmp.Or(d.probe(ctx, req, l.database), err)
+	case err != nil:
 		return nil, err
-	}
-	resp.Peer = fetch.PeerOf(c.lease.Session.NetConn)
-	if req.Op == fetch.Stat {
+	case req.Op == fetch.Stat:
 		return resp, c.Close()
 	}
 	resp.Body = c

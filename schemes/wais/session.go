@@ -2,11 +2,9 @@ package wais
 
 import (
 	"io"
-	"net"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/z3950"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -14,8 +12,8 @@ import (
 // A session is a connection to a WAIS server. It sends the next request only
 // after it has read the complete response to the previous one.
 type session struct {
-	*sessions.Conn
-	in   *z3950.Reader // reader of Conn
+	*sessions.Messages
+	in   *z3950.Reader // reader of Messages
 	size uint32        // negotiated maximum response size in bytes
 	out  []byte
 
@@ -23,23 +21,14 @@ type session struct {
 	rested bool // the last response was read completely
 }
 
-func newSession(conn net.Conn, trace *trace.Trace) *session {
-	s := &session{Conn: sessions.NewConn(conn, trace, "")} // the protocol has no closing command
-	s.in = z3950.NewReader(s)
-	return s
-}
-
-// Claim rejects a session that received bytes while it was idle.
-func (s *session) Claim(t *trace.Trace) bool {
-	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+func newSession(c *sessions.Conn) *session {
+	m := sessions.NewMessages(c, 32<<10, replyTime, wireFault)
+	return &session{Messages: m, in: z3950.NewReader(m.In)}
 }
 
 // Release reports whether the last response was read completely, so that the
 // session can be reused.
-func (s *session) Release() bool {
-	s.SetReplyTimeout(0)
-	return s.Conn.Release() && s.rested && s.in.Buffered() == 0
-}
+func (s *session) Release() bool { return s.Conn.Release() && s.rested }
 
 const (
 	usualSize  = 100_000 // response size; the maximum of freeWAIS
@@ -84,26 +73,16 @@ var errTooLarge = fetch.Protocol.Errorf("server could not encode its response")
 // send sends a message and reads the header of the response. The timeout for
 // the complete response starts here.
 func (s *session) send(p z3950.PDU) error {
-	if s.in.Buffered() > 0 {
-		s.Break()
-		return fetch.Protocol.Errorf("server sent data without a request")
-	}
 	s.rested = false
 	s.out = z3950.AppendMessage(s.out[:0], z3950.Header{}, p)
-	s.SetReplyTimeout(replyTime)
-	if err := s.Send(s.out, s.out); err != nil {
-		s.Break()
-		return wireFault(err)
+	if err := s.SendAlone(s.out, s.out); err != nil {
+		return err
 	}
-	s.Trace().Reached(trace.RequestSent, s.NetConn)
-	h, err := s.in.Next()
-	if err != nil {
-		s.Break()
-		return wireFault(err)
+	var h z3950.Header
+	if err := s.Receive(func() (err error) { h, err = s.in.Next(); return err }); err != nil {
+		return err
 	}
-	s.MarkAnswered()
 	s.length = h.Length
-	s.Trace().Reached(trace.FirstByte, s.NetConn)
 	switch {
 	case h.Type != 'z':
 		return fetch.Protocol.Errorf("server sent a message of type %q", h.Type)

@@ -2,7 +2,6 @@ package z3950
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -37,9 +36,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
 	switch {
 	case l.terms == nil && req.Op == fetch.Get:
 		return nil, needQuery()
@@ -51,76 +47,48 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	return d.retrieve(ctx, req, l)
 }
 
-// exchange calls the function use with a leased session. The function use ends
-// the lease. If the server requires a login, exchange requests a credential
-// from env.Login once.
-func (d *driver) exchange(ctx context.Context, req *fetch.Request, use func(*lease) error) error {
+// request calls the function use with a leased session. The function use ends
+// the lease.
+func (d *driver) request(
+	ctx context.Context, req *fetch.Request, use func(*lease) (*fetch.Response, error),
+) (*fetch.Response, error) {
 	t, err := fetch.TargetOf(req.URL, port)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	auth, err := sessions.Complete(ctx, d.env.Login, req.Auth, fetch.Challenge{Origin: t.Origin()})
-	if err != nil {
-		return err
-	}
-	err = d.exchangeAs(ctx, req, t, auth, use)
-	if fetch.FaultOf(err) != fetch.Auth || auth != nil || d.env.Login == nil || !req.Typed() {
-		return err
-	}
-	auth, loginErr := d.env.Login(ctx, fetch.Challenge{Origin: t.Origin()})
-	if auth == nil || loginErr != nil {
-		return cmp.Or(loginErr, err)
-	}
-	return d.exchangeAs(ctx, req, t, auth, use)
-}
-
-func (d *driver) exchangeAs(ctx context.Context, req *fetch.Request, t fetch.Target, auth *fetch.Credential, use func(*lease) error) error {
-	return d.idle.Do(ctx, sessions.Key(ctx, d.env.Net, t, auth), req.Trace, func() (*session, error) {
-		conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
-		if err != nil {
-			return nil, err
-		}
-		s := newSession(conn, req.Trace)
-		return sessions.Start(ctx, s, func() error { return s.init(auth) })
-	}, use)
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: req, Target: t, Auth: req.Auth, Prompt: true,
+		New: newSession, Goodbye: string(apdu.AppendClose()),
+		Open: func(_ context.Context, s *session, auth *fetch.Credential) error { return s.init(auth) },
+	}.Do(ctx, use)
 }
 
 // describe returns the response for an index.
 func (d *driver) describe(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
-	err := d.exchange(ctx, req, func(l *lease) error {
-		resp.Header, resp.Peer = l.Session.describe(), fetch.PeerOf(l.Session.NetConn)
+	return d.request(ctx, req, func(l *lease) (*fetch.Response, error) {
+		resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty(), Header: l.Session.describe()}
 		l.End(true)
-		return nil
+		return resp, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return resp, nil
 }
 
 // retrieve returns the response for a record.
-func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (resp *fetch.Response, err error) {
-	err = d.exchange(ctx, req, func(lease *lease) error {
+func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
+	return d.request(ctx, req, func(lease *lease) (*fetch.Response, error) {
 		r, err := l.find(lease.Session)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var body []byte
-		if resp, body, err = l.response(req, r); err != nil {
-			return err
+		resp, body, err := l.response(req, r)
+		if err != nil {
+			return nil, err
 		}
-		resp.Peer = fetch.PeerOf(lease.Session.NetConn)
 		resp.Body = lease.Body(bytes.NewReader(body), nil)
 		if req.Op == fetch.Stat {
 			resp.Body = lease.Body(nil, nil)
 		}
-		return nil
+		return resp, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return resp, nil
 }
 
 // find requests the record of a URL. If the server rejects the attributes of a

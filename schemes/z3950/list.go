@@ -27,30 +27,26 @@ const (
 func (d *driver) list(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: empty()}
 	h := &hits{locator: l, base: req.URL.WithoutUserinfo().WithoutFragment(), next: 1}
-	err := d.exchange(ctx, req, func(lease *lease) error {
+	return d.request(ctx, req, func(lease *lease) (*fetch.Response, error) {
 		s := lease.Session
 		h.lease = lease
 		if err := s.search(l); err != nil {
-			return err
+			return nil, err
 		}
-		if resp.Peer = fetch.PeerOf(s.NetConn); req.Op == fetch.Stat {
+		if req.Op == fetch.Stat {
 			resp.Header = fetch.Header{{Name: "records", Value: fmt.Sprint(s.count)}}
 			lease.End(true)
-			return nil
+			return resp, nil
 		}
 		if h.last = min(s.count, maxResults); h.last < s.count {
 			req.Trace.Notef("the search found %d records: the first %d are listed", s.count, h.last)
 		}
 		if err := h.fill(); err != nil {
-			return err
+			return nil, err
 		}
 		resp.Body = lease.Body(entries.NewReader(h.entry), sessions.TruncatedFault)
-		return nil
+		return resp, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return resp, nil
 }
 
 // hits reads the records of a result set.

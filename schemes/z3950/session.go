@@ -1,13 +1,10 @@
 package z3950
 
 import (
-	"bufio"
-	"net"
 	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
@@ -16,28 +13,14 @@ import (
 // A session is a connection to a server. It sends the next request only after
 // it has read the response to the previous one.
 type session struct {
-	*sessions.Conn
-	in     *bufio.Reader
+	*sessions.Messages
 	server *apdu.InitResponse
 	asked  string // the encoded search that created the result set, or ""
 	count  int64  // number of records in the result set
 }
 
-func newSession(conn net.Conn, t *trace.Trace) *session {
-	s := &session{Conn: sessions.NewConn(conn, t, string(apdu.AppendClose()))}
-	s.in = bufio.NewReader(s)
-	return s
-}
-
-// Claim rejects a session that received bytes while it was idle.
-func (s *session) Claim(t *trace.Trace) bool {
-	return s.Conn.Claim(t) && s.in.Buffered() == 0 && fetch.IsQuiet(s.Stream)
-}
-
-// Release implements sessions.Session.
-func (s *session) Release() bool {
-	s.SetReplyTimeout(0)
-	return s.Conn.Release() && s.in.Buffered() == 0
+func newSession(c *sessions.Conn) *session {
+	return &session{Messages: sessions.NewMessages(c, 4<<10, replyTime, wireFault)}
 }
 
 const (
@@ -47,24 +30,13 @@ const (
 )
 
 // exchange sends a request and reads the response.
-func (s *session) exchange(request, shown []byte) (apdu.Response, error) {
-	if s.in.Buffered() > 0 {
-		s.Break()
-		return nil, fetch.Protocol.Errorf("server sent data without a request")
+func (s *session) exchange(request, shown []byte) (p apdu.Response, err error) {
+	if err = s.SendAlone(request, shown); err == nil {
+		err = s.Receive(func() (err error) { p, err = apdu.Read(s.In); return err })
 	}
-	s.SetReplyTimeout(replyTime)
-	if err := s.Send(request, shown); err != nil {
-		s.Break()
-		return nil, wireFault(err)
-	}
-	s.Trace().Reached(trace.RequestSent, s.NetConn)
-	p, err := apdu.Read(s.in)
 	if err != nil {
-		s.Break()
-		return nil, wireFault(err)
+		return nil, err
 	}
-	s.MarkAnswered()
-	s.Trace().Reached(trace.FirstByte, s.NetConn)
 	switch p := p.(type) {
 	case *apdu.Close:
 		s.Break()

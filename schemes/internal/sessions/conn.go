@@ -20,7 +20,8 @@ type Conn struct {
 	Stream  net.Conn             // NetConn, or a TLS or compression layer on top of it
 	TLS     *tls.ConnectionState // nil for a plaintext connection
 
-	goodbye string
+	goodbye  string
+	buffered func() int // see RequireQuiet
 
 	mu     sync.Mutex
 	trace  *trace.Trace // Trace of the current request, or nil
@@ -117,6 +118,14 @@ func (c *Conn) Encrypt(ctx context.Context, config *tls.Config, host string, buf
 	return nil
 }
 
+// RequireQuiet means that the server sends nothing on an idle connection. The
+// function buffered returns the number of received bytes that were not used yet.
+// A session with such bytes is not reused, because they would be taken for the
+// response to the next request.
+func (c *Conn) RequireQuiet(buffered func() int) { c.buffered = buffered }
+
+func (c *Conn) conn() *Conn { return c }
+
 func (c *Conn) permits(ctx context.Context, n fetch.Net) bool { return n.Permits(ctx, c.NetConn) }
 
 // Permits returns the function for the field Permits of a [Pool] whose sessions
@@ -145,13 +154,17 @@ func (c *Conn) IsReused() bool { return c.reused.Load() }
 func (c *Conn) Claim(t *trace.Trace) bool {
 	c.setTrace(t)
 	c.reused.Store(true)
-	return true
+	return c.buffered == nil || c.buffered() == 0 && fetch.IsQuiet(c.Stream)
 }
 
 // Release implements [Session].
 func (c *Conn) Release() bool {
 	c.setTrace(nil)
-	return !c.IsBroken()
+	if c.buffered == nil || c.IsBroken() {
+		return !c.IsBroken()
+	}
+	c.SetReplyTimeout(0)
+	return c.buffered() == 0
 }
 
 // Stale implements [Session].

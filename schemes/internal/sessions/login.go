@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/anyurl/fetch/fetch"
@@ -28,6 +29,27 @@ func NoPassword(user string) error {
 	return NeedLogin(fetch.Auth, fetch.Auth.Errorf("no password for %s", user))
 }
 
+// Ask requests a credential with the function login, which may be nil. It
+// returns nil if there is none.
+func Ask(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fetch.Credential, error) {
+	if login == nil {
+		return nil, nil
+	}
+	return login(ctx, c)
+}
+
+// AskFor is like Ask, but returns nil if the credential is for another user than
+// that of the challenge.
+func AskFor(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fetch.Credential, error) {
+	found, err := Ask(ctx, login, c)
+	if err != nil || found == nil || c.User != "" && found.User != "" && found.User != c.User {
+		return nil, err
+	}
+	complete := *found
+	complete.User = cmp.Or(found.User, c.User)
+	return &complete, nil
+}
+
 // Complete returns auth unchanged, unless it lacks a password. It then requests
 // the password of the user with the function login, which may be nil. If there
 // is no password, Complete returns the error NoPassword.
@@ -37,15 +59,12 @@ func Complete(
 	if !LacksPassword(auth) {
 		return auth, nil
 	}
-	var found *fetch.Credential
-	if login != nil {
-		var err error
-		c.User = auth.User
-		if found, err = login(ctx, c); err != nil {
-			return nil, err
-		}
-	}
-	if found == nil || found.User != "" && found.User != auth.User {
+	c.User = auth.User
+	found, err := AskFor(ctx, login, c)
+	switch {
+	case err != nil:
+		return nil, err
+	case found == nil:
 		return nil, NoPassword(auth.User)
 	}
 	complete := *auth
