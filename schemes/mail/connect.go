@@ -6,34 +6,11 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
-
-// connect opens a connection to the server and authenticates the user.
-func (d *driver) connect(ctx context.Context, q *task) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
-	if err != nil {
-		return nil, err
-	}
-	s := newSession(conn, q.endpoint, q.req.Trace)
-	s.validities = &d.validities
-	return sessions.Start(ctx, s, func() error {
-		if err := d.negotiate(ctx, s, q.creds); err != nil {
-			return err
-		}
-		s.startClient()
-		return nil
-	})
-}
 
 // negotiate reads the server's greeting, starts TLS if required, and
 // authenticates.
 func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) error {
-	if s.endpoint.implicitTLS {
-		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
-			return err
-		}
-	}
 	authenticated, err := s.readGreeting()
 	if err != nil {
 		return err

@@ -48,9 +48,6 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	creds.prompt = d.env.Login
 	q := &task{locator: l, endpoint: endpoint{t, d.implicitTLS}, req: req, creds: creds}
 	if d.Mbox && req.Op == fetch.Get && (l.kind == kindMailbox || l.kind == kindSearch) {
@@ -69,14 +66,19 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 
 // request performs a request on a pooled or new session and returns the
 // response.
-func (d *driver) request(ctx context.Context, q *task) (resp *fetch.Response, err error) {
-	open := func() (*session, error) { return d.connect(ctx, q) }
-	key := sessions.Key(ctx, d.env.Net, q.endpoint.Target, q.creds.auth, strconv.FormatBool(q.endpoint.implicitTLS))
-	err = d.idle.Do(ctx, key, q.req.Trace, open, func(l *lease) (err error) {
-		resp, err = q.response(ctx, l)
-		return err
-	})
-	return resp, err
+func (d *driver) request(ctx context.Context, q *task) (*fetch.Response, error) {
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: q.req, Target: q.endpoint.Target, Auth: q.creds.auth,
+		Properties: []string{strconv.FormatBool(q.endpoint.implicitTLS)}, TLS: q.endpoint.implicitTLS,
+		New: func(c *sessions.Conn) *session { return d.newSession(c, q.endpoint) }, Goodbye: "Z LOGOUT\r\n",
+		Open: func(ctx context.Context, s *session, _ *fetch.Credential) error {
+			if err := d.negotiate(ctx, s, q.creds); err != nil {
+				return err
+			}
+			s.startClient()
+			return nil
+		},
+	}.Do(ctx, func(l *lease) (*fetch.Response, error) { return q.response(ctx, l) })
 }
 
 // A lease gives one request the exclusive use of a session.
@@ -92,8 +94,7 @@ func (q *task) response(ctx context.Context, l *lease) (*fetch.Response, error) 
 		return nil, err
 	}
 	q.req.Trace.Reached(trace.FirstByte, s.NetConn)
-	resp.Proto, resp.Peer, resp.TLS = "IMAP4rev1", fetch.PeerOf(s.NetConn), s.TLS
-	resp.Body = l.Body(resp.Body, nil)
+	resp.Proto, resp.Body = "IMAP4rev1", l.Body(resp.Body, nil)
 	return resp, nil
 }
 

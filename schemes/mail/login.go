@@ -84,30 +84,7 @@ func (creds *credentials) promptMissing(ctx context.Context, s *session, retry b
 	if retry || strings.EqualFold(creds.mechanism, "ANONYMOUS") || strings.EqualFold(creds.mechanism, "EXTERNAL") {
 		return nil
 	}
-	if sessions.LacksPassword(creds.auth) {
-		ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}
-		creds.auth, err = sessions.Complete(ctx, creds.prompt, creds.auth, ch)
-		return err
-	}
-	if creds.prompt == nil {
-		return nil
-	}
-	ch := fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"}
-	if creds.auth != nil {
-		if creds.auth.Password != "" || creds.auth.Token != "" {
-			return nil
-		}
-		ch.User = creds.auth.User
-	}
-	found, err := creds.prompt(ctx, ch)
-	if err != nil || found == nil || ch.User != "" && found.User != "" && found.User != ch.User {
-		return err
-	}
-	if creds.auth != nil {
-		merged := *creds.auth
-		merged.Password, merged.Token = found.Password, found.Token
-		found = &merged
-	}
-	creds.auth = found
-	return nil
+	creds.auth, err = sessions.FindPassword(ctx, creds.prompt, creds.auth,
+		fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"})
+	return err
 }

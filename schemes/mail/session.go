@@ -2,12 +2,10 @@ package mail
 
 import (
 	"bytes"
-	"net"
 	"strconv"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -38,8 +36,8 @@ type session struct {
 	validities *validities
 }
 
-func newSession(conn net.Conn, endpoint endpoint, trace *trace.Trace) *session {
-	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "Z LOGOUT\r\n"), nil)}
+func (d *driver) newSession(c *sessions.Conn, endpoint endpoint) *session {
+	return &session{endpoint: endpoint, Text: sessions.NewText(c, nil), validities: &d.validities}
 }
 
 // awaitReply starts the timeout for the next reply of the server.

@@ -43,19 +43,20 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	selection.IgnoreRange(req, "nntp")
 	q := &task{locator: l, endpoint: endpoint, req: req}
-	var resp *fetch.Response
-	open := func() (*session, error) { return d.connect(ctx, q, req.Auth) }
-	key := sessions.Key(ctx, d.env.Net, endpoint.Target, req.Auth, strconv.FormatBool(endpoint.implicitTLS))
-	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
-		resp, err = d.response(ctx, q, l)
-		return err
-	})
-	return resp, err
+	return d.retriever(q, req.Auth).Do(ctx, func(l *lease) (*fetch.Response, error) { return d.response(ctx, q, l) })
+}
+
+// retriever returns the Retriever for sessions that authenticate with auth,
+// unless auth is nil.
+func (d *driver) retriever(q *task, auth *fetch.Credential) sessions.Retriever[*session] {
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: q.req, Target: q.endpoint.Target, Auth: auth,
+		Properties: []string{strconv.FormatBool(q.endpoint.implicitTLS)}, TLS: q.endpoint.implicitTLS,
+		New:  func(c *sessions.Conn) *session { return newSession(c, q.endpoint) },
+		Open: d.open, Goodbye: "QUIT\r\n",
+	}
 }
 
 // A lease gives one request the exclusive use of a session.
@@ -89,7 +90,8 @@ func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Respon
 func (d *driver) authenticate(ctx context.Context, q *task, l *lease, refusal error) error {
 	auth := q.req.Auth
 	if auth == nil {
-		login, err := d.prompt(ctx, l.Session, fetch.Challenge{Realm: refusal.Error()})
+		c := fetch.Challenge{Origin: q.endpoint.Origin(), Realm: refusal.Error()}
+		login, err := sessions.Ask(ctx, d.env.Login, c)
 		if login == nil {
 			return cmp.Or(err, refusal)
 		}
@@ -111,7 +113,7 @@ func (d *driver) changeSession(ctx context.Context, q *task, l *lease, auth *fet
 	change func(*session) error) error {
 	s := l.Session
 	if s.compressed || !s.inSync() {
-		return l.Replace(func() (*session, error) { return d.connect(ctx, q, auth) })
+		return l.Replace(func() (*session, error) { return d.retriever(q, auth).Connect(ctx) })
 	}
 	err := change(s)
 	s.upgradeFailed = err != nil

@@ -1,6 +1,7 @@
 package nntp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -13,25 +14,10 @@ import (
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
-// connect opens a connection to the news server. It authenticates with auth
+// open reads the greeting, starts TLS if required, and authenticates with auth
 // unless auth is nil.
-func (d *driver) connect(ctx context.Context, q *task, auth *fetch.Credential) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", q.endpoint.Address())
-	if err != nil {
-		return nil, err
-	}
-	fetch.SetQuickAck(conn) // INN sends the status line and the article in separate writes
-	s := newSession(conn, q.endpoint, q.req.Trace)
-	return sessions.Start(ctx, s, func() error { return d.negotiate(ctx, s, auth) })
-}
-
-// negotiate reads the greeting, starts TLS if required, and authenticates.
-func (d *driver) negotiate(ctx context.Context, s *session, auth *fetch.Credential) error {
-	if s.endpoint.implicitTLS {
-		if err := s.Encrypt(ctx, d.env.TLS, s.endpoint.Host); err != nil {
-			return err
-		}
-	}
+func (d *driver) open(ctx context.Context, s *session, auth *fetch.Credential) error {
+	fetch.SetQuickAck(s.NetConn) // INN sends the status line and the article in separate writes
 	if err := s.readGreeting(); err != nil {
 		return err
 	}
@@ -64,11 +50,9 @@ func (d *driver) login(ctx context.Context, s *session, auth *fetch.Credential) 
 		case retry || r.Code != 481 || s.IsBroken():
 			return loginError(r)
 		}
-		if auth, err = d.prompt(ctx, s, fetch.Challenge{User: user, Realm: r.Lines[0], Rejected: true}); err != nil {
-			return err
-		}
-		if auth == nil {
-			return loginError(r)
+		c := fetch.Challenge{Origin: s.endpoint.Origin(), User: user, Realm: r.Lines[0], Rejected: true}
+		if auth, err = sessions.Ask(ctx, d.env.Login, c); err != nil || auth == nil {
+			return cmp.Or(err, loginError(r))
 		}
 	}
 }
@@ -105,7 +89,7 @@ func (d *driver) protectPassword(ctx context.Context, s *session) error {
 // AUTHINFO USER. It uses SASL PLAIN if AUTHINFO USER is not supported or if the
 // user name or the password contains a space.
 func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credential) (line.Reply, error) {
-	auth, err := d.promptPassword(ctx, s, auth)
+	auth, err := sessions.FindPassword(ctx, d.env.Login, auth, fetch.Challenge{Origin: s.endpoint.Origin()})
 	if err != nil {
 		return line.Reply{}, err
 	}
@@ -129,34 +113,6 @@ func (d *driver) tryLogin(ctx context.Context, s *session, auth *fetch.Credentia
 		return r, err
 	}
 	return s.readReply()
-}
-
-// promptPassword prompts the user for the password if auth has none. It returns
-// auth, completed with the password.
-func (d *driver) promptPassword(ctx context.Context, s *session, auth *fetch.Credential) (*fetch.Credential, error) {
-	if auth.Password != "" {
-		return auth, nil
-	}
-	if sessions.LacksPassword(auth) {
-		return sessions.Complete(ctx, d.env.Login, auth, fetch.Challenge{Origin: s.endpoint.Origin()})
-	}
-	found, err := d.prompt(ctx, s, fetch.Challenge{User: auth.User})
-	if err != nil || found == nil || found.User != "" && found.User != auth.User {
-		return auth, err
-	}
-	completed := *auth
-	completed.Password = found.Password
-	return &completed, nil
-}
-
-// prompt calls env.Login to request credentials from the user. It returns nil
-// if env.Login is nil.
-func (d *driver) prompt(ctx context.Context, s *session, c fetch.Challenge) (*fetch.Credential, error) {
-	if d.env.Login == nil {
-		return nil, nil
-	}
-	c.Origin = s.endpoint.Origin()
-	return d.env.Login(ctx, c)
 }
 
 // startTLS sends STARTTLS (RFC 4642 2.2) and upgrades the connection. It

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/internal/test/schemetest"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 func TestOverrides(t *testing.T) {
@@ -17,7 +18,7 @@ func TestOverrides(t *testing.T) {
 // TestPlaintextPassword tests that the client sends no password without TLS and
 // that the error names the option that allows it.
 func TestPlaintextPassword(t *testing.T) {
-	err := new(driver).protectPassword(t.Context(), newSession(nil, endpoint{}, nil))
+	err := new(driver).protectPassword(t.Context(), newSession(sessions.NewConn(nil, nil, ""), endpoint{}))
 	if fetch.FaultOf(err) != fetch.Auth || override.Of(err).Kind != OverrideClearPassword {
 		t.Errorf("got %v, %q", err, override.Of(err))
 	}

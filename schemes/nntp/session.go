@@ -1,10 +1,7 @@
 package nntp
 
 import (
-	"net"
-
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -22,15 +19,10 @@ type session struct {
 	upgradeFailed bool // a login or STARTTLS failed, so no other request may use the session
 }
 
-func newSession(conn net.Conn, endpoint endpoint, trace *trace.Trace) *session {
-	return &session{endpoint: endpoint, Text: sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), nil)}
-}
-
-// Claim implements [sessions.Session]. It rejects an idle session that has
-// received bytes, because these bytes cannot be the response to the next
-// command.
-func (s *session) Claim(t *trace.Trace) bool {
-	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+func newSession(c *sessions.Conn, endpoint endpoint) *session {
+	s := &session{endpoint: endpoint, Text: sessions.NewText(c, nil)}
+	s.RequireQuiet(s.Lines.Buffered)
+	return s
 }
 
 // Release implements [sessions.Session].

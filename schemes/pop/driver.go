@@ -26,7 +26,7 @@ type driver struct {
 type lease = sessions.Lease[*session]
 
 // Do retrieves a message or the list of messages.
-func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Response, err error) {
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	number, err := numberOf(req.URL)
 	if err != nil {
 		return nil, err
@@ -36,26 +36,22 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 		return nil, err
 	}
 	selection.IgnoreRange(req, "pop")
-	key := sessions.Key(ctx, d.env.Net, t, req.Auth, d.mechanism(req))
-	open := func() (*session, error) { return d.connect(ctx, t, req) }
-	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) error {
-		resp, err = carry(l, req, number)
-		return err
-	})
-	return resp, err
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: req, Target: t, Auth: req.Auth, Properties: []string{d.mechanism(req)},
+		TLS: d.implicitTLS, Goodbye: "QUIT\r\n",
+		New:  func(c *sessions.Conn) *session { return newSession(c, t) },
+		Open: func(ctx context.Context, s *session, _ *fetch.Credential) error { return d.open(ctx, s, req) },
+	}.Do(ctx, func(l *lease) (*fetch.Response, error) { return retrieve(l, req, number) })
 }
 
 // listMedia is the media type of a listing: the lines of the reply to LIST.
 const listMedia = "text/x-pop3-list"
 
-// carry sends the command of a request and returns its response. The end of the
+// retrieve sends the command of a request and returns its response. The end of the
 // body ends the lease.
-func carry(l *lease, req *fetch.Request, number string) (*fetch.Response, error) {
+func retrieve(l *lease, req *fetch.Request, number string) (*fetch.Response, error) {
 	s := l.Session
-	resp := &fetch.Response{
-		URL: req.URL, Kind: fetch.Document, Media: "message/rfc822", Size: -1, Proto: "POP3",
-		Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS,
-	}
+	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Media: "message/rfc822", Size: -1, Proto: "POP3"}
 	var words []string
 	switch {
 	case number == "" && req.Op == fetch.Stat:

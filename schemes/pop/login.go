@@ -1,6 +1,7 @@
 package pop
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -11,52 +12,30 @@ import (
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
-// connect opens a connection to the server and logs in.
-func (d *driver) connect(ctx context.Context, t fetch.Target, req *fetch.Request) (*session, error) {
-	conn, err := d.env.Net.DialContext(ctx, "tcp", t.Address())
-	if err != nil {
-		return nil, err
+// open reads the greeting, starts TLS if possible, and logs in.
+func (d *driver) open(ctx context.Context, s *session, req *fetch.Request) error {
+	if err := s.readGreeting(); err != nil {
+		return err
 	}
-	s := newSession(conn, t, req.Trace)
-	return sessions.Start(ctx, s, func() error {
-		if d.implicitTLS {
-			if err := s.Encrypt(ctx, d.env.TLS, t.Host); err != nil {
-				return err
-			}
-		}
-		if err := s.readGreeting(); err != nil {
+	if err := s.requestCapabilities(); err != nil {
+		return err
+	}
+	if !d.implicitTLS {
+		if err := d.startTLS(ctx, s); err != nil {
 			return err
 		}
-		if err := s.requestCapabilities(); err != nil {
-			return err
-		}
-		if !d.implicitTLS {
-			if err := d.startTLS(ctx, s); err != nil {
-				return err
-			}
-		}
-		return d.login(ctx, s, req)
-	})
+	}
+	return d.login(ctx, s, req)
 }
 
 // login authenticates the session. If the server rejects the credentials, login
 // asks for other credentials and tries once more.
-func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) error {
+func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) (err error) {
 	who := login{auth: req.Auth, mechanism: d.mechanism(req), typed: req.Typed()}
-	if who.needsPassword() && sessions.LacksPassword(who.auth) {
-		c := fetch.Challenge{Origin: s.target.Origin(), Realm: "pop"}
-		var err error
-		if who.auth, err = sessions.Complete(ctx, d.env.Login, who.auth, c); err != nil {
+	challenge := fetch.Challenge{Origin: s.target.Origin(), Realm: "pop"}
+	if who.auth == nil || who.needsPassword() {
+		if who.auth, err = sessions.FindPassword(ctx, d.env.Login, who.auth, challenge); err != nil {
 			return err
-		}
-	}
-	if who.auth == nil || who.auth.Password == "" && who.auth.Token == "" && who.needsPassword() {
-		found, err := d.ask(ctx, s, who.auth, "pop", false)
-		if err != nil {
-			return err
-		}
-		if found != nil {
-			who.auth = found
 		}
 	}
 	r, option, err := d.authenticate(s, who)
@@ -72,37 +51,19 @@ func (d *driver) login(ctx context.Context, s *session, req *fetch.Request) erro
 	} else {
 		refusal = sessions.NeedLogin(fetch.Auth, refusal)
 	}
-	if who.auth, err = d.ask(ctx, s, who.auth, r.text, true); err != nil {
-		return err
+	if who.auth != nil {
+		challenge.User = who.auth.User
 	}
-	if who.auth == nil {
-		return refusal
+	challenge.Realm, challenge.Rejected = r.text, true
+	found, err := sessions.AskFor(ctx, d.env.Login, challenge)
+	if found == nil || err != nil {
+		return cmp.Or(err, refusal)
 	}
+	who.auth = found
 	if r, _, err = d.authenticate(s, who); err == nil && !r.ok {
 		err = r.fail(fetch.Auth)
 	}
 	return err
-}
-
-// ask calls Env.Login to obtain the password for auth, or another credential.
-// It returns nil if Env.Login supplies no credential for the user.
-func (d *driver) ask(ctx context.Context, s *session, auth *fetch.Credential, realm string, rejected bool) (*fetch.Credential, error) {
-	if d.env.Login == nil {
-		return nil, nil
-	}
-	challenge := fetch.Challenge{Origin: s.target.Origin(), Realm: realm, Rejected: rejected}
-	if auth != nil {
-		challenge.User = auth.User
-	}
-	found, err := d.env.Login(ctx, challenge)
-	if err != nil || found == nil || challenge.User != "" && found.User != "" && found.User != challenge.User {
-		return nil, err
-	}
-	complete := *found
-	if complete.User == "" {
-		complete.User = challenge.User
-	}
-	return &complete, nil
 }
 
 // A login contains the credentials and the mechanism with which a session

@@ -2,12 +2,10 @@ package pop
 
 import (
 	"context"
-	"net"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
@@ -21,15 +19,10 @@ type session struct {
 	caps      map[string][]string // capabilities with their arguments (RFC 2449)
 }
 
-func newSession(conn net.Conn, t fetch.Target, events *trace.Trace) *session {
-	return &session{target: t, Text: sessions.NewText(sessions.NewConn(conn, events, "QUIT\r\n"), nil)}
-}
-
-// Claim implements [sessions.Session]. It rejects an idle session that has
-// received bytes, because these bytes cannot be the response to the next
-// command.
-func (s *session) Claim(t *trace.Trace) bool {
-	return s.Conn.Claim(t) && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+func newSession(c *sessions.Conn, t fetch.Target) *session {
+	s := &session{target: t, Text: sessions.NewText(c, nil)}
+	s.RequireQuiet(s.Lines.Buffered)
+	return s
 }
 
 // A reply is a status line of the server.

@@ -50,6 +50,33 @@ func AskFor(ctx context.Context, login fetch.LoginFunc, c fetch.Challenge) (*fet
 	return &complete, nil
 }
 
+// FindPassword returns auth unchanged if it has a password or a token. Otherwise
+// it requests them with the function login, which may be nil, and returns a
+// complete copy of auth. The argument auth may be nil. If auth lacks a password,
+// as [LacksPassword] reports, it returns the error NoPassword if there is none.
+func FindPassword(
+	ctx context.Context, login fetch.LoginFunc, auth *fetch.Credential, c fetch.Challenge,
+) (*fetch.Credential, error) {
+	switch {
+	case LacksPassword(auth):
+		return Complete(ctx, login, auth, c)
+	case auth != nil && (auth.Password != "" || auth.Token != ""):
+		return auth, nil
+	case auth != nil:
+		c.User = auth.User
+	}
+	found, err := AskFor(ctx, login, c)
+	if err != nil || found == nil {
+		return auth, err
+	}
+	if auth != nil {
+		complete := *auth
+		complete.Password, complete.Token = found.Password, found.Token
+		found = &complete
+	}
+	return found, nil
+}
+
 // Complete returns auth unchanged, unless it lacks a password. It then requests
 // the password of the user with the function login, which may be nil. If there
 // is no password, Complete returns the error NoPassword.
