@@ -166,7 +166,7 @@ func (b *body) end(err error, limit time.Duration) error {
 // Many servers omit close_notify under TLS. The final reply on the control
 // connection confirms the end in that case.
 func isEnd(err error, s *session) bool {
-	return err == io.EOF || s.data != nil && err == io.ErrUnexpectedEOF
+	return err == io.EOF || s.dataTLS != nil && err == io.ErrUnexpectedEOF
 }
 
 // complete reads the final reply of the transfer (RFC 959 5.4). It returns
@@ -174,12 +174,14 @@ func isEnd(err error, s *session) bool {
 func (b *body) complete(limit time.Duration) error {
 	s, r := b.session, b.data.reply
 	if r.Code/100 == 1 {
-		ahead := b.data.whole && s.askAhead()
+		requested := b.data.whole && s.requestPort()
 		var err error
 		if r, err = s.reply(limit); err != nil {
 			return cutShort(err)
 		}
-		s.ahead = ahead
+		if requested {
+			s.port.state = portRequested
+		}
 	}
 	switch {
 	case r.Code/100 == 2:

@@ -7,17 +7,36 @@ import (
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
+// A workingDir is the working directory of a session.
+type workingDir struct {
+	login    string   // name of the login directory, from PWD; "": unknown
+	verified bool     // a second PWD has confirmed that CWD leads to login
+	below    []string // arguments of the CWD commands since the login
+	unknown  bool     // below is not valid, because CWD commands failed
+}
+
+// is reports whether dirs leads from the login directory to w.
+func (w *workingDir) is(dirs []string) bool { return !w.unknown && slices.Equal(dirs, w.below) }
+
+// contains reports whether dirs leads to w or to a directory below w.
+func (w *workingDir) contains(dirs []string) bool {
+	return len(dirs) >= len(w.below) && w.is(dirs[:len(w.below)])
+}
+
+// enter records CWD commands that succeeded.
+func (w *workingDir) enter(dirs ...string) { w.below = append(slices.Clip(w.below), dirs...) }
+
 // chdir changes the working directory to dirs, a path relative to the login
 // directory. If the server rejects a CWD command, the error contains the reply
 // code.
 func (s *session) chdir(dirs []string) error {
-	if s.lost || len(dirs) < len(s.dirs) || !slices.Equal(dirs[:len(s.dirs)], s.dirs) {
+	if !s.dir.contains(dirs) {
 		if err := s.goHome(); err != nil {
 			return err
 		}
 	}
-	rest := dirs[len(s.dirs):]
-	if s.eager && !slices.Contains(rest, "") {
+	rest := dirs[len(s.dir.below):]
+	if s.server.pipelines && !slices.Contains(rest, "") {
 		return s.walkAtOnce(rest)
 	}
 	for _, dir := range rest {
@@ -35,7 +54,7 @@ func (s *session) chdir(dirs []string) error {
 		if r.Code/100 != 2 {
 			return refused("CWD", r)
 		}
-		s.dirs = append(s.dirs, dir)
+		s.dir.enter(dir)
 	}
 	return nil
 }
@@ -48,7 +67,7 @@ func (s *session) walkAtOnce(dirs []string) error {
 	for i, dir := range dirs {
 		commands[i] = []string{"CWD", dir}
 	}
-	s.lost = true
+	s.dir.unknown = true
 	next := s.next(true, commands)
 	var no line.Reply // the first negative reply
 	taken, stray := 0, false
@@ -69,8 +88,8 @@ func (s *session) walkAtOnce(dirs []string) error {
 		return err
 	}
 	if !stray { // the server is still in the directory before the rejected CWD
-		s.lost = false
-		s.dirs = append(slices.Clip(s.dirs), dirs[:taken]...)
+		s.dir.unknown = false
+		s.dir.enter(dirs[:taken]...)
 	}
 	if no.Code != 0 {
 		return refused("CWD", no)
@@ -81,11 +100,11 @@ func (s *session) walkAtOnce(dirs []string) error {
 // goHome changes back to the login directory, whose name PWD reported after the
 // login. The first call verifies the result with another PWD.
 func (s *session) goHome() error {
-	if s.home == "" {
+	if s.dir.login == "" {
 		return sessions.ErrStale
 	}
-	commands := [][]string{{"CWD", s.home}, {"PWD"}}
-	if s.proven {
+	commands := [][]string{{"CWD", s.dir.login}, {"PWD"}}
+	if s.dir.verified {
 		commands = commands[:1]
 	}
 	replies, err := s.exchange(commands...)
@@ -95,13 +114,12 @@ func (s *session) goHome() error {
 	if replies[0].Code/100 != 2 {
 		return sessions.ErrStale
 	}
-	if !s.proven {
-		home, ok := parseQuoted(replies[1].Lines[0])
-		if replies[1].Code != 257 || !ok || home != s.home {
+	if !s.dir.verified {
+		name, ok := parseQuoted(replies[1].Lines[0])
+		if replies[1].Code != 257 || !ok || name != s.dir.login {
 			return sessions.ErrStale
 		}
-		s.proven = true
 	}
-	s.dirs, s.lost = nil, false
+	s.dir = workingDir{login: s.dir.login, verified: true}
 	return nil
 }

@@ -1,9 +1,9 @@
 package ftp
 
 import (
+	"net/http"
+
 	"context"
-	"io"
-	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
@@ -36,36 +36,34 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	}
 	keyOf := func() string { return sessions.Key(ctx, d.env.Net, t, &who.Credential) }
 	given := keyOf()
-	key := given
 	if found, ok := d.found.Load(given); ok && req.Typed() {
 		who = found.(login)
-		key = keyOf()
 	}
-	open := func() (*session, error) {
-		s, err := d.open(ctx, t, &who, req.Trace)
-		if err != nil {
-			return nil, err
-		}
-		if s.key = keyOf(); s.key != given && req.Typed() {
-			d.found.Store(given, who)
-		}
-		return s, nil
-	}
-	var resp *fetch.Response
-	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
+	credential := who.Credential // Dial changes who
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: req, Target: t, Auth: &credential,
+		Dial: func(ctx context.Context) (*session, error) {
+			s, err := d.open(ctx, t, &who, req.Trace)
+			if err != nil {
+				return nil, err
+			}
+			if s.key = keyOf(); s.key != given && req.Typed() {
+				d.found.Store(given, who)
+			}
+			return s, nil
+		},
+	}.Do(ctx, func(l *lease) (*fetch.Response, error) {
 		l.Rekey(l.Session.key)
-		resp, err = d.carry(ctx, l, req, p)
-		return err
+		return d.retrieve(ctx, l, req, p)
 	})
-	return resp, err
 }
 
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 
-// carry sends a request and returns its response. The lease ends when the
+// retrieve sends a request and returns its response. The lease ends when the
 // response body has been read completely or is closed.
-func (d *driver) carry(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {
+func (d *driver) retrieve(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {
 	resp, t, err := d.answer(ctx, l.Session, req, p)
 	if err != nil {
 		return nil, err
@@ -90,16 +88,14 @@ func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p p
 		Kind:  fetch.Document,
 		Size:  -1,
 		Proto: "FTP",
-		Peer:  fetch.PeerOf(s.NetConn),
-		TLS:   s.TLS,
-		Body:  io.NopCloser(strings.NewReader("")),
+		Body:  http.NoBody,
 	}
 	if s.IsReused() && !s.quiet() {
 		s.Break()
 		return nil, nil, sessions.ErrStale
 	}
-	if s.ahead && !d.usesAhead(s, req, p) {
-		if err := s.discardAhead(); err != nil {
+	if s.port.requestedEarly() && !d.usesPort(s, req, p) {
+		if err := s.discardPort(); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -60,7 +60,7 @@ func (d *driver) facts(s *session, p path) (facts, error) {
 // file. SIZE and MDTM are preferred to MLST, because proftpd's MLST reports the
 // size and time of a symbolic link instead of its target.
 func (d *driver) factCommands(s *session, p path) (q [][]string) {
-	if f := s.features; f.has("MLST") && !(f.has("SIZE") && f.has("MDTM")) {
+	if f := s.server.features; f.has("MLST") && !(f.has("SIZE") && f.has("MDTM")) {
 		return [][]string{{"MLST", p.name}}
 	}
 	if !d.unsized(p) && s.knows("SIZE") {
@@ -80,7 +80,7 @@ func (d *driver) unsized(p path) bool { return p.kind != "I" || d.IgnoreSize }
 // knows reports whether the server supports a command according to its FEAT
 // reply. A server without FEAT may support any command.
 func (s *session) knows(command string) bool {
-	return len(s.features) == 0 || s.features.has(command)
+	return len(s.server.features) == 0 || s.server.features.has(command)
 }
 
 // parseReply parses the reply to MLST, SIZE or MDTM.

@@ -2,7 +2,6 @@ package ftp
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -119,7 +118,7 @@ func (d *driver) unconditional(req *fetch.Request) bool {
 // canPipeline reports whether the server accepts several commands at once in
 // the current state of the session.
 func (d *driver) canPipeline(s *session) bool {
-	return s.eager && s.opened > 0 && d.Active == "" && !d.PRET
+	return s.server.pipelines && s.transfers > 0 && d.Active == "" && !d.PRET
 }
 
 // openEnded reports whether r extends from a given byte to the end of the file.
@@ -153,7 +152,7 @@ func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 func (s *session) enter(p path) (line.Reply, error) {
 	r, err := s.command("CWD", p.name)
 	if err == nil && r.Code/100 == 2 {
-		s.dirs = append(slices.Clip(s.dirs), p.name)
+		s.dir.enter(p.name)
 	}
 	return r, err
 }
@@ -171,7 +170,7 @@ func (d *driver) directory(ctx context.Context, s *session, req *fetch.Request, 
 	}
 	resp.Size, resp.Offset, resp.Validator = -1, 0, ""
 	s.Trace().Notef("the object is a directory: its URL ends in a slash")
-	return d.list(ctx, s, req, path{dirs: s.dirs, list: true, kind: "A"}, resp)
+	return d.list(ctx, s, req, path{dirs: s.dir.below, list: true, kind: "A"}, resp)
 }
 
 // wanted returns the byte range to transfer. The end is -1 if neither the

@@ -39,14 +39,14 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 	commands := d.listCommands(s)
 	for i, command := range commands {
 		t, err := send(command)
-		if err == nil && isAll(command) && s.all == listsAllUntried {
+		if err == nil && isAll(command) && s.server.listsAll == listsAllUntried {
 			t, err = d.compareLists(ctx, s, t, func() (*transfer, error) { return send(commands[i+1]) })
 		}
 		resp.Code = codeOf(err)
 		switch {
 		case err == nil:
 			if !isAll(command) {
-				s.all = listsAllFails
+				s.server.listsAll = listsAllFails
 			}
 			resp.Code = t.reply.Code
 			t.list = true
@@ -59,7 +59,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		resp.Media = dirlist.MediaType(dirlist.Params{
 			Dialect: dialects[command[0]],
 			At:      d.env.Now(),
-			UTF8:    s.features.has("UTF8"),
+			UTF8:    s.server.features.has("UTF8"),
 		})
 		return t, nil
 	}
@@ -75,9 +75,9 @@ func (d *driver) listCommands(s *session) [][]string {
 	switch {
 	case d.NamesOnly:
 		return [][]string{{"NLST"}}
-	case s.features.listsFacts():
+	case s.server.features.listsFacts():
 		return [][]string{{"MLSD"}, {"LIST"}, {"NLST"}}
-	case s.all != listsAllFails:
+	case s.server.listsAll != listsAllFails:
 		return [][]string{{"LIST", "-a"}, {"LIST"}, {"NLST"}}
 	}
 	return [][]string{{"LIST"}, {"NLST"}}

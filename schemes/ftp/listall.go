@@ -40,7 +40,7 @@ func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plai
 		return nil, err
 	}
 	if !ended || dotEntry().Match(all) {
-		s.all = listsAllWorks
+		s.server.listsAll = listsAllWorks
 		t.Conn = &unreadConn{t.Conn, all, ended}
 		return t, nil
 	}
@@ -56,10 +56,10 @@ func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plai
 	case err != nil:
 		return nil, err
 	case !ended:
-		s.all = listsAllFails
+		s.server.listsAll = listsAllFails
 		all = start
 	case len(all) > len(start) || len(all) > 0 && !bytes.Contains(all, []byte(" -a")):
-		s.all = listsAllWorks
+		s.server.listsAll = listsAllWorks
 	}
 	t.Conn = &unreadConn{t.Conn, all, ended}
 	return t, nil

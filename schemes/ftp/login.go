@@ -82,8 +82,8 @@ func (d *driver) enter(ctx context.Context, s *session, who *login) error {
 	if err != nil {
 		return err
 	}
-	if d.Hidden && !s.eager {
-		s.all = listsAllUntried
+	if d.Hidden && !s.server.pipelines {
+		s.server.listsAll = listsAllUntried
 	}
 	encrypted := d.implicit
 	if !d.implicit && d.wantsTLS() {
@@ -118,9 +118,9 @@ func (s *session) greeting() (line.Reply, error) {
 			text := strings.Join(r.Lines, "\n")
 			for _, k := range knownServers {
 				if strings.Contains(text, k.name) {
-					s.eager, s.telnet = true, k.telnet
+					s.server.pipelines, s.server.telnet = true, k.telnet
 					if k.hides {
-						s.all = listsAllWorks
+						s.server.listsAll = listsAllWorks
 					}
 				}
 			}
@@ -151,12 +151,10 @@ func (d *driver) login(ctx context.Context, s *session, who *login, encrypted bo
 		if again || faultOf(r) != fetch.Auth || s.IsBroken() {
 			return refused("login", r)
 		}
-		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.name(), Realm: sentence(r), Rejected: who.name() != ""})
-		if err != nil {
-			return err
-		}
-		if c == nil || c.User == "" {
-			return refused("login", r)
+		challenge := fetch.Challenge{Origin: who.origin, User: who.name(), Realm: sentence(r), Rejected: who.name() != ""}
+		c, err := sessions.Ask(ctx, d.env.Login, challenge)
+		if err != nil || c == nil || c.User == "" {
+			return cmp.Or(err, refused("login", r))
 		}
 		who.Credential = *c
 		who.Account = cmp.Or(who.Account, d.Account)
@@ -172,13 +170,6 @@ func (l *login) name() string {
 		return ""
 	}
 	return l.User
-}
-
-func (d *driver) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	if d.env.Login == nil {
-		return nil, nil
-	}
-	return d.env.Login(ctx, c)
 }
 
 // tryLogin sends USER, PASS and ACCT as needed, and returns the last reply.
@@ -207,11 +198,11 @@ func (d *driver) tryLogin(ctx context.Context, s *session, who *login, encrypted
 // findPassword calls Env.Login to complete a login that has no password.
 func (d *driver) findPassword(ctx context.Context, s *session, who *login, encrypted bool) error {
 	if who.Password == "" {
-		c, err := d.ask(ctx, fetch.Challenge{Origin: who.origin, User: who.User})
+		c, err := sessions.AskFor(ctx, d.env.Login, fetch.Challenge{Origin: who.origin, User: who.User})
 		if err != nil {
 			return err
 		}
-		if c != nil && (c.User == who.User || c.User == "") {
+		if c != nil {
 			who.Password = c.Password
 			who.Account = cmp.Or(who.Account, c.Account)
 		}
@@ -238,9 +229,9 @@ func (s *session) discover() error {
 	if err != nil {
 		return err
 	}
-	s.features = parseFeatures(replies[0])
-	if s.features.listsFacts() {
-		s.all = listsAllFails
+	s.server.features = parseFeatures(replies[0])
+	if s.server.features.listsFacts() {
+		s.server.listsAll = listsAllFails
 	}
 	pwd := replies[1]
 	if pwd.Code == 257 && strings.Contains(pwd.Lines[0], `"`) {
@@ -252,10 +243,10 @@ func (s *session) discover() error {
 			return fetch.Protocol.Errorf("PWD: control character in the name: %s", sentence(pwd))
 		}
 		if len(home) <= 400 {
-			s.home = home
+			s.dir.login = home
 		}
 	}
-	if s.features.has("UTF8") {
+	if s.server.features.has("UTF8") {
 		// RFC 2640 does not require this command, but IIS and Serv-U do.
 		if _, err := s.command("OPTS", "UTF8", "ON"); err != nil {
 			return err

@@ -22,32 +22,32 @@ const waitTime = 2 * time.Minute
 // request at a time uses a session.
 type session struct {
 	*sessions.Text
-	host string // host name of the server, for TLS
-	key  string // key in the pool
-	got  []byte // bytes that were read, but not yet traced
+	host     string // host name of the server, for TLS
+	key      string // key in the pool
+	untraced []byte // bytes that were read, but not yet reported to the trace
 
-	data     *tls.Config // TLS configuration of data connections; nil: plaintext
-	features features    // features in the reply to FEAT
-	home     string      // the login directory, from PWD; "": unknown
-	proven   bool        // goHome has verified the name in home with a second PWD
-	dirs     []string    // arguments of the CWD commands since the login
-	kind     string      // current TYPE; "": not set yet
-	ways     ways        // commands for data connections that have not failed
-	opened   int         // number of data connections opened; discardAhead resets it to 1
-	ahead    bool        // the next data port was requested early; the next reply belongs to that command
-	asked    time.Time   // when the next data port was requested early
-	early    *line.Reply // the reply to the early port request, if already read
-	noREST   bool        // the server rejected REST
-	telnet   bool        // send each byte 0xff twice
-	eager    bool        // the server accepts several commands at once
-	all      listsAll    // whether listings are requested with LIST -a
+	server serverTraits
+	dir    workingDir
+	kind   string // current TYPE; "": not set yet
 
-	lost bool // the current directory is unknown
+	dataTLS   *tls.Config // TLS configuration of data connections; nil: plaintext
+	ways      ways        // commands for data connections that have not failed
+	transfers int         // number of data connections opened; discardPort resets it to 1
+	port      nextPort    // the data port of the next transfer
+}
+
+// serverTraits are the properties of the server that a session has found.
+type serverTraits struct {
+	features    features // features in the reply to FEAT
+	pipelines   bool     // the server accepts several commands at once
+	telnet      bool     // the server reads two bytes 0xff as one
+	listsAll    listsAll // whether listings are requested with LIST -a
+	rejectsREST bool
 }
 
 func newSession(conn net.Conn, host string, trace *trace.Trace) *session {
 	fetch.SetBlockingReads(conn)
-	s := &session{host: host, telnet: true}
+	s := &session{host: host, server: serverTraits{telnet: true}}
 	s.Text = sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), s)
 	return s
 }
@@ -56,7 +56,7 @@ func newSession(conn net.Conn, host string, trace *trace.Trace) *session {
 func (s *session) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
 	if t := s.Trace(); t != nil && t.Received != nil {
-		s.got = append(s.got, p[:n]...)
+		s.untraced = append(s.untraced, p[:n]...)
 	}
 	return n, err
 }
@@ -64,16 +64,16 @@ func (s *session) Read(p []byte) (int, error) {
 // traceReceived reports received bytes to the trace, except the last ones. The
 // argument but is the number of these bytes, which belong to a later reply.
 func (s *session) traceReceived(but int) {
-	n := max(len(s.got)-but, 0)
-	s.ReportRead(s.got[:n])
-	s.got = append(s.got[:0], s.got[n:]...)
+	n := max(len(s.untraced)-but, 0)
+	s.ReportRead(s.untraced[:n])
+	s.untraced = append(s.untraced[:0], s.untraced[n:]...)
 }
 
 // queue adds a command to the next write. It keeps the space before an empty
 // argument, as in the "CWD " command of RFC 1738 3.2.2.
 func (s *session) queue(verb string, args ...string) error {
 	words := append([]string{verb}, args...)
-	if s.telnet {
+	if s.server.telnet {
 		for i, w := range words {
 			words[i] = strings.ReplaceAll(w, "\xff", "\xff\xff") // IAC: RFC 854
 		}
@@ -95,7 +95,7 @@ func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	if err == nil {
 		s.SetReplyTimeout(limit)
 		var r line.Reply
-		if r, err = s.read(); err == nil {
+		if r, err = s.port.readReply(s.Lines); err == nil {
 			s.traceReceived(s.Lines.Buffered())
 			return r, s.check(r)
 		}
@@ -103,17 +103,6 @@ func (s *session) reply(limit time.Duration) (line.Reply, error) {
 	s.traceReceived(0)
 	s.Break()
 	return line.Reply{}, controlFault(err)
-}
-
-// read reads one reply from the server. A reply that was read during the check
-// of an idle session is returned first.
-func (s *session) read() (line.Reply, error) {
-	if s.early == nil {
-		return s.Lines.ReadReply()
-	}
-	r := *s.early
-	s.early = nil
-	return r, nil
 }
 
 // check returns an error if a reply contains NUL or is a late reply to an
@@ -133,10 +122,10 @@ func (s *session) check(r line.Reply) error {
 		s.Break()
 		return fetch.Protocol.Errorf("late reply: %s", sentence(r))
 	}
-	if !s.ahead {
-		s.MarkAnswered()
+	if !s.port.requestedEarly() {
+		s.MarkAnswered() // otherwise the reply belongs to the command of the last request
 	}
-	s.ahead = false
+	s.port.state = portUnknown
 	return nil
 }
 
@@ -166,10 +155,10 @@ func (s *session) command(verb string, args ...string) (line.Reply, error) {
 // supports it, all commands are sent before the first reply is read.
 func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
 	replies := make([]line.Reply, len(commands))
-	next := s.next(s.eager, commands)
+	next := s.next(s.server.pipelines, commands)
 	for i := range replies {
 		var err error
-		if replies[i], err = next(); err == nil && (!s.eager || i == len(replies)-1) {
+		if replies[i], err = next(); err == nil && (!s.server.pipelines || i == len(replies)-1) {
 			err = s.inStep()
 		}
 		if err == nil && s.IsBroken() {
@@ -207,7 +196,7 @@ func (s *session) next(atOnce bool, commands [][]string) func() (line.Reply, err
 // inStep returns an error if the server has sent more replies than the session
 // has sent commands.
 func (s *session) inStep() error {
-	if s.Lines.Buffered() > 0 && !s.ahead {
+	if s.Lines.Buffered() > 0 && !s.port.requestedEarly() {
 		s.Break()
 		return fetch.Protocol.Errorf("more replies than commands")
 	}
@@ -215,19 +204,19 @@ func (s *session) inStep() error {
 }
 
 // quiet reports whether an idle session has received no unexpected bytes, which
-// would be read as the reply to the next command. Only the reply to the port
-// request of askAhead is expected.
+// would be read as the reply to the next command. Only the reply to
+// requestPort is expected.
 func (s *session) quiet() bool {
-	if !s.ahead {
-		return s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+	if s.port.requestedEarly() {
+		if s.Lines.Buffered() == 0 {
+			return true
+		}
+		s.SetReplyTimeout(sessions.ReplyTimeout)
+		if s.port.awaitReply(s.Lines) != nil {
+			return false
+		}
 	}
-	if s.Lines.Buffered() == 0 {
-		return true
-	}
-	s.SetReplyTimeout(sessions.ReplyTimeout)
-	r, err := s.Lines.ReadReply()
-	s.early = &r
-	return err == nil && s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
+	return s.Lines.Buffered() == 0 && fetch.IsQuiet(s.Stream)
 }
 
 // features maps each feature name in a FEAT reply, in upper case, to the

@@ -59,7 +59,7 @@ func (d *driver) protect(s *session, config *tls.Config) error {
 	}
 	prot := replies[1]
 	if prot.Code/100 == 2 {
-		s.data = config
+		s.dataTLS = config
 		return nil
 	}
 	if d.implicit || d.TLS == scheme.TLSRequired {

@@ -102,7 +102,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 			return nil, &fetch.Error{Code: r.Code, Err: fetch.Unsupported.Errorf("PRET: %s", sentence(r))}
 		}
 	}
-	o.atOnce = o.atOnce && s.eager && s.opened > 0
+	o.atOnce = o.atOnce && s.server.pipelines && s.transfers > 0
 	for {
 		try := d.tryPassive
 		if d.Active != "" {
@@ -114,7 +114,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 			err = s.encryptData(ctx, t)
 		}
 		if err == nil {
-			s.opened++
+			s.transfers++
 			return t, nil
 		}
 		var u *unknown
@@ -158,7 +158,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	way := s.ways[0]
 	commands := slices.Concat([][]string{{way}}, o.questions, s.sending(o))
 	send := commands
-	if s.ahead {
+	if s.port.requestedEarly() {
 		s.TraceCommand(way)
 		send = commands[1:]
 	}
@@ -188,7 +188,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 // sending returns the commands that start a transfer: REST if it is needed, and
 // the transfer command.
 func (s *session) sending(o order) [][]string {
-	if o.first > 0 && !s.noREST {
+	if o.first > 0 && !s.server.rejectsREST {
 		return [][]string{{"REST", strconv.FormatInt(o.first, 10)}, o.command}
 	}
 	return [][]string{o.command}
@@ -222,7 +222,7 @@ func (s *session) notOpened(err error, o order, commands [][]string) error {
 // rejects REST, it sends the complete file, and start returns the number of
 // bytes to discard.
 func (s *session) start(next func() (line.Reply, error), first int64, verb string) (r line.Reply, skip int64, err error) {
-	if first > 0 && !s.noREST {
+	if first > 0 && !s.server.rejectsREST {
 		if r, err = next(); err != nil {
 			return r, 0, err
 		}
@@ -230,9 +230,9 @@ func (s *session) start(next func() (line.Reply, error), first int64, verb strin
 			s.Break() // the offset of the data is unknown
 			return r, 0, refused("REST", r)
 		}
-		s.noREST = r.Code/100 != 3
+		s.server.rejectsREST = r.Code/100 != 3
 	}
-	if first > 0 && s.noREST {
+	if first > 0 && s.server.rejectsREST {
 		s.Trace().Notef("the server does not support REST: %d bytes are skipped", first)
 		skip = first
 	}
@@ -285,10 +285,10 @@ func (s *session) accept(ctx context.Context, l net.Listener) (net.Conn, error) 
 // reply may give the reason, such as vsftpd's "522 SSL connection failed:
 // session reuse required".
 func (s *session) encryptData(ctx context.Context, t *transfer) error {
-	if s.data == nil {
+	if s.dataTLS == nil {
 		return nil
 	}
-	conn, err := fetch.Handshake(ctx, t.Conn, s.data, s.host, nil)
+	conn, err := fetch.Handshake(ctx, t.Conn, s.dataTLS, s.host, nil)
 	if err == nil {
 		t.Conn = conn
 		return nil

@@ -78,15 +78,16 @@ func (a *authenticator) keys() (all []ssh.Signer, err error) {
 // password returns the password of the credential. If there is none, it
 // requests a credential from Env.Login.
 func (a *authenticator) password() (string, error) {
-	if a.login.Password == "" && a.driver.env.Login != nil {
+	if a.login.Password == "" {
 		a.limit.stop()
 		defer a.limit.resume()
-		found, err := a.driver.env.Login(a.ctx, fetch.Challenge{Origin: a.login.origin, User: a.login.User, Realm: "ssh"})
+		c := fetch.Challenge{Origin: a.login.origin, User: a.login.User, Realm: "ssh"}
+		found, err := sessions.AskFor(a.ctx, a.driver.env.Login, c)
 		if err != nil {
 			a.err = err
 			return "", err
 		}
-		if found != nil && (found.User == "" || found.User == a.login.User) {
+		if found != nil {
 			a.login.Password = found.Password
 		}
 	}

@@ -35,7 +35,7 @@ type lease = sessions.Lease[*session]
 
 // Do retrieves a file or directory. It uses an idle session of the same user if
 // there is one.
-func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Response, err error) {
+func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	l, err := locate(req.URL)
 	if err != nil {
 		return nil, err
@@ -45,26 +45,22 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (resp *fetch.Respon
 		return nil, err
 	}
 	who := newLogin(req, t)
-	key := sessions.Key(ctx, d.env.Net, t, &who.Credential, strconv.FormatBool(who.mayUseKeys))
-	open := func() (*session, error) { return d.connect(ctx, t, who, req) }
-	err = d.idle.Do(ctx, key, req.Trace, open, func(lease *lease) error {
-		resp, err = carry(lease, req, l)
-		return err
-	})
-	return resp, err
+	return sessions.Retriever[*session]{
+		Pool: &d.idle, Env: d.env, Request: req, Target: t, Auth: &who.Credential,
+		Properties: []string{strconv.FormatBool(who.mayUseKeys)},
+		Dial:       func(ctx context.Context) (*session, error) { return d.connect(ctx, t, who, req) },
+	}.Do(ctx, func(lease *lease) (*fetch.Response, error) { return retrieve(lease, req, l) })
 }
 
-// carry sends a request and returns its response. The end of the body ends the
-// lease.
-func carry(l *lease, req *fetch.Request, where locator) (*fetch.Response, error) {
+// retrieve sends a request and returns its response. The end of the body ends
+// the lease.
+func retrieve(l *lease, req *fetch.Request, where locator) (*fetch.Response, error) {
 	s := l.Session
 	a, err := s.stat(where.path)
 	if err != nil {
 		return nil, err
 	}
-	resp := &fetch.Response{
-		URL: req.URL, Kind: fetch.Document, Size: -1, Proto: "SFTP", Peer: fetch.PeerOf(s.NetConn), Time: a.time(),
-	}
+	resp := &fetch.Response{URL: req.URL, Kind: fetch.Document, Size: -1, Proto: "SFTP", Time: a.time()}
 	switch {
 	case a.isDir() && !where.list:
 		if resp.Location, err = req.URL.WithoutUserinfo().WithPath(req.URL.Path() + "/"); err != nil {

@@ -36,6 +36,9 @@ type Retriever[S connSession] struct {
 	New     func(*Conn) S
 	Open    func(ctx context.Context, s S, auth *fetch.Credential) error
 	Goodbye string
+
+	// Dial opens a session. It replaces New and Open, and may be nil.
+	Dial func(context.Context) (S, error)
 }
 
 // A connSession is a Session that embeds *Conn.
@@ -97,6 +100,9 @@ func (r Retriever[S]) do(
 
 // Connect opens a new session.
 func (r Retriever[S]) Connect(ctx context.Context) (s S, err error) {
+	if r.Dial != nil {
+		return r.Dial(ctx)
+	}
 	netConn, err := r.Env.Net.DialContext(ctx, "tcp", r.Target.Address())
 	if err != nil {
 		return s, err
