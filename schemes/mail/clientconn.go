@@ -7,49 +7,30 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
 // A clientConn wraps the connection that package imapclient reads and writes. It
-// limits the size of server answers, because imapclient would read them into
-// memory. It ignores the deadlines that imapclient sets, because they would
-// interrupt long messages.
+// ignores the deadlines that imapclient sets, because they would interrupt long
+// messages. It can replace a command that imapclient writes by another command.
 //
-// imapclient reports connection errors only as text, so the clientConn records the
-// first error. The clientConn can also replace a command that imapclient writes by
-// another command.
+// A response passes three steps before imapclient reads it: an answerLimit
+// limits its size, a continuationFilter removes continuation requests, and a
+// listRepairer corrects LIST responses. imapclient reports connection errors
+// only as text, so the clientConn records the first error.
 type clientConn struct {
 	net.Conn
 	s       *session
 	pending []byte // bytes that Read returns before it reads from the server
 	command string // if not empty, replaces the text after the tag of the next command
 
-	mu             sync.Mutex
-	continuations  []string // remaining parts of the command, each sent after a continuation request
-	inContinuation bool     // if true, the read position is in a line that starts with "+"
-	midLine        bool     // if true, the last byte from the server was not a line feed
-	list           listRepairer
-	remaining      int64 // bytes of the server's answer that may still be read
-	limit          int64 // initial value of remaining
-	literal        int64 // unread bytes of the current literal
-	openParens     int   // consecutive opening parentheses
-	err            error // first error of reading or writing
+	mu            sync.Mutex
+	limit         answerLimit
+	continuations continuationFilter
+	list          listRepairer
+	err           error // first error of reading or writing
 }
-
-const (
-	maxAnswer       = 256 << 10 // maximum bytes in the answer to one command, without message content
-	entryAllowance  = 64 << 10
-	maxSearchAnswer = 1 << 20 // maximum bytes in the answer to a search
-
-	// maxOpenParens limits the nesting of parentheses, which imapclient parses
-	// recursively without a limit. Its error grows with each level, so that the
-	// memory allocated is the square of the nesting. The limit must exceed
-	// maxRead, because parentheses in a literal may be counted too.
-	maxOpenParens = maxRead + 512
-	maxRead       = 256 // maximum bytes of a read outside of a literal
-)
 
 // startClient creates the IMAP client that uses the connection after the login.
 // It passes no capabilities to the client, because the session itself writes
@@ -59,7 +40,7 @@ func (s *session) startClient() {
 	if !s.caps["IMAP4REV1"] && s.caps["IMAP4REV2"] {
 		version = "IMAP4rev2"
 	}
-	s.clientConn = &clientConn{Conn: s.Stream, s: s, remaining: maxAnswer,
+	s.clientConn = &clientConn{Conn: s.Stream, s: s, limit: newAnswerLimit(maxAnswer),
 		pending: []byte("* PREAUTH [CAPABILITY " + version + "] logged in\r\n")}
 	s.client = imapclient.New(s.clientConn, &imapclient.Options{
 		WordDecoder: rfc822.WordDecoder(),
@@ -76,46 +57,42 @@ func (s *session) startClient() {
 // startCommand prepares for the next command. If command is not empty, it is
 // sent in place of the command that imapclient writes. The size limit and the
 // timeout for the server's answer start again.
-func (g *clientConn) startCommand(command string) { g.startSized(command, maxAnswer) }
+func (g *clientConn) startCommand(command string) { g.start(command, maxAnswer, false) }
 
 // startList prepares for a LIST command and enables the repair of malformed
 // LIST responses.
-func (g *clientConn) startList() {
-	g.startCommand("")
-	g.mu.Lock()
-	g.list.active = true
-	g.mu.Unlock()
+func (g *clientConn) startList() { g.start("", maxAnswer, true) }
+
+// startSearch is like startCommand, with the size limit for a search. The
+// offsets in waits divide the command into parts. After each part, the client
+// waits for a continuation request of the server.
+func (g *clientConn) startSearch(command string, waits []int) {
+	var parts []string
+	start := 0
+	for _, at := range waits {
+		parts = append(parts, command[start:at])
+		start = at
+	}
+	if parts = append(parts, command[start:]); len(waits) > 0 {
+		parts[len(waits)] += "\r\n"
+	}
+	g.start(parts[0], maxSearchAnswer, false, parts[1:]...)
 }
 
-// startSized works like startCommand, but limits the server's answer to size
-// bytes. The offsets in waits divide the command into parts. After each part,
-// the client waits for a continuation request of the server.
-func (g *clientConn) startSized(command string, size int64, waits ...int) {
+func (g *clientConn) start(command string, size int64, repair bool, parts ...string) {
 	g.mu.Lock()
-	g.remaining, g.limit, g.command, g.continuations = size, size, command, nil
-	g.list.active = false
-	for i, at := range waits {
-		end := len(command)
-		if i+1 < len(waits) {
-			end = waits[i+1]
-		}
-		g.continuations = append(g.continuations, command[at:end])
-	}
-	if len(waits) > 0 {
-		g.command = command[:waits[0]]
-		g.continuations[len(waits)-1] += "\r\n"
-	}
+	g.command, g.limit = command, newAnswerLimit(size)
+	g.continuations.parts, g.list.active = parts, repair
 	g.mu.Unlock()
 	g.s.awaitReply()
 }
 
 // allowLiteral raises the size limit for the server's answer by n bytes, the
-// length of a literal. Parentheses in the literal are not counted.
+// length of a literal.
 func (g *clientConn) allowLiteral(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.remaining += n
-	g.literal = n
+	g.limit.allowLiteral(n)
 }
 
 // refill raises the size limit for the server's answer after each listing
@@ -123,7 +100,7 @@ func (g *clientConn) allowLiteral(n int64) {
 // timeout.
 func (g *clientConn) refill() {
 	g.mu.Lock()
-	g.remaining = min(g.remaining+entryAllowance, maxAnswer)
+	g.limit.refill()
 	g.mu.Unlock()
 	g.s.awaitReply()
 }
@@ -136,8 +113,7 @@ func (g *clientConn) Read(p []byte) (int, error) {
 	}
 	for {
 		n, err := g.read(p)
-		n, next := g.takeContinuations(p[:n])
-		text := g.repairList(p[:n])
+		text, next := g.filter(p[:n])
 		n = copy(p, text)
 		g.pending = text[n:]
 		for _, part := range next {
@@ -152,52 +128,30 @@ func (g *clientConn) Read(p []byte) (int, error) {
 	}
 }
 
-// repairList corrects malformed LIST responses in text.
-func (g *clientConn) repairList(text []byte) []byte {
+// filter removes continuation requests from text and corrects LIST responses.
+// It returns the text for imapclient and the parts of the command that the
+// client can now send.
+func (g *clientConn) filter(text []byte) ([]byte, []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.list.repair(text)
-}
-
-// takeContinuations removes continuation requests (RFC 3501 7.5) from text,
-// because imapclient does not expect them. It returns the length of the
-// remaining text and the next parts of the command, which the client can now
-// send.
-func (g *clientConn) takeContinuations(text []byte) (n int, next []string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.continuations) == 0 && !g.inContinuation {
-		if len(text) > 0 {
-			g.midLine = text[len(text)-1] != '\n'
-		}
-		return len(text), nil
-	}
-	for _, c := range text {
-		if c == '+' && !g.midLine && len(g.continuations) > 0 {
-			g.inContinuation = true
-		}
-		if g.midLine = c != '\n'; !g.inContinuation {
-			text[n] = c
-			n++
-		} else if c == '\n' {
-			next, g.continuations, g.inContinuation = append(next, g.continuations[0]), g.continuations[1:], false
-		}
-	}
-	return n, next
+	text, next := g.continuations.filter(text)
+	return g.list.repair(text), next
 }
 
 // read reads from the server and fails if the answer exceeds a limit.
 func (g *clientConn) read(p []byte) (int, error) {
 	g.mu.Lock()
-	left, limit := g.remaining, g.limit
-	size := min(left, g.literal+maxRead)
+	size, err := g.limit.nextRead()
 	g.mu.Unlock()
-	if left <= 0 {
-		return 0, g.setReadErr(fetch.TooLarge.Errorf("response is longer than %d bytes", limit))
+	if err != nil {
+		return 0, g.setReadErr(err)
 	}
 	n, err := g.s.Lines.Read(p[:min(int64(len(p)), size)])
-	if !g.checkLimits(p[:n]) {
-		return 0, g.setReadErr(fetch.Protocol.Errorf("response has more than %d nested parentheses", maxOpenParens))
+	g.mu.Lock()
+	limitErr := g.limit.count(p[:n])
+	g.mu.Unlock()
+	if limitErr != nil {
+		return 0, g.setReadErr(limitErr)
 	}
 	if err == io.EOF {
 		// imapclient would treat io.EOF as the end of a literal. It would then
@@ -208,27 +162,6 @@ func (g *clientConn) read(p []byte) (int, error) {
 		g.setReadErr(err)
 	}
 	return n, err
-}
-
-// checkLimits counts the bytes of text against the size limit. It returns false
-// if text has too many nested parentheses.
-func (g *clientConn) checkLimits(text []byte) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.remaining -= int64(len(text))
-	if skip := min(g.literal, int64(len(text))); skip > 0 {
-		g.literal -= skip
-		g.openParens = 0
-		text = text[skip:]
-	}
-	for _, c := range text {
-		if c != '(' {
-			g.openParens = 0
-		} else if g.openParens++; g.openParens > maxOpenParens {
-			return false
-		}
-	}
-	return true
 }
 
 // setReadErr records err, unless an earlier error is already recorded. It

@@ -43,7 +43,7 @@ func (s *session) search(text string) (imap.UIDSet, error) {
 	for i := range waits {
 		waits[i] += len(verb)
 	}
-	s.clientConn.startSized(verb+words, maxSearchAnswer, waits...)
+	s.clientConn.startSearch(verb+words, waits)
 	data, err := s.client.UIDSearch(&imap.SearchCriteria{}, nil).Wait()
 	if err != nil {
 		return nil, s.classify("SEARCH", fetch.Denied, err)
