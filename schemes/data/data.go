@@ -20,6 +20,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -114,13 +115,11 @@ func mediaOf(head string) (string, error) {
 	case head[0] == ';':
 		head = "text/plain" + head
 	}
-	if _, _, err := mime.ParseMediaType(head); err != nil || strings.ContainsFunc(head, isControl) || !strings.Contains(head, "/") {
+	if _, _, err := mime.ParseMediaType(head); err != nil || textform.HasControl(head) || !strings.Contains(head, "/") {
 		return "", fetch.BadURL.Errorf("invalid media type in a data URL")
 	}
 	return head, nil
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 func do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	if ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -69,7 +70,7 @@ func locate(u uri.URI) (l locator, err error) {
 		if parts[i], err = uri.Unescape(p); err != nil {
 			return l, fetch.BadURL.With(err)
 		}
-		if strings.ContainsFunc(parts[i], isControl) {
+		if textform.HasControl(parts[i]) {
 			return l, fetch.BadURL.Errorf("control character in a dict URL")
 		}
 	}
@@ -83,8 +84,6 @@ func locate(u uri.URI) (l locator, err error) {
 	}
 	return locator{verb: v}.withArguments(parts[1:])
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 func locateShow(parts []string) (l locator, err error) {
 	v, ok := shows[strings.ToLower(parts[0])]
@@ -201,7 +200,7 @@ func query(u uri.URI, q fetch.Search) (uri.URI, error) {
 	switch {
 	case err != nil:
 		return uri.URI{}, err
-	case strings.ContainsFunc(q.Words, isControl):
+	case textform.HasControl(q.Words):
 		return uri.URI{}, fetch.BadURL.Errorf("control character in the search words")
 	case l.verb == databases:
 		l.database = "*"

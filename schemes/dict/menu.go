@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -20,17 +20,13 @@ func menu(base uri.URI, _ string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 			yield(fetch.Entry{}, err)
 			return
 		}
-		lines := line.NewReader(r)
-		for n := 1; ; n++ {
-			text, _, err := lines.ReadLine(maxLine)
-			if err == io.EOF || err == io.ErrUnexpectedEOF && len(text) == 0 {
-				return
-			}
-			if err != nil && err != io.ErrUnexpectedEOF {
+		n := 0
+		for text, err := range textform.Lines(r, maxLine) {
+			if err != nil {
 				yield(fetch.Entry{}, sessions.BlockFault(err))
 				return
 			}
-			if len(text) == 0 || l.nth > 0 && n != l.nth {
+			if n++; len(text) == 0 || l.nth > 0 && n != l.nth {
 				continue
 			}
 			if !yield(l.entry(base, strings.ToValidUTF8(string(text), "\uFFFD"))) {
@@ -44,7 +40,7 @@ func menu(base uri.URI, _ string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 func (l locator) entry(base uri.URI, text string) (e fetch.Entry, err error) {
 	e = fetch.Entry{Name: text, Kind: fetch.Info, Size: -1, Raw: text}
 	words := parseWords(text)
-	if len(words) != 2 || strings.ContainsFunc(words[0]+words[1], isControl) {
+	if len(words) != 2 || textform.HasControl(words[0]+words[1]) {
 		return e, nil
 	}
 	path := ""

@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -73,7 +74,7 @@ func queryOf(u uri.URI) (string, error) {
 	switch {
 	case err != nil:
 		return "", fetch.BadURL.With(err)
-	case strings.ContainsFunc(name, isControl):
+	case textform.HasControl(name):
 		return "", fetch.BadURL.Errorf("control character in a user name")
 	case long:
 		name = strings.TrimSuffix("/W "+name, " ")
@@ -93,8 +94,6 @@ func cutLong(path string) (name string, long bool) {
 	}
 	return strings.CutSuffix(path, "/W")
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // A driver executes requests for finger URLs.
 type driver struct{ env fetch.Env }

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // The anonymous user and the default password. RFC 1738 3.2.1 suggests the mail
@@ -219,9 +220,6 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 	return nil
 }
 
-// isControl reports whether c is an ASCII control character.
-func isControl(c rune) bool { return c < ' ' || c == 0x7f }
-
 // discover requests the features of the server (FEAT) and the name of the login
 // directory (PWD).
 func (s *session) discover() error {
@@ -239,7 +237,7 @@ func (s *session) discover() error {
 		if !ok {
 			return fetch.Protocol.Errorf("PWD: no quoted name: %s", sentence(pwd))
 		}
-		if strings.ContainsFunc(home, isControl) {
+		if textform.HasControl(home) {
 			return fetch.Protocol.Errorf("PWD: control character in the name: %s", sentence(pwd))
 		}
 		if len(home) <= 400 {

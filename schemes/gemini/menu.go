@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/internal/base/media"
-	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -20,25 +20,16 @@ const maxLine = 256 << 10
 // are entries of kind Info, also the lines of preformatted text.
 func menu(base uri.URI, _ string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
-		in := line.NewReader(r)
 		preformatted := false
-		for {
-			text, _, err := in.ReadLine(maxLine)
-			switch {
-			case err == io.EOF:
-				return
-			case err == line.ErrTooLong:
-				err = fetch.Protocol.Errorf("line longer than %d bytes", maxLine)
-				yield(fetch.Entry{}, err)
-				return
-			case err != nil && (err != io.ErrUnexpectedEOF || text == nil): // the last line may have no line end
+		for text, err := range textform.Lines(r, maxLine) {
+			if err != nil {
 				yield(fetch.Entry{}, err)
 				return
 			}
 			if strings.HasPrefix(string(text), "```") {
 				preformatted = !preformatted
 			}
-			if !yield(entry(base, string(text), preformatted), nil) || err != nil {
+			if !yield(entry(base, string(text), preformatted), nil) {
 				return
 			}
 		}

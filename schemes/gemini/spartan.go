@@ -16,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -136,7 +137,7 @@ func readSpartan(req *fetch.Request, s *sessions.Single) (*fetch.Response, error
 func spartanResponse(req *fetch.Request, head string) (*fetch.Response, error) {
 	head = strings.TrimSuffix(strings.TrimSuffix(head, "\n"), "\r")
 	if len(head) < 1 || head[0] < '2' || head[0] > '5' || len(head) > 1 && head[1] != ' ' ||
-		!utf8.ValidString(head) || strings.ContainsFunc(head, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		!utf8.ValidString(head) || textform.HasControl(head) {
 		return nil, fetch.Protocol.Errorf("not a spartan response: %s", tty.Escape(head[:min(len(head), 80)]))
 	}
 	text := strings.TrimSpace(head[1:])

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/baseuri"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // A header is the header line of a response: a status code of two digits and
@@ -34,7 +35,7 @@ func parseHeader(text []byte) (h header, err error) {
 		return h, fetch.Protocol.Errorf("not a gemini response: %s", tty.Escape(string(text[:min(len(text), 80)])))
 	}
 	h = header{int(text[0]-'0')*10 + int(text[1]-'0'), strings.TrimSpace(string(text[2:]))}
-	if !utf8.ValidString(h.meta) || strings.ContainsFunc(h.meta, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if !utf8.ValidString(h.meta) || textform.HasControl(h.meta) {
 		return h, fetch.Protocol.Errorf("control characters in the response header")
 	}
 	return h, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -28,7 +29,7 @@ func items(r io.Reader) iter.Seq2[attributes, error] {
 	return func(yield func(attributes, error) bool) {
 		var a attributes
 		size, block := 0, ""
-		for text, err := range textLines(r) {
+		for text, err := range textform.Lines(r, maxLine) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -108,7 +109,7 @@ func (a attributes) info() string {
 func (a attributes) header() fetch.Header {
 	h := make(fetch.Header, len(a))
 	for i, l := range a {
-		h[i] = fetch.Field{Name: l.block, Value: toUTF8(l.line)}
+		h[i] = fetch.Field{Name: l.block, Value: textform.UTF8(l.line)}
 	}
 	return h
 }
@@ -170,8 +171,8 @@ func (p *menuParser) plusEntry(a attributes) fetch.Entry {
 	blocks := map[string][]string{}
 	for _, l := range a {
 		if l.block != "INFO" && l.line != "" {
-			name := strings.ToLower(toUTF8(l.block))
-			blocks[name] = append(blocks[name], toUTF8(l.line))
+			name := strings.ToLower(textform.UTF8(l.block))
+			blocks[name] = append(blocks[name], textform.UTF8(l.line))
 		}
 	}
 	for name, lines := range blocks {

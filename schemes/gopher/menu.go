@@ -11,7 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
-	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -29,43 +29,12 @@ func menu(base uri.URI, media string, r io.Reader) iter.Seq2[fetch.Entry, error]
 	}
 	return func(yield func(fetch.Entry, error) bool) {
 		p := newMenuParser(base)
-		for text, err := range textLines(r) {
+		for text, err := range textform.Lines(r, maxLine) {
 			if err != nil {
 				yield(fetch.Entry{}, err)
 				return
 			}
 			if len(text) == 1 && text[0] == '.' || !yield(p.entry(text), nil) {
-				return
-			}
-		}
-	}
-}
-
-// textLines iterates over the lines of r. A line ends with LF, with CR LF or at
-// the end of r, and has at most maxLine bytes. Each line is valid until the
-// next iteration.
-func textLines(r io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		in := line.NewReader(r)
-		for {
-			text, _, err := in.ReadLine(maxLine)
-			switch err {
-			case io.EOF:
-				return
-			case nil:
-			case io.ErrUnexpectedEOF: // the last line may have no line end
-				if text == nil {
-					yield(nil, err)
-					return
-				}
-			case line.ErrTooLong:
-				yield(nil, fetch.Protocol.Errorf("line longer than %d bytes", maxLine))
-				return
-			default:
-				yield(nil, err)
-				return
-			}
-			if !yield(text, nil) {
 				return
 			}
 		}
@@ -119,14 +88,14 @@ func (p *menuParser) entry(text []byte) fetch.Entry {
 		e.Extra = map[string]string{"charset": "iso-8859-1"}
 	}
 	if !ok {
-		e.Name = toUTF8(e.Raw)
+		e.Name = textform.UTF8(e.Raw)
 		return e
 	}
-	e.Name = strings.TrimRight(toUTF8(i.name), " ") // gophernicus pads names with spaces
+	e.Name = strings.TrimRight(textform.UTF8(i.name), " ") // gophernicus pads names with spaces
 	if e.Extra == nil {
 		e.Extra = make(map[string]string, 2)
 	}
-	e.Extra["type"] = toUTF8(e.Raw[:1])
+	e.Extra["type"] = textform.UTF8(e.Raw[:1])
 	if i.plus == "+" || i.plus == "?" {
 		e.Extra["plus"] = i.plus
 	}

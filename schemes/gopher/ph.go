@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // Gopher items of type 2 are phone books, which use the protocol of RFC 2378
@@ -144,7 +145,7 @@ func phoneFault(text []byte) error {
 func phoneEntries(r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
 		var p person
-		for text, err := range textLines(r) {
+		for text, err := range textform.Lines(r, maxLine) {
 			if err != nil {
 				yield(fetch.Entry{}, err)
 				return
@@ -190,10 +191,10 @@ const maxPerson = 1 << 20
 // line without a name continues the previous field.
 func (p *person) add(raw, text string) {
 	name, value, _ := strings.Cut(text, ":")
-	if name = toUTF8(strings.TrimSpace(name)); name != "" {
+	if name = textform.UTF8(strings.TrimSpace(name)); name != "" {
 		p.field = name
 	}
-	p.fields[p.field] = append(p.fields[p.field], toUTF8(strings.TrimSpace(value)))
+	p.fields[p.field] = append(p.fields[p.field], textform.UTF8(strings.TrimSpace(value)))
 	p.raw = append(p.raw, raw)
 	p.size += len(raw)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -73,7 +74,7 @@ func parse(u uri.URI) (m message, err error) {
 		if parts[i], err = uri.Unescape(p); err != nil {
 			return m, fetch.BadURL.With(err)
 		}
-		if strings.ContainsFunc(parts[i], func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if textform.HasControl(parts[i]) {
 			return m, fetch.BadURL.Errorf("control character in a mailserver URL: write / for a line end of the body")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -117,20 +118,12 @@ func parseScan(text string) (number string, size int64, ok bool) {
 // menu parses the reply to LIST.
 func menu(base uri.URI, _ string, r io.Reader) iter.Seq2[fetch.Entry, error] {
 	return func(yield func(fetch.Entry, error) bool) {
-		in := line.NewReader(r)
-		for {
-			text, _, err := in.ReadLine(line.MaxReplyLine)
-			switch {
-			case err == io.EOF:
-				return
-			case err == line.ErrTooLong:
-				yield(fetch.Entry{}, fetch.Protocol.With(err))
-				return
-			case err != nil && (err != io.ErrUnexpectedEOF || text == nil):
+		for text, err := range textform.Lines(r, line.MaxReplyLine) {
+			if err != nil {
 				yield(fetch.Entry{}, err)
 				return
 			}
-			if !yield(entry(base, string(text)), nil) || err != nil {
+			if !yield(entry(base, string(text)), nil) {
 				return
 			}
 		}

@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/wire/prospero/message"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -175,22 +175,9 @@ func (l *link) archieSite() (site, path string, ok bool) {
 	return strings.ToLower(site), strings.Trim(path, "/"), site != ""
 }
 
-// latin1 converts ISO 8859-1 text to UTF-8. The protocol does not specify a
-// charset, and its servers used ISO 8859-1.
-func latin1(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	runes := make([]rune, len(text))
-	for i := range len(text) {
-		runes[i] = rune(text[i])
-	}
-	return string(runes)
-}
-
 // entry converts a link to an entry of a listing.
 func (l *link) entry(base uri.URI) fetch.Entry {
-	e := fetch.Entry{Name: latin1(l.label), Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
+	e := fetch.Entry{Name: textform.UTF8(l.label), Kind: fetch.Info, Size: -1, Time: l.time(), Raw: l.raw, Extra: map[string]string{"target": l.target}}
 	if l.union {
 		e.Extra["union"] = "true"
 	}

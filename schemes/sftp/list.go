@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -142,7 +143,7 @@ func (l *listing) entry(f item) fetch.Entry {
 	e := fetch.Entry{Name: f.name, Kind: fetch.Info, Size: -1, Raw: f.long, Time: f.time()}
 	if !utf8.ValidString(f.name) {
 		e.Extra = map[string]string{"charset": "iso-8859-1"}
-		e.Name = fromLatin1(f.name)
+		e.Name = textform.UTF8(f.name)
 	}
 	if !isName(f.name) {
 		return e
@@ -185,13 +186,4 @@ func (l *listing) entry(f item) fetch.Entry {
 		e.Kind = fetch.Info
 	}
 	return e
-}
-
-// fromLatin1 converts ISO 8859-1 to UTF-8.
-func fromLatin1(s string) string {
-	runes := make([]rune, len(s))
-	for i := range len(s) {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -114,7 +115,7 @@ func locate(u uri.URI) (l locator, err error) {
 	switch {
 	case u.Host() == "" || l.file == "":
 		return l, fetch.BadURL.Errorf("tftp URL must have a host and a file, such as tftp://HOST/FILE")
-	case strings.ContainsFunc(l.file, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case textform.HasControl(l.file):
 		return l, fetch.BadURL.Errorf("control character in a file name")
 	}
 	return l, nil

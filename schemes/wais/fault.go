@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/z3950"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // faults maps diagnostic codes of Z39.50-1988 to classes of errors. All other
@@ -23,7 +24,7 @@ var faults = map[string]fetch.Fault{
 // diagnosis returns the error for a diagnostic. S1 stands for any permanent
 // error. freeWAIS names a missing database only in the text of S1.
 func diagnosis(d z3950.Diagnostic) error {
-	text := latin1(d.Message)
+	text := textform.UTF8(d.Message)
 	f, ok := faults[d.Code]
 	switch {
 	case ok:

@@ -1,7 +1,5 @@
 package wais
 
-import "unicode/utf8"
-
 // sourceType is the WAIS type of a document that describes a database.
 const sourceType = "WSRC"
 
@@ -28,17 +26,4 @@ func mediaOf(kind string) string {
 		return m
 	}
 	return "application/octet-stream"
-}
-
-// latin1 converts ISO 8859-1 text to UTF-8. The protocol does not specify a
-// charset, and its servers used ISO 8859-1.
-func latin1(text []byte) string {
-	if utf8.Valid(text) {
-		return string(text)
-	}
-	runes := make([]rune, len(text))
-	for i, c := range text {
-		runes[i] = rune(c)
-	}
-	return string(runes)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/internal/wire/z3950"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -198,13 +199,13 @@ const (
 
 // entries returns one entry for each format of a document.
 func (h *results) entries(r z3950.Record) (all []fetch.Entry) {
-	e := fetch.Entry{Name: strings.TrimSpace(latin1(r.Headline)), Size: -1, Time: dateOf(string(r.Date)), Extra: extra(r)}
+	e := fetch.Entry{Name: strings.TrimSpace(textform.UTF8(r.Headline)), Size: -1, Time: dateOf(string(r.Date)), Extra: extra(r)}
 	if r.Score == z3950.Some(0) && strings.HasPrefix(e.Name, noResult) || len(r.ID) == 0 || len(uri.Escape(string(r.ID), uri.Unreserved)) > maxEscaped {
 		e.Kind = fetch.Info
 		return []fetch.Entry{e}
 	}
 	if e.Name == "" {
-		e.Name = tty.Escape(latin1(r.ID))
+		e.Name = tty.Escape(textform.UTF8(r.ID))
 	}
 	types := r.Types
 	if len(types) == 0 { // a short header has no types
@@ -257,13 +258,13 @@ func extra(r z3950.Record) map[string]string {
 	}
 	for key, text := range map[string][]byte{"source": r.Source, "city": r.City} {
 		if len(text) > 0 {
-			m[key] = latin1(text)
+			m[key] = textform.UTF8(text)
 		}
 	}
 	if len(r.Types) > 0 {
 		names := make([]string, len(r.Types))
 		for i, t := range r.Types {
-			names[i] = latin1(t)
+			names[i] = textform.UTF8(t)
 		}
 		m["types"] = strings.Join(names, " ")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -44,7 +45,7 @@ type source []fetch.Field
 // header returns the fields with their values converted to UTF-8.
 func (s source) header() (h fetch.Header) {
 	for _, f := range s {
-		h = append(h, fetch.Field{Name: f.Name, Value: latin1([]byte(f.Value))})
+		h = append(h, fetch.Field{Name: f.Name, Value: textform.UTF8(f.Value)})
 	}
 	return h
 }
@@ -73,10 +74,10 @@ func (s source) entry(base uri.URI) (fetch.Entry, error) {
 	if err != nil {
 		return fetch.Entry{}, fetch.Protocol.Errorf("invalid address in the description of the database: %w", err)
 	}
-	e := fetch.Entry{Name: latin1([]byte(name)), URL: u, Kind: fetch.Index, Size: -1, Extra: map[string]string{}}
+	e := fetch.Entry{Name: textform.UTF8(name), URL: u, Kind: fetch.Index, Size: -1, Extra: map[string]string{}}
 	for _, key := range []string{"description", "maintainer", "keyword-list", "cost", "cost-unit", "ip-address", "subjects"} {
 		if v := s.get(key); v != "" {
-			e.Extra[strings.ReplaceAll(key, "-", "_")] = latin1([]byte(v))
+			e.Extra[strings.ReplaceAll(key, "-", "_")] = textform.UTF8(v)
 		}
 	}
 	return e, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/schemes/internal/selection"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -80,7 +81,7 @@ func queryOf(u uri.URI) (string, error) {
 }
 
 func checkQuery(q string) error {
-	if strings.ContainsFunc(q, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if textform.HasControl(q) {
 		return fetch.BadURL.Errorf("control character in the query")
 	}
 	return nil

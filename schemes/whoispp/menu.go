@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -103,7 +104,7 @@ func (r *record) entry(base uri.URI) (e fetch.Entry, err error) {
 	e.Extra["template"], e.Extra["server"] = tty.Escape(r.words[0]), tty.Escape(r.words[1])
 	handle := r.words[2]
 	e.Name = tty.Escape(handle)
-	if u, err := base.WithoutFragment().WithPath("/handle=" + uri.Escape(handle, uri.Segment)); err == nil && !strings.ContainsFunc(handle, isControl) {
+	if u, err := base.WithoutFragment().WithPath("/handle=" + uri.Escape(handle, uri.Segment)); err == nil && !textform.HasControl(handle) {
 		e.URL, e.Kind, e.Media = u, fetch.Document, recordMedia
 	}
 	return e, nil

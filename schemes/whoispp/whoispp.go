@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -71,15 +72,13 @@ const maxQuery = 500
 
 func checkQuery(q string) error {
 	switch {
-	case strings.ContainsFunc(q, isControl):
+	case textform.HasControl(q):
 		return fetch.BadURL.Errorf("control character in the query")
 	case len(q) > maxQuery:
 		return fetch.BadURL.Errorf("query is longer than %d bytes", maxQuery)
 	}
 	return nil
 }
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // query returns the URL of a search for the words of q on the server of u.
 func query(u uri.URI, q fetch.Search) (uri.URI, error) {

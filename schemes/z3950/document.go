@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/xml"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 const textMedia = "text/plain; charset=utf-8"
@@ -32,7 +32,7 @@ func (l locator) document(r apdu.Record) (media string, body []byte, err error) 
 		}
 		return textMedia, b, nil
 	case apdu.SUTRS:
-		return textMedia, decode(r.Data), nil
+		return textMedia, []byte(textform.UTF8(r.Data)), nil
 	case apdu.XML:
 		return "application/xml", r.Data, nil
 	case apdu.HTML:
@@ -52,7 +52,7 @@ func title(r apdu.Record) string {
 	case apdu.XML:
 		text = xmlTitle(r.Data)
 	case apdu.SUTRS:
-		for line := range strings.Lines(decodeText(r.Data[:min(len(r.Data), maxTitle)])) {
+		for line := range strings.Lines(textform.UTF8(r.Data[:min(len(r.Data), maxTitle)])) {
 			if text = strings.TrimSpace(line); text != "" {
 				break
 			}
@@ -69,28 +69,6 @@ func title(r apdu.Record) string {
 
 // maxTitle is the maximum length of a title in bytes.
 const maxTitle = 500
-
-// decode converts ISO 8859-1 text to UTF-8. UTF-8 text is unchanged. The protocol
-// does not report the charset of a record.
-func decode(b []byte) []byte {
-	if utf8.Valid(b) {
-		return b
-	}
-	size := len(b)
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			size++
-		}
-	}
-	text := make([]byte, 0, size)
-	for _, c := range b {
-		text = utf8.AppendRune(text, rune(c))
-	}
-	return text
-}
-
-// decodeText is like decode, but returns a string.
-func decodeText(b []byte) string { return string(decode(b)) }
 
 // maxTokens is the maximum number of XML tokens that are searched for a title.
 const maxTokens = 5000

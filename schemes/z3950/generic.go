@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/wire/ber"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // A GRS-1 record is a tree of tagged elements. It is shown as lines with the
@@ -149,7 +150,7 @@ func (g *generic) content(e ber.Element, depth int, tag string) error {
 		return err
 	case v.Class == ber.Universal && !v.IsUniversal(ber.External):
 		b, err := v.Bytes()
-		g.line(depth, tag, strings.TrimRight(decodeText(b), "\n"))
+		g.line(depth, tag, strings.TrimRight(textform.UTF8(b), "\n"))
 		return err
 	}
 	text := "(external data)"

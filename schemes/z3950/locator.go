@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -89,7 +90,7 @@ func parseText(s, what string) (string, error) {
 		return "", fetch.BadURL.With(err)
 	case len(s) > maxText:
 		return "", fetch.BadURL.Errorf("the %s has %d bytes", what, len(s))
-	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case textform.HasControl(s):
 		return "", fetch.BadURL.Errorf("the %s contains a control character", what)
 	}
 	return s, nil

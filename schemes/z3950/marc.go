@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
 // A marc is a record in the exchange format of ISO 2709, which MARC uses.
@@ -99,7 +100,7 @@ func printable(b []byte) string {
 			return ' '
 		}
 		return r
-	}, decodeText(b))
+	}, textform.UTF8(b))
 }
 
 // title returns the title of the record: field 245 of MARC 21 or 200 of UNIMARC.
@@ -115,7 +116,7 @@ func (m marc) title(syntax string) string {
 		var parts []string
 		for _, s := range bytes.Split(f.data[2:], []byte{subfieldMark}) {
 			if len(s) > 1 && strings.IndexByte("abcenp", s[0]) >= 0 {
-				parts = append(parts, decodeText(s[1:]))
+				parts = append(parts, textform.UTF8(s[1:]))
 			}
 		}
 		return strings.Join(parts, " ")

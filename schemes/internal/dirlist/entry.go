@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -41,7 +42,7 @@ func (d directory) entry(r row) (fetch.Entry, error) {
 		name = r.Name
 	}
 	if !utf8.ValidString(r.Name) {
-		r.Name = latin1(r.Name)
+		r.Name = textform.UTF8(r.Name)
 		if r.Kind != fetch.Info {
 			r.addExtra("charset", "iso-8859-1")
 		}
@@ -63,13 +64,4 @@ func (d directory) entry(r row) (fetch.Entry, error) {
 // the URL names a child of the directory.
 func isSegment(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\r\n\x00")
-}
-
-// latin1 converts s from ISO 8859-1 to UTF-8.
-func latin1(s string) string {
-	runes := make([]rune, len(s))
-	for i := range len(s) {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
 }

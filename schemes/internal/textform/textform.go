@@ -1,0 +1,59 @@
+// Package textform reads texts of protocols that declare neither a charset nor
+// the length of lines.
+package textform
+
+import (
+	"io"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/line"
+)
+
+// IsControl reports whether r is an ASCII control character.
+func IsControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// HasControl reports whether s contains an ASCII control character, such as a
+// line break that would end a command.
+func HasControl(s string) bool { return strings.ContainsFunc(s, IsControl) }
+
+// UTF8 returns a text in UTF-8. A text that is not valid UTF-8 is converted from
+// ISO 8859-1, which servers of old protocols use.
+func UTF8[T string | []byte](text T) string {
+	s := string(text)
+	if utf8.ValidString(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+len(s)/4)
+	for i := range len(s) {
+		b = utf8.AppendRune(b, rune(s[i]))
+	}
+	return string(b)
+}
+
+// Lines iterates over the lines of r. A line ends with LF, with CR LF or at the
+// end of r. A line of more than limit bytes is an error. Each line is valid until
+// the next iteration.
+func Lines(r io.Reader, limit int) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		in := line.NewReader(r)
+		for {
+			text, _, err := in.ReadLine(limit)
+			switch {
+			case err == io.EOF:
+				return
+			case err == line.ErrTooLong:
+				yield(nil, fetch.Protocol.Errorf("line longer than %d bytes", limit))
+				return
+			case err != nil && (err != io.ErrUnexpectedEOF || text == nil): // the last line may have no line end
+				yield(nil, err)
+				return
+			}
+			if !yield(text, nil) {
+				return
+			}
+		}
+	}
+}
