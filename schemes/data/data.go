@@ -11,15 +11,14 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
@@ -140,24 +139,6 @@ func do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		return nil, err
 	}
 	resp.Offset = first
-	resp.Body = &body{Reader: bytes.NewReader(o.data[first:end])}
+	resp.Body = sessions.NewBody(bytes.NewReader(o.data[first:end]), nil)
 	return resp, nil
-}
-
-// A body is the decoded content of a data URL.
-type body struct {
-	io.Reader
-	closed atomic.Bool
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	if b.closed.Load() {
-		return 0, fetch.Usage.Errorf("read from a closed response body")
-	}
-	return b.Reader.Read(p)
-}
-
-func (b *body) Close() error {
-	b.closed.Store(true)
-	return nil
 }

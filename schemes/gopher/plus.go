@@ -95,10 +95,9 @@ func (e *exactReader) Read(p []byte) (int, error) {
 // header h, was already read.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *sessions.Single, h header) (*fetch.Response, error) {
 	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
-	out := s.Body(h.dataReader(s.R))
-	resp.Body = out
+	resp.Body = s.Body(h.dataReader(s.R))
 	if h.isError {
-		return d.readError(req, resp, out)
+		return d.readError(req, resp, s)
 	}
 	if h.length >= 0 {
 		resp.Size = h.length
@@ -133,13 +132,13 @@ const maxError = 16 << 10
 // Location. The first line contains an error code and the administrator. The
 // next lines contain the error message or, if the item has moved, its new menu
 // line.
-func (d *driver) readError(req *fetch.Request, resp *fetch.Response, out *sessions.SingleBody) (*fetch.Response, error) {
-	page, err := io.ReadAll(io.LimitReader(out, maxError))
+func (d *driver) readError(req *fetch.Request, resp *fetch.Response, s *sessions.Single) (*fetch.Response, error) {
+	page, err := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if err != nil && len(page) == 0 {
 		return nil, err
 	}
 	resp.Kind, resp.Media = fetch.Document, "text/plain"
-	resp.Body = out.Single.Body(bytes.NewReader(page))
+	resp.Body = s.Body(bytes.NewReader(page))
 	first, rest, _ := strings.Cut(string(page), "\n")
 	code, _, _ := strings.Cut(strings.TrimSpace(first), " ")
 	resp.Code, _ = strconv.Atoi(code)

@@ -34,7 +34,7 @@ func (s *session) requestCapabilities() error {
 		return nil // leafnode replies 500, other servers reply 480
 	}
 	s.caps = capabilities{}
-	return s.readLines(func(text string) {
+	return s.ReadShortBlock(func(text string) {
 		if words := strings.Fields(strings.ToUpper(text)); len(words) > 0 {
 			s.caps[words[0]] = words[1:]
 		}

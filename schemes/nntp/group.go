@@ -123,7 +123,7 @@ func (s *session) readFields() error {
 	}
 	var fields []string
 	valid := true
-	err = s.readLines(func(text string) {
+	err = s.ReadShortBlock(func(text string) {
 		text = strings.ToLower(strings.TrimSpace(text))
 		name := strings.Trim(text, ":") // "Subject:", ":bytes"
 		fields = append(fields, name)

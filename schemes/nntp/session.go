@@ -1,7 +1,6 @@
 package nntp
 
 import (
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -33,22 +32,17 @@ func (s *session) Release() bool {
 
 // readReply sends the queued commands and reads the first line of the next
 // response.
-func (s *session) readReply() (line.Reply, error) {
-	err := s.Flush()
-	if err == nil {
-		s.SetReplyTimeout(sessions.ReplyTimeout)
-		var r line.Reply
-		if r, err = s.Lines.ReadStatus(); err == nil {
-			if r.Code == codeUnavailable {
-				s.Break()
-			} else {
-				s.MarkAnswered()
-			}
-			return r, nil
-		}
+func (s *session) readReply() (r line.Reply, err error) {
+	err = s.AwaitReply(func() error { r, err = s.Lines.ReadStatus(); return err })
+	switch {
+	case err != nil:
+		return line.Reply{}, err
+	case r.Code == codeUnavailable:
+		s.Break()
+	default:
+		s.MarkAnswered()
 	}
-	s.Break()
-	return line.Reply{}, sessions.ReplyFault(err)
+	return r, nil
 }
 
 // codeUnavailable is the status code of a server that ends the session (RFC
@@ -69,30 +63,4 @@ func (s *session) command(words ...string) (line.Reply, error) {
 func (s *session) dataBlock() *line.Block {
 	s.SetReplyTimeout(0)
 	return s.Lines.Block(0)
-}
-
-// maxLines is the maximum number of lines that readLines accepts in one
-// response.
-const maxLines = line.MaxReplyLines
-
-// readLines calls the function each for every remaining line of a short
-// multi-line response.
-func (s *session) readLines(each func(text string)) error {
-	for n := 0; ; n++ {
-		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)
-		switch {
-		case err == nil && n == maxLines:
-			err = line.ErrTooManyLines
-		case err == nil && string(text) == ".":
-			return nil
-		case err == nil:
-			each(string(text))
-			continue
-		}
-		s.Break()
-		if err == line.ErrTooManyLines {
-			return fetch.Protocol.With(err)
-		}
-		return sessions.ReplyFault(err)
-	}
 }

@@ -35,21 +35,17 @@ type reply struct {
 
 // readReply sends the queued commands and reads a status line.
 func (s *session) readReply() (r reply, err error) {
-	if err = s.Flush(); err == nil {
-		s.SetReplyTimeout(sessions.ReplyTimeout)
-		var text []byte
-		if text, _, err = s.Lines.ReadLine(line.MaxReplyLine); err == nil {
-			if r, err = parseReply(string(text)); err == nil {
-				s.MarkAnswered()
-				return r, nil
-			}
+	err = s.AwaitReply(func() error {
+		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)
+		if err == nil {
+			r, err = parseReply(string(text))
 		}
+		return err
+	})
+	if err == nil {
+		s.MarkAnswered()
 	}
-	s.Break()
-	if fetch.FaultOf(err) == fetch.Protocol {
-		return r, err
-	}
-	return r, sessions.ReplyFault(err)
+	return r, err
 }
 
 // parseReply parses a status line.
@@ -121,22 +117,11 @@ func (s *session) requestCapabilities() error {
 	if err != nil || !r.ok {
 		return err
 	}
-	for range line.MaxReplyLines {
-		text, _, err := s.Lines.ReadLine(line.MaxReplyLine)
-		if err != nil {
-			s.Break()
-			return sessions.ReplyFault(err)
-		}
-		words := strings.Fields(strings.ToUpper(string(text)))
-		if string(text) == "." {
-			return nil
-		}
-		if len(words) > 0 {
+	return s.ReadShortBlock(func(text string) {
+		if words := strings.Fields(strings.ToUpper(text)); len(words) > 0 {
 			s.caps[words[0]] = words[1:]
 		}
-	}
-	s.Break()
-	return fetch.Protocol.With(line.ErrTooManyLines)
+	})
 }
 
 // startTLS sends STLS (RFC 2595 4) and upgrades the connection. It discards the

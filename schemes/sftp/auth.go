@@ -20,7 +20,7 @@ type authenticator struct {
 	driver *driver
 	login  *login
 	trace  *trace.Trace
-	limit  *handshakeLimit
+	limit  *timeLimit      // of the handshake, without the time in which the user enters a password
 	agent  *sshagent.Agent // nil if not used
 	rounds int             // number of keyboard-interactive rounds
 	err    error           // error of a key file or of a prompt
@@ -79,8 +79,8 @@ func (a *authenticator) keys() (all []ssh.Signer, err error) {
 // requests a credential from Env.Login.
 func (a *authenticator) password() (string, error) {
 	if a.login.Password == "" {
-		a.limit.stop()
-		defer a.limit.resume()
+		a.limit.timer.Stop()
+		defer a.limit.start()
 		c := fetch.Challenge{Origin: a.login.origin, User: a.login.User, Realm: "ssh"}
 		found, err := sessions.AskFor(a.ctx, a.driver.env.Login, c)
 		if err != nil {

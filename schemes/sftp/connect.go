@@ -9,8 +9,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -67,8 +65,8 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 	fetch.SetIdleTimeout(conn, 0) // the SSH library reads all the time; type timed limits each operation
 	s := &session{Conn: sessions.NewConn(conn, req.Trace, "")}
 	return sessions.Start(ctx, s, func() error {
-		limit := newHandshakeLimit(s.Abort)
-		defer limit.stop()
+		limit := newTimeLimit(s.Abort)
+		defer limit.start()()
 		a := &authenticator{ctx: ctx, driver: d, login: who, trace: req.Trace, limit: limit}
 		defer a.close()
 		config := &ssh.ClientConfig{
@@ -83,7 +81,7 @@ func (d *driver) connect(ctx context.Context, t fetch.Target, who *login, req *f
 			}
 		}
 		switch {
-		case limit.expired():
+		case limit.expired.Load():
 			return fetch.Timeout.Errorf("no SSH handshake within %v", sessions.ReplyTimeout)
 		case trust.err != nil:
 			return trust.err
@@ -148,34 +146,6 @@ func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 func isRejection(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "unable to authenticate") || strings.Contains(text, "unexpected message type 51")
-}
-
-// A handshakeLimit limits the time of the SSH handshake. The time in which the
-// user enters a password does not count.
-type handshakeLimit struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	over  bool
-}
-
-func newHandshakeLimit(abort func()) *handshakeLimit {
-	l := &handshakeLimit{}
-	l.timer = time.AfterFunc(sessions.ReplyTimeout, func() {
-		l.mu.Lock()
-		l.over = true
-		l.mu.Unlock()
-		abort()
-	})
-	return l
-}
-
-func (l *handshakeLimit) stop()   { l.timer.Stop() }
-func (l *handshakeLimit) resume() { l.timer.Reset(sessions.ReplyTimeout) }
-
-func (l *handshakeLimit) expired() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.over
 }
 
 // folder returns the folder of the SSH files of the user, or "".

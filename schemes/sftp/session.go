@@ -205,31 +205,41 @@ func (s *session) close(handle string) error {
 	return err
 }
 
-// A timed limits the time of each operation on a channel. An operation consists
-// of several reads and writes. The time between two operations is not limited,
-// because the SSH library reads from the network in the background.
-type timed struct {
-	channel io.ReadWriter
+// A timeLimit limits the time of an operation to [sessions.ReplyTimeout].
+type timeLimit struct {
 	timer   *time.Timer
 	expired atomic.Bool
 }
 
-// newTimed returns a timed that calls abort when the time limit is exceeded.
-func newTimed(channel io.ReadWriter, abort func()) *timed {
-	t := &timed{channel: channel}
-	t.timer = time.AfterFunc(sessions.ReplyTimeout, func() {
-		t.expired.Store(true)
+// newTimeLimit returns a stopped timeLimit that calls abort when the time is
+// over.
+func newTimeLimit(abort func()) *timeLimit {
+	l := &timeLimit{}
+	l.timer = time.AfterFunc(sessions.ReplyTimeout, func() {
+		l.expired.Store(true)
 		abort()
 	})
-	t.timer.Stop()
-	return t
+	l.timer.Stop()
+	return l
 }
 
-// start starts the time limit of an operation. The caller calls stop at the end
-// of the operation.
-func (t *timed) start() (stop func() bool) {
-	t.timer.Reset(sessions.ReplyTimeout)
-	return t.timer.Stop
+// start starts the time of an operation. The caller calls stop at the end of the
+// operation.
+func (l *timeLimit) start() (stop func() bool) {
+	l.timer.Reset(sessions.ReplyTimeout)
+	return l.timer.Stop
+}
+
+// A timed limits the time of each operation on a channel. An operation consists
+// of several reads and writes. The time between two operations is not limited,
+// because the SSH library reads from the network in the background.
+type timed struct {
+	*timeLimit
+	channel io.ReadWriter
+}
+
+func newTimed(channel io.ReadWriter, abort func()) *timed {
+	return &timed{newTimeLimit(abort), channel}
 }
 
 func (t *timed) Read(p []byte) (int, error) {

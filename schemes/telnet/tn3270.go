@@ -8,13 +8,13 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"golang.org/x/text/encoding/charmap"
 )
 
@@ -74,26 +74,8 @@ func (o Options) tn3270(
 	if o.JSON {
 		text = h.screen.json(codes)
 	}
-	resp.Peer, resp.Size, resp.Body = fetch.PeerOf(netConn), int64(len(text)), &page{text: bytes.NewReader(text)}
+	resp.Peer, resp.Size, resp.Body = fetch.PeerOf(netConn), int64(len(text)), sessions.NewBody(bytes.NewReader(text), nil)
 	return resp, nil
-}
-
-// A page is a response body that contains a screen as text or JSON.
-type page struct {
-	text   *bytes.Reader
-	closed atomic.Bool
-}
-
-func (p *page) Read(b []byte) (int, error) {
-	if p.closed.Load() {
-		return 0, net.ErrClosed
-	}
-	return p.text.Read(b)
-}
-
-func (p *page) Close() error {
-	p.closed.Store(true)
-	return nil
 }
 
 func (o Options) codePage() (*charmap.Charmap, error) {

@@ -3,15 +3,13 @@ package tftp
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"sync"
-	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A driver executes requests for tftp URLs, each on its own socket.
@@ -50,9 +48,8 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator, noOptio
 		return nil, err
 	}
 	t := newTransfer(req.Trace.Tap(conn), q)
-	b := &body{transfer: t}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	b.close = sync.OnceFunc(func() {
+	b := sessions.NewBody(t, func() {
 		stop()
 		t.abort(codeText, nil)
 		conn.Close()
@@ -66,7 +63,6 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator, noOptio
 	resp := &fetch.Response{
 		URL: req.URL, Kind: fetch.Document, Media: media.ByName(l.file), Size: t.size, Proto: "TFTP", Peer: fetch.PeerOf(conn), Body: b,
 	}
-	b.Reader = t
 	if l.mode == "netascii" {
 		b.Reader = &netascii{r: t}
 	}
@@ -78,29 +74,4 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator, noOptio
 		resp.Body = http.NoBody
 	}
 	return resp, nil
-}
-
-// A body is the content of a file. Closing it ends the transfer.
-type body struct {
-	io.Reader
-	transfer *transfer
-	close    func()
-	closed   atomic.Bool
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	if b.closed.Load() {
-		return 0, fetch.Usage.Errorf("read from a closed response body")
-	}
-	n, err := b.Reader.Read(p)
-	if err != nil && err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		err = fetch.Truncated.Errorf("connection failed: %w", err)
-	}
-	return n, err
-}
-
-func (b *body) Close() error {
-	b.closed.Store(true)
-	b.close()
-	return nil
 }

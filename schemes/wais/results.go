@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -35,17 +33,18 @@ func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fe
 	if d.pages(l.search) {
 		h.seen = map[[sha256.Size]byte]struct{}{}
 	}
-	h.Reader = entries.NewReader(h.next)
 	return d.request(ctx, req, d.answerSize(l.search), func(l *lease) (*fetch.Response, error) {
-		resp.Body = h
-		return resp, h.start(l)
+		if err := h.start(l); err != nil {
+			return nil, err
+		}
+		resp.Body = l.Body(entries.NewReader(h.next), sessions.TruncatedFault)
+		return resp, nil
 	})
 }
 
 // results reads the entries of a search as they arrive. If the search is
 // repeated with larger limits, the entries of all responses are joined.
 type results struct {
-	io.Reader
 	search   *search
 	database string
 	req      *fetch.Request
@@ -58,10 +57,10 @@ type results struct {
 	previous int                            // documents of the previous answer
 	seen     map[[sha256.Size]byte]struct{} // hashed ids of all answers; nil: search once
 
-	closed atomic.Bool
-	first  *z3950.Record // the record that start has read
-	found  []fetch.Entry // entries that next has not returned yet
-	noted  int           // number of diagnostics
+	first *z3950.Record // the record that start has read
+	ended bool          // the response has no more records
+	found []fetch.Entry // entries that next has not returned yet
+	noted int           // number of diagnostics
 }
 
 const (
@@ -74,7 +73,7 @@ const (
 // not results. For example, its reply to "(whale" has the catalogue and a
 // syntax error.
 func (h *results) start(l *lease) error {
-	h.lease, h.first, h.found = l, nil, nil
+	h.lease, h.first, h.ended, h.found = l, nil, false, nil
 	s := l.Session
 	if err := s.search(h.search.request(h.database, h.limit)); err != nil {
 		return err
@@ -118,16 +117,14 @@ func (h *results) withoutResults(faults []error) error {
 	case h.search.words == "" && len(h.search.like) > 0 && len(h.found) > 0:
 		return fetch.NeedQuery.Errorf("the server needs words to search for similar documents: it described the database instead")
 	}
-	h.lease.End(true)
+	h.ended = true
 	return nil
 }
 
 // next returns the next entry. The time between two calls does not count as
 // response time of the server.
 func (h *results) next() (e fetch.Entry, err error) {
-	if !h.lease.Ended() {
-		h.lease.Session.SetReplyTimeout(replyTime)
-	}
+	h.lease.Session.SetReplyTimeout(replyTime)
 	for len(h.found) == 0 {
 		r, err := h.record()
 		switch {
@@ -155,7 +152,7 @@ func (h *results) record() (z3950.Record, error) {
 		r := *h.first
 		h.first = nil
 		return r, nil
-	case h.lease.Ended():
+	case h.ended:
 		return z3950.Record{}, io.EOF
 	}
 	r, err := h.lease.Session.record()
@@ -164,30 +161,11 @@ func (h *results) record() (z3950.Record, error) {
 			r, err = h.lease.Session.record()
 		}
 	}
-	switch {
-	case err == io.EOF:
+	if err == io.EOF {
+		h.ended = true
 		h.noteLimit()
-		h.lease.End(true)
-	case err != nil:
-		h.lease.End(false)
-		err = sessions.TruncatedFault(err)
 	}
 	return r, err
-}
-
-func (h *results) Read(p []byte) (int, error) {
-	if h.closed.Load() {
-		return 0, net.ErrClosed
-	}
-	return h.Reader.Read(p)
-}
-
-// Close ends the search. Close may be called during a Read.
-func (h *results) Close() error {
-	if !h.closed.Swap(true) {
-		h.lease.End(false)
-	}
-	return nil
 }
 
 // Limits for one search result. A hostile result with a hundred types and an id

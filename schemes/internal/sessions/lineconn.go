@@ -82,6 +82,39 @@ func (t *Text) Flush() error {
 	return t.Send(t.commands, t.traced)
 }
 
+// AwaitReply sends the buffered commands and calls the function read, which reads
+// a reply. It breaks the connection after an error.
+func (t *Text) AwaitReply(read func() error) error {
+	err := t.Flush()
+	if err == nil {
+		t.SetReplyTimeout(ReplyTimeout)
+		if err = read(); err == nil {
+			return nil
+		}
+	}
+	t.Break()
+	return ReplyFault(err)
+}
+
+// ReadShortBlock calls the function each for every line of a short multi-line
+// response, up to the line ".".
+func (t *Text) ReadShortBlock(each func(text string)) error {
+	for n := 0; ; n++ {
+		text, _, err := t.Lines.ReadLine(line.MaxReplyLine)
+		switch {
+		case err == nil && string(text) == ".":
+			return nil
+		case err == nil && n == line.MaxReplyLines:
+			err = fetch.Protocol.With(line.ErrTooManyLines)
+		case err == nil:
+			each(string(text))
+			continue
+		}
+		t.Break()
+		return ReplyFault(err)
+	}
+}
+
 // Encrypt works like [Conn.Encrypt]. It returns an error if the line reader has
 // buffered plaintext from the server.
 func (t *Text) Encrypt(ctx context.Context, config *tls.Config, host string) error {

@@ -101,29 +101,7 @@ func (s *Single) Close() error {
 
 // Body returns a response body that reads from r. Closing the body closes the
 // connection.
-func (s *Single) Body(r io.Reader) *SingleBody { return &SingleBody{r, s} }
-
-// A SingleBody is the body of a response on a [Single].
-type SingleBody struct {
-	io.Reader
-	Single *Single
-}
-
-// Read reads from the Reader of b. It returns an error after Close. A failed
-// connection is reported as a truncated body.
-func (b *SingleBody) Read(p []byte) (int, error) {
-	if b.Single.closed.Load() {
-		return 0, fetch.Usage.Errorf("read from a closed response body")
-	}
-	n, err := b.Reader.Read(p)
-	if err != nil && err != io.EOF && fetch.FaultOf(err) == fetch.Connect {
-		err = fetch.Truncated.Errorf("connection failed: %w", err)
-	}
-	return n, err
-}
-
-// Close closes the connection of b.
-func (b *SingleBody) Close() error { return b.Single.Close() }
+func (s *Single) Body(r io.Reader) *PlainBody { return NewBody(r, func() { s.Close() }) }
 
 // Document returns a Response with the bytes that the server sends until it
 // closes the connection. Call AwaitResponse first. The arguments are the name of
