@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // tlsConfig returns a TLS configuration for one control connection and its data
@@ -41,9 +42,6 @@ func (d *driver) startTLS(ctx context.Context, s *session, config *tls.Config) (
 	return false, nil
 }
 
-// wantsTLS reports whether the driver sends AUTH TLS for ftp URLs.
-func (o *Options) wantsTLS() bool { return o.TLS == scheme.TLSWanted || o.TLS == scheme.TLSRequired }
-
 func (o *Options) protection() string {
 	if o.ClearData {
 		return "C"
@@ -68,3 +66,6 @@ func (d *driver) protect(s *session, config *tls.Config) error {
 	s.Trace().Notef("data connections are not encrypted: %s", sentence(prot))
 	return nil
 }
+
+// wantsTLS reports whether the driver sends AUTH TLS for ftp URLs.
+func (o *Options) wantsTLS() bool { return sessions.StartsTLS(o.TLS, scheme.TLSNever, true) }

@@ -27,7 +27,7 @@ type lease = sessions.Lease[*session]
 
 // usesStartTLS reports whether sessions for URLs of a scheme use StartTLS.
 func (o Options) usesStartTLS(name string) bool {
-	return name != "ldaps" && (o.TLS == scheme.TLSWanted || o.TLS == scheme.TLSRequired)
+	return name != "ldaps" && sessions.StartsTLS(o.TLS, scheme.TLSNever, true)
 }
 
 // Do implements fetch.Driver.

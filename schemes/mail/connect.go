@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // negotiate reads the server's greeting, starts TLS if required, and
@@ -15,7 +16,11 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 	if err != nil {
 		return err
 	}
-	if s.TLS == nil && d.wantsTLS(s, authenticated) {
+	usual := scheme.TLSWanted
+	if authenticated {
+		usual = scheme.TLSNever // the server accepts no STARTTLS
+	}
+	if s.TLS == nil && sessions.StartsTLS(d.TLS, usual, s.caps["STARTTLS"]) {
 		if authenticated {
 			return fetch.TLS.Errorf("TLS is not possible, because the server greeted with PREAUTH")
 		}
@@ -30,18 +35,6 @@ func (d *driver) negotiate(ctx context.Context, s *session, creds credentials) e
 		return nil
 	}
 	return d.login(ctx, s, creds)
-}
-
-func (d *driver) wantsTLS(s *session, authenticated bool) bool {
-	switch d.TLS {
-	case scheme.TLSRequired:
-		return true
-	case scheme.TLSWanted:
-		return s.caps["STARTTLS"]
-	case scheme.TLSNever:
-		return false
-	}
-	return s.caps["STARTTLS"] && !authenticated
 }
 
 // readGreeting reads the server's greeting and requests the server's

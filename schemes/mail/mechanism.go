@@ -66,7 +66,7 @@ func (d *driver) tryMechanisms(s *session, creds credentials) (a answer, option 
 		if rejection != nil {
 			s.Trace().Notef("server rejected the login, trying mechanism %s", m.Name)
 		}
-		if err := s.checkPlaintext(m, creds); err != nil {
+		if err := sasl.CheckPlaintext(s.Conn, m.Plaintext && !m.Anonymous, creds.typed); err != nil {
 			return a, "", err
 		}
 		a, err := m.attempt(d, s, creds.auth)
@@ -122,15 +122,11 @@ func noMechanismError(requested string, auth *fetch.Credential, lastErr error) e
 // eligible reports whether the credentials allow the mechanism m. If the user
 // has requested a mechanism by name, all other mechanisms are not eligible.
 func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, error) {
-	switch {
-	case requested == "" || requested == "*":
-		return !m.Explicit && m.Anonymous == (auth == nil) && m.Token == (auth != nil && auth.Token != ""), nil
-	case m.Name != requested:
-		return false, nil
-	case auth == nil && !m.Anonymous && m.Name != "EXTERNAL":
+	fits := m.Fits(requested, auth)
+	if !fits && m.Name == requested {
 		return false, sessions.NeedLogin(fetch.Auth, fetch.Auth.Errorf("mechanism %s requires a user name", requested))
 	}
-	return true, nil
+	return fits, nil
 }
 
 // mayDependOnMechanism reports whether another mechanism may succeed after the
@@ -138,20 +134,6 @@ func (m mechanism) eligible(requested string, auth *fetch.Credential) (bool, err
 func (a answer) mayDependOnMechanism() bool {
 	fault := fetch.FaultOf(statusError("login", fetch.Auth, a))
 	return !a.final && (fault == fetch.Auth || fault == fetch.Protocol)
-}
-
-// checkPlaintext returns an error if the mechanism m would send a password in
-// plaintext, unless the user entered the URL. A redirect or a listing could
-// name a hostile server.
-func (s *session) checkPlaintext(m mechanism, creds credentials) error {
-	switch {
-	case s.TLS != nil || !m.Plaintext || m.Anonymous:
-		return nil
-	case !creds.typed:
-		return fetch.Auth.Errorf("password not sent in plaintext, because the user did not enter this URL")
-	}
-	s.Trace().Notef("password sent in plaintext")
-	return nil
 }
 
 func (m mechanism) isOffered(s *session) bool {

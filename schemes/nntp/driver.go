@@ -76,7 +76,7 @@ func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Respon
 			return nil, err
 		case code == 480 && !s.loggedIn:
 			err = d.authenticate(ctx, q, l, err)
-		case code == 483 && s.TLS == nil && d.TLS != scheme.TLSNever:
+		case code == 483 && s.TLS == nil && sessions.StartsTLS(d.TLS, scheme.TLSWanted, true):
 			err = d.upgradeTLS(ctx, q, l)
 		}
 		if err != nil {

@@ -21,7 +21,7 @@ func (d *driver) open(ctx context.Context, s *session, auth *fetch.Credential) e
 	if err := s.readGreeting(); err != nil {
 		return err
 	}
-	if s.TLS == nil && (d.TLS == scheme.TLSRequired || d.TLS == scheme.TLSWanted && s.caps.has("STARTTLS")) {
+	if s.TLS == nil && sessions.StartsTLS(d.TLS, scheme.TLSNever, s.caps.has("STARTTLS")) {
 		if err := s.startTLS(ctx, d.env.TLS); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (d *driver) protectPassword(ctx context.Context, s *session) error {
 	if s.TLS != nil {
 		return nil
 	}
-	if s.caps.has("STARTTLS") && d.TLS != scheme.TLSNever {
+	if sessions.StartsTLS(d.TLS, scheme.TLSWanted, s.caps.has("STARTTLS")) {
 		return s.startTLS(ctx, d.env.TLS)
 	}
 	if !d.ClearPassword {

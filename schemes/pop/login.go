@@ -76,28 +76,6 @@ type login struct {
 
 func (l login) needsPassword() bool { return l.mechanism != "EXTERNAL" && l.mechanism != "ANONYMOUS" }
 
-// eligible reports whether the mechanism m fits the credentials, and the
-// requested mechanism if there is one.
-func (l login) eligible(m sasl.Mechanism) bool {
-	if l.mechanism != "" && l.mechanism != "*" {
-		return m.Name == l.mechanism && (l.auth != nil || m.Anonymous || m.Name == "EXTERNAL")
-	}
-	return !m.Explicit && m.Anonymous == (l.auth == nil) && m.Token == (l.auth != nil && l.auth.Token != "")
-}
-
-// checkPlaintext returns an error if a password would be sent in plaintext to a
-// server that the user has not chosen.
-func (s *session) checkPlaintext(plaintext bool, who login) error {
-	switch {
-	case s.TLS != nil || !plaintext:
-		return nil
-	case !who.typed:
-		return fetch.Auth.Errorf("password not sent in plaintext, because the user did not enter this URL")
-	}
-	s.Trace().Notef("password sent in plaintext")
-	return nil
-}
-
 // authUser sends USER and PASS.
 func (s *session) authUser(auth *fetch.Credential) (reply, error) {
 	r, err := s.command("USER", auth.User)

@@ -28,7 +28,7 @@ type attempt struct {
 // credentials allow. The order is: SASL mechanisms, APOP, USER.
 func (s *session) attempts(who login) (all []attempt) {
 	for _, m := range sasl.Mechanisms() {
-		if who.eligible(m) && (slices.Contains(s.caps["SASL"], m.Name) || who.mechanism == m.Name) {
+		if m.Fits(who.mechanism, who.auth) && (slices.Contains(s.caps["SASL"], m.Name) || who.mechanism == m.Name) {
 			all = append(all, attempt{m.Name, m.Plaintext, func() (reply, error) {
 				return s.authSASL(m.Name, m.New(who.auth, "fetch@"))
 			}})
@@ -69,7 +69,7 @@ func (d *driver) authenticate(s *session, who login) (r reply, option string, er
 		if i > 0 {
 			s.Trace().Notef("server rejected the login, trying mechanism %s", a.name)
 		}
-		if err := s.checkPlaintext(a.plaintext, who); err != nil {
+		if err := sasl.CheckPlaintext(s.Conn, a.plaintext, who.typed); err != nil {
 			return reply{}, "", err
 		}
 		last, lastErr := r, err

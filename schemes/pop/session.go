@@ -128,7 +128,7 @@ func (s *session) requestCapabilities() error {
 // capabilities that the server sent in plaintext.
 func (d *driver) startTLS(ctx context.Context, s *session) error {
 	_, offered := s.caps["STLS"]
-	if d.TLS == scheme.TLSNever || !offered && d.TLS != scheme.TLSRequired {
+	if !sessions.StartsTLS(d.TLS, scheme.TLSWanted, offered) {
 		return nil
 	}
 	r, err := s.command("STLS")

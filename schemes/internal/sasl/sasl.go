@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // An Exchange holds the client side of one authentication.
@@ -47,6 +48,30 @@ func Mechanisms() []Mechanism {
 		{Name: "LOGIN", Plaintext: true, New: login},
 		{Name: "ANONYMOUS", Anonymous: true, New: anonymous},
 	}
+}
+
+// Fits reports whether a credential, which may be nil, allows the mechanism. If
+// the user has requested a mechanism by its name, only that mechanism fits. The
+// names "" and "*" stand for all mechanisms that are not explicit.
+func (m Mechanism) Fits(requested string, auth *fetch.Credential) bool {
+	if requested != "" && requested != "*" {
+		return m.Name == requested && (auth != nil || m.Anonymous || m.Name == "EXTERNAL")
+	}
+	return !m.Explicit && m.Anonymous == (auth == nil) && m.Token == (auth != nil && auth.Token != "")
+}
+
+// CheckPlaintext returns an error if a login would send a password in plaintext
+// to a server that the user has not chosen. A redirect or a listing could name a
+// hostile server.
+func CheckPlaintext(c *sessions.Conn, plaintext, typed bool) error {
+	switch {
+	case c.TLS != nil || !plaintext:
+		return nil
+	case !typed:
+		return fetch.Auth.Errorf("password not sent in plaintext, because the user did not enter this URL")
+	}
+	c.Trace().Notef("password sent in plaintext")
+	return nil
 }
 
 // AnswerChallenge decodes a challenge from base64 and returns the response,
