@@ -72,3 +72,6 @@ func (s Scheme) Search(u uri.URI, q Search) (uri.URI, error) {
 	}
 	return s.Query(u, q)
 }
+
+// NeedsHost reports whether URLs of the scheme are invalid without a host.
+func (s Scheme) NeedsHost() bool { return s.Port != 0 && !s.Traits.HostOptional }

@@ -13,7 +13,7 @@ import (
 func (x *exchange) captureView(t target, s selection, resp *fetch.Response) view {
 	return view{
 		View: render.View{
-			URL: t.url, Response: resp, Scheme: x.schemes[t.url.Scheme()], Links: captureLinks{x.Handler, t.archive, s.chosen, t.url},
+			URL: t.url, Response: resp, Scheme: x.scheme(t.url.Scheme()), Schemes: x.scheme, Links: captureLinks{x.Handler, t.archive, s.chosen, t.url},
 			Page: x.newCapturePage("", t, s).Page, Problem: problemText, Order: t.order, Number: t.page,
 		},
 		form: t.form, replacement: func(l links.Link) string { return x.replacement(t, s, l) },

@@ -171,6 +171,9 @@ func New(opts Options) (*Handler, error) {
 	return h, err
 }
 
+// scheme returns the scheme with the given name, or the zero Scheme.
+func (h *Handler) scheme(name string) fetch.Scheme { return h.schemes[name] }
+
 // Close closes the connections of live pages. It does not close the archives.
 func (h *Handler) Close() error {
 	if h.gate == nil {

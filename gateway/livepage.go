@@ -225,7 +225,7 @@ func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
 		f = formPlain
 	}
 	return view{
-		View: render.View{URL: l.target.url, Response: resp, Scheme: x.schemes[l.target.url.Scheme()], Links: l, Page: p.Page,
+		View: render.View{URL: l.target.url, Response: resp, Scheme: x.scheme(l.target.url.Scheme()), Schemes: x.scheme, Links: l, Page: p.Page,
 			Problem: liveProblem, Order: l.target.order, Number: l.target.page},
 		form: f, replacement: l.replacement,
 	}

@@ -115,7 +115,7 @@ func archivePage(file string) (*page.Page, error) {
 // browser returns a Browser that sends requests with r.
 func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	b := &browse.Browser{
-		Do: r.client.Do,
+		Do: r.client.Do, Scheme: r.client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
 			args, err := c.newArguments([]string{text}, argumentOptions{globOff: true,
 				defaultScheme: c.flags.client.policy.protoDefault})

@@ -79,7 +79,7 @@ func (f *listingFlags) writer(out io.Writer) entryWriter {
 		return writeEntryURL
 	case terminal.Is(out):
 		lines := listing.Format{Width: terminal.Width(out), Color: terminal.Colors(out), Now: time.Now(),
-			Type: f.withType, URL: f.withURL}
+			Scheme: schemeByName(), Type: f.withType, URL: f.withURL}
 		return func(w io.Writer, e fetch.Entry) error {
 			_, err := fmt.Fprintln(w, lines.Line(e))
 			return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 )
 
@@ -81,4 +82,10 @@ func schemeNames() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// schemeByName returns a function that returns the scheme with a name, or the
+// zero Scheme.
+func schemeByName() func(name string) fetch.Scheme {
+	return fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...).Scheme
 }

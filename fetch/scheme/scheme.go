@@ -42,7 +42,8 @@ type Links struct {
 	From     []string
 }
 
-// Traits describes properties of a scheme that callers and middlewares use.
+// Traits describes properties of a scheme that callers and middlewares use. Its
+// functions have no side effects.
 type Traits struct {
 	Web             bool // requests and responses are HTTP messages
 	Files           bool // the path of a URL is a path on this machine
@@ -54,6 +55,22 @@ type Traits struct {
 	ListsExactSizes bool // sizes in listings equal the sizes of the retrieved objects
 	Feedback        bool // searches can ask for documents that are similar to others
 	ReportsSize     bool // Response.Size 0 means an empty object; otherwise 0 means an unknown size
+	HostOptional    bool // URLs may have no host, although the scheme has a default port
+	Embedded        bool // URLs contain their objects, so that documents do not link to them
+	Backslash       bool // browsers treat a backslash in a path as a slash (URL Standard, special schemes)
+
+	Listing ListingType // determines how programs call a listing
+
+	// Parents returns the listings above u, such as parent folders, from the
+	// root of the server to the parent. It returns nil for the root. If Parents
+	// is nil, URLs are not below listings. [Folders] and [Levels] are values for
+	// common forms of paths.
+	Parents func(u uri.URI) []uri.URI
+
+	// Message returns the URL of the message with an identifier, or of a
+	// newsgroup, on the server of u. The identifier has no angle brackets. If
+	// Message is nil, messages have mid URLs, and there are no newsgroups.
+	Message func(u uri.URI, id string) (uri.URI, error)
 }
 
 // ProxyUse selects how a scheme uses an HTTP proxy from the environment
@@ -84,6 +101,7 @@ type Mirroring struct {
 	References bool      // listings name objects on any server, not only below their own URL
 	Repeats    bool      // paths may contain the same segment many times
 	Record     Recording // the part of an exchange to archive
+	Files      FileNames // names of the files in the tree of an archive
 
 	// Place returns u without the parts that do not affect the location of the
 	// object, such as the type of a Gopher item. If Place is nil, all parts
@@ -105,6 +123,21 @@ type Mirroring struct {
 	// the listing of the newsgroup. The result ok is false if the article has no
 	// immutable URL. If Article is nil, the scheme has no newsgroups.
 	Article func(group, entry uri.URI, extra map[string]string) (lasting uri.URI, number string, ok bool)
+}
+
+// FileNames describes the names of the files that package mirror writes for the
+// URLs of a scheme. Archives keep their names. Therefore a program must not
+// change the FileNames of a scheme later.
+type FileNames struct {
+	Host    string // directory of URLs without a host, or "" for "@"
+	Listing string // file name of a listing, such as "index.html"; "" means ".listing"
+	Pages   bool   // listings are pages of a site: a URL names one only if it ends in a slash
+	Native  bool   // the segments of a path are file names, which keep all characters that file systems allow
+
+	// Path returns the part of the path of u that names the file, and reports
+	// whether every object at u is a listing. If Path is nil, this part is the
+	// complete path, and Response.Kind determines the listings.
+	Path func(u uri.URI) (path string, listing bool)
 }
 
 // A Recording selects the protocol messages that a mirror archives with the

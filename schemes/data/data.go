@@ -29,7 +29,7 @@ func Schemes() []fetch.Scheme {
 		Name:   "data",
 		Help:   help,
 		Links:  scheme.Links{Confined: true},
-		Traits: scheme.Traits{ReportsSize: true},
+		Traits: scheme.Traits{ReportsSize: true, Embedded: true},
 		Proxy:  scheme.ByDriver,
 		Plan:   plan,
 		Open:   func(fetch.Env) fetch.Driver { return fetch.DriverFunc(do) },

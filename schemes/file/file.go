@@ -32,5 +32,7 @@ type Options struct {
 
 // Schemes returns the scheme file.
 func Schemes(o Options) []fetch.Scheme {
-	return []fetch.Scheme{localfile.Scheme{Name: "file", Help: help, Root: o.Root}.Scheme()}
+	s := localfile.Scheme{Name: "file", Help: help, Root: o.Root}.Scheme()
+	s.Traits.Backslash, s.Mirror.Files.Host = true, "localhost"
+	return []fetch.Scheme{s}
 }

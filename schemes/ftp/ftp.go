@@ -69,10 +69,12 @@ func (o Options) scheme(name string, port uint16, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  scheme.Ports{Extra: []uint16{990}, Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"ftp", "ftps", "http", "https"}},
-		Traits: scheme.Traits{ControlConn: true, WeakValidators: true, ListsExactSizes: true, ReportsSize: true},
-		Proxy:  scheme.ByRequest,
-		Mirror: scheme.Mirroring{Record: scheme.RecordLines, Subtree: below},
-		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
+		Traits: scheme.Traits{ControlConn: true, WeakValidators: true, ListsExactSizes: true, ReportsSize: true, Backslash: true,
+			Listing: scheme.Directory, Parents: scheme.Folders},
+		Proxy: scheme.ByRequest,
+		Mirror: scheme.Mirroring{Record: scheme.RecordLines, Subtree: below,
+			Files: scheme.FileNames{Native: true, Path: filePath}},
+		Plan: func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
 		Open: func(env fetch.Env) fetch.Driver {
 			return &driver{
 				Options:  o,

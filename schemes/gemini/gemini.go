@@ -41,8 +41,8 @@ func Schemes(o Options) []fetch.Scheme {
 			Downgrade: []string{"http", "gopher", "ftp", "spartan"},
 		},
 		Secure: true,
-		Traits: scheme.Traits{ReportsSize: true},
-		Mirror: scheme.Mirroring{Record: scheme.RecordReplies},
+		Traits: scheme.Traits{ReportsSize: true, Parents: scheme.Folders},
+		Mirror: scheme.Mirroring{Record: scheme.RecordReplies, Files: scheme.FileNames{Listing: "index.gmi", Pages: true}},
 		Robots: scheme.Robots{File: "/robots.txt"},
 		Plan:   plan,
 		Open: func(env fetch.Env) fetch.Driver {

@@ -31,8 +31,8 @@ func spartan() fetch.Scheme {
 		Help:   spartanHelp,
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"spartan", "gemini", "http", "https", "gopher", "gophers"}},
-		Traits: scheme.Traits{ReportsSize: true},
-		Mirror: scheme.Mirroring{Record: scheme.RecordReplies},
+		Traits: scheme.Traits{ReportsSize: true, Parents: scheme.Folders},
+		Mirror: scheme.Mirroring{Record: scheme.RecordReplies, Files: scheme.FileNames{Listing: "index.gmi", Pages: true}},
 		Robots: scheme.Robots{File: "/robots.txt"},
 		Plan: func(req *fetch.Request) ([]scheme.Step, error) {
 			q, err := newSpartanRequest(req.URL)

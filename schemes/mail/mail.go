@@ -116,7 +116,7 @@ func (o Options) imap(name string, port uint16, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  scheme.Ports{Extra: []uint16{plaintextPort, tlsPort}, Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"imap", "imaps"}, Confined: true, From: []string{"imap"}},
-		Traits: scheme.Traits{Mailbox: true, ReportsSize: true},
+		Traits: scheme.Traits{Mailbox: true, ReportsSize: true, Listing: scheme.Mailbox, Parents: scheme.Levels},
 		Mirror: scheme.Mirroring{Immutable: isPermanent, Subtree: mirrorScope},
 		User:   sasl.ParseUserinfo,
 		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },

@@ -52,12 +52,14 @@ func Schemes(o Options) []fetch.Scheme {
 		peers = append(peers, o.MountPort)
 	}
 	return []fetch.Scheme{{
-		Name:   "nfs",
-		Port:   port,
-		Help:   help,
-		Ports:  scheme.Ports{Peer: peers, Class: scheme.TextPorts},
-		Links:  scheme.Links{To: []string{"nfs"}},
-		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true},
+		Name:  "nfs",
+		Port:  port,
+		Help:  help,
+		Ports: scheme.Ports{Peer: peers, Class: scheme.TextPorts},
+		Links: scheme.Links{To: []string{"nfs"}},
+		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true,
+			Listing: scheme.Directory, Parents: scheme.Folders},
+		Mirror: scheme.Mirroring{Files: scheme.FileNames{Native: true}},
 		Plan:   o.plan,
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
 		Menu:   entries.Menu,

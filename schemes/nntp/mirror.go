@@ -7,12 +7,12 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// mirrorRules returns the rules for mirroring URLs of the given scheme.
-// Articles in news and snews URLs are immutable, because these URLs contain a
-// message-id.
-func mirrorRules(name string) scheme.Mirroring {
-	m := scheme.Mirroring{Record: scheme.RecordReplies, Article: articleURLs}
-	if name == "news" || name == "snews" {
+// mirrorRules returns the rules for mirroring URLs. The parameter isNews is true
+// for the schemes news and snews. Their articles are immutable, because the URLs
+// contain a message-id.
+func mirrorRules(isNews bool) scheme.Mirroring {
+	m := scheme.Mirroring{Record: scheme.RecordReplies, Article: articleURLs, Files: scheme.FileNames{Listing: ".overview"}}
+	if isNews {
 		m.Immutable = isPermanent
 	}
 	m.Subtree = func(u uri.URI) (uri.URI, bool) {
@@ -81,4 +81,19 @@ func numberURL(group, entry uri.URI, number string) string {
 		return entry.Unredacted()
 	}
 	return strings.TrimSuffix(text, "/") + "/" + number
+}
+
+// messageURL returns the news or snews URL of an article or a newsgroup on the
+// server of u.
+func messageURL(u uri.URI, id string, implicit bool) (uri.URI, error) {
+	p := u.Parts()
+	to := uri.Parts{Scheme: "news", Host: p.Host, Port: p.Port, HasAuthority: p.HasAuthority, HasPort: p.HasPort,
+		Path: uri.Escape(id, uri.Segment)}
+	if implicit {
+		to.Scheme = "snews"
+	}
+	if to.HasAuthority {
+		to.Path = "/" + to.Path
+	}
+	return uri.Build(to)
 }

@@ -18,7 +18,7 @@ func TestMirrorScope(t *testing.T) {
 		"news:a*b@c":            "news:a*b@c", // an article
 	} {
 		u := uri.MustParse(url)
-		if got, ok := mirrorRules(u.Scheme()).Subtree(u); !ok || got.String() != want {
+		if got, ok := mirrorRules(u.Scheme() == "news").Subtree(u); !ok || got.String() != want {
 			t.Errorf("%s: got %s, %t, want %s", url, got, ok, want)
 		}
 	}
@@ -38,6 +38,27 @@ func TestArticleURLs(t *testing.T) {
 		got, number, ok := articleURLs(uri.MustParse(c.group), e.URL, e.Extra)
 		if ok != (c.want != "") || ok && (got.String() != c.want || number != c.number) {
 			t.Errorf("%s %s: got %s, %s, %t, want %s, %s", c.group, c.id, got, number, ok, c.want, c.number)
+		}
+	}
+}
+
+// TestMessageURL tests the URLs of articles and newsgroups that an article
+// refers to.
+func TestMessageURL(t *testing.T) {
+	for _, c := range []struct{ url, id, want string }{
+		{"news:2@h", "a/b@c", "news:a%2Fb@c"},
+		{"nntp://h:81/g/7", "a@c", "news://h:81/a@c"},
+		{"nntps://h/g/7", "comp.lang.c", "snews://h/comp.lang.c"},
+		{"snews:2@h", "a@c", "snews:a@c"},
+	} {
+		u := uri.MustParse(c.url)
+		for _, s := range Schemes(Options{}) {
+			if s.Name != u.Scheme() {
+				continue
+			}
+			if got, err := s.Traits.Message(u, c.id); err != nil || got.String() != c.want {
+				t.Errorf("%s: got %s, %v, want %s", c.url, got, err, c.want)
+			}
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/uri"
 )
 
 // Options configures the schemes news, nntp, snews and nntps. The zero value is
@@ -117,6 +118,7 @@ const (
 )
 
 func (o Options) scheme(name string, implicit bool) fetch.Scheme {
+	isNews := name == "news" || name == "snews"
 	s := fetch.Scheme{
 		Name:   name,
 		Port:   plaintextPort,
@@ -124,11 +126,15 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  scheme.Ports{Extra: []uint16{119, 433, 563}, Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"news", "nntp", "snews", "nntps"}},
-		Traits: scheme.Traits{ReportsSize: true},
-		Mirror: mirrorRules(name),
+		Traits: scheme.Traits{ReportsSize: true, HostOptional: isNews, Listing: scheme.Newsgroup,
+			Message: func(u uri.URI, id string) (uri.URI, error) { return messageURL(u, id, implicit) }},
+		Mirror: mirrorRules(isNews),
 		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env, implicit) },
 		Menu:   menu,
+	}
+	if !isNews {
+		s.Traits.Parents = scheme.Levels
 	}
 	if implicit {
 		s.Port = tlsPort

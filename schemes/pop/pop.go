@@ -68,7 +68,7 @@ func (o Options) scheme(name string, implicit bool) fetch.Scheme {
 		Secure: implicit,
 		Ports:  scheme.Ports{Extra: []uint16{plaintextPort, tlsPort}, Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{name}, Confined: true, From: []string{name}},
-		Traits: scheme.Traits{Mailbox: true, ReportsSize: true},
+		Traits: scheme.Traits{Mailbox: true, ReportsSize: true, Listing: scheme.Mailbox},
 		Mirror: scheme.Mirroring{Record: scheme.RecordReplies},
 		User:   sasl.ParseUserinfo,
 		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return o.plan(req, implicit) },

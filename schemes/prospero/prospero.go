@@ -41,7 +41,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  scheme.Ports{Extra: []uint16{191}},
 		Links:  scheme.Links{To: []string{"http", "https", "ftp", "gopher", "wais", "prospero"}, OwnPort: true},
-		Traits: scheme.Traits{ReportsSize: true},
+		Traits: scheme.Traits{ReportsSize: true, Listing: scheme.Directory, Parents: scheme.Folders},
 		Mirror: scheme.Mirroring{References: true},
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },

@@ -59,8 +59,9 @@ func (o Options) scheme(name string) fetch.Scheme {
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{name}, Confined: true, From: []string{name}},
 		Secure: true,
-		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true, ControlConn: true, UserKeys: true},
-		Mirror: scheme.Mirroring{Record: scheme.RecordLines},
+		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true, ControlConn: true, UserKeys: true,
+			Listing: scheme.Directory, Parents: scheme.Folders},
+		Mirror: scheme.Mirroring{Record: scheme.RecordLines, Files: scheme.FileNames{Native: true}},
 		Plan:   plan,
 		Open: func(env fetch.Env) fetch.Driver {
 			d := &driver{options: o, env: env}

@@ -48,7 +48,7 @@ func Schemes(o Options) []fetch.Scheme {
 		Help:   help,
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"wais"}},
-		Traits: scheme.Traits{ReportsSize: true, Feedback: true},
+		Traits: scheme.Traits{ReportsSize: true, Feedback: true, Parents: parents},
 		Mirror: scheme.Mirroring{
 			// The id of a document contains the file name and the database name
 			// twice.
@@ -63,3 +63,10 @@ func Schemes(o Options) []fetch.Scheme {
 }
 
 const port = 210
+
+// parents returns the server and the database of u. The id of a document has no
+// parts.
+func parents(u uri.URI) []uri.URI {
+	all := scheme.Levels(u)
+	return all[:min(len(all), 2)]
+}

@@ -39,7 +39,7 @@ func Schemes() []fetch.Scheme {
 		Help:   help,
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Links:  scheme.Links{To: []string{"whois"}},
-		Traits: scheme.Traits{ReportsSize: true},
+		Traits: scheme.Traits{ReportsSize: true, HostOptional: true},
 		Mirror: scheme.Mirroring{Record: scheme.RecordSent},
 		Plan:   plan,
 		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },

@@ -33,7 +33,7 @@ func layouts() map[string]*View {
 		"folder": folder, "menu": newView("gopher://h/1/", "text/x-list", "", info(long), info("   |  "+long), file("b", -1, 1)),
 		"group": newView("news://h/g", "text/x-nntp-overview", "", thread...), "message": message, "text": text,
 		"form":    newView("gopher://h/0/ask%09%09?", "application/gopher+-menu", "", ask),
-		"session": {URL: uri.MustParse("telnet://" + long + "@h/"), Links: testLinks{}, Scheme: fetch.Scheme{Name: "telnet"}},
+		"session": {URL: uri.MustParse("telnet://" + long + "@h/"), Links: testLinks{}, Scheme: testScheme("telnet")},
 	}
 }
 

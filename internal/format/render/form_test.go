@@ -50,6 +50,6 @@ func TestSearch(t *testing.T) {
 // TestSession checks that the command is quoted for a shell, and that no
 // password is shown.
 func TestSession(t *testing.T) {
-	v := &View{URL: uri.MustParse("telnet://guest:pw@h:2323/$(x)'y'"), Links: testLinks{}, Scheme: fetch.Scheme{Name: "telnet"}}
+	v := &View{URL: uri.MustParse("telnet://guest:pw@h:2323/$(x)'y'"), Links: testLinks{}, Scheme: testScheme("telnet")}
 	contains(t, v.page(t), `fetch &#39;telnet://h:2323/$(x)%27y%27&#39;`, "<dd>guest</dd>", `<a href="telnet://h:2323/`, "!pw")
 }

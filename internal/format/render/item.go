@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/base/tty"
 )
@@ -45,7 +46,7 @@ func (v *View) item(e fetch.Entry) item {
 		return i
 	}
 	i.media = tty.Escape(media.TrimParameters(e.Media))
-	i.path, i.listing = v.Links.Page(e.URL.WithoutUserinfo()), listingName(e.URL.Scheme())
+	i.path, i.listing = v.Links.Page(e.URL.WithoutUserinfo()), listingNames[v.Schemes(e.URL.Scheme()).Traits.Listing]
 	if low, high := number(e.Extra["low"]), number(e.Extra["high"]); low >= 0 && high >= 0 {
 		i.articles = max(high-low+1, 0)
 	}
@@ -56,21 +57,9 @@ func (v *View) item(e fetch.Entry) item {
 	return i
 }
 
-// listingName returns the word by which a page names the listings of a scheme,
-// such as "folder".
-func listingName(scheme string) string {
-	switch scheme {
-	case "gopher", "gophers":
-		return "menu"
-	case "news", "nntp", "snews", "nntps":
-		return "newsgroup"
-	case "imap", "imaps", "mid":
-		return "mailbox"
-	case "ftp", "ftps", "file", "prospero":
-		return "folder"
-	}
-	return "listing"
-}
+// listingNames lists the words by which pages name listings.
+var listingNames = [...]string{scheme.OtherListing: "listing", scheme.ItemMenu: "menu", scheme.Directory: "folder",
+	scheme.Newsgroup: "newsgroup", scheme.Mailbox: "mailbox"}
 
 // number parses a non-negative decimal number. It returns -1 for other texts.
 func number(text string) int64 {

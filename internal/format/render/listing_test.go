@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -33,22 +34,42 @@ func (testLinks) Query(u uri.URI) (string, []Field, bool) {
 
 // newView returns a view of a document whose listing has the given entries.
 func newView(u, media, body string, entries ...fetch.Entry) *View {
-	return &View{
-		URL: uri.MustParse(u), Links: testLinks{},
+	v := &View{
+		URL: uri.MustParse(u), Links: testLinks{}, Schemes: testScheme,
 		Problem: func(err error) string { return "Problem: " + err.Error() },
 		Response: &fetch.Response{
 			Kind: fetch.Menu, Media: media, Size: -1, Body: io.NopCloser(strings.NewReader(body)),
 		},
-		Scheme: fetch.Scheme{Name: "test", Menu: func(uri.URI, string, io.Reader) iter.Seq2[fetch.Entry, error] {
-			return func(yield func(fetch.Entry, error) bool) {
-				for _, e := range entries {
-					if !yield(e, nil) {
-						return
-					}
+	}
+	v.Scheme = testScheme(v.URL.Scheme())
+	v.Scheme.Menu = func(uri.URI, string, io.Reader) iter.Seq2[fetch.Entry, error] {
+		return func(yield func(fetch.Entry, error) bool) {
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
 				}
 			}
-		}},
+		}
 	}
+	return v
+}
+
+// testScheme returns a scheme with the properties that pages show.
+func testScheme(name string) fetch.Scheme {
+	s := fetch.Scheme{Name: name}
+	switch name {
+	case "ftp":
+		s.Traits = scheme.Traits{Listing: scheme.Directory, Parents: scheme.Folders}
+	case "gopher":
+		s.Traits.Listing = scheme.ItemMenu
+	case "news":
+		s.Traits = scheme.Traits{Listing: scheme.Newsgroup, Message: func(u uri.URI, id string) (uri.URI, error) {
+			return u.WithPath("/" + id)
+		}}
+	case "telnet":
+		s.Traits.Session = true
+	}
+	return s
 }
 
 // write returns the page of a view.

@@ -85,8 +85,7 @@ func (v *View) message(ctx context.Context, w io.Writer) error {
 // identifiers of other messages into links.
 func (v *View) field(name, value string) field {
 	f := field{Name: name, Value: tty.Escape(rfc822.DecodeWords(value))}
-	scheme := v.URL.Scheme()
-	isNews := strings.HasSuffix(scheme, "news") || strings.HasPrefix(scheme, "nntp")
+	isNews := v.Scheme.Traits.Message != nil
 	var parts iter.Seq[string]
 	switch {
 	case name == "References" || name == "In-Reply-To":
@@ -102,7 +101,7 @@ func (v *View) field(name, value string) field {
 			break
 		}
 		l := Link{Name: tty.Escape(part)}
-		u, err := v.messageURL(strings.Trim(part, "<>"), isNews)
+		u, err := v.messageURL(strings.Trim(part, "<>"))
 		if err == nil && (strings.Contains(part, "@") || isNews) {
 			l.Path = v.Links.Page(u)
 		}
@@ -113,28 +112,11 @@ func (v *View) field(name, value string) field {
 
 // messageURL returns the URL of the message with the given identifier. For a
 // news message, id may also be the name of a newsgroup.
-func (v *View) messageURL(id string, isNews bool) (uri.URI, error) {
-	if isNews {
-		return articleURL(v.URL, id)
+func (v *View) messageURL(id string) (uri.URI, error) {
+	if v.Scheme.Traits.Message != nil {
+		return v.Scheme.Traits.Message(v.URL, id)
 	}
 	return uri.Build(uri.Parts{Scheme: "mid", Path: uri.Escape(id, uri.Segment)})
-}
-
-// articleURL returns the news URL of another article or of a newsgroup on the
-// server of u.
-func articleURL(u uri.URI, id string) (uri.URI, error) {
-	p := u.Parts()
-	scheme := "news"
-	if u.Scheme() == "snews" || u.Scheme() == "nntps" {
-		scheme = "snews"
-	}
-	path := uri.Escape(id, uri.Segment)
-	if p.HasAuthority {
-		path = "/" + path
-	}
-	return uri.Build(uri.Parts{
-		Scheme: scheme, Host: p.Host, Port: p.Port, HasAuthority: p.HasAuthority, HasPort: p.HasPort, Path: path,
-	})
 }
 
 // messagePart returns the part p for display. It reads at most *left bytes of

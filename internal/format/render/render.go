@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/crumbs"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -60,13 +60,14 @@ const (
 	Text
 )
 
-// A View shows a document as a page. The fields URL, Scheme, Links and Problem
-// are required. For the form of a Gopher+ item, URL ends with the command "?",
+// A View shows a document as a page. The fields URL, Scheme, Schemes, Links and
+// Problem are required. For the form of a Gopher+ item, URL ends with the command "?",
 // and Response contains the attributes of the item.
 type View struct {
 	URL      uri.URI
-	Response *fetch.Response // with the media type; nil for a session; the caller closes the body
-	Scheme   fetch.Scheme    // the scheme of URL
+	Response *fetch.Response                // with the media type; nil for a session; the caller closes the body
+	Scheme   fetch.Scheme                   // the scheme of URL
+	Schemes  func(name string) fetch.Scheme // the schemes of links
 	Links    Links
 	Page     Page               // the frame; without a title, the View derives one from URL
 	Problem  func(error) string // describes an error of the body in a sentence
@@ -143,9 +144,9 @@ func (v *View) WritePage(ctx context.Context, w io.Writer) (rest Rest, err error
 		v.Response = &resp
 	}
 	if v.Page.Title == "" {
-		v.Page.SetTitle(crumbs.Name(v.URL))
+		v.Page.SetTitle(crumbs.Name(v.Scheme, v.URL))
 	}
-	for _, c := range crumbs.Of(v.URL.WithoutUserinfo()) {
+	for _, c := range crumbs.Of(v.Scheme, v.URL.WithoutUserinfo()) {
 		if path := v.Links.Page(c.URL); path != "" {
 			v.Page.Crumbs = append(v.Page.Crumbs, Link{Name: tty.Escape(c.Name), Path: path})
 		}

@@ -23,8 +23,7 @@ func (v *View) session(w io.Writer) error {
 	data := sessionPage{Page: v.Page, URL: u.String(), Host: p.Host, Port: p.Port, Command: "fetch " + shellQuote(u.WithoutUserinfo().String())}
 	data.User, _, _ = u.User()
 	data.User = tty.Escape(data.User)
-	switch u.Scheme() {
-	case "telnet", "rlogin", "tn3270": // URLs of these schemes cannot contain a script
+	if v.Scheme.Traits.Session { // the URL cannot contain a script
 		data.Link = template.URL(u.WithoutUserinfo().String())
 	}
 	return execute(w, "session", data)

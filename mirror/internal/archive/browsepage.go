@@ -36,7 +36,7 @@ func (b *browser) view(c *frontier.Capture) (v render.View, ok bool) {
 	}
 	resp := &fetch.Response{URL: u, Media: c.Media, Size: c.Size, Time: c.Modified, Code: c.Code}
 	resp.Kind.UnmarshalText([]byte(c.Kind)) // returns no error
-	v = render.View{URL: u, Response: resp, Scheme: b.Scheme(u.Scheme()), Problem: func(err error) string {
+	v = render.View{URL: u, Response: resp, Scheme: b.Scheme(u.Scheme()), Schemes: b.Scheme, Problem: func(err error) string {
 		return "The file in the archive is damaged (" + fetch.FaultOf(err).Error() + ")."
 	}}
 	if v.Scheme.Traits.Web || c.Path == "" {

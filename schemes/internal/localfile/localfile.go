@@ -45,12 +45,14 @@ func (s Scheme) Scheme() fetch.Scheme {
 		s.Locate = Locate
 	}
 	return fetch.Scheme{
-		Name:   s.Name,
-		Help:   s.Help,
-		Local:  true,
-		Links:  scheme.Links{To: []string{s.Name}, Confined: true, From: []string{s.Name}},
-		Traits: scheme.Traits{Files: true, ListsExactSizes: true, ReportsSize: true},
+		Name:  s.Name,
+		Help:  s.Help,
+		Local: true,
+		Links: scheme.Links{To: []string{s.Name}, Confined: true, From: []string{s.Name}},
+		Traits: scheme.Traits{Files: true, ListsExactSizes: true, ReportsSize: true,
+			Listing: scheme.Directory, Parents: scheme.Folders},
 		Proxy:  scheme.ByDriver,
+		Mirror: scheme.Mirroring{Files: scheme.FileNames{Native: true}},
 		Plan:   s.plan,
 		Open:   func(fetch.Env) fetch.Driver { return &driver{s, s.Root} },
 		Menu:   menu,

@@ -7,7 +7,6 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/crumbs"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/uri"
 )
@@ -41,7 +40,7 @@ func (b *Browser) command(ctx context.Context, c command) error {
 	case "open", "go":
 		return b.openItem(ctx, v, c)
 	case "up":
-		above := crumbs.Of(v.page.URL)
+		above := b.above(v.page)
 		if len(above) == 0 {
 			return fetch.Usage.Errorf("there is no listing above %s", v.page.URL)
 		}
@@ -122,7 +121,7 @@ func (b *Browser) open(ctx context.Context, req *fetch.Request) error {
 func (b *Browser) request(ctx context.Context, req *fetch.Request) (*page.Page, error) {
 	resp, err := b.Do(ctx, req)
 	if fetch.FaultOf(err) == fetch.NeedQuery {
-		return page.NewSearch(req.URL), nil
+		return page.NewSearch(b.Scheme(req.URL.Scheme()), req.URL), nil
 	}
 	if err != nil {
 		return nil, err
@@ -134,7 +133,7 @@ func (b *Browser) request(ctx context.Context, req *fetch.Request) (*page.Page, 
 		return nil, b.Session(ctx, in, resp)
 	}
 	width, _ := b.Size()
-	return page.Load(resp, page.Options{Width: width})
+	return page.Load(resp, page.Options{Scheme: b.Scheme, Width: width})
 }
 
 // display adds a page to the history and prints it.

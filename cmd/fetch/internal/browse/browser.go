@@ -13,7 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/crumbs"
+	"github.com/anyurl/fetch/internal/format/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -22,6 +22,8 @@ import (
 type Browser struct {
 	// Do sends a request.
 	Do func(ctx context.Context, req *fetch.Request) (*fetch.Response, error)
+	// Scheme returns the scheme with a name, or the zero Scheme.
+	Scheme func(name string) fetch.Scheme
 	// Typed returns a request for a URL that the user typed.
 	Typed func(text string) (*fetch.Request, error)
 	// Query returns the URL that searches an index for words.
@@ -134,7 +136,7 @@ func (b *Browser) printPrompt() {
 		add("1", n == 1)
 		add(fmt.Sprintf("1-%d", n), n > 1)
 		add("/WORDS", b.searchable(v.page))
-		add("Up", len(crumbs.Of(v.page.URL)) > 0)
+		add("Up", len(b.above(v.page)) > 0)
 	}
 	_, back := b.history.neighbor(-1)
 	_, forward := b.history.neighbor(1)
@@ -194,4 +196,9 @@ func (e outputError) Unwrap() error { return e.error }
 func isOutputError(err error) bool {
 	var failed outputError
 	return errors.As(err, &failed)
+}
+
+// above returns the listings above the URL of p.
+func (b *Browser) above(p *page.Page) []crumbs.Crumb {
+	return crumbs.Of(b.Scheme(p.URL.Scheme()), p.URL)
 }

@@ -8,19 +8,22 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/tty"
 )
 
-// A Format describes the lines of a listing. The zero Format shows all columns
-// except the media type and the URL, and does not cut lines.
+// A Format describes the lines of a listing. The field Scheme is required. By
+// default, lines have all columns except the media type and the URL, and are
+// not cut.
 type Format struct {
-	Width    int       // columns of the terminal, or 0 if lines are not cut
-	Color    bool      // if true, the names of directories and indexes have colors
-	Now      time.Time // the current time, which selects the format of dates
-	Type     bool      // if true, lines have a column for the media type
-	URL      bool      // if true, the URL follows on a line of its own
-	HideSize bool      // if true, lines have no column for the size
-	HideTime bool      // if true, lines have no column for the time
+	Width    int                            // columns of the terminal, or 0 if lines are not cut
+	Color    bool                           // if true, the names of directories and indexes have colors
+	Now      time.Time                      // the current time, which selects the format of dates
+	Scheme   func(name string) fetch.Scheme // the schemes of entries
+	Type     bool                           // if true, lines have a column for the media type
+	URL      bool                           // if true, the URL follows on a line of its own
+	HideSize bool                           // if true, lines have no column for the size
+	HideTime bool                           // if true, lines have no column for the time
 }
 
 // Line returns the text for an entry: kind, size, time and name. Control
@@ -31,7 +34,7 @@ func (f *Format) Line(e fetch.Entry) string {
 	if e.Kind == fetch.Info {
 		return f.cut(name, 0)
 	}
-	columns := fmt.Sprintf("%-9s ", KindName(e))
+	columns := fmt.Sprintf("%-9s ", f.KindName(e))
 	if !f.HideSize {
 		columns += fmt.Sprintf("%5s  ", Size(e.Size))
 	}
@@ -92,19 +95,16 @@ func colored(k fetch.Kind, text string) string {
 	return text
 }
 
+// listingNames lists the words for entries that are listings.
+var listingNames = [...]string{scheme.OtherListing: "menu", scheme.ItemMenu: "menu", scheme.Directory: "directory",
+	scheme.Newsgroup: "group", scheme.Mailbox: "mailbox"}
+
 // KindName returns the kind of an entry as text. The text for a listing depends
 // on the scheme, such as "directory" or "mailbox".
-func KindName(e fetch.Entry) string {
+func (f *Format) KindName(e fetch.Entry) string {
 	switch e.Kind {
 	case fetch.Menu:
-		switch e.URL.Scheme() {
-		case "file", "ftp", "ftps", "http", "https", "prospero":
-			return "directory"
-		case "news", "nntp", "snews", "nntps":
-			return "group"
-		case "imap", "imaps":
-			return "mailbox"
-		}
+		return listingNames[f.Scheme(e.URL.Scheme()).Traits.Listing]
 	case fetch.Index:
 		return "search"
 	case fetch.Unknown:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -33,6 +34,10 @@ func TestLine(t *testing.T) {
 			Time: now.AddDate(-2, 0, 0)}, "directory     -  Nov 22  2024  docs"},
 		{"time in the future", Format{}, fetch.Entry{Name: "x", Kind: fetch.Document, Size: -1, Time: now.AddDate(0, 0, 2)},
 			"document      -  Nov 24  2026  x"},
+		{"SFTP directory", Format{HideSize: true, HideTime: true}, fetch.Entry{Name: "docs", Kind: fetch.Menu, Size: -1,
+			URL: uri.MustParse("sftp://h/docs/")}, "directory docs"},
+		{"NFS directory", Format{HideSize: true, HideTime: true}, fetch.Entry{Name: "docs", Kind: fetch.Menu, Size: -1,
+			URL: uri.MustParse("nfs://h/docs/")}, "directory docs"},
 		{"gopher menu", Format{HideSize: true, HideTime: true}, fetch.Entry{Name: "docs", Kind: fetch.Menu, Size: -1,
 			URL: uri.MustParse("gopher://h/1/docs")}, "menu      docs"},
 		{"color", Format{Color: true, HideSize: true, HideTime: true}, fetch.Entry{Name: "d\x1b[2J", Kind: fetch.Menu,
@@ -51,7 +56,7 @@ func TestLine(t *testing.T) {
 			"document  text/plain                x\n          http://h/a/very/long/path"},
 		{"line of text", Format{Width: 9}, fetch.Entry{Name: "Welcome\tto you", Kind: fetch.Info}, `Welcome\…`},
 	} {
-		c.format.Now = now
+		c.format.Now, c.format.Scheme = now, fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...).Scheme
 		if got := c.format.Line(c.entry); got != c.want {
 			t.Errorf("%s:\ngot  %q\nwant %q", c.name, got, c.want)
 		}

@@ -12,20 +12,21 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
-	"github.com/anyurl/fetch/internal/base/crumbs"
 	"github.com/anyurl/fetch/internal/base/htmltext"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/internal/format/crumbs"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Options configures [Load]. The zero value is valid.
+// Options configures [Load]. Only the field Scheme is required.
 type Options struct {
-	Width    int   // length of the lines of an HTML page in columns, or 0 for 80
-	MaxItems int   // limit for the items of a listing, or 0 for 20,000
-	MaxBytes int64 // limit for the size of a text in bytes, or 0 for 4 MiB
+	Scheme   func(name string) fetch.Scheme // the schemes of URLs
+	Width    int                            // length of the lines of an HTML page in columns, or 0 for 80
+	MaxItems int                            // limit for the items of a listing, or 0 for 20,000
+	MaxBytes int64                          // limit for the size of a text in bytes, or 0 for 4 MiB
 }
 
 const (
@@ -40,7 +41,7 @@ const (
 func Load(resp *fetch.Response, o Options) (*Page, error) {
 	defer resp.Body.Close()
 	p := &Page{URL: resp.URL.WithoutUserinfo(), Media: media.TrimParameters(resp.Media), Size: resp.Size, Time: resp.Time,
-		Title: crumbs.Name(resp.URL), link: resp.Request}
+		Title: crumbs.Name(o.Scheme(resp.URL.Scheme()), resp.URL), link: resp.Request}
 	switch resp.Kind {
 	case fetch.Menu:
 		return p.listing(resp, o)
@@ -114,7 +115,7 @@ func isUTF16(text []byte) bool {
 
 // html renders an HTML page.
 func (p *Page) html(resp *fetch.Response, source []byte, o Options) error {
-	web := resp.URL.Scheme() == "http" || resp.URL.Scheme() == "https"
+	web := o.Scheme(resp.URL.Scheme()).Traits.Web
 	page := decode(source, resp.Media)
 	base, _ := baseuri.Of(baseuri.Document{Media: p.Media, Head: []byte(page[:min(len(page), baseuri.MaxHead)]),
 		Header: resp.Header, HTTP: web, Retrieved: resp.URL})
@@ -124,13 +125,14 @@ func (p *Page) html(resp *fetch.Response, source []byte, o Options) error {
 			return 0
 		}
 		u, _, err := baseuri.ResolveLocation(base, ref)
-		if err != nil || u.Scheme() == "javascript" || u.Scheme() == "data" {
+		target := o.Scheme(u.Scheme())
+		if err != nil || u.Scheme() == "javascript" || target.Traits.Embedded {
 			return 0
 		}
 		if n := numbers[u.Unredacted()]; n > 0 {
 			return n
 		}
-		e := fetch.Entry{Name: cmp.Or(text, crumbs.Name(u)), URL: u, Kind: fetch.Unknown, Size: -1}
+		e := fetch.Entry{Name: cmp.Or(text, crumbs.Name(target, u)), URL: u, Kind: fetch.Unknown, Size: -1}
 		if !p.Add(e, o) {
 			return 0
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/crumbs"
+	"github.com/anyurl/fetch/internal/format/crumbs"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -102,10 +102,10 @@ func itemMemory(e fetch.Entry) int {
 // as the contents of an archive.
 func New(title string) *Page { return &Page{Kind: Listing, Title: title, Size: -1} }
 
-// NewSearch returns the Page for u, a searchable index whose URL contains no
-// search words.
-func NewSearch(u uri.URI) *Page {
-	return &Page{Kind: Search, URL: u.WithoutUserinfo(), Title: crumbs.Name(u), Size: -1}
+// NewSearch returns the Page for u, a searchable index of the scheme s whose URL
+// contains no search words.
+func NewSearch(s fetch.Scheme, u uri.URI) *Page {
+	return &Page{Kind: Search, URL: u.WithoutUserinfo(), Title: crumbs.Name(s, u), Size: -1}
 }
 
 // Add adds an entry to a listing. It returns false if the page has reached its

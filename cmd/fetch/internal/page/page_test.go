@@ -12,9 +12,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
+// testScheme returns the properties of schemes that pages depend on.
+func testScheme(name string) fetch.Scheme {
+	s := fetch.Scheme{Name: name}
+	s.Traits.Web, s.Traits.Embedded = name == "http", name == "data"
+	return s
+}
+
 // load loads a response with the given media type and body.
 func load(t *testing.T, u, media, body string, o Options) *Page {
 	t.Helper()
+	o.Scheme = testScheme
 	p, err := Load(response(u, media, body), o)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +127,7 @@ func TestListing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(resp, Options{})
+	p, err := Load(resp, Options{Scheme: client.Scheme})
 	if err != nil || p.Kind != Listing || len(p.Items) != 3 || p.Len() != 2 {
 		t.Fatalf("got %+v, %v", p, err)
 	}

@@ -1,13 +1,18 @@
-package crumbs
+package schemes_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/format/crumbs"
+	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/uri"
 )
 
-func TestOf(t *testing.T) {
+// TestCrumbs tests the listings above URLs of all schemes.
+func TestCrumbs(t *testing.T) {
+	c := fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...)
 	for u, want := range map[string]string{
 		"http://h/":                       "",
 		"http://h/a":                      "h=http://h/",
@@ -23,19 +28,21 @@ func TestOf(t *testing.T) {
 		"nntp://h/comp.lang.c/5":          "h=nntp://h/ comp.lang.c=nntp://h/comp.lang.c",
 		"imap://h/INBOX/;UID=20":          "h=imap://h/ INBOX=imap://h/INBOX",
 		"wais://h/db/TEXT/0=a;1=/srv/x/y": "h=wais://h/ db=wais://h/db",
+		"sftp://h/a/b":                    "h=sftp://h/ a=sftp://h/a/",
+		"nfs://h/a/b":                     "h=nfs://h/ a=nfs://h/a/",
+		"afs:/afs/cell/a":                 "/=afs:/ afs=afs:/afs/ cell=afs:/afs/cell/",
+		"nntp:///comp.lang.c/5":           "",
 		"news:a@b":                        "",
 		"telnet://h/":                     "",
 		"mid:a/b":                         "",
 	} {
 		var got []string
-		for _, c := range Of(uri.MustParse(u)) {
+		parsed := uri.MustParse(u)
+		for _, c := range crumbs.Of(c.Scheme(parsed.Scheme()), parsed) {
 			got = append(got, c.Name+"="+c.URL.String())
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: got %q, want %q", u, got, want)
 		}
-	}
-	if n := len(Of(uri.MustParse("http://h/" + strings.Repeat("a/", 1000)))); n > maxCrumbs+1 {
-		t.Errorf("%d crumbs", n)
 	}
 }
