@@ -70,7 +70,7 @@ func Export(ctx context.Context, dir string, o ExportOptions) (Exported, error) 
 		report = func(p archive.ExportProblem) { o.Report(ExportProblem(p)) }
 	}
 	result, err := archive.Export(ctx, dir, archive.ExportOptions{
-		Archive: o.Archive, Overwrite: o.Overwrite, Select: o.selects, Report: report,
+		Archive: o.Archive, Overwrite: o.Overwrite, Scheme: o.Client.Scheme, Select: o.selects, Report: report,
 	})
 	return Exported(result), err
 }

@@ -54,7 +54,7 @@ type Recovered struct {
 func Recover(ctx context.Context, dir string, o RecoverOptions) (Recovered, error) {
 	rules := new(Scope).identityRules(o.Client.Scheme)
 	r, err := archive.Rebuild(ctx, dir, archive.RebuildOptions{
-		Force: o.Force, Now: time.Now, Decode: decodeLogLine,
+		Force: o.Force, Now: time.Now, Scheme: o.Client.Scheme, Decode: decodeLogLine,
 		NewItem: func(u uri.URI, text, via string) (frontier.Item, frontier.State) {
 			it := newItem(u, text, rules.KeyOf(text), frontier.Item{}, meta{From: via}.encode())
 			if via != "" {

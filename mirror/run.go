@@ -58,7 +58,8 @@ func newEnding(ctx context.Context) (ending context.Context, stop func()) {
 
 // newCrawl opens the archive in Options.Dir and returns the state of a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
-	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now}
+	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now,
+		Scheme: o.Client.Scheme}
 	if w := o.WARC; w != nil {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}
 		options.Dedup, options.FileAge = w.Dedup, w.Age

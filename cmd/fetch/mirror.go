@@ -159,7 +159,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	dir := c.outputDir
 	if dir == "" {
-		dir = mirror.DefaultFolder(seeds[0])
+		dir = mirror.DefaultFolder(schemeByName()(seeds[0].Scheme()), seeds[0])
 		c.note("the archive is %s%c", dir, filepath.Separator)
 	}
 	if err := c.continueRecords(dir); err != nil {

@@ -22,7 +22,7 @@ func mirrorPlace(u uri.URI) uri.URI {
 
 // filePath returns the path of u. An item of type 1 is a listing.
 func filePath(u uri.URI) (path string, listing bool) {
-	return u.Path(), strings.HasPrefix(u.Path(), "/1")
+	return u.Path(), strings.HasPrefix(strings.TrimPrefix(u.Path(), "/"), "1")
 }
 
 // parents returns the menus above u. Their selectors begin with a slash if the

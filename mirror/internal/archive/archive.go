@@ -29,6 +29,9 @@ type Options struct {
 	MaxLost float64          // maximum share of missing WARC records
 	Recheck bool             // if true, Has verifies objects and records of any size
 	Now     func() time.Time // clock; required
+
+	// Scheme returns the scheme with a name. It is required if Tree is true.
+	Scheme func(name string) fetch.Scheme
 }
 
 // An Archive is an archive that is open for reading or for a run. It is safe

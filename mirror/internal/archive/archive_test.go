@@ -15,6 +15,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -136,7 +137,7 @@ func TestChecksum(t *testing.T) {
 func TestOpenAfterKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := Options{Tree: true, WARC: &warc.Options{}, Now: time.Now}
+	o := Options{Tree: true, WARC: &warc.Options{}, Now: time.Now, Scheme: webScheme}
 	a := openArchive(t, dir, o)
 	l := claimItems(t, a, "http://a.example/one")
 	e := newEntry(t, a, l.Items[0])
@@ -228,8 +229,12 @@ func TestReindexFailure(t *testing.T) {
 }
 
 // openArchive opens an archive without truncating a WARC file.
+// webScheme returns http and https.
+var webScheme = fetch.New(fetch.Options{}, http.Schemes(http.Options{})...).Scheme
+
 func openArchive(t *testing.T, dir string, o Options) *Archive {
 	t.Helper()
+	o.Scheme = webScheme
 	a, truncations, err := Open(t.Context(), dir, o)
 	if err != nil || len(truncations) > 0 {
 		t.Fatalf("got truncations %+v and error %v", truncations, err)

@@ -23,6 +23,9 @@ type ExportOptions struct {
 	Archive   *warc.Archive
 	Overwrite bool // if true, replace files with other content
 
+	// Scheme returns the scheme with a name. It is required.
+	Scheme func(name string) fetch.Scheme
+
 	// Select reports whether the object at u is exported. Select is required.
 	Select func(u uri.URI) bool
 
@@ -109,7 +112,7 @@ func (x *exporter) open() (err error) {
 		x.builder, err = sqlite.NewBuilder(x.ctx, filepath.Join(tmp, "names.db"), int(tree.NewLayout))
 	}
 	if err == nil {
-		x.namer = tree.NewNamer(tree.NewLayout, x.builder.Frontier().NameOwners)
+		x.namer = tree.NewNamer(tree.NewLayout, x.o.Scheme, x.builder.Frontier().NameOwners)
 	}
 	return err
 }

@@ -28,6 +28,8 @@ type RebuildOptions struct {
 	Force bool             // if true, replace a database that is not damaged
 	Now   func() time.Time // clock
 
+	Scheme func(name string) fetch.Scheme // returns the scheme with a name
+
 	// Decode decodes a line of the journal, as passed to Archive.Log. If the
 	// line does not describe a visit, the URL of the item is "". An error means
 	// that the line is damaged.
@@ -209,7 +211,7 @@ func (r *rebuild) findLayout() (tree.Layout, error) {
 		if err != nil {
 			return 0, err
 		}
-		if layout = min(layout, tree.LayoutOf(e.Path)); layout == tree.FirstLayout {
+		if layout = min(layout, tree.LayoutOf(e.Path, r.o.Scheme)); layout == tree.FirstLayout {
 			break
 		}
 	}

@@ -22,7 +22,7 @@ func (r *rebuild) addFiles(ctx context.Context) error {
 	db := r.builder.Frontier()
 	r.a.frontier = db
 	defer func() { r.a.frontier = nil }()
-	namer := tree.NewNamer(r.a.layout, db.NameOwners)
+	namer := tree.NewNamer(r.a.layout, r.o.Scheme, db.NameOwners)
 	var batch []frontier.Capture
 	err := r.a.eachRetrieved(ctx, func(it frontier.Item, _ frontier.State) error {
 		c := *it.LastCapture

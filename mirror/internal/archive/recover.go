@@ -88,7 +88,7 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 	if err := a.openLayout(ctx); err != nil {
 		return nil, err
 	}
-	a.namer = tree.NewNamer(a.layout, a.frontier.NameOwners)
+	a.namer = tree.NewNamer(a.layout, a.options.Scheme, a.frontier.NameOwners)
 	if a.journal, err = openJournal(a.folder.root); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestUnfinishedDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, _, err := Open(t.Context(), dir, Options{Tree: true, Now: time.Now})
+		a, _, err := Open(t.Context(), dir, Options{Tree: true, Now: time.Now, Scheme: webScheme})
 		if err == nil {
 			err = a.Close()
 		}

@@ -57,14 +57,14 @@ func BenchmarkPath(b *testing.B) {
 	u := uri.MustParse("http://www.example.org:8080/a/folder/with%20space/page.html?a=b&c=d")
 	b.ReportAllocs()
 	for b.Loop() {
-		Path(u, false)
+		newPath(u, false)
 	}
 }
 
 // BenchmarkNamer assigns paths in 100 folders, in batches of 256 URLs.
 func BenchmarkNamer(b *testing.B) {
 	tab := &nameTable{names: map[string]frontier.Key{}}
-	n := NewNamer(NewLayout, tab.lookup)
+	n := NewNamer(NewLayout, schemeNamed, tab.lookup)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		ws := make([]Want, 256)

@@ -157,7 +157,7 @@ func TestGitRepository(t *testing.T) {
 					"\tfsmonitor = \"touch '" + proof + "'; false\"\n",
 				"objects/a": "", "refs/heads/a": "",
 			} {
-				path := filepath.Join(dir, c.layout.Path(uri.MustParse("http://h/r/"+name), false))
+				path := filepath.Join(dir, pathIn(c.layout, uri.MustParse("http://h/r/"+name), false))
 				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
 					t.Fatal(err)
 				}

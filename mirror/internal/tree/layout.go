@@ -3,6 +3,7 @@ package tree
 import (
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // Path returns the path of u in this Layout, as described at the function
 // [Path].
-func (l Layout) Path(u uri.URI, menu bool) string { return pathOf(u, menu, l) }
+func (l Layout) Path(s fetch.Scheme, u uri.URI, menu bool) string { return pathOf(s, u, menu, l) }
 
 // Name returns a file name for text in this Layout, as described at the
 // function [Name].
@@ -42,9 +43,9 @@ func (l Layout) guard(name string) string {
 }
 
 // escape encodes the characters of a path segment that a name must not contain.
-// The parameter scheme is that of the URL.
-func (l Layout) escape(scheme, segment string) string {
-	if l < NewLayout || !hasFileNames(scheme) {
+// The parameter native is true if path segments are names of files.
+func (l Layout) escape(segment string, native bool) string {
+	if l < NewLayout || !native {
 		return escape(segment)
 	}
 	name := escapeExcept(segment, &isPrintable)
@@ -57,30 +58,21 @@ func (l Layout) escape(scheme, segment string) string {
 	return name
 }
 
-// hasFileNames reports whether the path segments of URLs with this scheme are
-// names of files.
-func hasFileNames(scheme string) bool {
-	switch scheme {
-	case "ftp", "ftps", "sftp", "scp", "nfs", "file", "afs":
-		return true
-	}
-	return false
-}
-
 // LayoutOf returns the Layout of an archive whose tree contains path. If the
 // path is the same in all Layouts, LayoutOf returns NewLayout. An archive has
-// the lowest Layout of its paths.
-func LayoutOf(path string) Layout {
+// the lowest Layout of its paths. The function scheme returns the scheme with a
+// name.
+func LayoutOf(path string, scheme func(name string) fetch.Scheme) Layout {
 	if Upgrade(path) != path {
 		return FirstLayout
 	}
 	names := strings.Split(path, "/")
-	if !hasFileNames(names[0]) || len(names) < 3 {
+	if len(names) < 3 || !scheme(names[0]).Mirror.Files.Native {
 		return NewLayout
 	}
 	for _, name := range names[2:] {
 		name, _, _ = strings.Cut(name, "@q=")
-		if safeLayout.guard(escape(name)) == name && NewLayout.guard(NewLayout.escape(names[0], name)) != name {
+		if safeLayout.guard(escape(name)) == name && NewLayout.guard(NewLayout.escape(name, true)) != name {
 			return safeLayout
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
@@ -41,6 +42,7 @@ type Assigned struct {
 // "%~".
 type Namer struct {
 	layout       Layout
+	scheme       func(name string) fetch.Scheme
 	lookupOwners func(ctx context.Context, folds []string) (map[string]frontier.Key, error)
 
 	mu      sync.Mutex
@@ -55,11 +57,12 @@ type claim struct {
 	count int
 }
 
-// NewNamer returns a Namer for paths in the Layout l. The second argument is a
-// function that returns the owners of names, like the method NameOwners of a
-// frontier.Frontier.
-func NewNamer(l Layout, named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
-	return &Namer{layout: l, lookupOwners: named, pending: map[string]claim{}}
+// NewNamer returns a Namer for paths in the Layout l. The function scheme returns
+// the scheme with a name. The function named returns the owners of names, like
+// the method NameOwners of a frontier.Frontier.
+func NewNamer(l Layout, scheme func(name string) fetch.Scheme,
+	named func(ctx context.Context, folds []string) (map[string]frontier.Key, error)) *Namer {
+	return &Namer{layout: l, scheme: scheme, lookupOwners: named, pending: map[string]claim{}}
 }
 
 // Assign returns a path for each of wants, in the same order. It reserves the
@@ -75,7 +78,7 @@ func (n *Namer) Assign(ctx context.Context, wants []Want) ([]Assigned, error) {
 	b := batch{namer: n, known: map[string]*frontier.Key{}}
 	paths := make([]string, len(wants))
 	for i, w := range wants {
-		paths[i] = n.layout.Path(w.URL, w.Menu)
+		paths[i] = n.layout.Path(n.scheme(w.URL.Scheme()), w.URL, w.Menu)
 	}
 	done := make([]Assigned, 0, len(wants))
 	for len(done) < len(wants) {
@@ -242,7 +245,7 @@ func (b *batch) file(a *Assigned, w Want, dir, name string) {
 	switch {
 	case owner.IsZero():
 		suffixes = append([]string{"@file"}, suffixes...)
-	case strings.HasPrefix(name, listing(w.URL.Scheme())) && !strings.HasSuffix(w.URL.Path(), name):
+	case strings.HasPrefix(name, listing(b.namer.scheme(w.URL.Scheme()))) && !strings.HasSuffix(w.URL.Path(), name):
 		suffixes = append([]string{"@dir"}, suffixes...)
 	}
 	for _, m := range suffixes {

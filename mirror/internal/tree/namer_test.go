@@ -55,7 +55,7 @@ func newWants(urls ...string) (ws []Want) {
 // assignAll assigns paths to ws in batches of n.
 func assignAll(t testing.TB, tab *nameTable, n int, ws []Want) (paths []string) {
 	t.Helper()
-	namer := NewNamer(NewLayout, tab.lookup)
+	namer := NewNamer(NewLayout, schemeNamed, tab.lookup)
 	for len(ws) > 0 {
 		batch := ws[:min(n, len(ws))]
 		ws = ws[len(batch):]
@@ -136,7 +136,7 @@ func TestNamerHazards(t *testing.T) {
 // that a later batch does not look up known folders.
 func TestNamerLookups(t *testing.T) {
 	tab := &nameTable{names: map[string]frontier.Key{}}
-	n := NewNamer(NewLayout, tab.lookup)
+	n := NewNamer(NewLayout, schemeNamed, tab.lookup)
 	for i, w := range [][]Want{newWants("http://h/a/b/c", "http://h/a/b/d"), newWants("http://h/a/b/e")} {
 		as, err := n.Assign(t.Context(), w)
 		if err != nil || tab.lookups != i+1 {
@@ -190,7 +190,7 @@ func TestNamerAlternativesTaken(t *testing.T) {
 // Dropped.
 func TestNamerPending(t *testing.T) {
 	tab := &nameTable{names: map[string]frontier.Key{}}
-	n := NewNamer(NewLayout, tab.lookup)
+	n := NewNamer(NewLayout, schemeNamed, tab.lookup)
 	one := func(url string) Assigned {
 		t.Helper()
 		as, err := n.Assign(t.Context(), newWants(url))

@@ -1,10 +1,12 @@
 package tree
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -19,13 +21,13 @@ const (
 	noHost = "@"
 )
 
-// Path returns the preferred path of u, which has the form
-// SCHEME/HOST[+PORT]/SEGMENTS. These rules apply:
+// Path returns the preferred path of u, a URL of the scheme s. The path has the
+// form SCHEME/HOST[+PORT]/SEGMENTS. These rules and the FileNames of s apply:
 //
 //   - Letters, digits, "._~@+=,()!-" and printable UTF-8 characters are
 //     written unescaped. All other bytes are percent-encoded. Since
-//     [NewLayout], names on file servers (ftp, sftp, nfs, file) keep all
-//     printable characters that every file system allows, such as spaces.
+//     [NewLayout], names on file servers keep all printable characters that
+//     every file system allows, such as spaces.
 //   - An empty segment becomes "%". "." and ".." are encoded. The last
 //     character is encoded in names that end in a dot and in Windows device
 //     names. Since layout 2, a leading "." or "-" is encoded, and the first
@@ -33,53 +35,48 @@ const (
 //     file.
 //   - A query is appended to the name after "@q=".
 //   - A listing is a file in the directory that it lists, with the usual name
-//     of its scheme. Listings are URLs that end in "/", gopher menus, and all
-//     URLs with menu set. For http, only URLs that end in "/" are listings.
+//     of its scheme. Listings are URLs that end in "/", URLs that the scheme
+//     reports as listings, and all URLs with menu set. If listings of the scheme
+//     are pages, only URLs that end in "/" are listings.
 //   - A name longer than 200 bytes is shortened to 120 bytes, "~" and a digest.
 //     A path longer than 900 bytes is shortened to its first directories and
 //     such a name.
 //
 // Path ignores the userinfo, the fragment and the default port of the scheme.
 // It returns a path for every URL.
-func Path(u uri.URI, menu bool) string { return NewLayout.Path(u, menu) }
+func Path(s fetch.Scheme, u uri.URI, menu bool) string { return NewLayout.Path(s, u, menu) }
 
-func pathOf(u uri.URI, menu bool, l Layout) string {
-	scheme := u.Scheme()
-	raw := strings.TrimPrefix(u.Path(), "/")
-	switch scheme {
-	case "http", "https", "gemini", "spartan":
-		menu = false
-	case "gopher", "gophers":
-		menu = menu || strings.HasPrefix(raw, "1")
-	case "ftp", "ftps":
-		if front, code, ok := cutLast(raw, ";type="); ok && len(code) == 1 && strings.ContainsAny(code, "aidAID") {
-			raw = front
-			menu = menu || code == "d" || code == "D"
-		}
+func pathOf(s fetch.Scheme, u uri.URI, menu bool, l Layout) string {
+	files, raw := s.Mirror.Files, u.Path()
+	if files.Path != nil {
+		path, listing := files.Path(u)
+		raw, menu = path, menu || listing
 	}
+	menu = menu && !files.Pages
+	raw = strings.TrimPrefix(raw, "/")
 	folders, name := "", raw
 	if i := strings.LastIndexByte(raw, '/'); i >= 0 {
 		folders, name = raw[:i], raw[i+1:]
 	}
-	p := append(make([]byte, 0, len(raw)+64), l.Name(scheme)...)
-	p = append(append(p, '/'), l.guard(host(u))...)
+	p := append(make([]byte, 0, len(raw)+64), l.Name(u.Scheme())...)
+	p = append(append(p, '/'), l.guard(host(s, u))...)
 	root := len(p)
 	if len(folders) < len(raw)-len(name) { // the path has a slash
 		for segment := range strings.SplitSeq(folders, "/") {
-			p = append(append(p, '/'), l.guard(l.escape(scheme, segment))...)
+			p = append(append(p, '/'), l.guard(l.escape(segment, files.Native))...)
 		}
 	}
-	own := name == "" || menu // the name is generated and may begin with a dot
-	if name = l.escape(scheme, name); own {
+	own := name == "" || menu
+	if name = l.escape(name, files.Native); own {
 		if name != "" {
 			p = append(append(p, '/'), l.guard(name)...)
 		}
-		name = listing(scheme)
+		name = listing(s)
 	}
 	if q, ok := u.Query(); ok {
 		name += "@q=" + escape(q)
 	}
-	if own {
+	if own && isListing(name) { // the name may begin with a dot
 		name = guard(name)
 	} else {
 		name = l.guard(name)
@@ -96,19 +93,7 @@ func pathOf(u uri.URI, menu bool, l Layout) string {
 func Name(text string) string { return NewLayout.Name(text) }
 
 // listing returns the file name of a listing, which depends on the scheme.
-func listing(scheme string) string {
-	switch scheme {
-	case "http", "https":
-		return "index.html"
-	case "gopher", "gophers":
-		return ".gophermap"
-	case "gemini", "spartan":
-		return "index.gmi"
-	case "news", "nntp", "snews", "nntps":
-		return ".overview"
-	}
-	return ".listing"
-}
+func listing(s fetch.Scheme) string { return cmp.Or(escape(s.Mirror.Files.Listing), ".listing") }
 
 // ListingName removes the query from the file name of a listing. For example,
 // it returns ".gophermap" for ".gophermap@q=x". It returns "" for other names,
@@ -125,19 +110,17 @@ func ListingName(name string) string {
 // host returns the directory name for the host and port of u, such as
 // "example.org+8080". An IPv6 address begins with "[", and "-" replaces each
 // colon.
-func host(u uri.URI) string {
+func host(s fetch.Scheme, u uri.URI) string {
 	name := strings.ToLower(u.Host())
 	switch {
 	case u.HostKind() == uri.IPv6:
 		name = "[" + escape(strings.ReplaceAll(strings.Trim(name, "[]"), ":", "-")) + "]"
 	case name != "":
 		name = strings.ReplaceAll(escape(name), "+", "%2B")
-	case u.Scheme() == "file":
-		name = "localhost"
 	default:
-		name = noHost
+		name = cmp.Or(escape(s.Mirror.Files.Host), noHost)
 	}
-	if port, ok := portNumber(u); ok {
+	if port, ok := portNumber(s, u); ok {
 		name += "+" + port
 	}
 	return name
@@ -145,11 +128,10 @@ func host(u uri.URI) string {
 
 // portNumber returns the port of u. The result ok is false if u has the default
 // port of the scheme.
-func portNumber(u uri.URI) (string, bool) {
+func portNumber(s fetch.Scheme, u uri.URI) (string, bool) {
 	port, _ := u.Port()
 	port = strings.TrimLeft(port, "0")
-	known, ok := uri.DefaultPort(u.Scheme())
-	if port == "" || ok && port == decimal(known) {
+	if port == "" || s.Port != 0 && port == decimal(s.Port) {
 		return "", false
 	}
 	return port, true
@@ -173,13 +155,4 @@ func shortenPath(path string, root int) string {
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
-}
-
-// cutLast splits text around the last occurrence of sep.
-func cutLast(text, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(text, sep)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(sep):], true
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -108,7 +110,7 @@ func TestPath(t *testing.T) {
 		{"mid", "mid:a@b", "mid/@/a@b"},
 		{"relative", "a/b", "%/@/a/b"},
 	} {
-		got := Path(uri.MustParse(c.url), false)
+		got := newPath(uri.MustParse(c.url), false)
 		if got != c.want {
 			t.Errorf("%s: path of %s: got\n%s, want\n%s", c.name, c.url, got, c.want)
 		}
@@ -126,7 +128,7 @@ func TestPath(t *testing.T) {
 		{safeLayout, "ftp://h/.git/a%20b", "ftp/h/%2Egit/a%20b"},
 		{safeLayout, "ftp://h/a;type=x", "ftp/h/a%3Btype=x"},
 	} {
-		if got := c.layout.Path(uri.MustParse(c.url), false); got != c.want {
+		if got := pathIn(c.layout, uri.MustParse(c.url), false); got != c.want {
 			t.Errorf("layout %d: path of %s: got\n%s, want\n%s", c.layout, c.url, got, c.want)
 		}
 	}
@@ -135,20 +137,20 @@ func TestPath(t *testing.T) {
 		"ftp/h/a%2Fb": NewLayout, "ftp/h/a%2520b": NewLayout, "ftp/h/%2Egit/nu%6C.txt": NewLayout, "http/h/a%20b": NewLayout,
 		"ftp/h/d%3Be/.listing": safeLayout, "ftp/h/.listing@q=a%20b": NewLayout,
 	} {
-		if got := LayoutOf(path); got != want {
+		if got := LayoutOf(path, schemeNamed); got != want {
 			t.Errorf("layout of %s: got %d, want %d", path, got, want)
 		}
 	}
 	if got := Upgrade("http/h/.git/-rf/a.b/head/index.html"); got != "http/h/%2Egit/%2Drf/a.b/%68ead/index.html" {
 		t.Errorf("Upgrade: got %q", got)
 	}
-	if got := Path(uri.URI{}, false); got != "%/@/.listing" {
+	if got := newPath(uri.URI{}, false); got != "%/@/.listing" {
 		t.Errorf("zero URL: got %q", got)
 	}
-	if got := Path(uri.MustParse("http://h/sitemap.xml"), true); got != "http/h/sitemap.xml" {
+	if got := newPath(uri.MustParse("http://h/sitemap.xml"), true); got != "http/h/sitemap.xml" {
 		t.Errorf("sitemap: got %q", got)
 	}
-	if got := Path(uri.MustParse("ftp://h/a"), true); got != "ftp/h/a/.listing" {
+	if got := newPath(uri.MustParse("ftp://h/a"), true); got != "ftp/h/a/.listing" {
 		t.Errorf("listing: got %q", got)
 	}
 }
@@ -170,7 +172,7 @@ func checkPath(t *testing.T, path string) {
 
 func TestLongPath(t *testing.T) {
 	deep := strings.Repeat("/abcdefghi", 100)
-	a, b := Path(uri.MustParse("http://h"+deep), false), Path(uri.MustParse("http://h"+deep+"/x"), false)
+	a, b := newPath(uri.MustParse("http://h"+deep), false), newPath(uri.MustParse("http://h"+deep+"/x"), false)
 	checkPath(t, a)
 	checkPath(t, b)
 	if len(a) > maxPath || len(b) > maxPath || a == b || !strings.HasPrefix(a, "http/h/abcdefghi/") {
@@ -213,6 +215,32 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		checkPath(t, Path(u, menu))
+		checkPath(t, newPath(u, menu))
 	})
+}
+
+// TestOwnScheme checks the paths of a scheme that a program adds.
+func TestOwnScheme(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		files     scheme.FileNames
+		url, want string
+	}{
+		{"default names", scheme.FileNames{}, "album://h/a%20b/", "album/h/a%20b/.listing"},
+		{"default port", scheme.FileNames{}, "album://h:7777/a", "album/h/a"},
+		{"no host", scheme.FileNames{Host: "local"}, "album:/a", "album/local/a"},
+		{"host with a slash", scheme.FileNames{Host: "../a"}, "album:/a", "album/%2E.%2Fa/a"},
+		{"native names", scheme.FileNames{Native: true}, "album://h/a%20b", "album/h/a b"},
+		{"page", scheme.FileNames{Listing: "index.album", Pages: true}, "album://h/", "album/h/index.album"},
+		{"hidden listing", scheme.FileNames{Listing: ".album"}, "album://h/", "album/h/%2Ealbum"},
+		{"listing outside of the folder", scheme.FileNames{Listing: "../a"}, "album://h/", "album/h/%2E.%2Fa"},
+		{"listing by path", scheme.FileNames{Path: func(u uri.URI) (string, bool) { return "/x", true }}, "album://h/", "album/h/x/.listing"},
+	} {
+		s := fetch.Scheme{Name: "album", Port: 7777, Mirror: scheme.Mirroring{Files: c.files}}
+		if got := Path(s, uri.MustParse(c.url), false); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		} else {
+			checkPath(t, got)
+		}
+	}
 }
