@@ -273,7 +273,7 @@ func (x *exchange) rewrite(v view) {
 		banner = &inserter{out: x.w, text: text.Bytes()}
 		out = banner
 	}
-	err := links.Rewrite(out, v.URL, resp.Media, resp.Header, resp.Body, v.replacement)
+	err := links.Rewrite(out, x.scheme, v.URL, resp.Media, resp.Header, resp.Body, v.replacement)
 	if banner != nil {
 		err = errors.Join(err, banner.flush())
 	}

@@ -91,7 +91,7 @@ func (d *discovery) readLinks(body io.Reader) {
 		return // links in a requisite outside Scope.Reach are not followed
 	}
 	d.text = newTextDigest(d.v.url)
-	for l, err := range links.ExtractCopy(d.v.url, d.media, d.header, body, d.text) {
+	for l, err := range links.ExtractCopy(d.c.o.Client.Scheme, d.v.url, d.media, d.header, body, d.text) {
 		if err != nil || d.err != nil {
 			return // the links before the error are added
 		}
@@ -127,7 +127,7 @@ func (d *discovery) speculate(open func() (io.ReadCloser, error)) {
 	if page, err := uri.Parse(d.v.meta.From); err == nil && media.TrimParameters(d.media) != "text/html" {
 		base = page // browsers resolve the URLs of a script against the URL of its page
 	}
-	for l, err := range links.Speculate(base, body) {
+	for l, err := range links.Speculate(d.c.o.Client.Scheme, base, body) {
 		if err != nil || d.err != nil {
 			return // the links before the error are added
 		}

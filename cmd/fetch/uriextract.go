@@ -127,7 +127,7 @@ func extractLinks(base uri.URI, in io.Reader, write extractWriter) error {
 	if !links.CanExtract(kind) {
 		kind = "text/html"
 	}
-	for l, err := range links.Extract(base, kind, nil, body) {
+	for l, err := range links.Extract(schemeByName(), base, kind, nil, body) {
 		if err != nil {
 			return localError(err)
 		}

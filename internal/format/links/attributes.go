@@ -210,13 +210,13 @@ func isConnectionHint(e *element) bool {
 // isFetchedEarly reports whether a browser may request or open the target of an
 // attribute without an action of the user, and whether this needs no permission
 // of the Content-Security-Policy in every browser.
-func isFetchedEarly(e *element, key string) bool {
+func (w *walk) isFetchedEarly(e *element, key string) bool {
 	switch key {
 	case "href":
 		rel := e.get("rel")
 		return e.name == "link" && (hasWord(rel, "prefetch") || hasWord(rel, "prerender") || hasWord(rel, "preload") || hasWord(rel, "modulepreload"))
 	case "src", "data":
-		return isFrame(e.name, key) && !isInertScheme(schemeOf(strings.TrimLeft(e.get(key), whitespace)))
+		return isFrame(e.name, key) && !w.isInert(schemeOf(strings.TrimLeft(e.get(key), whitespace)))
 	case "content":
 		return e.name == "meta" && isRefresh(e) && strings.Trim(e.get("content"), whitespace+"0123456789.") != ""
 	}

@@ -28,7 +28,7 @@ func BenchmarkExtract(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range Extract(base, c.media, nil, bytes.NewReader(body)) {
+				for _, err := range Extract(schemeNamed, base, c.media, nil, bytes.NewReader(body)) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -43,7 +43,7 @@ func BenchmarkExtract(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Rewrite(io.Discard, base, c.media, nil, bytes.NewReader(body), func(Link) string { return "x" }); err != nil {
+				if err := Rewrite(io.Discard, schemeNamed, base, c.media, nil, bytes.NewReader(body), func(Link) string { return "x" }); err != nil {
 					b.Fatal(err)
 				}
 			}

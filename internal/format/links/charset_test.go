@@ -71,7 +71,7 @@ func TestCharset(t *testing.T) {
 			t.Errorf("%s: links\n%s\nwant\n%s", c.name, got, c.want)
 		}
 		var copied, found strings.Builder
-		err := Rewrite(&copied, uri.MustParse(here), c.media, nil, strings.NewReader(c.body), func(l Link) string {
+		err := Rewrite(&copied, schemeNamed, uri.MustParse(here), c.media, nil, strings.NewReader(c.body), func(l Link) string {
 			found.WriteString(l.Kind.String() + " " + l.From + " " + l.URL.Unredacted() + "\n")
 			return "X"
 		})

@@ -178,12 +178,12 @@ func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 // setBase sets the base URL against which relative references are resolved.
 func (w *walk) setBase(retrieved uri.URI, media string, header fetch.Header, head []byte) {
 	d := baseuri.Document{Media: media, Header: header, Retrieved: retrieved}
-	d.HTTP = retrieved.Scheme() == "http" || retrieved.Scheme() == "https"
+	d.HTTP = w.scheme(retrieved.Scheme()).Traits.Web
 	if containsFold(head, "<base") {
 		d.Head = head
 	}
 	stated, origin := baseuri.Of(d)
-	if origin == baseuri.HTML && needsHost(stated.Scheme()) && stated.Host() == "" {
+	if origin == baseuri.HTML && stated.Host() == "" && w.scheme(stated.Scheme()).NeedsHost() {
 		d.Head = nil // ignore a base without a host, such as "http:/x/"
 		stated, origin = baseuri.Of(d)
 	}

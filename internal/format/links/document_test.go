@@ -149,7 +149,7 @@ func TestGzip(t *testing.T) {
 			t.Errorf("invalid gzip: %s", got)
 		}
 	}
-	w := &walk{inflateLimit: 1 << 20, visit: func(Link) (string, bool) { return "", true }}
+	w := &walk{scheme: schemeNamed, inflateLimit: 1 << 20, visit: func(Link) (string, bool) { return "", true }}
 	bomb := compressed(t, io.MultiReader(strings.NewReader("<urlset><loc>"), repeated("\x00", 2<<20)))
 	if err := w.visitDocument(uri.MustParse("http://h/s.xml.gz"), media, nil, bomb); !errors.Is(err, fetch.TooLarge) {
 		t.Errorf("sitemap that expands too much: got %v", err)
@@ -184,7 +184,7 @@ func TestTypes(t *testing.T) {
 
 func TestStopIteration(t *testing.T) {
 	n := 0
-	for l, err := range Extract(uri.MustParse(here), "text/html", fetch.Header{{Name: "Link", Value: "<a>, <b>"}}, iotest.ErrReader(errors.New("read on"))) {
+	for l, err := range Extract(schemeNamed, uri.MustParse(here), "text/html", fetch.Header{{Name: "Link", Value: "<a>, <b>"}}, iotest.ErrReader(errors.New("read on"))) {
 		if err != nil || l.URL.Path() != "/d/a" {
 			t.Errorf("got %v, %v", l, err)
 		}

@@ -37,7 +37,7 @@ func visitAll(t *testing.T, w *walk, media string, body []byte) (urls []string) 
 	w.visit = func(l Link) (string, bool) {
 		_, fragment := l.URL.Fragment()
 		_, user := l.URL.Userinfo()
-		if l.URL.Scheme() == "" || isInertScheme(l.URL.Scheme()) || fragment || user {
+		if l.URL.Scheme() == "" || w.isInert(l.URL.Scheme()) || fragment || user {
 			t.Errorf("%s is not a valid link", l.URL.Unredacted())
 		}
 		// Rewrite must encode characters that could end a reference.
@@ -61,7 +61,7 @@ func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 	t.Helper()
 	copied := func(body []byte) []byte {
 		var out bytes.Buffer
-		w := &walk{out: &out, base: uri.MustParse(here), tokenLimit: limit, visit: func(Link) (string, bool) { return "", true }}
+		w := &walk{scheme: schemeNamed, out: &out, base: uri.MustParse(here), tokenLimit: limit, visit: func(Link) (string, bool) { return "", true }}
 		if err := w.visitDocument(w.base, media, nil, bytes.NewReader(body)); err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +78,11 @@ func checkRewrite(t *testing.T, media string, body []byte, limit int) {
 	if e, _ := charsetOf(formOf(media), media, body); limit > 0 || e != nil || wide || bytes.Contains(body, []byte("<![CDATA[")) || bytes.Contains(body, []byte("<?xml-stylesheet")) {
 		return
 	}
-	before := visitAll(t, &walk{}, media, body)
-	during := visitAll(t, &walk{out: io.Discard}, media, body)
+	before := visitAll(t, &walk{scheme: schemeNamed}, media, body)
+	during := visitAll(t, &walk{scheme: schemeNamed, out: io.Discard}, media, body)
 	var absolute bytes.Buffer
-	visitAll(t, &walk{out: &absolute}, media, body)
-	after := visitAll(t, &walk{}, media, absolute.Bytes())
+	visitAll(t, &walk{scheme: schemeNamed, out: &absolute}, media, body)
+	after := visitAll(t, &walk{scheme: schemeNamed}, media, absolute.Bytes())
 	if strings.Join(before, "\n") != strings.Join(during, "\n") || strings.Join(during, "\n") != strings.Join(after, "\n") {
 		t.Errorf("%q leads to\n%q, in writing to\n%q, and as\n%q to\n%q", body, before, during, absolute.Bytes(), after)
 	}
@@ -136,7 +136,7 @@ func FuzzHTML(f *testing.F) {
 			checkRewrite(t, media, body, 0)
 			for _, limit := range []int{32, 61} {
 				checkRewrite(t, media, body, limit)
-				visitAll(t, &walk{tokenLimit: limit}, media, body)
+				visitAll(t, &walk{scheme: schemeNamed, tokenLimit: limit}, media, body)
 			}
 		}
 	})
@@ -151,9 +151,9 @@ func FuzzCSS(f *testing.F) {
 func FuzzSitemap(f *testing.F) {
 	addSeeds(f, ".xml")
 	f.Fuzz(func(t *testing.T, body []byte) {
-		visitAll(t, &walk{}, "text/xml", body)
-		visitAll(t, &walk{tokenLimit: 40}, "application/rss+xml", body)
-		w := &walk{visit: func(Link) (string, bool) { return "", true }}
+		visitAll(t, &walk{scheme: schemeNamed}, "text/xml", body)
+		visitAll(t, &walk{scheme: schemeNamed, tokenLimit: 40}, "application/rss+xml", body)
+		w := &walk{scheme: schemeNamed, visit: func(Link) (string, bool) { return "", true }}
 		w.visitDocument(uri.MustParse("http://h/s.xml.gz"), "application/gzip", nil, bytes.NewReader(body))
 	})
 }
@@ -162,7 +162,7 @@ func FuzzLink(f *testing.F) {
 	f.Add(`<a>; rel="next"; type="x/y", </b> ; rel=stylesheet;anchor="#x", <c>`)
 	f.Add(`<a>;rel="a\"b";rel=c,,<b`)
 	f.Fuzz(func(t *testing.T, value string) {
-		w := &walk{base: uri.MustParse(here), visit: func(l Link) (string, bool) {
+		w := &walk{scheme: schemeNamed, base: uri.MustParse(here), visit: func(l Link) (string, bool) {
 			if l.URL.Scheme() == "" {
 				t.Errorf("%s is not a valid link", l.URL.Unredacted())
 			}

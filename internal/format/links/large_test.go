@@ -120,7 +120,7 @@ func TestHugeTokens(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 			var same bytes.Buffer
-			err = Rewrite(&same, uri.MustParse(here), c.media, nil, bytes.NewReader(body), func(Link) string { return "" })
+			err = Rewrite(&same, schemeNamed, uri.MustParse(here), c.media, nil, bytes.NewReader(body), func(Link) string { return "" })
 			want := body
 			if normal := normalForms[name]; normal != nil {
 				want = []byte(normal(string(body)))
@@ -185,7 +185,7 @@ func TestTruncatedToken(t *testing.T) {
 	} {
 		for limit := 40; limit < 60; limit++ {
 			var got []string
-			w := &walk{base: uri.MustParse(here), tokenLimit: limit, visit: func(l Link) (string, bool) {
+			w := &walk{scheme: schemeNamed, base: uri.MustParse(here), tokenLimit: limit, visit: func(l Link) (string, bool) {
 				got = append(got, l.URL.Path())
 				return "", true
 			}}
@@ -201,7 +201,7 @@ func TestTruncatedToken(t *testing.T) {
 func TestLongEscapes(t *testing.T) {
 	body := "x{a:url(" + strings.Repeat(`\000061`, 10_000) + ");b:url(b)}"
 	var b strings.Builder
-	err := Rewrite(&b, uri.MustParse(here), "text/css", nil, strings.NewReader(body), func(Link) string { return "y" })
+	err := Rewrite(&b, schemeNamed, uri.MustParse(here), "text/css", nil, strings.NewReader(body), func(Link) string { return "y" })
 	if want := strings.Replace(body, "url(b)", "url(y)", 1); err != nil || b.String() != want {
 		t.Errorf("%v, got %d bytes, want %d", err, b.Len(), len(want))
 	}
@@ -218,7 +218,7 @@ func TestSkip(t *testing.T) {
 	} {
 		var out strings.Builder
 		p := &pushback{r: iotest.OneByteReader(strings.NewReader(c.text))}
-		err := p.skip(&walk{out: &out}, c.before, "-->", bytes.Clone)
+		err := p.skip(&walk{scheme: schemeNamed, out: &out}, c.before, "-->", bytes.Clone)
 		rest, _ := io.ReadAll(p)
 		if out.String() != c.skipped || string(rest) != c.rest || (err == io.EOF) != (c.rest == "") {
 			t.Errorf("%q after %q: skipped %q, left %q, %v", c.text, c.before, out.String(), rest, err)

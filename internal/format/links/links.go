@@ -43,12 +43,13 @@ type Link struct {
 // header come before the links of the body, which are in document order.
 // Duplicate links are returned more than once.
 //
-// retrieved is the URL of the response, after redirects. media is the media
-// type of the body and may have parameters. header may be nil. The caller must
+// scheme returns the scheme with a name, such as [fetch.Client.Scheme]. retrieved
+// is the URL of the response, after redirects. media is the media type of the
+// body and may have parameters. header may be nil. The caller must
 // decode the Content-Encoding of body, but Extract also accepts gzip.
 //
-// Extract skips references to the document itself, and URLs with schemes such
-// as data, javascript or about. Links have no userinfo and no fragment. Letters
+// Extract skips references to the document itself, and URLs of schemes such as
+// data, whose URLs contain the object, javascript or about. Links have no userinfo and no fragment. Letters
 // in a path are encoded in UTF-8, and those in a query in the charset that the
 // document states.
 //
@@ -56,17 +57,18 @@ type Link struct {
 // decompressed data exceeds the limit, the fault of the error is
 // fetch.TooLarge. Extract does not read the body if [CanExtract] returns false
 // for media.
-func Extract(retrieved uri.URI, media string, header fetch.Header, body io.Reader) iter.Seq2[Link, error] {
-	return ExtractCopy(retrieved, media, header, body, nil)
+func Extract(scheme func(name string) fetch.Scheme, retrieved uri.URI, media string, header fetch.Header,
+	body io.Reader) iter.Seq2[Link, error] {
+	return ExtractCopy(scheme, retrieved, media, header, body, nil)
 }
 
 // ExtractCopy is like [Extract], but also writes the decoded document to
 // markup, unless markup is nil. It writes only HTML and SVG documents. If a
 // write fails, the iterator ends with its error.
-func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.Reader,
+func ExtractCopy(scheme func(name string) fetch.Scheme, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
 	markup io.Writer) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
-		w := &walk{base: retrieved, markup: markup, visit: func(l Link) (string, bool) { return "", yield(l, nil) }}
+		w := &walk{scheme: scheme, base: retrieved, markup: markup, visit: func(l Link) (string, bool) { return "", yield(l, nil) }}
 		w.visitHeader(header)
 		if err := w.visitDocument(retrieved, media, header, body); err != nil && !w.stopped {
 			yield(Link{}, err)
@@ -93,10 +95,10 @@ func ExtractCopy(retrieved uri.URI, media string, header fetch.Header, body io.R
 // characters in UTF-16 are replaced.
 //
 // If [CanRewrite] returns false for media, the document is copied unchanged.
-func Rewrite(out io.Writer, retrieved uri.URI, media string, header fetch.Header, body io.Reader,
-	replace func(Link) string) error {
+func Rewrite(out io.Writer, scheme func(name string) fetch.Scheme, retrieved uri.URI, media string, header fetch.Header,
+	body io.Reader, replace func(Link) string) error {
 	b := bufio.NewWriterSize(out, 16<<10)
-	w := &walk{base: retrieved, visit: func(l Link) (string, bool) { return replace(l), true }, out: b}
+	w := &walk{scheme: scheme, base: retrieved, visit: func(l Link) (string, bool) { return replace(l), true }, out: b}
 	if err := w.visitDocument(retrieved, media, header, body); err != nil {
 		return errors.Join(err, b.Flush())
 	}

@@ -190,7 +190,7 @@ func (w *walk) visitElement(e *element) (changes []attribute) {
 		case syntaxMarkup:
 			to = w.visitSrcdoc(a.value)
 		}
-		if to == "" && w.out != nil && isFetchedEarly(e, a.key) {
+		if to == "" && w.out != nil && w.isFetchedEarly(e, a.key) {
 			changes = append(changes, attribute{a.key, ""})
 		}
 		if to != "" {

@@ -15,7 +15,7 @@ const here = "http://h/d/p?q"
 func extracted(t testing.TB, retrieved, media string, header fetch.Header, body io.Reader) string {
 	t.Helper()
 	var b strings.Builder
-	for l, err := range Extract(uri.MustParse(retrieved), media, header, body) {
+	for l, err := range Extract(schemeNamed, uri.MustParse(retrieved), media, header, body) {
 		if err != nil {
 			b.WriteString("error: " + err.Error() + "\n")
 			continue
@@ -158,7 +158,7 @@ func TestRewrite(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b strings.Builder
-			err := Rewrite(&b, uri.MustParse(here), c.media, nil, strings.NewReader(c.in), func(l Link) string {
+			err := Rewrite(&b, schemeNamed, uri.MustParse(here), c.media, nil, strings.NewReader(c.in), func(l Link) string {
 				if l.URL.Host() != "h" {
 					return ""
 				}
@@ -184,7 +184,7 @@ func TestHarmfulReplacement(t *testing.T) {
 		{`<p style='a:url("x")'>`, `<p style='a:url("\3c /style>\"&#39;\\)&amp;lt;\0a ")'>`},
 	} {
 		var b strings.Builder
-		err := Rewrite(&b, uri.MustParse(here), "text/html", nil, strings.NewReader(c.in), func(Link) string { return bad })
+		err := Rewrite(&b, schemeNamed, uri.MustParse(here), "text/html", nil, strings.NewReader(c.in), func(Link) string { return bad })
 		if err != nil || b.String() != c.want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, b.String(), c.want)
 		}

@@ -20,7 +20,7 @@ func (w *walk) visitNested(text string, raw bool) (to string, ok bool) {
 	}
 	var out strings.Builder
 	inner := &walk{
-		base: w.base, stated: w.stated, nofollow: w.nofollow, relNofollow: w.relNofollow, visit: w.visit,
+		scheme: w.scheme, base: w.base, stated: w.stated, nofollow: w.nofollow, relNofollow: w.relNofollow, visit: w.visit,
 		charset: w.charset, raw: raw, tokenLimit: w.tokenLimit, nesting: w.nesting + 1,
 	}
 	if w.out != nil {

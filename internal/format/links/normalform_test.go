@@ -54,7 +54,7 @@ func TestNormalForm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out strings.Builder
-			err := Rewrite(&out, uri.MustParse(here), c.media, nil, strings.NewReader(c.in), func(Link) string { return "" })
+			err := Rewrite(&out, schemeNamed, uri.MustParse(here), c.media, nil, strings.NewReader(c.in), func(Link) string { return "" })
 			if err != nil || out.String() != c.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, out.String(), c.want)
 			}
@@ -74,7 +74,7 @@ func TestRewriteMemory(t *testing.T) {
 				runtime.ReadMemStats(&m)
 				peak = max(peak, m.HeapAlloc)
 			}}
-			err := Rewrite(io.Discard, uri.MustParse(here), c.media, nil, watch, func(Link) string { return "" })
+			err := Rewrite(io.Discard, schemeNamed, uri.MustParse(here), c.media, nil, watch, func(Link) string { return "" })
 			if err != nil || peak > 16<<20 {
 				t.Errorf("%v, %d KiB of memory in use", err, peak>>10)
 			}

@@ -45,7 +45,7 @@ func TestRewriteNested(t *testing.T) {
 		`<!--[if IE]>text<![endif]--><!--[if IE]>not ended`: `<!--[if IE]>text<![endif]--><!--[if IE]>not ended`,
 	} {
 		var out strings.Builder
-		err := Rewrite(&out, uri.MustParse(here), "text/html", nil, strings.NewReader(in), func(Link) string { return "L" })
+		err := Rewrite(&out, schemeNamed, uri.MustParse(here), "text/html", nil, strings.NewReader(in), func(Link) string { return "L" })
 		if err != nil || out.String() != want {
 			t.Errorf("%s\ngot  %s, %v\nwant %s", in, out.String(), err, want)
 		}

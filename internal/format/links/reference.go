@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/encoding"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
 )
@@ -18,6 +19,7 @@ const maxReference = 64 << 10
 // A walk finds the links of one document. It holds the state of [Extract] or
 // [Rewrite].
 type walk struct {
+	scheme       func(name string) fetch.Scheme
 	base         uri.URI
 	stated       bool              // base was set by a base element
 	nofollow     bool              // a robots directive applies to all further links
@@ -43,7 +45,7 @@ func (w *walk) visitReference(text string, kind Kind, from string) string {
 }
 
 func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
-	ref, ok := parseReference(base, text, w.charset)
+	ref, ok := w.parseReference(base, text)
 	if !ok || w.stopped {
 		return ""
 	}
@@ -66,7 +68,7 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 	if _, ok := u.Userinfo(); ok {
 		l.URL = l.URL.WithoutUserinfo()
 	}
-	if l.URL.Host() == "" && needsHost(l.URL.Scheme()) {
+	if l.URL.Host() == "" && w.scheme(l.URL.Scheme()).NeedsHost() {
 		return ""
 	}
 	l.PageNoFollow = w.nofollow
@@ -84,12 +86,11 @@ func (w *walk) visitFrom(base uri.URI, text string, l Link) string {
 // parseReference parses a reference by the rules of browsers. It removes
 // surrounding white space and all line breaks. It percent-encodes characters
 // that a URI cannot contain. In URLs of schemes such as http, it converts
-// backslashes in the path to slashes, and encodes the query in the charset of
-// the document unless charset is nil.
-func parseReference(base uri.URI, text string, charset encoding.Encoding) (ref uri.URI, ok bool) {
+// backslashes in the path to slashes, and encodes the query in w.charset.
+func (w *walk) parseReference(base uri.URI, text string) (ref uri.URI, ok bool) {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	scheme := schemeOf(text)
-	if len(text) > maxReference || isInertScheme(scheme) {
+	if len(text) > maxReference || w.isInert(scheme) {
 		return ref, false
 	}
 	ref, err := uri.ParseReference(text)
@@ -98,19 +99,20 @@ func parseReference(base uri.URI, text string, charset encoding.Encoding) (ref u
 	}
 	if strings.ContainsAny(text, "\t\r\n") {
 		text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(text)
-		if scheme = schemeOf(text); isInertScheme(scheme) {
+		if scheme = schemeOf(text); w.isInert(scheme) {
 			return ref, false
 		}
 	}
 	if scheme == "" {
 		scheme = base.Scheme()
 	}
-	if charset != nil && backslashIsSlash(scheme) {
-		text = encodeQuery(text, charset)
+	slashes := w.scheme(scheme).Traits.Backslash
+	if w.charset != nil && slashes {
+		text = encodeQuery(text, w.charset)
 	}
 	// In multi-byte encodings such as Shift_JIS, a backslash may be the second
 	// byte of a letter. Therefore backslashes are converted only in UTF-8.
-	ref, err = iri.ParseReference(repairReference(text, backslashIsSlash(scheme) && utf8.ValidString(text)))
+	ref, err = iri.ParseReference(repairReference(text, slashes && utf8.ValidString(text)))
 	return ref, err == nil
 }
 
@@ -130,33 +132,17 @@ func schemeOf(text string) string {
 	return ""
 }
 
-// isInertScheme reports whether URLs with the given scheme, such as javascript,
-// cannot be fetched.
-func isInertScheme(scheme string) bool {
-	switch scheme {
-	case "javascript", "vbscript", "livescript", "data", "about", "blob", "chrome", "view-source",
-		"android-app", "ios-app":
-		return true
-	}
-	return false
+// isInert reports whether URLs with the given scheme are not links, because they
+// contain the object or cannot be fetched.
+func (w *walk) isInert(scheme string) bool {
+	return scheme != "" && (isPseudoScheme(scheme) || w.scheme(scheme).Traits.Embedded)
 }
 
-// backslashIsSlash reports whether browsers treat a backslash as a slash in
-// URLs with the given scheme.
-func backslashIsSlash(scheme string) bool {
+// isPseudoScheme reports whether URLs with the given scheme, such as javascript,
+// have a meaning only for browsers.
+func isPseudoScheme(scheme string) bool {
 	switch scheme {
-	case "http", "https", "ftp", "ftps", "file":
-		return true
-	}
-	return false
-}
-
-// needsHost reports whether URLs with the given scheme are invalid without a
-// host.
-func needsHost(scheme string) bool {
-	switch scheme {
-	case "http", "https", "ftp", "ftps", "gopher", "gophers", "nntp", "nntps", "wais", "telnet", "prospero", "gemini", "spartan",
-		"sftp", "scp":
+	case "javascript", "vbscript", "livescript", "about", "blob", "chrome", "view-source", "android-app", "ios-app":
 		return true
 	}
 	return false

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/uri"
 )
@@ -33,16 +34,16 @@ func CanSpeculate(kind string) bool {
 
 // Speculate returns an iterator over the strings in a script or page that look
 // like URLs or paths. The links have the Kind [Speculation]. They may be wrong,
-// because Speculate does not run the script. base is the URL against which
-// relative paths are resolved.
+// because Speculate does not run the script. scheme returns the scheme with a
+// name. base is the URL against which relative paths are resolved.
 //
 // Speculate searches at most 8 MiB and returns at most 1,000 links without
 // duplicates. If reading body fails, the iterator ends with a zero Link and the
 // error.
-func Speculate(base uri.URI, body io.Reader) iter.Seq2[Link, error] {
+func Speculate(scheme func(name string) fetch.Scheme, base uri.URI, body io.Reader) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		seen := map[uri.URI]bool{}
-		w := &walk{base: base, visit: func(l Link) (string, bool) {
+		w := &walk{scheme: scheme, base: base, visit: func(l Link) (string, bool) {
 			if seen[l.URL] {
 				return "", true
 			}
@@ -159,7 +160,7 @@ func looksLikeURL(s string) bool {
 		}
 	}
 	if scheme, rest, ok := strings.Cut(s, "://"); ok {
-		return schemeOf(s) != "" && !isInertScheme(strings.ToLower(scheme)) && strings.Contains(hostPart(rest), ".")
+		return schemeOf(s) != "" && !isPseudoScheme(strings.ToLower(scheme)) && strings.Contains(hostPart(rest), ".")
 	}
 	if rest, ok := strings.CutPrefix(s, "//"); ok {
 		return strings.Contains(strings.Trim(hostPart(rest), "."), ".")

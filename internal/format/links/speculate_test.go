@@ -16,7 +16,7 @@ import (
 func speculations(t testing.TB, text string) []string {
 	t.Helper()
 	var all []string
-	for l, err := range links.Speculate(uri.MustParse("http://h.example/d/page"), strings.NewReader(text)) {
+	for l, err := range links.Speculate(links.SchemeNamed, uri.MustParse("http://h.example/d/page"), strings.NewReader(text)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestSpeculateLimits(t *testing.T) {
 	}
 	failing := io.MultiReader(strings.NewReader("'/a'"), iotest.ErrReader(errors.ErrUnsupported))
 	var last error
-	for _, last = range links.Speculate(uri.MustParse("http://h.example/"), failing) {
+	for _, last = range links.Speculate(links.SchemeNamed, uri.MustParse("http://h.example/"), failing) {
 	}
 	if !errors.Is(last, errors.ErrUnsupported) {
 		t.Errorf("error %v", last)

@@ -68,7 +68,7 @@ func withHints(document string) (all []string) {
 func rewritten(t *testing.T, document string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := Rewrite(&out, uri.MustParse(here), "text/html", nil, strings.NewReader(document), func(Link) string { return "" }); err != nil {
+	if err := Rewrite(&out, schemeNamed, uri.MustParse(here), "text/html", nil, strings.NewReader(document), func(Link) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

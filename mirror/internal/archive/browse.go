@@ -124,7 +124,7 @@ func (b *browser) writeFile(c *frontier.Capture, from io.ReadSeeker, coded strin
 			return err
 		}
 		header := fetch.Header{{Name: "Content-Type", Value: c.Media}}
-		return links.Rewrite(w, base, c.Media, header, body, func(l links.Link) string { return b.target(name, l) })
+		return links.Rewrite(w, b.Scheme, base, c.Media, header, body, func(l links.Link) string { return b.target(name, l) })
 	})
 }
 
