@@ -76,11 +76,17 @@ func rewritten(t *testing.T, document string) string {
 
 // TestTreeConstruction inserts connection hints into the documents of html5lib's
 // tree-construction tests. The tree builder of golang.org/x/net must not find
-// them in the copies.
+// them in the copies. With -short, it reads one of four copies.
 func TestTreeConstruction(t *testing.T) {
-	control := 0
-	for _, document := range treeDocuments(t) {
-		for _, attack := range withHints(document) {
+	step, control := 1, 0
+	if testing.Short() {
+		step = 4
+	}
+	for i, document := range treeDocuments(t) {
+		for j, attack := range withHints(document) {
+			if (i+j)%step != 0 {
+				continue
+			}
 			copied := rewritten(t, attack)
 			if again := rewritten(t, copied); again != copied {
 				t.Errorf("%q became %q and then %q", attack, copied, again)
@@ -93,7 +99,7 @@ func TestTreeConstruction(t *testing.T) {
 			}
 		}
 	}
-	if control < 10_000 {
+	if control < 10_000/step {
 		t.Errorf("control: only %d documents have a hint", control)
 	}
 }
