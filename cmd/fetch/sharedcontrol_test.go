@@ -97,11 +97,11 @@ func TestHostControl(t *testing.T) {
 	if len(slowed) < 2 {
 		t.Errorf("%d requests to %s after the change of its delay", len(slowed), slow)
 	}
-	for i := 1; i < len(slowed); i++ {
-		// The delay was 20 ms and is 500 ms. A busy machine can serve a request late.
-		if gap := slowed[i].Sub(slowed[i-1]); gap < 250*time.Millisecond {
-			t.Errorf("two requests to %s %v apart", slow, gap)
-		}
+	// The delay was 20 ms and is 500 ms. Single gaps may be shorter, because a
+	// busy machine can serve a request late. Two requests may be late at the
+	// start, one for each delay.
+	if limit := int(restored.Sub(late)/(500*time.Millisecond)) + 2; len(slowed) > limit {
+		t.Errorf("%d requests to %s within %v, want at most %d", len(slowed), slow, restored.Sub(late), limit)
 	}
 	if status := control("status"); !strings.Contains(status, `"paused": 1`) || strings.Count(status, `"excluded": true`) != 1 {
 		t.Errorf("status: %s", status)
