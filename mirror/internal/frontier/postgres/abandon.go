@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,26 +12,24 @@ import (
 )
 
 func (e *engine) Abandon(ctx context.Context, worker string, o frontier.AbandonOptions) (a frontier.Abandoned, err error) {
-	err = e.write(ctx, exclusive, func(t *tx) error {
-		a = frontier.Abandoned{}
-		var beat int64
-		switch err := t.QueryRow(t.ctx, "select beat from worker where name = $1 for update", worker).Scan(&beat); {
-		case errors.Is(err, pgx.ErrNoRows):
-			return fmt.Errorf("the crawl has no worker %s", worker)
-		case err != nil:
-			return err
+	return transact(ctx, e, exclusive, func(t *tx) (a frontier.Abandoned, err error) {
+		beats := queueRows(&t.queued, pgx.RowTo[int64], "select beat from worker where name = $1 for update", worker)
+		if err := t.start(); err != nil {
+			return a, err
 		}
-		if silent := time.Duration(t.now-beat) * time.Microsecond; silent < o.Quiet {
-			return fmt.Errorf("the worker %s was active %v ago: wait until it is silent for %v",
+		if len(*beats) == 0 {
+			return a, fmt.Errorf("the crawl has no worker %s", worker)
+		}
+		if silent := time.Duration(t.Now-(*beats)[0]) * time.Microsecond; silent < o.Quiet {
+			return a, fmt.Errorf("the worker %s was active %v ago: wait until it is silent for %v",
 				worker, silent.Round(time.Second), o.Quiet)
 		}
 		stored := append([]string{}, o.Stored...) // not nil, because nil would become null
 		if err := t.countAbandoned(worker, stored, &a); err != nil || o.DryRun {
-			return err
+			return a, err
 		}
-		return t.abandon(worker, stored)
+		return a, t.abandon(worker, stored)
 	})
-	return a, err
 }
 
 // lostFiles is the SQL condition that a file f of the worker $1 is lost,
@@ -60,38 +57,32 @@ func (t *tx) countAbandoned(worker string, stored []string, a *frontier.Abandone
 
 // abandon makes the changes to the database that Abandon describes.
 func (t *tx) abandon(worker string, stored []string) error {
-	var rows []*row
-	var b pgx.Batch
-	var counted frontier.Counts // visits of this run that are lost
-	b.Queue("select u.id, u.key, u.state, u.run, u.host, c.size "+lostURLs+" for update of u", worker, stored).Query(func(found pgx.Rows) error {
-		for found.Next() {
-			r := new(row)
-			var key []byte
-			var state int16
-			var size int64
-			if err := found.Scan(&r.id, &key, &state, &r.run, &r.host, &size); err != nil {
-				return err
-			}
-			r.state = frontier.State(state)
-			if r.run == t.run {
-				counted.Files++
-				counted.Bytes += size
-			}
-			rows = append(rows, r)
-		}
-		return found.Err()
-	})
-	if err := t.send(&b); err != nil {
+	type lostURL struct {
+		rules.URL
+		size int64
+	}
+	lost, err := selectRows(t, func(r pgx.CollectableRow) (u lostURL, err error) {
+		var state int16
+		err = r.Scan(&u.ID, &state, &u.Run, &u.Host, &u.size)
+		u.State = frontier.State(state)
+		return u, err
+	}, "select u.id, u.state, u.run, u.host, c.size "+lostURLs+" for update of u", worker, stored)
+	if err != nil {
 		return err
 	}
+	var counted frontier.Counts // visits of this run that are lost
 	var ids, hosts []int64
-	for _, r := range rows {
-		t.countMove(r, frontier.Pending)
-		ids, hosts = append(ids, r.id), append(hosts, r.host)
+	for _, u := range lost {
+		if u.Run == t.Run {
+			counted.Files++
+			counted.Bytes += u.size
+		}
+		t.Tally.Move(&u.URL, t.Run, frontier.Pending)
+		ids, hosts = append(ids, u.ID), append(hosts, u.Host)
 	}
-	b = pgx.Batch{}
+	var b pgx.Batch
 	b.Queue("update worker set incarnation = incarnation + 1, folder = '' where name = $1", worker)
-	b.Queue("update url set state = 0, run = $2, attempts = 0, wait = null, note = null where id = any($1)", ids, t.run)
+	b.Queue("update url set state = 0, run = $2, attempts = 0, wait = null, note = null where id = any($1)", ids, t.Run)
 	b.Queue("update capture set file = null, at = 0, bytes = 0, checksum = null where file in (select id from file f where "+lostFiles+")",
 		worker, stored)
 	b.Queue("delete from file f where "+lostFiles, worker, stored)
@@ -100,25 +91,21 @@ func (t *tx) abandon(worker string, stored []string) error {
 	for name, n := range map[string]int64{rules.FilesCounter: counted.Files, rules.BytesCounter: counted.Bytes} {
 		t.queueCount(&b, worker, name, -n) // another worker may have counted the visit, but only the sums matter
 	}
-	if len(rows) > 0 {
+	if len(lost) > 0 {
 		t.reopen(&b)
 	}
-	b.Queue("update host set until = null where until is not null and owner = $1 returning id", worker).Query(func(rows pgx.Rows) error {
-		ended, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		hosts = append(hosts, ended...)
-		return err
-	})
+	ended := queueRows(&b, pgx.RowTo[int64], "update host set until = null where until is not null and owner = $1 returning id", worker)
 	if err := t.send(&b); err != nil {
 		return err
 	}
-	return t.exec("update host h set due = "+computeDue+" where id = any($2) and not coalesce(until, 0) > $1", t.now, hosts)
+	return t.computeDues(append(hosts, *ended...))
 }
 
 // reopen queues statements that continue the newest run if it has ended.
 func (t *tx) reopen(b *pgx.Batch) {
-	if !t.live && t.run > 0 {
+	if !t.Live && t.Run > 0 {
 		b.Queue("update book set live = true")
-		b.Queue("update run set ended = null where id = $1", t.run)
+		b.Queue("update run set ended = null where id = $1", t.Run)
 	}
 }
 
@@ -135,7 +122,7 @@ func (e *engine) Workers(ctx context.Context) ([]frontier.WorkerState, error) {
 		count(f.id), count(f.id) filter (where f.state = 2), count(f.id) filter (where f.state = 1),
 		coalesce(sum(f.size) filter (where f.state = 1), 0)::bigint
 		from worker w left join file f on f.worker = w.name where w.folder <> '' group by w.name order by w.name`
-	return collect(ctx, e, query, []any{e.clock()}, func(rows pgx.Rows) (w frontier.WorkerState, err error) {
+	return collect(ctx, e, query, []any{e.clock()}, func(rows pgx.CollectableRow) (w frontier.WorkerState, err error) {
 		var beat, now int64
 		err = rows.Scan(&w.Name, &beat, &now, &w.URLRate, &w.ByteRate, &w.Leases, &w.Files, &w.Stored, &w.Waiting, &w.Spool)
 		w.Beat, w.Silent = time.UnixMicro(beat).UTC(), time.Duration(now-beat)*time.Microsecond

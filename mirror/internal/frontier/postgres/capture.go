@@ -1,20 +1,28 @@
 package postgres
 
 import (
+	"database/sql"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // newCapture is a capture that the transaction inserts at its end.
 type newCapture struct {
 	*frontier.Capture
 	id   int64
-	of   *row
+	of   *rules.URL
 	item *frontier.Item
+}
+
+// InsertCapture implements rules.Store. The method flush inserts the row.
+func (t *tx) InsertCapture(u *rules.URL, r *frontier.Result) error {
+	t.captures = append(t.captures, &newCapture{of: u, item: &r.Item, Capture: r.Capture})
+	return nil
 }
 
 // insertCaptures queues statements that insert all new captures.
@@ -37,25 +45,8 @@ func (t *tx) insertCaptures(b *pgx.Batch) {
 
 // queueCaptures queues one statement that inserts all new captures.
 func (t *tx) queueCaptures(b *pgx.Batch) {
-	n := len(t.captures)
-	ids, items, runs, times, sizes := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n), make([]int64, n)
-	keys, urls, digests, media := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
-	kinds, codes, validators, modified := make([]string, n), make([]int32, n), make([][]byte, n), make([]*int64, n)
-	paths, files, offsets, lengths := make([][]byte, n), make([]string, n), make([]int64, n), make([]int64, n)
-	records, proofs, checksums := make([][]byte, n), make([][]byte, n), make([]int64, n)
-	for i, c := range t.captures {
-		if c.Key != c.item.Key || c.URL != c.item.URL {
-			keys[i], urls[i] = c.Key[:], []byte(c.URL)
-		}
-		if c.Digest != [32]byte{} {
-			digests[i] = c.Digest[:]
-		}
-		ids[i], items[i], runs[i], times[i], sizes[i] = c.id, c.of.id, c.Run, nullTime(c.Time), c.Size
-		kinds[i], media[i], codes[i] = c.Kind, notNull(c.Media), int32(c.Code)
-		validators[i], modified[i], paths[i] = notNull(c.Validator), nullTime(c.Modified), notNull(c.Path)
-		files[i], offsets[i], lengths[i] = c.File, c.Offset, c.Length
-		records[i], proofs[i], checksums[i] = notNull(c.ID), notNull(c.Proof), int64(c.Checksum)
-	}
+	differs := func(c *newCapture) bool { return c.Key != c.item.Key || c.URL != c.item.URL }
+	all := t.captures
 	b.Queue(`insert into capture (id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
 			path, file, at, bytes, record, proof, checksum)
 		select x.id, x.item, x.key, x.url, x.run, x.time, x.kind, x.media, x.code, x.size, x.digest, x.validator, x.modified,
@@ -66,8 +57,34 @@ func (t *tx) queueCaptures(b *pgx.Batch) {
 			x(id, item, key, url, run, time, kind, media, code, size, digest, validator, modified,
 				path, file, at, bytes, record, proof, checksum)
 		left join file f on f.name = x.file`,
-		ids, items, keys, urls, runs, times, kinds, media, codes, sizes, digests, validators, modified,
-		paths, files, offsets, lengths, records, proofs, checksums)
+		column(all, func(c *newCapture) int64 { return c.id }),
+		column(all, func(c *newCapture) int64 { return c.of.ID }),
+		column(all, func(c *newCapture) []byte { return bytesIf(differs(c), c.Key[:]) }),
+		column(all, func(c *newCapture) []byte { return bytesIf(differs(c), []byte(c.URL)) }),
+		column(all, func(c *newCapture) int64 { return c.Run }),
+		column(all, func(c *newCapture) *int64 { return pointer(rules.NullTime(c.Time)) }),
+		column(all, func(c *newCapture) string { return c.Kind }),
+		column(all, func(c *newCapture) []byte { return notNull(c.Media) }),
+		column(all, func(c *newCapture) int32 { return int32(c.Code) }),
+		column(all, func(c *newCapture) int64 { return c.Size }),
+		column(all, func(c *newCapture) []byte { return bytesIf(c.Digest != [32]byte{}, c.Digest[:]) }),
+		column(all, func(c *newCapture) []byte { return notNull(c.Validator) }),
+		column(all, func(c *newCapture) *int64 { return pointer(rules.NullTime(c.Modified)) }),
+		column(all, func(c *newCapture) []byte { return notNull(c.Path) }),
+		column(all, func(c *newCapture) string { return c.File }),
+		column(all, func(c *newCapture) int64 { return c.Offset }),
+		column(all, func(c *newCapture) int64 { return c.Length }),
+		column(all, func(c *newCapture) []byte { return notNull(c.ID) }),
+		column(all, func(c *newCapture) []byte { return notNull(c.Proof) }),
+		column(all, func(c *newCapture) int64 { return int64(c.Checksum) }))
+}
+
+// bytesIf returns data if the condition is true, and otherwise nil.
+func bytesIf(condition bool, data []byte) []byte {
+	if !condition {
+		return nil
+	}
+	return data
 }
 
 // captureColumns lists the columns that a captureRow reads. The aliases of the
@@ -81,7 +98,7 @@ const captureTables = " from capture c join url u on u.id = c.item left join fil
 // captureRow contains the captureColumns of one row. All values are null if an
 // item has no capture.
 type captureRow struct {
-	id, run, time, size, modified, at, bytes, checksum      pgtype.Int8
+	id, run, time, size, modified, at, bytes, checksum      sql.NullInt64
 	code                                                    pgtype.Int4
 	kind, file                                              pgtype.Text
 	key, url, media, digest, validator, path, record, proof []byte
@@ -94,8 +111,8 @@ func (r *captureRow) fields() []any {
 
 func (r *captureRow) capture() frontier.Capture {
 	c := frontier.Capture{
-		URL: string(r.url), Run: r.run.Int64, Time: timeOf(r.time), Kind: r.kind.String, Media: string(r.media),
-		Code: int(r.code.Int32), Size: r.size.Int64, Validator: string(r.validator), Modified: timeOf(r.modified),
+		URL: string(r.url), Run: r.run.Int64, Time: rules.TimeOf(r.time), Kind: r.kind.String, Media: string(r.media),
+		Code: int(r.code.Int32), Size: r.size.Int64, Validator: string(r.validator), Modified: rules.TimeOf(r.modified),
 		Path: string(r.path), File: r.file.String, Offset: r.at.Int64, Length: r.bytes.Int64,
 		ID: string(r.record), Proof: string(r.proof),
 		Checksum: uint32(r.checksum.Int64),
@@ -105,7 +122,7 @@ func (r *captureRow) capture() frontier.Capture {
 	return c
 }
 
-func scanCapture(rows pgx.Rows) (c frontier.Capture, id int64, err error) {
+func scanCapture(rows pgx.CollectableRow) (c frontier.Capture, id int64, err error) {
 	var r captureRow
 	err = rows.Scan(r.fields()...)
 	return r.capture(), r.id.Int64, err
@@ -122,9 +139,9 @@ const lastCapture = " left join capture c on c.id = u.last left join file f on f
 
 // scanItem reads an item and its row number. It reads the following columns
 // into the variables in more.
-func scanItem(rows pgx.Rows, more ...any) (item frontier.Item, id int64, err error) {
+func scanItem(rows pgx.CollectableRow, more ...any) (item frontier.Item, id int64, err error) {
 	var key, url, via, note []byte
-	var wait, last pgtype.Int8
+	var wait, last sql.NullInt64
 	var c captureRow
 	to := []any{&id, &key, &url, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &item.Run, &item.Attempts, &note, &last}
 	if err := rows.Scan(slices.Concat(to, c.fields(), more)...); err != nil {
@@ -133,8 +150,8 @@ func scanItem(rows pgx.Rows, more ...any) (item frontier.Item, id int64, err err
 	copy(item.Key[:], key)
 	copy(item.Via[:], via)
 	item.URL, item.Note = string(url), string(note)
-	if wait.Int64 != farFuture {
-		item.NotBefore = timeOf(wait)
+	if wait.Int64 != rules.FarFuture {
+		item.NotBefore = rules.TimeOf(wait)
 	}
 	if last.Valid {
 		capture := c.capture()

@@ -2,20 +2,20 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
-	load := func(t *tx, b *pgx.Batch) { t.queueLoad(b, nil, rs) }
-	err := e.writeAfter(ctx, shared, load, func(t *tx) error { return t.complete(l, rs, ends) })
+	_, err := transact(ctx, e, shared, func(t *tx) (struct{}, error) { return struct{}{}, t.complete(l, rs, ends) })
 	if err == nil {
 		for i := range rs {
 			delete(l.Outstanding, rs[i].Item.Key)
@@ -25,44 +25,33 @@ func (e *engine) Complete(ctx context.Context, l *frontier.Lease, rs []frontier.
 }
 
 func (t *tx) complete(l *frontier.Lease, rs []frontier.Result, ends map[string]int64) error {
-	for i := range rs {
-		if err := checkItems(rs[i].Children); err != nil {
-			return err
-		}
+	t.queueLoad(nil, rs)
+	if err := t.start(); err != nil {
+		return err
 	}
 	if err := t.loaded(); err != nil {
 		return err
 	}
 	// All transactions lock their hosts in the same order, so the lease is
 	// verified only after its host is locked.
-	demands, keys := []demand{{name: l.Host, wait: pgtype.Int8{Int64: farFuture, Valid: true}, share: true}}, [][]byte(nil)
+	changes, keys := []hostChange{{name: l.Host, wait: sql.NullInt64{Int64: rules.FarFuture, Valid: true}, share: true}}, [][]byte(nil)
 	for i := range rs {
 		r := &rs[i]
 		keys = append(keys, r.Item.Key[:])
 		if r.State == frontier.Pending {
-			demands = append(demands, demand{name: l.Host, wait: t.retryColumn(r)})
+			changes = append(changes, hostChange{name: l.Host, wait: rules.RetryOf(r, t.Now)})
 		}
-		demands, keys = t.demandsOf(r.Children, demands, keys)
+		changes, keys = t.changesOf(r.Children, changes, keys)
 	}
-	if err := t.lock(demands, keys, countCaptures(rs)); err != nil {
+	if err := t.lock(changes, keys, countCaptures(rs)); err != nil {
 		return err
 	}
-	h := t.hosts[l.Host]
-	switch {
-	case h.epoch != l.Epoch || !h.until.Valid:
+	h := t.hosts.names[l.Host]
+	if h.Epoch != l.Epoch || !h.Until.Valid {
 		return frontier.ErrFenced
-	case !t.live:
-		return frontier.ErrNoRun
 	}
-	for i := range rs {
-		if err := t.result(h, &rs[i]); err != nil {
-			return err
-		}
-	}
-	for i := range rs {
-		if _, err := t.add(rs[i].Children); err != nil {
-			return err
-		}
+	if err := t.Complete(&h.Host, rs); err != nil {
+		return err
 	}
 	return t.store(h, rs, ends)
 }
@@ -91,60 +80,11 @@ func (t *tx) store(h *host, rs []frontier.Result, ends map[string]int64) error {
 	// file is locked late, because other transactions of the worker wait for
 	// this lock.
 	for _, file := range slices.Sorted(maps.Keys(ends)) {
-		t.last.Queue(`insert into file (name, ends, worker, incarnation) values ($1, $2, $3, $4)
+		t.queued.Queue(`insert into file (name, ends, worker, incarnation) values ($1, $2, $3, $4)
 			on conflict (name) do update set ends = greatest(coalesce(file.ends, 0), $2)`,
 			file, ends[file], t.e.worker.Name, t.e.worker.Incarnation)
 	}
 	return err
-}
-
-// retryColumn returns the value in the column "wait" for a result with the
-// state Pending.
-func (t *tx) retryColumn(r *frontier.Result) pgtype.Int8 {
-	if r.Postpone {
-		return pgtype.Int8{Int64: farFuture, Valid: true}
-	}
-	return t.waitColumn(r.Retry)
-}
-
-// result records a result for the host h in memory, without its links.
-func (t *tx) result(h *host, r *frontier.Result) error {
-	u := t.rows[r.Item.Key]
-	if u == nil {
-		if err := checkItem(&r.Item); err != nil {
-			return err
-		}
-		if r.Item.Host != h.name {
-			return fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
-		}
-		u = t.newRow(&r.Item, h, r.State)
-	} else {
-		if u.host != h.id {
-			return fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
-		}
-		if u.run != t.run {
-			u.attempts = 0
-		}
-		t.move(u, r.State)
-	}
-	u.run, u.wait, u.note, u.visited = t.run, pgtype.Int8{}, nullBytes(r.Note), true
-	if r.Defer {
-		u.prio++
-	}
-	if r.Meta != nil {
-		u.meta, u.setMeta = r.Meta, true
-	}
-	if r.Capture != nil {
-		t.captures = append(t.captures, &newCapture{of: u, item: &r.Item, Capture: r.Capture})
-		t.tally.captures++
-		t.tally.bytes += r.Capture.Size
-	}
-	if r.State != frontier.Pending {
-		return nil
-	}
-	u.attempts++
-	u.wait = t.retryColumn(r)
-	return h.setReady(u.wait)
 }
 
 // namesOf returns the names that the results reserve. It returns an error if two

@@ -19,7 +19,7 @@ func (t *tx) queueCounters(b *pgx.Batch, h *host, rs []frontier.Result) {
 	changes, objects := rules.Counters(rs)
 	if objects != 0 {
 		b.Queue(`insert into host_count values ($1, $2) on conflict (host) do update set objects = host_count.objects + $2`,
-			h.id, objects)
+			h.ID, objects)
 	}
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		t.queueCount(b, t.e.worker.Name, name, changes[name])
@@ -51,29 +51,11 @@ func queueErrorCounts(b *pgx.Batch, st *frontier.Stats) {
 }
 
 func (e *engine) Counts(ctx context.Context) (own, others frontier.Counts, err error) {
-	const query = "select worker = $1, name, sum(n)::bigint from counter where name in ('files', 'bytes') group by 1, 2"
-	err = e.query(ctx, func(ctx context.Context) error {
-		own, others = frontier.Counts{}, frontier.Counts{}
-		rows, err := e.pool.Query(ctx, query, e.worker.Name)
-		if err != nil {
-			return err
-		}
-		var mine bool
-		var name string
-		var n int64
-		_, err = pgx.ForEachRow(rows, []any{&mine, &name, &n}, func() error {
-			c := &others
-			if mine {
-				c = &own
-			}
-			if name == rules.FilesCounter {
-				c.Files = n
-			} else {
-				c.Bytes = n
-			}
-			return nil
-		})
-		return err
-	})
-	return own, others, err
+	const query = `select coalesce(sum(n) filter (where name = 'files'), 0)::bigint, coalesce(sum(n) filter (where name = 'bytes'), 0)::bigint
+		from (values (true), (false)) own(yes) left join counter on (worker = $1) = yes group by yes order by yes desc`
+	both, err := collect(ctx, e, query, []any{e.worker.Name}, pgx.RowToStructByPos[frontier.Counts])
+	if err != nil {
+		return own, others, err
+	}
+	return both[0], both[1], nil
 }

@@ -2,87 +2,90 @@ package postgres
 
 import (
 	"bytes"
+	"database/sql"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
-// flush writes all changed rows and hosts to the database, and executes the
-// statements that the function more queues. It returns the number of new links
-// that were not inserted, because another worker added them at the same time.
+// flush writes all changed URLs to the database, and executes the statements
+// that the function more queues. It returns the number of new links that were
+// not inserted, because another worker added them at the same time.
 func (t *tx) flush(more func(*pgx.Batch)) (lost int, err error) {
 	if err := t.assignIDs(); err != nil {
 		return 0, err
 	}
-	var fresh, old []*row
-	for _, r := range t.rows {
+	var fresh, old []*rules.URL
+	for _, u := range t.urls {
 		switch {
-		case !r.changed:
-		case r.item != nil:
-			fresh = append(fresh, r)
+		case !u.Changed:
+		case u.Item != nil:
+			fresh = append(fresh, u)
 		default:
-			old = append(old, r)
+			old = append(old, u)
 		}
 	}
 	var b pgx.Batch
-	var inserted map[frontier.Key]bool
+	inserted := new([][]byte)
 	if len(fresh) > 0 {
-		inserted = t.insertRows(&b, fresh)
+		inserted = insertURLs(&b, fresh)
 	}
 	if len(old) > 0 {
-		updateRows(&b, old)
+		updateURLs(&b, old)
 	}
 	t.insertCaptures(&b)
 	if more != nil {
 		more(&b)
 	}
-	t.settle(&b)
 	if b.Len() == 0 {
 		return 0, nil
 	}
 	if err := t.send(&b); err != nil {
 		return 0, err
 	}
-	for _, r := range fresh {
-		if inserted[r.key] {
-			continue
-		}
-		if r.visited {
+	for _, key := range *inserted {
+		t.urls[frontier.Key(key)].Changed = false
+	}
+	for _, u := range fresh {
+		switch {
+		case !u.Changed:
+		case u.Visited:
 			return 0, errRetry
+		default:
+			lost++
+			t.Tally.URLs--
+			t.Tally.States[u.State]--
 		}
-		lost++
-		t.tally.urls--
-		t.tally.states[r.state]--
 	}
 	return lost, nil
 }
 
-// assignIDs assigns row numbers to new rows and captures, in the order in which
+// assignIDs assigns row numbers to new URLs and captures, in the order in which
 // they were created. It reserves more numbers if too few are reserved.
 func (t *tx) assignIDs() error {
-	if rows, captures := len(t.created)-len(t.numbers.rows), len(t.captures)-len(t.numbers.captures); rows > 0 || captures > 0 {
+	if urls, captures := len(t.created)-len(t.numbers.urls), len(t.captures)-len(t.numbers.captures); urls > 0 || captures > 0 {
 		var b pgx.Batch
-		t.queueNumbers(&b, rows, captures)
+		t.queueNumbers(&b, urls, captures)
 		if err := t.send(&b); err != nil {
 			return err
 		}
 	}
-	for i, r := range t.created {
-		r.id = t.numbers.rows[i]
+	for i, u := range t.created {
+		u.ID = t.numbers.urls[i]
 	}
 	for i, c := range t.captures {
 		c.id = t.numbers.captures[i]
-		c.of.last = pgtype.Int8{Int64: c.id, Valid: true}
+		c.of.Last = sql.NullInt64{Int64: c.id, Valid: true}
 	}
 	return nil
 }
 
-// queueNumbers queues statements that reserve numbers for new rows and captures.
-func (t *tx) queueNumbers(b *pgx.Batch, rows, captures int) {
-	queueIDs(b, "url_id", rows, &t.numbers.rows)
+// queueNumbers queues statements that reserve numbers for new URLs and captures.
+func (t *tx) queueNumbers(b *pgx.Batch, urls, captures int) {
+	queueIDs(b, "url_id", urls, &t.numbers.urls)
 	queueIDs(b, "capture_id", captures, &t.numbers.captures)
 }
 
@@ -100,58 +103,58 @@ func queueIDs(b *pgx.Batch, sequence string, n int, ids *[]int64) {
 	})
 }
 
-// insertRows queues a statement that inserts rows in the order of their keys,
-// so that two transactions cannot deadlock. After the batch is sent, the result
-// contains the keys of the inserted rows.
-func (t *tx) insertRows(b *pgx.Batch, rows []*row) map[frontier.Key]bool {
-	slices.SortFunc(rows, func(a, b *row) int { return bytes.Compare(a.key[:], b.key[:]) })
-	n := len(rows)
-	ids, runs, hosts, lasts := make([]int64, n), make([]int64, n), make([]int64, n), make([]*int64, n)
-	states, prios, depths, attempts := make([]int16, n), make([]int32, n), make([]int32, n), make([]int32, n)
-	keys, vias, urls := make([][]byte, n), make([][]byte, n), make([][]byte, n)
-	metas, notes, waits := make([][]byte, n), make([][]byte, n), make([]*int64, n)
+// column returns the values of a column of rows, as an array for unnest.
+func column[R, V any](rows []R, value func(R) V) []V {
+	values := make([]V, len(rows))
 	for i, r := range rows {
-		ids[i], keys[i], states[i], runs[i], hosts[i] = r.id, r.key[:], int16(r.state), r.run, r.host
-		prios[i], depths[i], attempts[i] = int32(r.prio), int32(r.depth), int32(r.attempts)
-		vias[i], urls[i], metas[i], notes[i] = keyColumn(r.item.Via), []byte(r.item.URL), r.meta, r.note
-		waits[i], lasts[i] = pointer(r.wait), pointer(r.last)
+		values[i] = value(r)
 	}
-	inserted := make(map[frontier.Key]bool, n)
-	b.Queue(`insert into url (id, key, state, run, host, prio, depth, attempts, wait, via, last, url, meta, note)
+	return values
+}
+
+// insertURLs queues a statement that inserts URLs in the order of their keys, so
+// that two transactions cannot deadlock. The result contains the keys of the
+// inserted URLs after the batch was sent.
+func insertURLs(b *pgx.Batch, urls []*rules.URL) *[][]byte {
+	slices.SortFunc(urls, func(a, b *rules.URL) int { return bytes.Compare(a.Key[:], b.Key[:]) })
+	return queueRows(b, pgx.RowTo[[]byte], `insert into url (id, key, state, run, host, prio, depth, attempts, wait, via, last, url, meta, note)
 		select * from unnest($1::bigint[], $2::bytea[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[],
 			$7::integer[], $8::integer[], $9::bigint[], $10::bytea[], $11::bigint[], $12::bytea[], $13::bytea[], $14::bytea[])
 		on conflict (key) do nothing returning key`,
-		ids, keys, states, runs, hosts, prios, depths, attempts, waits, vias, lasts, urls, metas, notes).
-		Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var key []byte
-				if err := rows.Scan(&key); err != nil {
-					return err
-				}
-				inserted[frontier.Key(key)] = true
-			}
-			return rows.Err()
-		})
-	return inserted
+		column(urls, func(u *rules.URL) int64 { return u.ID }),
+		column(urls, func(u *rules.URL) []byte { return u.Key[:] }),
+		column(urls, func(u *rules.URL) int16 { return int16(u.State) }),
+		column(urls, func(u *rules.URL) int64 { return u.Run }),
+		column(urls, func(u *rules.URL) int64 { return u.Host }),
+		column(urls, func(u *rules.URL) int32 { return int32(u.Priority) }),
+		column(urls, func(u *rules.URL) int32 { return int32(u.Depth) }),
+		column(urls, func(u *rules.URL) int32 { return int32(u.Attempts) }),
+		column(urls, func(u *rules.URL) *int64 { return pointer(u.Wait) }),
+		column(urls, func(u *rules.URL) []byte { return keyColumn(u.Item.Via) }),
+		column(urls, func(u *rules.URL) *int64 { return pointer(u.Last) }),
+		column(urls, func(u *rules.URL) []byte { return []byte(u.Item.URL) }),
+		column(urls, func(u *rules.URL) []byte { return u.Meta }),
+		column(urls, func(u *rules.URL) []byte { return nullBytes(u.Note) }))
 }
 
-// updateRows queues a statement that updates rows. The transaction must have
+// updateURLs queues a statement that updates URLs. The transaction must have
 // locked them.
-func updateRows(b *pgx.Batch, rows []*row) {
-	n := len(rows)
-	ids, runs, waits, lasts := make([]int64, n), make([]int64, n), make([]*int64, n), make([]*int64, n)
-	states, prios, depths, attempts := make([]int16, n), make([]int32, n), make([]int32, n), make([]int32, n)
-	metas, notes, sets := make([][]byte, n), make([][]byte, n), make([]bool, n)
-	for i, r := range rows {
-		ids[i], states[i], runs[i], prios[i], depths[i] = r.id, int16(r.state), r.run, int32(r.prio), int32(r.depth)
-		attempts[i], waits[i], lasts[i], notes[i] = int32(r.attempts), pointer(r.wait), pointer(r.last), r.note
-		metas[i], sets[i] = r.meta, r.setMeta
-	}
-	b.Queue(`update url u set state = x.state, run = x.run, prio = x.prio, depth = x.depth, attempts = x.attempts,
-		wait = x.wait, last = x.last, note = x.note, meta = case when x.sets then x.meta else u.meta end
+func updateURLs(b *pgx.Batch, urls []*rules.URL) {
+	b.Queue(`update url u set state = x.state, run = x.run, prio = x.prio, depth = x.depth, attempts = x.attempts, wait = x.wait,
+		last = coalesce(x.last, u.last), note = x.note, meta = case when x.sets then x.meta else u.meta end
 		from unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[],
 			$7::bigint[], $8::bigint[], $9::bytea[], $10::bytea[], $11::boolean[])
 			x(id, state, run, prio, depth, attempts, wait, last, note, meta, sets)
 		where u.id = x.id`,
-		ids, states, runs, prios, depths, attempts, waits, lasts, notes, metas, sets)
+		column(urls, func(u *rules.URL) int64 { return u.ID }),
+		column(urls, func(u *rules.URL) int16 { return int16(u.State) }),
+		column(urls, func(u *rules.URL) int64 { return u.Run }),
+		column(urls, func(u *rules.URL) int32 { return int32(u.Priority) }),
+		column(urls, func(u *rules.URL) int32 { return int32(u.Depth) }),
+		column(urls, func(u *rules.URL) int32 { return int32(u.Attempts) }),
+		column(urls, func(u *rules.URL) *int64 { return pointer(u.Wait) }),
+		column(urls, func(u *rules.URL) *int64 { return pointer(u.Last) }),
+		column(urls, func(u *rules.URL) []byte { return nullBytes(u.Note) }),
+		column(urls, func(u *rules.URL) []byte { return u.Meta }),
+		column(urls, func(u *rules.URL) bool { return u.SetMeta }))
 }

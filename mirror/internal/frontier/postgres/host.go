@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"cmp"
+	"database/sql"
 	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // A lock is the strength of a row lock on a host. PostgreSQL permits an addLock
@@ -19,160 +21,50 @@ import (
 type lock uint8
 
 const (
-	addLock    lock = iota // permits adding URLs that do not change the row of the host
+	noLock     lock = iota // permits nothing: the host was only read
+	addLock                // permits adding URLs that do not change the row of the host
 	shareLock              // permits changes of URLs; no other transaction can start or end a lease
 	changeLock             // permits all changes that do not make the host due later
 	fullLock               // permits all changes
 )
 
-// lockClauses contains the SQL locking clause of each lock, without the word
-// FOR.
-var lockClauses = [...]string{addLock: "key share", shareLock: "share", changeLock: "no key update", fullLock: "update"}
+// lockClauses contains the SQL locking clause of each lock.
+var lockClauses = [...]string{
+	noLock: "", addLock: " for key share", shareLock: " for share", changeLock: " for no key update", fullLock: " for update",
+}
 
-// host is a row of the table host, locked until the end of the transaction.
+// host is a row of the table host.
 type host struct {
-	id      int64
-	name    string
-	next    int64
-	epoch   int64
-	due     pgtype.Int8
-	until   pgtype.Int8
-	pause   int64 // minimum time between the end of an expired lease and the next lease
-	now     int64 // time of the transaction
+	rules.Host
 	lock    lock
-	changed bool
-	stale   bool  // if true, due must be computed again
-	pending int64 // number of pending URLs, or only the change by this transaction if counted is false
-	counted bool
-	added   int64 // number of new URLs for which hostFull returned false
+	counted bool  // if true, Pending is the number of pending URLs, not only the change by this transaction
+	added   int64 // number of new URLs for which IsFull returned false
 }
 
-const hostColumns = "select id, name, next, epoch, due, until, greatest(delay, crawl, 0) from host "
+const selectHosts = "select id, name, next, due, epoch, until, held, delay, crawl, excluded from host "
 
-// pausedTime is the value in the column "next" of a paused host.
-const pausedTime = 1 << 62
-
-// SQL assignments in an update of a host h. The first one blocks the host until
-// the time $2. The second one sets the column due of a host that is leased
-// until the time $2. If no worker releases the lease, the host is due after its
-// delay, which is at least $3.
-const (
-	blockHost = "next = greatest(next, $2), held = case when held is not null then greatest(held, $2) end"
-	leasedDue = "due = greatest(next, $2::bigint + greatest(delay, crawl, $3::bigint))"
-)
-
-func (h *host) scan(r pgx.Row) error {
-	return r.Scan(&h.id, &h.name, &h.next, &h.epoch, &h.due, &h.until, &h.pause)
+// queueHosts queues a query that locks hosts and stores them in s. The
+// parameter where contains the condition and the order of the rows.
+func (t *tx) queueHosts(b *pgx.Batch, s hostSet, with lock, where string, args ...any) *[]*host {
+	return queueRows(b, t.scanHosts(s, with), selectHosts+where+lockClauses[with], args...)
 }
 
-// leased reports whether the host has a lease that has not expired, or that has
-// expired less than the delay ago. The field due is then the end of the delay.
-func (h *host) leased() bool { return h.until.Valid && h.until.Int64+h.pause > h.now }
-
-// readyAt returns the time at which the host becomes due if one of its URLs is
-// ready at the given time. The result early reports whether this changes the
-// host. A host that is already due keeps its place among the due hosts.
-func (h *host) readyAt(wait pgtype.Int8) (at int64, early bool) {
-	at = max(h.next, wait.Int64)
-	return at, !h.leased() && (!h.due.Valid || at < h.due.Int64 && h.due.Int64 > h.now)
-}
-
-// setReady makes the host due at the given time or earlier. Null means now. It
-// returns errRetry if the lock of the host does not permit the change.
-func (h *host) setReady(wait pgtype.Int8) error {
-	at, early := h.readyAt(wait)
-	if !early {
-		return nil
+// scanHosts returns a function that reads hosts from the columns of selectHosts
+// and stores them in s.
+func (t *tx) scanHosts(s hostSet, with lock) pgx.RowToFunc[*host] {
+	return func(r pgx.CollectableRow) (*host, error) {
+		h := &host{Host: rules.Host{Now: t.Now, MinDelay: t.minDelay()}, lock: with}
+		err := r.Scan(&h.ID, &h.Name, &h.Next, &h.Due, &h.Epoch, &h.Until, &h.Held, &h.Delay, &h.CrawlDelay, &h.Excluded)
+		s.names[h.Name], s.ids[h.ID] = h, h
+		return h, err
 	}
-	h.due, h.changed = pgtype.Int8{Int64: at, Valid: true}, true
-	return h.checkLock(changeLock)
 }
 
-// setStale makes settle compute the field due again, unless the host is leased.
-func (h *host) setStale() error {
-	if h.leased() {
-		return nil
-	}
-	h.stale = true
-	return h.checkLock(fullLock)
-}
+// minDelay returns the minimum time between two requests to a host without
+// settings.
+func (t *tx) minDelay() int64 { return t.e.worker.Pause.Microseconds() }
 
-func (h *host) checkLock(need lock) error {
-	if h.lock < need {
-		return errRetry
-	}
-	return nil
-}
-
-// A demand describes a change for which the transaction must lock a host. The
-// host is given by its name or its row number.
-type demand struct {
-	name  string
-	id    int64
-	wait  pgtype.Int8
-	share bool // if true, the change needs a shareLock
-	stale bool // if true, the field due must be computed again
-}
-
-// lock returns the weakest lock of the host h that is sufficient for the
-// demand.
-func (d demand) lock(h *host) lock {
-	_, early := h.readyAt(d.wait)
-	switch {
-	case d.stale && !h.leased():
-		return fullLock
-	case early:
-		return changeLock
-	case d.share:
-		return shareLock
-	}
-	return addLock
-}
-
-// lockHosts queues statements that lock the hosts of all demands, in the order
-// of their row numbers, so that two transactions cannot deadlock. It inserts
-// missing hosts. A host that the demands do not change gets an addLock, so that
-// other workers can add URLs to it and lease it.
-func (t *tx) lockHosts(b *pgx.Batch, demands []demand) error {
-	found, err := t.findHosts(demands)
-	if err != nil {
-		return err
-	}
-	locks := map[int64]lock{}
-	for _, d := range demands {
-		h := found.of(d)
-		if h == nil {
-			return errRetry
-		}
-		locks[h.id] = max(locks[h.id], d.lock(h))
-	}
-	ids := slices.Sorted(maps.Keys(locks))
-	for len(ids) > 0 { // one statement for consecutive hosts with the same lock
-		n := 1
-		for n < len(ids) && locks[ids[n]] == locks[ids[0]] {
-			n++
-		}
-		t.queueLock(b, ids[:n], locks[ids[0]])
-		ids = ids[n:]
-	}
-	return nil
-}
-
-// queueLock queues a statement that locks and reads hosts in the order of ids.
-func (t *tx) queueLock(b *pgx.Batch, ids []int64, with lock) {
-	b.Queue(hostColumns+"where id = any($1) order by id for "+lockClauses[with], ids).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			h := &host{now: t.now, lock: with}
-			if err := h.scan(rows); err != nil {
-				return err
-			}
-			t.hosts[h.name], t.ids[h.id] = h, h
-		}
-		return rows.Err()
-	})
-}
-
-// A hostSet contains hosts that were read without locks.
+// A hostSet contains hosts by name and by row number.
 type hostSet struct {
 	names map[string]*host
 	ids   map[int64]*host
@@ -180,85 +72,191 @@ type hostSet struct {
 
 func newHostSet() hostSet { return hostSet{map[string]*host{}, map[int64]*host{}} }
 
-func (s hostSet) of(d demand) *host {
-	if d.id != 0 {
-		return s.ids[d.id]
+// FindHost implements rules.Store. The host is missing if another worker has
+// changed a row since demandsOf.
+func (t *tx) FindHost(name string) (*rules.Host, error) {
+	if h := t.hosts.names[name]; h != nil {
+		return &h.Host, nil
 	}
-	return s.names[d.name]
+	return nil, errRetry
 }
 
-const (
-	hostsByName = hostColumns + "where name = any($1)"
-	hostsByID   = hostColumns + "where id = any($1)"
-)
+// HostOf implements rules.Store.
+func (t *tx) HostOf(id int64) (*rules.Host, error) {
+	if h := t.hosts.ids[id]; h != nil {
+		return &h.Host, nil
+	}
+	return nil, errRetry
+}
 
-// queue queues a statement that reads hosts into s. An earlier statement of the
-// batch can set *now, which is the time of the transaction.
-func (s hostSet) queue(b *pgx.Batch, now *int64, query string, of any) {
-	b.Queue(query, of).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			h := &host{now: *now}
-			if err := h.scan(rows); err != nil {
-				return err
-			}
-			s.names[h.name], s.ids[h.id] = h, h
+// IsFull implements rules.Store. The result is exact if at most
+// countShare/2 workers run.
+func (t *tx) IsFull(of *rules.Host, limit int64) (bool, error) {
+	h := t.hosts.ids[of.ID]
+	switch {
+	case h.counted:
+	case t.e.pending.below(h.ID, limit):
+		h.added++
+		return false, nil
+	default:
+		h.counted = true
+		var stored int64
+		err := t.QueryRow(t.ctx, "select count(*) from (select from url where host = $1 and state = 0 limit $2) u",
+			h.ID, limit+int64(len(t.urls))).Scan(&stored)
+		if err != nil {
+			return false, err
 		}
-		return rows.Err()
-	})
+		t.e.pending.set(h.ID, stored)
+		h.Pending += stored // the database does not contain the changes of this transaction yet
+	}
+	if h.Pending >= limit {
+		return true, nil
+	}
+	h.added++
+	return false, nil
 }
 
-// findHosts reads the hosts of the demands without locks, unless queueLoad has read
-// them. It inserts missing hosts.
-func (t *tx) findHosts(demands []demand) (hostSet, error) {
-	var names []string
+// A hostChange is a change for which the transaction must lock a host. The host
+// is given by its name or its row number.
+type hostChange struct {
+	name  string
+	id    int64
+	wait  sql.NullInt64 // time at which a URL is ready
+	share bool          // if true, the change needs a shareLock
+	stale bool          // if true, the field Due must be computed again
+}
+
+func (s hostSet) of(c hostChange) *host {
+	if c.id != 0 {
+		return s.ids[c.id]
+	}
+	return s.names[c.name]
+}
+
+// lock returns the weakest lock of the host h that is sufficient for the change.
+func (c hostChange) lock(h *host) lock {
+	_, early := h.ReadyAt(c.wait)
+	switch {
+	case c.stale && !h.Leased():
+		return fullLock
+	case early:
+		return changeLock
+	case c.share:
+		return shareLock
+	}
+	return addLock
+}
+
+// lockHosts queues statements that lock the hosts of all changes, in the order
+// of their row numbers, so that two transactions cannot deadlock. It inserts
+// missing hosts. A host whose row does not change gets an addLock, so that other
+// workers can add URLs to it and lease it.
+func (t *tx) lockHosts(b *pgx.Batch, changes []hostChange) error {
+	if err := t.findHosts(changes); err != nil {
+		return err
+	}
+	locks := map[int64]lock{}
+	for _, c := range changes {
+		h := t.known.of(c)
+		if h == nil {
+			return errRetry
+		}
+		locks[h.ID] = max(locks[h.ID], c.lock(h))
+	}
+	ids := slices.Sorted(maps.Keys(locks))
+	for len(ids) > 0 { // one statement for consecutive hosts with the same lock
+		n := 1
+		for n < len(ids) && locks[ids[n]] == locks[ids[0]] {
+			n++
+		}
+		t.queueHosts(b, t.hosts, locks[ids[0]], "where id = any($1) order by id", ids[:n])
+		ids = ids[n:]
+	}
+	return nil
+}
+
+const hostsByName = "where name = any($1)"
+
+// findHosts reads the hosts of the changes without locks, unless queueLoad has
+// read them. It inserts missing hosts.
+func (t *tx) findHosts(changes []hostChange) error {
+	names := map[string]bool{}
 	var ids []int64
-	for _, d := range demands {
+	for _, c := range changes {
 		switch {
-		case t.known.of(d) != nil:
-		case d.id != 0:
-			ids = append(ids, d.id)
+		case t.known.of(c) != nil:
+		case c.id != 0:
+			ids = append(ids, c.id)
 		default:
-			names = append(names, d.name)
+			names[c.name] = true
 		}
 	}
 	var b pgx.Batch
 	if len(names) > 0 {
-		slices.Sort(names)
-		names = slices.Compact(names)
+		list := sortedKeys(names)
 		b.Queue(`insert into host (name) select n from unnest($1::text[]) n
-			where not exists (select from host where name = n) order by n on conflict do nothing`, names)
-		t.known.queue(&b, &t.now, hostsByName, names)
+			where not exists (select from host where name = n) order by n on conflict do nothing`, list)
+		t.queueHosts(&b, t.known, noLock, hostsByName, list)
 	}
 	if len(ids) > 0 {
-		t.known.queue(&b, &t.now, hostsByID, ids)
+		t.queueHosts(&b, t.known, noLock, "where id = any($1)", ids)
 	}
 	if b.Len() == 0 {
-		return t.known, nil
+		return nil
 	}
-	return t.known, t.send(&b)
+	return t.send(&b)
 }
-
-// computeDue is the SQL expression of the column due for a host h that is not
-// leased. The parameter $1 is the current time. A host with a ready URL is claimed
-// after the hosts that are already due.
-const computeDue = "case when " + hasReady + ` then greatest(h.next, $1) else (select greatest(h.next, min(wait)) from url
-	where host = h.id and state = 0 and wait is not null having min(wait) is not null) end`
 
 // hasReady is the SQL condition that a host h has a ready URL.
 const hasReady = "exists (select from url where host = h.id and state = 0 and wait is null)"
 
+// computeDue is the SQL expression of rules.Host.SetDue for a host h, and $1 is
+// the current time. It is used for hosts that the transaction does not read.
+const computeDue = "case when " + hasReady + ` then greatest(h.next, $1) else (select greatest(h.next, min(wait)) from url
+	where host = h.id and state = 0 and wait is not null having min(wait) is not null) end`
+
+// leased is the SQL condition of rules.Host.Leased, where $1 is the current time
+// and $3 is tx.minDelay.
+const leased = "coalesce(until + greatest(delay, crawl, $3::bigint) > $1, false)"
+
+// computeDues computes the column due of hosts that are not leased.
+func (t *tx) computeDues(ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return t.exec("update host h set due = "+computeDue+" where id = any($2) and not "+leased, t.Now, ids, t.minDelay())
+}
+
 // settle queues statements that write all changed hosts.
-func (t *tx) settle(b *pgx.Batch) {
-	var stale []int64
-	for _, h := range slices.SortedFunc(maps.Values(t.ids), func(a, b *host) int { return cmp.Compare(a.id, b.id) }) {
-		if h.changed {
-			b.Queue("update host set due = $2 where id = $1", h.id, h.due)
+func (t *tx) settle() error {
+	b := &t.queued
+	for _, h := range slices.SortedFunc(maps.Values(t.hosts.ids), func(a, b *host) int { return cmp.Compare(a.ID, b.ID) }) {
+		stale := h.NeedsDue()
+		switch {
+		case !h.Changed && !stale:
+			continue
+		case h.lock < changeLock:
+			return errRetry
+		case !stale:
+			h.queueUpdate(b, "$10::bigint", h.Due)
+		default:
+			h.queueUpdate(b, "case when "+hasReady+" then greatest($2, $10::bigint) end", t.Now)
+			// If the host has no ready URL, it becomes due later or not at all.
+			// This change needs a fullLock.
+			if h.lock < fullLock {
+				b.Queue("select from host where id = $1 and due is null for update", h.ID)
+			}
+			b.Queue("update host h set due = "+computeDue+" where id = $2 and due is null", t.Now, h.ID)
 		}
-		if h.stale {
-			stale = append(stale, h.id)
-		}
+		h.Changed, h.Stale = false, false
 	}
-	if len(stale) > 0 {
-		b.Queue("update host h set due = "+computeDue+" where id = any($2)", t.now, stale)
-	}
+	return nil
+}
+
+// queueUpdate queues a statement that writes the host. The parameter due is the
+// SQL expression of the column due, and $10 is arg.
+func (h *host) queueUpdate(b *pgx.Batch, due string, arg any) {
+	b.Queue(`update host h set next = $2, epoch = $3, until = $4, held = $5, delay = $6, crawl = $7, excluded = $8,
+		owner = coalesce(nullif($9, ''), owner), due = `+due+" where id = $1",
+		h.ID, h.Next, h.Epoch, h.Until, h.Held, h.Delay, h.CrawlDelay, h.Excluded, h.Owner, arg)
 }

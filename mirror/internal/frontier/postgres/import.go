@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -124,12 +123,15 @@ func (d Database) Registered(ctx context.Context, w *frontier.Worker) (found boo
 		return false, err
 	}
 	defer e.Close()
-	err = e.write(ctx, exclusive, func(t *tx) error {
-		err := t.QueryRow(t.ctx, "select incarnation from worker where name = $1 and folder = $2", w.Name, w.Folder).Scan(&w.Incarnation)
-		if found = err == nil; errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
+	incarnations, err := transact(ctx, e, exclusive, func(t *tx) ([]int64, error) {
+		const query = "select incarnation from worker where name = $1 and folder = $2"
+		found := queueRows(&t.queued, pgx.RowTo[int64], query, w.Name, w.Folder)
+		err := t.start()
+		return *found, err
 	})
-	return found, err
+	if len(incarnations) == 0 || err != nil {
+		return false, err
+	}
+	w.Incarnation = incarnations[0]
+	return true, nil
 }

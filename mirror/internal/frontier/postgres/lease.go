@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
-// ignoreMissing returns nil if a query for a leased host found no row.
+// ignoreMissing returns nil if a query found no row.
 func ignoreMissing(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -20,88 +19,94 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// writeLease executes f in a transaction that has locked the leased host. The
-// parameter id is the row number of the host.
-func (e *engine) writeLease(ctx context.Context, l *frontier.Lease, f func(t *tx, id int64)) error {
-	var id int64
-	lock := func(t *tx, b *pgx.Batch) {
-		id = 0
-		t.queueLease(b, l, &id)
+// startWith starts the transaction and locks the host that matches an SQL
+// condition. The result is nil if there is no such host.
+func (t *tx) startWith(l lock, where string, args ...any) (*host, error) {
+	found := t.queueHosts(&t.queued, t.hosts, l, where, args...)
+	t.queueNumber(&t.queued)
+	if err := t.start(); err != nil || len(*found) == 0 {
+		return nil, err
 	}
-	return e.writeAfter(ctx, shared, lock, func(t *tx) error {
-		if id == 0 {
-			return frontier.ErrFenced
-		}
-		f(t, id)
-		return nil
-	})
+	return (*found)[0], nil
 }
 
-// queueLease queues statements that lock the leased host and store its row
-// number in id, unless the lease has ended.
-func (t *tx) queueLease(b *pgx.Batch, l *frontier.Lease, id *int64) {
-	b.Queue("select id from host where name = $1 and epoch = $2 and until is not null for no key update", l.Host, l.Epoch).
-		QueryRow(func(r pgx.Row) error {
-			return ignoreMissing(r.Scan(id))
-		})
-	t.queueNumber(b)
+// changeLease executes f for the leased host and returns the end of its lease.
+func (e *engine) changeLease(ctx context.Context, l *frontier.Lease, f func(*host)) (until time.Time, err error) {
+	return transact(ctx, e, shared, func(t *tx) (until time.Time, err error) {
+		h, err := t.startWith(changeLock, "where name = $1 and epoch = $2 and until is not null", l.Host, l.Epoch)
+		if err != nil {
+			return until, err
+		}
+		if h == nil {
+			return until, frontier.ErrFenced
+		}
+		f(h)
+		return rules.TimeOf(h.Until), nil
+	})
 }
 
 func (e *engine) Extend(ctx context.Context, l *frontier.Lease, ttl time.Duration) error {
-	var until pgtype.Int8
-	err := e.writeLease(ctx, l, func(t *tx, id int64) {
-		until = pgtype.Int8{Int64: t.now + ttl.Microseconds(), Valid: true}
-		t.last.Queue("update host set until = $2, "+leasedDue+" where id = $1", id, until, t.pause())
-	})
+	until, err := e.changeLease(ctx, l, func(h *host) { h.Extend(ttl) })
 	if err == nil {
-		l.Until = timeOf(until)
+		l.Until = until
 	}
 	return err
 }
 
 func (e *engine) Release(ctx context.Context, l *frontier.Lease, next time.Time) error {
-	err := e.writeLease(ctx, l, func(t *tx, id int64) {
-		// A later time that BlockHost has set takes precedence.
-		t.last.Queue("update host h set until = null, "+blockHost+", due = case when "+hasReady+` then greatest(next, $2, $3) end
-			where id = $1`, id, rules.Micros(next), t.now)
-		// If the host has no ready URL, it becomes due later or not at all.
-		// This change needs a fullLock.
-		t.last.Queue("select from host where id = $1 and due is null for update", id)
-		t.last.Queue("update host h set due = "+computeDue+" where id = $2 and due is null", t.now, id)
-	})
+	_, err := e.changeLease(ctx, l, func(h *host) { h.Release(rules.Micros(next)) })
 	if err == nil {
 		clear(l.Outstanding)
 	}
 	return err
 }
 
-func (e *engine) BlockHost(ctx context.Context, host string, until time.Time) error {
-	return e.write(ctx, shared, func(t *tx) error {
-		var b pgx.Batch
-		b.Queue("insert into host (name) select $1::text where not exists (select from host where name = $1) on conflict do nothing", host)
-		b.Queue("update host set "+blockHost+`,
-			due = case when due is not null then greatest(due, next, $2) end where name = $1`, host, rules.Micros(until))
-		return t.send(&b)
+func (e *engine) BlockHost(ctx context.Context, name string, until time.Time) error {
+	_, err := transact(ctx, e, shared, func(t *tx) (struct{}, error) {
+		t.queued.Queue("insert into host (name) select $1::text where not exists (select from host where name = $1) on conflict do nothing", name)
+		h, err := t.startWith(changeLock, "where name = $1", name)
+		if h != nil {
+			h.Block(rules.Micros(until))
+		}
+		return struct{}{}, err
 	})
+	return err
 }
-
-// pause returns the minimum time between two requests to a host without settings.
-func (t *tx) pause() int64 { return max(t.e.worker.Pause.Microseconds(), 0) }
 
 func (e *engine) Evict(ctx context.Context) error {
 	return e.write(ctx, exclusive, func(t *tx) error {
-		// The worker of a lease may have sent a request just before.
-		const end = "$2::bigint + greatest(delay, crawl, $3::bigint)"
-		rows, err := t.Query(t.ctx, "update host set until = null, next = greatest(next, "+end+`),
-			held = case when held is not null then greatest(held, `+end+`) end
-			where until is not null and ($1 = '' or owner = $1) returning id`, e.worker.Name, t.now, t.pause())
-		if err != nil {
+		var b pgx.Batch
+		hosts := t.queueHosts(&b, t.hosts, fullLock, "where until is not null and ($1 = '' or owner = $1) order by id", e.worker.Name)
+		if err := t.send(&b); err != nil {
 			return err
 		}
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		for _, h := range *hosts {
+			h.Evict()
+		}
+		return nil
+	})
+}
+
+func (e *engine) LimitWaits(ctx context.Context, longest time.Duration) error {
+	return e.write(ctx, exclusive, func(t *tx) error {
+		latest := t.Now + longest.Microseconds()
+		ids, err := selectRows(t, pgx.RowTo[int64], `update host
+			set next = least(next, $1::bigint + greatest(delay, crawl, $2::bigint)), until = least(until, $1::bigint)
+			where due > $1::bigint + greatest(delay, crawl, $2::bigint) and due < $3::bigint returning id`,
+			latest, t.minDelay(), int64(rules.PausedTime))
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		return t.exec("update host h set due = "+computeDue+" where id = any($2)", t.now, ids)
+		err = t.exec("update url set wait = $1 where host = any($2) and state = 0 and wait > $1 and wait < $3",
+			latest, ids, int64(rules.FarFuture))
+		if err != nil {
+			return err
+		}
+		err = t.exec("update host set due = greatest(next, until + greatest(delay, crawl, $3::bigint)) where id = any($2) and "+leased,
+			t.Now, ids, t.minDelay())
+		if err != nil {
+			return err
+		}
+		return t.computeDues(ids)
 	})
 }

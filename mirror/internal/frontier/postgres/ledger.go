@@ -19,7 +19,7 @@ func (e *engine) Ledger() frontier.Ledger { return &ledger{e} }
 
 const fileColumns = "id, name, worker, state, coalesce(size, ends, 0), sha256"
 
-func scanFile(rows pgx.Rows) (f frontier.WARCFile, id int64, err error) {
+func scanFile(rows pgx.CollectableRow) (f frontier.WARCFile, id int64, err error) {
 	var digest []byte
 	err = rows.Scan(&id, &f.Name, &f.Worker, (*int16)(&f.State), &f.Size, &digest)
 	copy(f.SHA256[:], digest)
@@ -62,7 +62,7 @@ func (l *ledger) Store(ctx context.Context, name string) error {
 
 func (l *ledger) Beat(ctx context.Context) error {
 	return l.e.write(ctx, shared, func(t *tx) error {
-		return t.exec("update worker set beat = $2 where name = $1", l.e.worker.Name, t.now)
+		return t.exec("update worker set beat = $2 where name = $1", l.e.worker.Name, t.Now)
 	})
 }
 
@@ -83,7 +83,7 @@ func (l *ledger) NewestStored(ctx context.Context) (f frontier.WARCFile, found b
 }
 
 func (l *ledger) files(ctx context.Context, where string, arg any) ([]frontier.WARCFile, error) {
-	return collect(ctx, l.e, "select "+fileColumns+" from file where "+where, []any{arg}, func(rows pgx.Rows) (frontier.WARCFile, error) {
+	return collect(ctx, l.e, "select "+fileColumns+" from file where "+where, []any{arg}, func(rows pgx.CollectableRow) (frontier.WARCFile, error) {
 		f, _, err := scanFile(rows)
 		return f, err
 	})
@@ -95,8 +95,5 @@ func (l *ledger) All(ctx context.Context) iter.Seq2[frontier.WARCFile, error] {
 }
 
 func (l *ledger) Count(ctx context.Context) (n int64, err error) {
-	err = l.e.query(ctx, func(ctx context.Context) error {
-		return l.e.pool.QueryRow(ctx, "select count(*) from file where worker = $1", l.e.worker.Name).Scan(&n)
-	})
-	return n, err
+	return value[int64](ctx, l.e, "select count(*) from file where worker = $1", l.e.worker.Name)
 }

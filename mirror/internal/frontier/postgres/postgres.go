@@ -37,7 +37,7 @@ type engine struct {
 	limit     atomic.Int64 // limit set by SetPendingLimit
 	dropped   atomic.Int64
 	skipped   skippedHosts
-	rooms     rooms
+	pending   pendingCounts
 	lanes     lanes
 	down      atomic.Bool // if true, an outage was reported
 }
@@ -162,7 +162,7 @@ const maxLimit = 1 << 62
 
 func (e *engine) SetPendingLimit(n int64) {
 	e.limit.Store(min(n, maxLimit))
-	e.rooms.reset()
+	e.pending.reset()
 }
 
 // clock returns the current time of a test clock, or nil if the database

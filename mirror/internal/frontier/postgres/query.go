@@ -2,12 +2,12 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"iter"
 	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
@@ -19,32 +19,35 @@ const pageRows = 1000
 // select rows with ids greater than $1, which is the last id of the previous
 // page, and must have the limit $2.
 func pages[T any](ctx context.Context, e *engine, query string, args []any,
-	scan func(rows pgx.Rows) (T, int64, error)) iter.Seq2[T, error] {
+	scan func(pgx.CollectableRow) (T, int64, error)) iter.Seq2[T, error] {
+	type numbered struct {
+		row T
+		id  int64
+	}
+	scanNumbered := func(r pgx.CollectableRow) (n numbered, err error) {
+		n.row, n.id, err = scan(r)
+		return n, err
+	}
 	return func(yield func(T, error) bool) {
 		var after int64
 		for {
-			var page []T
-			err := e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
+			page, err := read(ctx, e, func(ctx context.Context, q pgx.Tx) ([]numbered, error) {
 				rows, err := q.Query(ctx, query, append([]any{after, pageRows}, args...)...)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				page, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) {
-					row, id, err := scan(rows)
-					after = id
-					return row, err
-				})
-				return err
+				return pgx.CollectRows(rows, scanNumbered)
 			})
 			if err != nil {
 				var none T
 				yield(none, err)
 				return
 			}
-			for _, row := range page {
-				if !yield(row, nil) {
+			for _, n := range page {
+				if !yield(n.row, nil) {
 					return
 				}
+				after = n.id
 			}
 			if len(page) < pageRows {
 				return
@@ -56,7 +59,7 @@ func pages[T any](ctx context.Context, e *engine, query string, args []any,
 func (e *engine) Items(ctx context.Context, state frontier.State) iter.Seq2[frontier.Item, error] {
 	query := "select " + itemColumns + ", h.name from url u join host h on h.id = u.host" + lastCapture +
 		"where u.state = $3 and u.id > $1 order by u.id limit $2"
-	return pages(ctx, e, query, []any{int16(state)}, func(rows pgx.Rows) (frontier.Item, int64, error) {
+	return pages(ctx, e, query, []any{int16(state)}, func(rows pgx.CollectableRow) (frontier.Item, int64, error) {
 		var host string
 		item, id, err := scanItem(rows, &host)
 		item.Host = host
@@ -71,7 +74,7 @@ func (e *engine) Captures(ctx context.Context) iter.Seq2[frontier.Capture, error
 func (e *engine) Files(ctx context.Context) iter.Seq2[frontier.File, error] {
 	const query = `select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
 		where c.path <> '' and u.id > $1 order by u.id limit $2`
-	return pages(ctx, e, query, nil, func(rows pgx.Rows) (f frontier.File, id int64, err error) {
+	return pages(ctx, e, query, nil, func(rows pgx.CollectableRow) (f frontier.File, id int64, err error) {
 		var state int16
 		var path, digest []byte
 		err = rows.Scan(&id, &state, &path, &digest)
@@ -90,7 +93,7 @@ func (e *engine) NewestCaptures(ctx context.Context, keys []frontier.Key) (map[f
 		cross join lateral (select max(id) id from (select max(id) id from capture where key = k.key
 			union all select max(id) from capture where key is null and item = (select id from url where key = k.key)) m) n
 		join capture c on c.id = n.id join url u on u.id = c.item left join file f on f.id = c.file`
-	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.Rows) (frontier.Key, frontier.Capture, error) {
+	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.CollectableRow) (frontier.Key, frontier.Capture, error) {
 		c, _, err := scanCapture(rows)
 		return c.Key, c, err
 	})
@@ -98,12 +101,12 @@ func (e *engine) NewestCaptures(ctx context.Context, keys []frontier.Key) (map[f
 
 // collectMap executes a query and returns the keys and values of its rows.
 func collectMap[K comparable, V any](ctx context.Context, e *engine, query string, args []any,
-	scan func(pgx.Rows) (K, V, error)) (map[K]V, error) {
+	scan func(pgx.CollectableRow) (K, V, error)) (map[K]V, error) {
 	type pair struct {
 		key   K
 		value V
 	}
-	pairs, err := collect(ctx, e, query, args, func(rows pgx.Rows) (p pair, err error) {
+	pairs, err := collect(ctx, e, query, args, func(rows pgx.CollectableRow) (p pair, err error) {
 		p.key, p.value, err = scan(rows)
 		return p, err
 	})
@@ -124,7 +127,7 @@ func keyList(keys []frontier.Key) [][]byte {
 
 func (e *engine) Metas(ctx context.Context, keys []frontier.Key) (map[frontier.Key][]byte, error) {
 	const query = "select key, meta from url where key = any($1)"
-	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.Rows) (k frontier.Key, meta []byte, err error) {
+	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.CollectableRow) (k frontier.Key, meta []byte, err error) {
 		key := k[:0]
 		err = rows.Scan(&key, &meta)
 		copy(k[:], key)
@@ -152,7 +155,7 @@ func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[
 		args = append(args, w.Name)
 	}
 	query := "select " + captureColumns + captureTables + "join (" + first + ") first on first.id = c.id"
-	return collectMap(ctx, e, query, args, func(rows pgx.Rows) ([32]byte, frontier.Capture, error) {
+	return collectMap(ctx, e, query, args, func(rows pgx.CollectableRow) ([32]byte, frontier.Capture, error) {
 		c, _, err := scanCapture(rows)
 		return c.Digest, c, err
 	})
@@ -164,7 +167,7 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]fro
 		list[i] = []byte(fold)
 	}
 	const query = "select fold, key from name where fold = any($1)"
-	return collectMap(ctx, e, query, []any{list}, func(rows pgx.Rows) (string, frontier.Key, error) {
+	return collectMap(ctx, e, query, []any{list}, func(rows pgx.CollectableRow) (string, frontier.Key, error) {
 		var fold, key []byte
 		var k frontier.Key
 		err := rows.Scan(&fold, &key)
@@ -175,7 +178,7 @@ func (e *engine) NameOwners(ctx context.Context, folds []string) (map[string]fro
 
 func (e *engine) FileEnds(ctx context.Context) (map[string]int64, error) {
 	const query = "select name, ends from file where ends is not null and worker = $1 and state < 2"
-	return collectMap(ctx, e, query, []any{e.worker.Name}, func(rows pgx.Rows) (name string, end int64, err error) {
+	return collectMap(ctx, e, query, []any{e.worker.Name}, func(rows pgx.CollectableRow) (name string, end int64, err error) {
 		err = rows.Scan(&name, &end)
 		return name, end, err
 	})
@@ -183,7 +186,7 @@ func (e *engine) FileEnds(ctx context.Context) (map[string]int64, error) {
 
 func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
-func pointer(n pgtype.Int8) *int64 {
+func pointer(n sql.NullInt64) *int64 {
 	if !n.Valid {
 		return nil
 	}

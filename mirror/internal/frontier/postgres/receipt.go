@@ -52,7 +52,7 @@ func (ls *lanes) give(l *lane) {
 func (t *tx) queueReceipt(b *pgx.Batch) {
 	b.Queue(`insert into receipt values ($1, $2, $3, $4)
 		on conflict (session, lane) do update set number = excluded.number, at = excluded.at`,
-		t.e.session, t.lane.id, t.lane.number, t.now)
+		t.e.session, t.lane.id, t.lane.number, t.Now)
 }
 
 // oldReceipts is the age in microseconds at which join removes receipts. They

@@ -19,7 +19,7 @@ func (e *engine) RecordsOf(ctx context.Context, digest [32]byte) iter.Seq2[front
 
 func (e *engine) storedWhere(ctx context.Context, where string, arg any) iter.Seq2[frontier.Stored, error] {
 	query := "select " + captureColumns + captureTables + "where " + where + " and c.id > $1 order by c.id limit $2"
-	return pages(ctx, e, query, []any{arg}, func(rows pgx.Rows) (frontier.Stored, int64, error) {
+	return pages(ctx, e, query, []any{arg}, func(rows pgx.CollectableRow) (frontier.Stored, int64, error) {
 		c, id, err := scanCapture(rows)
 		return frontier.Stored{Row: id, Capture: c}, id, err
 	})
@@ -52,10 +52,7 @@ func (e *engine) Relocate(ctx context.Context, from, to string, end int64, moves
 func (e *engine) Retired(ctx context.Context) ([]string, error) {
 	const query = `select name from file where ends is null and worker = $1
 		and not exists (select from capture where capture.file = file.id) order by id`
-	return collect(ctx, e, query, []any{e.worker.Name}, func(rows pgx.Rows) (name string, err error) {
-		err = rows.Scan(&name)
-		return name, err
-	})
+	return collect(ctx, e, query, []any{e.worker.Name}, pgx.RowTo[string])
 }
 
 func (e *engine) DropFile(ctx context.Context, name string) error {

@@ -115,41 +115,50 @@ func classifyError(err error) error {
 }
 
 // query calls f, which reads the database, with a context that ends if the server
-// does not respond. It can call f several times.
-func (e *engine) query(ctx context.Context, f func(context.Context) error) error {
-	return e.retry(ctx, func(ctx context.Context) error { return e.patient(ctx, f) })
+// does not respond. It can call f several times, and f must not change other
+// variables.
+func query[R any](ctx context.Context, e *engine, f func(context.Context) (R, error)) (result R, err error) {
+	err = e.retry(ctx, func(ctx context.Context) error {
+		return e.patient(ctx, func(ctx context.Context) (err error) {
+			result, err = f(ctx)
+			return err
+		})
+	})
+	return result, err
 }
 
 // read executes f in a transaction that sees a consistent snapshot of the
-// database. It can call f several times.
-func (e *engine) read(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
+// database. It can call f several times, and f must not change other variables.
+func read[R any](ctx context.Context, e *engine, f func(context.Context, pgx.Tx) (R, error)) (R, error) {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return e.query(ctx, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, e.pool, options, func(q pgx.Tx) error {
+	return query(ctx, e, func(ctx context.Context) (result R, err error) {
+		err = pgx.BeginTxFunc(ctx, e.pool, options, func(q pgx.Tx) (err error) {
 			if _, err := q.Exec(ctx, defaultPlans); err != nil {
 				return err
 			}
-			return f(ctx, q)
+			result, err = f(ctx, q)
+			return err
 		})
+		return result, err
 	})
 }
 
 // collect executes a query and returns the values of its rows.
-func collect[T any](ctx context.Context, e *engine, query string, args []any, scan func(pgx.Rows) (T, error)) (all []T, err error) {
-	err = e.query(ctx, func(ctx context.Context) error {
-		rows, err := e.pool.Query(ctx, query, args...)
+func collect[T any](ctx context.Context, e *engine, text string, args []any, scan pgx.RowToFunc[T]) ([]T, error) {
+	return query(ctx, e, func(ctx context.Context) ([]T, error) {
+		rows, err := e.pool.Query(ctx, text, args...)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		all, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (T, error) { return scan(rows) })
-		return err
+		return pgx.CollectRows(rows, scan)
 	})
-	return all, err
 }
 
 // value executes a query that returns one row with one column, and returns the
 // value.
-func value[T any](ctx context.Context, e *engine, query string) (v T, err error) {
-	err = e.query(ctx, func(ctx context.Context) error { return e.pool.QueryRow(ctx, query).Scan(&v) })
-	return v, err
+func value[T any](ctx context.Context, e *engine, text string, args ...any) (T, error) {
+	return query(ctx, e, func(ctx context.Context) (v T, err error) {
+		err = e.pool.QueryRow(ctx, text, args...).Scan(&v)
+		return v, err
+	})
 }

@@ -61,27 +61,25 @@ func (e *engine) Unseal(ctx context.Context) error {
 }
 
 func (e *engine) ReadSeal(ctx context.Context) (seal frontier.Seal, err error) {
-	err = e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
-		return q.QueryRow(ctx, "select rows is not null, manifest from seal").Scan(&seal.Rows, &seal.Manifest)
+	return read(ctx, e, func(ctx context.Context, q pgx.Tx) (seal frontier.Seal, err error) {
+		err = q.QueryRow(ctx, "select rows is not null, nullif(manifest, '') from seal").Scan(&seal.Rows, &seal.Manifest)
+		return seal, err
 	})
-	if len(seal.Manifest) == 0 {
-		seal.Manifest = nil
-	}
-	return seal, err
 }
 
 // Check verifies the digest of the rows. PostgreSQL itself verifies the structure
 // of its files.
 func (e *engine) Check(ctx context.Context) error {
-	return e.read(ctx, func(ctx context.Context, q pgx.Tx) error {
+	intact, err := read(ctx, e, func(ctx context.Context, q pgx.Tx) (bool, error) {
 		var stored []byte
 		if err := q.QueryRow(ctx, "select rows from seal").Scan(&stored); err != nil || len(stored) == 0 {
-			return err
+			return err == nil, err
 		}
 		rows, err := digestRows(ctx, q.Conn())
-		if err == nil && !bytes.Equal(rows, stored) {
-			err = fmt.Errorf("%w: the rows do not match their digest", frontier.ErrDamaged)
-		}
-		return err
+		return bytes.Equal(rows, stored), err
 	})
+	if err == nil && !intact {
+		err = fmt.Errorf("%w: the rows do not match their digest", frontier.ErrDamaged)
+	}
+	return err
 }

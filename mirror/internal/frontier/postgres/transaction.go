@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,34 +21,6 @@ const (
 	shareCrawl = "select pg_advisory_xact_lock_shared(hashtextextended('fetch ' || current_schema(), 0))"
 )
 
-// tx holds the state of a write transaction.
-type tx struct {
-	*pgx.Conn
-	ctx      context.Context
-	e        *engine
-	lane     *lane
-	id       pgtype.Text // PostgreSQL number of the transaction; null if it is unknown or nothing was changed
-	readOnly bool        // if true, the transaction changes nothing, so that its number is not needed
-	last     pgx.Batch   // statements that are sent with the commit
-	now      int64       // time of the transaction, in microseconds
-	run      int64
-	loadRun  int64 // run that queueLoad assumed
-	live     bool
-	tally    tally // changes of the totals
-	limit    int64 // maximum number of pending URLs of a host; 0 means no limit
-
-	rows     map[frontier.Key]*row
-	hosts    map[string]*host
-	ids      map[int64]*host
-	known    hostSet // hosts that queueLoad has read
-	created  []*row  // new rows in the order of Add
-	expected int     // maximum number of new rows, unless another worker changes the hosts
-	numbers  struct{ rows, captures []int64 }
-	captures []*newCapture
-	newKeys  []frontier.Key // keys to add to the cache of seen keys after the commit
-	dropped  int64          // number of URLs that exceeded limit
-}
-
 // A mode selects the lock of a transaction. A lease is as durable as all other
 // changes: if a crash of the server undid a claim, the next claim would get the
 // same epoch, and both workers could complete items of the host.
@@ -60,90 +31,168 @@ const (
 	exclusive             // runs alone
 )
 
-// write executes f in a transaction. When write returns nil, the changes are on
-// disk. After the cancellation of ctx, a transaction that has started gets
-// graceTime to complete. The function f can be called several times.
-func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
-	return e.writeAfter(ctx, m, func(*tx, *pgx.Batch) {}, f)
+// tx holds the state of one attempt to execute a write transaction. It
+// implements rules.Store with the rows that the transaction has read.
+type tx struct {
+	*pgx.Conn
+	rules.Transaction
+	ctx      context.Context
+	e        *engine
+	lane     *lane
+	id       pgtype.Text // PostgreSQL number of the transaction; null if it is unknown or nothing was changed
+	readOnly bool        // if true, the transaction changes nothing, so that its number is not needed
+	queued   pgx.Batch   // statements that are sent with the next ones, at the latest with the commit
+
+	worker struct { // row of the worker, or zero
+		incarnation int64
+		session     string
+	}
+	sealed bool // if true, the database has a digest of the rows
+
+	urls     map[frontier.Key]*rules.URL
+	created  []*rules.URL // new URLs in the order of Add
+	captures []*newCapture
+	hosts    hostSet                          // locked hosts
+	known    hostSet                          // hosts that were read without locks
+	loadRun  int64                            // run that queueLoad assumed
+	expected int                              // maximum number of new URLs, unless another worker changes the hosts
+	numbers  struct{ urls, captures []int64 } // reserved row numbers
 }
 
-// writeAfter is like write, but sends the statements that the function first
-// queues together with the start of the transaction. This saves a round trip.
-func (e *engine) writeAfter(ctx context.Context, m mode, first func(*tx, *pgx.Batch), f func(*tx) error) error {
-	lane := e.lanes.take()
-	var uncertain *tx // transaction whose commit failed with an unknown result
-	defer func() {
-		if uncertain == nil {
-			e.lanes.give(lane)
+// write executes f in a transaction. When write returns nil, the changes are on
+// disk. The function f can be called several times.
+func (e *engine) write(ctx context.Context, m mode, f func(*tx) error) error {
+	_, err := transact(ctx, e, m, func(t *tx) (struct{}, error) {
+		if err := t.start(); err != nil {
+			return struct{}{}, err
 		}
-	}()
-	return e.retry(ctx, func(ctx context.Context) error {
-		if uncertain != nil {
-			done, err := e.committed(ctx, lane, uncertain.id.String)
-			if done {
-				uncertain.remember()
-			}
-			if err != nil {
-				return err
-			}
-			if uncertain = nil; done {
-				return nil
-			}
-		}
-		attempt := func(ctx context.Context) (err error) {
-			uncertain, err = e.attempt(ctx, m, lane, first, f)
+		return struct{}{}, f(t)
+	})
+	return err
+}
+
+// transact executes f in a transaction and returns the result of f. After the
+// cancellation of ctx, a transaction that has started gets graceTime to
+// complete. The function f can be called several times, and must not change
+// other variables. It calls start. Statements that it queues before are sent
+// together with the start, which saves a round trip.
+func transact[R any](ctx context.Context, e *engine, m mode, f func(*tx) (R, error)) (R, error) {
+	w := &writer[R]{e: e, mode: m, f: f, lane: e.lanes.take()}
+	err := e.retry(ctx, w.attempt)
+	if w.uncertain == nil {
+		e.lanes.give(w.lane)
+	}
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return w.result, nil
+}
+
+// A writer executes a transaction in one or more attempts.
+type writer[R any] struct {
+	e         *engine
+	mode      mode
+	f         func(*tx) (R, error)
+	lane      *lane
+	result    R   // result of f in the newest attempt
+	uncertain *tx // newest attempt, if its commit failed with an unknown result; or nil
+}
+
+// attempt executes the transaction, unless the previous attempt was committed.
+func (w *writer[R]) attempt(ctx context.Context) error {
+	if w.uncertain != nil {
+		done, err := w.e.committed(ctx, w.lane, w.uncertain.id.String)
+		if err != nil {
 			return err
 		}
-		if m == exclusive {
-			return e.patient(ctx, attempt)
+		last := w.uncertain
+		if w.uncertain = nil; done {
+			last.remember()
+			return nil
 		}
-		return brief(ctx, attempt)
-	})
+	}
+	if w.mode == exclusive {
+		return w.e.patient(ctx, w.execute)
+	}
+	return brief(ctx, w.execute)
 }
 
-// attempt executes f in a transaction once. If the commit failed with an unknown
-// result, it returns the transaction.
-func (e *engine) attempt(ctx context.Context, m mode, l *lane, first func(*tx, *pgx.Batch), f func(*tx) error) (uncertain *tx, err error) {
-	conn, err := e.pool.Acquire(ctx)
+// execute executes the transaction once.
+func (w *writer[R]) execute(ctx context.Context) error {
+	conn, err := w.e.pool.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer conn.Release()
-	if m == exclusive {
+	if w.mode == exclusive {
 		reply := replyOf(conn.Conn())
 		reply.limit.Store(maxLargeReply)
 		defer reply.limit.Store(0)
 	}
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	t := &tx{
-		Conn: conn.Conn(), ctx: ctx, e: e, lane: l, limit: e.limit.Load(),
-		rows: map[frontier.Key]*row{}, hosts: map[string]*host{}, ids: map[int64]*host{}, known: newHostSet(),
-	}
-	l.number++
-	if err = t.start(m, first); err == nil {
-		err = f(t)
-	}
-	if err == nil {
+	w.lane.number++
+	t := w.e.newTx(ctx, conn.Conn(), w.mode, w.lane)
+	if w.result, err = w.f(t); err == nil {
 		err = t.prepare()
 	}
 	if err != nil {
 		t.rollback()
-		return nil, err
+		return err
 	}
 	if err := t.commit(); err != nil {
 		var pg *pgconn.PgError
 		if errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" {
 			t.rollback()
-			return nil, err
+			return err
 		}
 		if t.id.Valid {
-			uncertain = t
+			w.uncertain = t
 		}
-		return uncertain, errors.Join(errUncertain, err)
+		return errors.Join(errUncertain, err)
 	}
 	t.remember()
-	return nil, nil
+	return nil
+}
+
+// newTx returns a transaction. It queues the statements that start it, lock the
+// crawl and read the state of the newest run.
+func (e *engine) newTx(ctx context.Context, conn *pgx.Conn, m mode, l *lane) *tx {
+	t := &tx{Conn: conn, ctx: ctx, e: e, lane: l, urls: map[frontier.Key]*rules.URL{}, hosts: newHostSet(), known: newHostSet()}
+	t.Transaction = rules.Transaction{Store: t, Limit: e.limit.Load(), Seen: &e.seen}
+	b := &t.queued
+	b.Queue("begin")
+	switch m {
+	case exclusive:
+		b.Queue(ownCrawl)
+		b.Queue(defaultPlans)
+	default:
+		b.Queue(shareCrawl)
+	}
+	b.Queue("select run, live, set_config('fetch.now', ("+timeNow+`)::text, true)::bigint, coalesce(w.incarnation, 0), coalesce(w.session, ''), (select rows is not null from seal)
+		from book left join worker w on w.name = $2`, e.clock(), e.worker.Name).QueryRow(func(r pgx.Row) error {
+		return r.Scan(&t.Run, &t.Live, &t.Now, &t.worker.incarnation, &t.worker.session, &t.sealed)
+	})
+	return t
+}
+
+// txTime is the SQL expression for the time of the transaction, as in tx.Now.
+// The statements of a transaction must not read the clock again: Claim would
+// find a host due because of an item that must still wait at the time of the
+// transaction.
+const txTime = "current_setting('fetch.now')::bigint"
+
+// start starts the transaction, and sends the other queued statements.
+func (t *tx) start() error {
+	if err := t.sendQueued(); err != nil {
+		return err
+	}
+	t.e.run.Store(t.Run)
+	if err := t.e.checkWorker(t.worker.incarnation, t.worker.session); err != nil || !t.sealed {
+		return err
+	}
+	return t.exec("update seal set rows = null")
 }
 
 // queueNumber queues a statement that reads the number of the transaction. Most
@@ -152,32 +201,32 @@ func (t *tx) queueNumber(b *pgx.Batch) {
 	b.Queue("select pg_current_xact_id_if_assigned()::text").QueryRow(func(r pgx.Row) error { return r.Scan(&t.id) })
 }
 
-// prepare reads the number of the transaction, unless it is known. The server
-// assigns a number at the first change.
+// prepare queues the changes of the hosts. It also reads the number of the
+// transaction, unless it is known. The server assigns a number at the first
+// change.
 func (t *tx) prepare() error {
-	if t.id.Valid || t.readOnly {
-		return nil
+	if err := t.settle(); err != nil || t.id.Valid || t.readOnly {
+		return err
 	}
-	t.queueTotals(&t.last)
-	t.queueNumber(&t.last)
-	return t.sendLast()
+	t.queueTotals(&t.queued)
+	t.queueNumber(&t.queued)
+	return t.sendQueued()
 }
 
-// commit sends the last statements and the commit together.
+// commit sends the queued statements and the commit together.
 func (t *tx) commit() error {
-	t.queueTotals(&t.last)
+	t.queueTotals(&t.queued)
 	if t.id.Valid {
-		t.queueReceipt(&t.last)
+		t.queueReceipt(&t.queued)
 	}
-	t.last.Queue("commit")
-	return t.sendLast()
+	t.queued.Queue("commit")
+	return t.sendQueued()
 }
 
-// sendLast sends the statements in t.last at once, instead of together with the
-// commit.
-func (t *tx) sendLast() error {
-	b := t.last
-	t.last = pgx.Batch{}
+// sendQueued sends the queued statements.
+func (t *tx) sendQueued() error {
+	b := t.queued
+	t.queued = pgx.Batch{}
 	return t.send(&b)
 }
 
@@ -187,49 +236,13 @@ func (t *tx) rollback() { t.exec("rollback") }
 
 // remember updates the engine after the commit of t.
 func (t *tx) remember() {
-	t.e.seen.Remember(t.run, t.newKeys)
-	t.e.dropped.Add(t.dropped)
-	for id, h := range t.ids {
+	t.Remember()
+	t.e.dropped.Add(t.Dropped)
+	for id, h := range t.hosts.ids {
 		if h.added > 0 {
-			t.e.rooms.add(id, h.added)
+			t.e.pending.add(id, h.added)
 		}
 	}
-}
-
-// txTime is the SQL expression for the time of the transaction, as in tx.now.
-// The statements of a transaction must not read the clock again: Claim would
-// find a host due because of an item that must still wait at the time of the
-// transaction.
-const txTime = "current_setting('fetch.now')::bigint"
-
-// start locks the crawl and reads the state of the newest run. It also sends
-// the statements that the function first queues.
-func (t *tx) start(m mode, first func(*tx, *pgx.Batch)) error {
-	var b pgx.Batch
-	b.Queue("begin")
-	switch m {
-	case exclusive:
-		b.Queue(ownCrawl)
-		b.Queue(defaultPlans)
-	default:
-		b.Queue(shareCrawl)
-	}
-	var incarnation int64
-	var session string
-	var sealed bool
-	b.Queue("select run, live, set_config('fetch.now', ("+timeNow+`)::text, true)::bigint, coalesce(w.incarnation, 0), coalesce(w.session, ''), (select rows is not null from seal)
-		from book left join worker w on w.name = $2`, t.e.clock(), t.e.worker.Name).QueryRow(func(r pgx.Row) error {
-		return r.Scan(&t.run, &t.live, &t.now, &incarnation, &session, &sealed)
-	})
-	first(t, &b)
-	if err := t.send(&b); err != nil {
-		return err
-	}
-	t.e.run.Store(t.run)
-	if err := t.e.checkWorker(incarnation, session); err != nil || !sealed {
-		return err
-	}
-	return t.exec("update seal set rows = null")
 }
 
 // send sends all statements of a batch at once and reads their results.
@@ -241,20 +254,24 @@ func (t *tx) exec(query string, args ...any) error {
 	return err
 }
 
-// nullTime returns the value that represents a time, or nil for the zero Time.
-func nullTime(at time.Time) *int64 {
-	if at.IsZero() {
-		return nil
-	}
-	n := rules.Micros(at)
-	return &n
+// queueRows queues a query. The result contains the values of its rows after
+// the batch was sent.
+func queueRows[T any](b *pgx.Batch, scan pgx.RowToFunc[T], query string, args ...any) *[]T {
+	all := new([]T)
+	b.Queue(query, args...).Query(func(rows pgx.Rows) (err error) {
+		*all, err = pgx.CollectRows(rows, scan)
+		return err
+	})
+	return all
 }
 
-func timeOf(n pgtype.Int8) time.Time {
-	if !n.Valid {
-		return time.Time{}
+// selectRows executes a query and returns the values of its rows.
+func selectRows[T any](t *tx, scan pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
+	rows, err := t.Query(t.ctx, query, args...)
+	if err != nil {
+		return nil, err
 	}
-	return time.UnixMicro(n.Int64).UTC()
+	return pgx.CollectRows(rows, scan)
 }
 
 // nullBytes returns nil, which is stored as null, for an empty text.
@@ -268,7 +285,3 @@ func nullBytes(text string) []byte {
 // notNull returns the bytes of data. An empty text is stored as an empty value,
 // not as null.
 func notNull(data string) []byte { return append([]byte{}, data...) }
-
-// farFuture is the value in the column "wait" of a postponed item. It is also
-// the value in the column "due" of a host that has only postponed items.
-const farFuture = 1<<63 - 1

@@ -26,7 +26,7 @@ func (t *tx) queueLines(b *pgx.Batch, rs []frontier.Result) {
 
 func (e *engine) Unlogged(ctx context.Context) iter.Seq2[[]byte, error] {
 	query := "select id, line from unlogged where id > $1 and worker = $3 order by id limit $2"
-	return pages(ctx, e, query, []any{e.worker.Name}, func(rows pgx.Rows) (line []byte, id int64, err error) {
+	return pages(ctx, e, query, []any{e.worker.Name}, func(rows pgx.CollectableRow) (line []byte, id int64, err error) {
 		err = rows.Scan(&id, &line)
 		return line, id, err
 	})

@@ -49,7 +49,7 @@ func (e *engine) tryJoin(ctx context.Context) error {
 	w := &e.worker
 	return e.write(ctx, exclusive, func(t *tx) error {
 		err := t.exec("insert into worker (name, folder, joined, beat) values ($1, $2, $3, $3) on conflict do nothing",
-			w.Name, w.Folder, t.now)
+			w.Name, w.Folder, t.Now)
 		if err != nil {
 			return err
 		}
@@ -67,22 +67,22 @@ func (e *engine) tryJoin(ctx context.Context) error {
 			return fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrAbandoned)
 		case folder != "" && folder != w.Folder: // a new folder can take the name of an abandoned worker
 			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, where)
-		case folder != "" && place != w.Place && connected && t.now-beat < aliveTime.Microseconds():
+		case folder != "" && place != w.Place && connected && t.Now-beat < aliveTime.Microseconds():
 			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, where)
 		}
 		w.Incarnation = incarnation
-		if err := t.exec("delete from receipt where at < $1", t.now-oldReceipts); err != nil {
+		if err := t.exec("delete from receipt where at < $1", t.Now-oldReceipts); err != nil {
 			return err
 		}
 		return t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
-			w.Name, w.Folder, e.session, w.Place, t.now)
+			w.Name, w.Folder, e.session, w.Place, t.Now)
 	})
 }
 
 func (e *engine) Report(ctx context.Context, urlRate, byteRate float64) error {
 	return e.write(ctx, shared, func(t *tx) error {
 		return t.exec("update worker set beat = $2, url_rate = $3, byte_rate = $4 where name = $1",
-			e.worker.Name, t.now, urlRate, byteRate)
+			e.worker.Name, t.Now, urlRate, byteRate)
 	})
 }
 

@@ -23,8 +23,8 @@ func (a *Tally) Fields() (all []any) {
 	return append(all, &a.Before, &a.URLs, &a.Captures, &a.Bytes)
 }
 
-// move counts a URL whose state changes in the given run.
-func (a *Tally) move(u *URL, run int64, to frontier.State) {
+// Move counts a URL whose state changes in the given run.
+func (a *Tally) Move(u *URL, run int64, to frontier.State) {
 	switch {
 	case u.State == frontier.Pending || u.Run == run:
 		a.States[u.State]--

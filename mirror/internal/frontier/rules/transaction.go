@@ -143,7 +143,7 @@ func (t *Transaction) Create(item *frontier.Item, h *Host, state frontier.State,
 func (t *Transaction) count(u *URL, h *Host, to frontier.State) {
 	h.addPending(u.State, -1)
 	h.addPending(to, 1)
-	t.Tally.move(u, t.Run, to)
+	t.Tally.Move(u, t.Run, to)
 }
 
 // Complete records results for the leased host h, and adds their links.
