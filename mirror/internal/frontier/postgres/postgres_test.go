@@ -153,6 +153,35 @@ func TestOneTime(t *testing.T) {
 	}
 }
 
+// TestExpiredLease checks that a host is not claimed before the delay of the run
+// has passed after the end of its lease, although a new URL is ready.
+func TestExpiredLease(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	at := time.Now()
+	now := func() time.Time { return at }
+	f, err := open(t.Context(), s.place(t), &Worker{Pause: 10 * time.Second}, &engine{now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, _, err := f.Begin(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		wait time.Duration
+		want int // number of leases
+	}{{0, 1}, {time.Minute + time.Second, 0}, {9 * time.Second, 1}} {
+		at = at.Add(step.wait)
+		url := fmt.Sprint("http://h/", i)
+		if _, err := f.Add(t.Context(), []frontier.Item{{Key: frontier.KeyOf(url), Host: "h", URL: url}}); err != nil {
+			t.Fatal(err)
+		}
+		if ls, err := f.Claim(t.Context(), "w", 1, 1, time.Minute); err != nil || len(ls) != step.want {
+			t.Errorf("Claim after %v: %d leases, %v; want %d", step.wait, len(ls), err, step.want)
+		}
+	}
+}
+
 // TestOutage checks that a worker reports the start and the end of an outage once,
 // although several calls wait for the database.
 func TestOutage(t *testing.T) {

@@ -1,0 +1,270 @@
+package rules
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/mirror/internal/frontier"
+)
+
+// memory is a Store in memory.
+type memory struct {
+	urls  map[frontier.Key]*URL
+	hosts map[string]*Host
+	full  bool
+}
+
+func (m *memory) FindURL(k frontier.Key) (*URL, error)           { return m.urls[k], nil }
+func (m *memory) InsertURL(u *URL) error                         { m.urls[u.Key] = u; return nil }
+func (m *memory) UpdateURL(*URL) error                           { return nil }
+func (m *memory) InsertCapture(u *URL, _ *frontier.Result) error { u.Last = at(1); return nil }
+func (m *memory) IsFull(*Host, int64) (bool, error)              { return m.full, nil }
+func (m *memory) FindHost(name string) (*Host, error)            { return m.hosts[name], nil }
+func (m *memory) HostOf(id int64) (*Host, error) {
+	for _, h := range m.hosts {
+		if h.ID == id {
+			return h, nil
+		}
+	}
+	return nil, errors.New("no host")
+}
+
+// newTransaction returns a transaction of run 3 and its host h. If u is not nil,
+// it is the URL of testItem.
+func newTransaction(u *URL) (*Transaction, *Host) {
+	h := &Host{ID: 1, Name: "h", Now: now}
+	m := &memory{urls: map[frontier.Key]*URL{}, hosts: map[string]*Host{"h": h, "other": {ID: 2, Name: "other", Now: now}}}
+	if u != nil {
+		copied := *u
+		copied.Key, copied.Host = testItem.Key, max(u.Host, 1)
+		m.urls[copied.Key] = &copied
+	}
+	return &Transaction{Store: m, Now: now, Run: 3, Live: true, Limit: 9, Seen: new(SeenKeys)}, h
+}
+
+var (
+	testItem = frontier.Item{Key: frontier.KeyOf("u"), URL: "u", Host: "h", Via: frontier.Key{9}, Depth: 2, Priority: 5, Meta: []byte("m")}
+	later    = time.UnixMicro(2000)
+)
+
+// tallyOf returns the changes of the totals for a URL that leaves the state from
+// and gets the state to. A negative state is none.
+func tallyOf(from, to int) (a Tally) {
+	if from >= 0 {
+		a.States[from]--
+	}
+	if to >= 0 {
+		a.States[to]++
+	}
+	return a
+}
+
+const (
+	none    = -1
+	pending = int(frontier.Pending)
+	done    = int(frontier.Done)
+	dead    = int(frontier.Dead)
+)
+
+func TestAdd(t *testing.T) {
+	inserted, revived := tallyOf(none, pending), tallyOf(none, pending)
+	inserted.URLs, revived.Before = 1, -1
+	fresh := URL{State: frontier.Pending, Run: 3, Priority: 5, Depth: 2, Meta: testItem.Meta, SetMeta: true, Changed: true}
+	with := func(change func(*URL)) *URL { u := fresh; change(&u); return &u }
+	tests := []struct {
+		name  string
+		old   *URL
+		item  func(*frontier.Item) // change of testItem, or nil
+		full  bool
+		want  *URL // nil if the URL stays the same
+		tally Tally
+		due   bool // if true, the host becomes due
+		stale bool
+	}{
+		{name: "a new URL", want: &fresh, tally: inserted, due: true},
+		{name: "a new URL that waits", item: func(i *frontier.Item) { i.NotBefore = later },
+			want: with(func(u *URL) { u.Wait = at(2000) }), tally: inserted, due: true},
+		{name: "a new URL whose wait has ended", item: func(i *frontier.Item) { i.NotBefore = time.UnixMicro(now) },
+			want: &fresh, tally: inserted, due: true},
+		{name: "a new link to a full host", full: true},
+		{name: "a new seed of a full host", full: true, item: func(i *frontier.Item) { i.Via = frontier.Key{} },
+			want: &fresh, tally: inserted, due: true},
+		{name: "a URL of this run", old: &URL{Run: 3, State: frontier.Done}},
+		{name: "an immutable URL", old: &URL{Run: 2, State: frontier.Kept}},
+		{name: "a URL of an earlier run", old: &URL{Run: 2, State: frontier.Done, Priority: 7, Depth: 4, Attempts: 2, Note: "n"},
+			want: &fresh, tally: revived, due: true},
+		{name: "a URL of an earlier run, on a full host", full: true, old: &URL{Run: 2, State: frontier.Done},
+			want: &fresh, tally: revived, due: true},
+		{name: "a failed URL keeps a higher priority", old: &URL{Run: 2, State: frontier.Dead, Priority: 7},
+			want: with(func(u *URL) { u.Priority = 7 }), tally: tallyOf(none, pending), due: true},
+		{name: "a pending URL of an earlier run", old: &URL{Run: 2, State: frontier.Pending, Wait: at(9000), Priority: 1},
+			want: &fresh, stale: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tx, h := newTransaction(test.old)
+			tx.Store.(*memory).full = test.full
+			item := testItem
+			if test.item != nil {
+				test.item(&item)
+			}
+			added, err := tx.Add([]frontier.Item{item})
+			if err != nil || added == 1 != (test.want != nil) {
+				t.Errorf("added %d, %v", added, err)
+			}
+			checkURL(t, tx, test.old, test.want)
+			if tx.Tally != test.tally || h.Due.Valid != test.due || h.Stale != test.stale {
+				t.Errorf("got %+v, due %v, stale %t", tx.Tally, h.Due, h.Stale)
+			}
+			if dropped := test.full && test.want == nil; tx.Dropped == 1 != dropped || len(tx.NewKeys) == 1 == dropped {
+				t.Errorf("dropped %d, %d new keys", tx.Dropped, len(tx.NewKeys))
+			}
+		})
+	}
+}
+
+// checkURL checks the row of testItem. If want is nil, the row must be old.
+func checkURL(t *testing.T, tx *Transaction, old, want *URL) {
+	t.Helper()
+	got := tx.Store.(*memory).urls[testItem.Key]
+	if want == nil {
+		want = old
+	}
+	if got == nil || want == nil {
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		return
+	}
+	g, w := *got, *want
+	g.Item, w.Key, w.Host = nil, testItem.Key, max(w.Host, 1)
+	if !reflect.DeepEqual(g, w) {
+		t.Errorf("got  %+v\nwant %+v", g, w)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	inserted, captured := tallyOf(none, done), tallyOf(pending, done)
+	inserted.URLs, captured.Captures, captured.Bytes = 1, 1, 10
+	tests := []struct {
+		name   string
+		old    *URL
+		result frontier.Result
+		want   URL
+		tally  Tally
+	}{
+		{"retrieved", &URL{Run: 3, Attempts: 2, Priority: 5},
+			frontier.Result{State: frontier.Done, Capture: &frontier.Capture{Size: 10}},
+			URL{State: frontier.Done, Attempts: 2, Priority: 5, Last: at(1)}, captured},
+		{"failed", &URL{Run: 3, Priority: 5}, frontier.Result{State: frontier.Dead, Note: "dns"},
+			URL{State: frontier.Dead, Priority: 5, Note: "dns"}, tallyOf(pending, dead)},
+		{"again later", &URL{Run: 3, Attempts: 2, Note: "old"}, frontier.Result{Retry: later, Defer: true},
+			URL{Attempts: 3, Wait: at(2000), Priority: 1}, Tally{}},
+		{"again now", &URL{Run: 3}, frontier.Result{Retry: time.UnixMicro(now)}, URL{Attempts: 1}, Tally{}},
+		{"postponed", &URL{Run: 3}, frontier.Result{Retry: later, Postpone: true}, URL{Attempts: 1, Wait: at(FarFuture)}, Tally{}},
+		{"a postponed result that is not pending", &URL{Run: 3}, frontier.Result{State: frontier.Done, Postpone: true},
+			URL{State: frontier.Done}, tallyOf(pending, done)},
+		{"attempts of an earlier run", &URL{Run: 2, Attempts: 7}, frontier.Result{}, URL{Attempts: 1}, Tally{}},
+		{"new metadata", &URL{Run: 3}, frontier.Result{State: frontier.Done, Meta: []byte("n")},
+			URL{State: frontier.Done, Meta: []byte("n"), SetMeta: true}, tallyOf(pending, done)},
+		{"done in this run, but failed now", &URL{Run: 3, State: frontier.Done}, frontier.Result{State: frontier.Dead},
+			URL{State: frontier.Dead}, tallyOf(done, dead)},
+		{"done in an earlier run", &URL{Run: 2, State: frontier.Done}, frontier.Result{State: frontier.Done},
+			URL{State: frontier.Done}, Tally{States: [NumStates]int64{frontier.Done: 1}, Before: -1}},
+		{"a URL that only a listing names", nil, frontier.Result{State: frontier.Done},
+			URL{State: frontier.Done, Depth: 2, Priority: 5, Meta: testItem.Meta, SetMeta: true}, inserted},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tx, h := newTransaction(test.old)
+			test.result.Item = testItem
+			if err := tx.Complete(h, []frontier.Result{test.result}); err != nil {
+				t.Fatal(err)
+			}
+			test.want.Run, test.want.Visited, test.want.Changed = 3, true, true
+			checkURL(t, tx, nil, &test.want)
+			if tx.Tally != test.tally || h.Due.Valid != (test.want.State == frontier.Pending) {
+				t.Errorf("got %+v, due %v; want %+v", tx.Tally, h.Due, test.tally)
+			}
+		})
+	}
+}
+
+// TestCompleteErrors checks the arguments that Complete rejects.
+func TestCompleteErrors(t *testing.T) {
+	other, noURL := testItem, testItem
+	other.Host, noURL.URL = "other", ""
+	for _, test := range []struct {
+		name string
+		old  *URL
+		item frontier.Item
+		live bool
+	}{
+		{"no run", &URL{}, testItem, false},
+		{"a new URL of another host", nil, other, true},
+		{"a known URL of another host", &URL{Host: 2}, testItem, true},
+		{"a new URL without a text", nil, noURL, true},
+	} {
+		tx, h := newTransaction(test.old)
+		tx.Live = test.live
+		if err := tx.Complete(h, []frontier.Result{{Item: test.item}}); err == nil || errors.Is(err, frontier.ErrNoRun) == test.live {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+func TestRequeueItems(t *testing.T) {
+	for _, test := range []struct {
+		state frontier.State
+		want  int64
+	}{
+		{frontier.Pending, 0}, {frontier.Gone, 0}, {frontier.Done, 1}, {frontier.Kept, 1}, {frontier.Dead, 1}, {frontier.Excluded, 1},
+	} {
+		old := &URL{Run: 3, State: test.state, Attempts: 4, Note: "n", Priority: 6}
+		tx, h := newTransaction(old)
+		n, err := tx.RequeueItems([]frontier.Key{testItem.Key, {1}})
+		if n != test.want || err != nil {
+			t.Errorf("%v: %d, %v", test.state, n, err)
+		}
+		var tally Tally
+		want := old
+		if test.want == 1 {
+			want, tally = &URL{Run: 3, Priority: 6, Changed: true}, tallyOf(int(test.state), pending)
+		}
+		checkURL(t, tx, nil, want)
+		if tx.Tally != tally || h.Due.Valid != (test.want == 1) || h.Pending != test.want {
+			t.Errorf("%v: got %+v and %+v", test.state, tx.Tally, h)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	a := Tally{States: [NumStates]int64{5, 4, 3, 2, 1, 0}, Before: 10, URLs: 25, Captures: 8, Bytes: 80}
+	var st frontier.Stats
+	a.Report(&st)
+	states := map[frontier.State]int64{frontier.Pending: 5, frontier.Done: 4, frontier.Kept: 3, frontier.Gone: 2, frontier.Dead: 1}
+	if !reflect.DeepEqual(st, frontier.Stats{States: states, URLs: 25, Captures: 8, Bytes: 80}) {
+		t.Errorf("Report: %+v", st)
+	}
+	a.MoveAll(2, frontier.Pending, frontier.Excluded)
+	a.StartRun()
+	if want := (Tally{States: [NumStates]int64{3}, Before: 14, URLs: 25, Captures: 8, Bytes: 80}); a != want {
+		t.Errorf("StartRun: %+v, want %+v", a, want)
+	}
+	if n := len(a.Fields()); n != NumStates+4 {
+		t.Errorf("%d fields", n)
+	}
+}
+
+// TestCounters checks what results add to the counters of a run.
+func TestCounters(t *testing.T) {
+	changes, objects := Counters([]frontier.Result{
+		{Counts: frontier.Counts{Files: 1, Bytes: 7}, Objects: 2}, {Error: "dns"}, {Error: "dns", Objects: -1}, {},
+	})
+	want := map[string]int64{FilesCounter: 1, BytesCounter: 7, ErrorCounter + "dns": 2}
+	if objects != 1 || !reflect.DeepEqual(changes, want) {
+		t.Errorf("got %v, %d objects; want %v", changes, objects, want)
+	}
+}
