@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) ([]*frontier.Lease, error) {
@@ -50,10 +51,10 @@ func (t *tx) queueClaimable(n int) *[]*host {
 }
 
 // readyItems selects up to $2 ready items of each host in $1, except those in $3.
-const readyItems = "select " + itemColumns + `, h.id, coalesce(o.objects, 0) from unnest($1::bigint[]) with ordinality h(id, n)
+const readyItems = "select " + rules.ItemColumns + `, h.id, coalesce(o.objects, 0) from unnest($1::bigint[]) with ordinality h(id, n)
 	left join host_count o on o.host = h.id
 	cross join lateral (select * from url where host = h.id and state = 0 and wait is null and id <> all($3::bigint[])
-		order by wait nulls first, prio, id limit $2) u` + lastCapture + "order by h.n, u.prio, u.id"
+		order by wait nulls first, prio, id limit $2) u` + rules.LastCapture + "order by h.n, u.prio, u.id"
 
 // A readyItem is an item that can be visited now.
 type readyItem struct {
@@ -67,7 +68,7 @@ type readyItem struct {
 // except the items whose row numbers are in the list without.
 func queueReady(b *pgx.Batch, hosts []int64, n int, without []int64) *[]readyItem {
 	return queueRows(b, func(row pgx.CollectableRow) (r readyItem, err error) {
-		r.Item, r.id, err = scanItem(row, &r.host, &r.objects)
+		r.Item, r.id, err = rules.ScanItem(row.Scan, &r.host, &r.objects)
 		return r, err
 	}, readyItems, hosts, n, without)
 }

@@ -19,9 +19,9 @@ func (e *engine) Ledger() frontier.Ledger { return &ledger{e} }
 
 const fileColumns = "id, name, worker, state, coalesce(size, ends, 0), sha256"
 
-func scanFile(rows pgx.CollectableRow) (f frontier.WARCFile, id int64, err error) {
+func scanFile(scan func(...any) error) (f frontier.WARCFile, id int64, err error) {
 	var digest []byte
-	err = rows.Scan(&id, &f.Name, &f.Worker, (*int16)(&f.State), &f.Size, &digest)
+	err = scan(&id, &f.Name, &f.Worker, (*int16)(&f.State), &f.Size, &digest)
 	copy(f.SHA256[:], digest)
 	return f, id, err
 }
@@ -84,7 +84,7 @@ func (l *ledger) NewestStored(ctx context.Context) (f frontier.WARCFile, found b
 
 func (l *ledger) files(ctx context.Context, where string, arg any) ([]frontier.WARCFile, error) {
 	return collect(ctx, l.e, "select "+fileColumns+" from file where "+where, []any{arg}, func(rows pgx.CollectableRow) (frontier.WARCFile, error) {
-		f, _, err := scanFile(rows)
+		f, _, err := scanFile(rows.Scan)
 		return f, err
 	})
 }

@@ -159,7 +159,7 @@ func TestExpiredLease(t *testing.T) {
 	s := &server{Server: peer.Postgres(t, false)}
 	at := time.Now()
 	now := func() time.Time { return at }
-	f, err := open(t.Context(), s.place(t), &Worker{Pause: 10 * time.Second}, &engine{now: now})
+	f, err := open(t.Context(), s.place(t), &frontier.Worker{Pause: 10 * time.Second}, &engine{now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

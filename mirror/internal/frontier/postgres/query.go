@@ -10,78 +10,59 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // pageRows is the number of rows that an iteration reads in one transaction.
 const pageRows = 1000
 
-// pages returns an iterator over rows in the order of their ids. The query must
-// select rows with ids greater than $1, which is the last id of the previous
-// page, and must have the limit $2.
+// pages returns an iterator over rows in the order of their row numbers. The
+// query must select rows with numbers greater than $1, which is the last number
+// of the previous page, and must have the limit $2.
 func pages[T any](ctx context.Context, e *engine, query string, args []any,
-	scan func(pgx.CollectableRow) (T, int64, error)) iter.Seq2[T, error] {
+	scan func(func(...any) error) (T, int64, error)) iter.Seq2[T, error] {
 	type numbered struct {
 		row T
 		id  int64
 	}
-	scanNumbered := func(r pgx.CollectableRow) (n numbered, err error) {
-		n.row, n.id, err = scan(r)
-		return n, err
-	}
-	return func(yield func(T, error) bool) {
-		var after int64
-		for {
-			page, err := read(ctx, e, func(ctx context.Context, q pgx.Tx) ([]numbered, error) {
-				rows, err := q.Query(ctx, query, append([]any{after, pageRows}, args...)...)
-				if err != nil {
-					return nil, err
-				}
-				return pgx.CollectRows(rows, scanNumbered)
-			})
+	return rules.Pages(func(after int64) (page []T, last int64, more bool, err error) {
+		found, err := read(ctx, e, func(ctx context.Context, q pgx.Tx) ([]numbered, error) {
+			rows, err := q.Query(ctx, query, append([]any{after, pageRows}, args...)...)
 			if err != nil {
-				var none T
-				yield(none, err)
-				return
+				return nil, err
 			}
-			for _, n := range page {
-				if !yield(n.row, nil) {
-					return
-				}
-				after = n.id
-			}
-			if len(page) < pageRows {
-				return
-			}
+			return pgx.CollectRows(rows, func(r pgx.CollectableRow) (n numbered, err error) {
+				n.row, n.id, err = scan(r.Scan)
+				return n, err
+			})
+		})
+		if len(found) > 0 {
+			last = found[len(found)-1].id
 		}
-	}
+		return column(found, func(n numbered) T { return n.row }), last, len(found) == pageRows, err
+	})
 }
 
 func (e *engine) Items(ctx context.Context, state frontier.State) iter.Seq2[frontier.Item, error] {
-	query := "select " + itemColumns + ", h.name from url u join host h on h.id = u.host" + lastCapture +
+	const query = "select " + rules.ItemColumns + ", h.name from url u join host h on h.id = u.host" + rules.LastCapture +
 		"where u.state = $3 and u.id > $1 order by u.id limit $2"
-	return pages(ctx, e, query, []any{int16(state)}, func(rows pgx.CollectableRow) (frontier.Item, int64, error) {
+	return pages(ctx, e, query, []any{int16(state)}, func(scan func(...any) error) (frontier.Item, int64, error) {
 		var host string
-		item, id, err := scanItem(rows, &host)
+		item, id, err := rules.ScanItem(scan, &host)
 		item.Host = host
 		return item, id, err
 	})
 }
 
 func (e *engine) Captures(ctx context.Context) iter.Seq2[frontier.Capture, error] {
-	return pages(ctx, e, "select "+captureColumns+captureTables+"where c.id > $1 order by c.id limit $2", nil, scanCapture)
+	const query = "select " + rules.CaptureColumns + rules.CaptureTables + "where c.id > $1 order by c.id limit $2"
+	return pages(ctx, e, query, nil, rules.ScanCapture)
 }
 
 func (e *engine) Files(ctx context.Context) iter.Seq2[frontier.File, error] {
 	const query = `select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
 		where c.path <> '' and u.id > $1 order by u.id limit $2`
-	return pages(ctx, e, query, nil, func(rows pgx.CollectableRow) (f frontier.File, id int64, err error) {
-		var state int16
-		var path, digest []byte
-		err = rows.Scan(&id, &state, &path, &digest)
-		f.Path, f.State = string(path), frontier.State(state)
-		copy(f.Digest[:], digest)
-		return f, id, err
-	})
+	return pages(ctx, e, query, nil, rules.ScanFile)
 }
 
 func (e *engine) Layout(ctx context.Context) (int, error) {
@@ -89,12 +70,12 @@ func (e *engine) Layout(ctx context.Context) (int, error) {
 }
 
 func (e *engine) NewestCaptures(ctx context.Context, keys []frontier.Key) (map[frontier.Key]frontier.Capture, error) {
-	query := "select " + captureColumns + ` from unnest($1::bytea[]) k(key)
+	query := "select " + rules.CaptureColumns + ` from unnest($1::bytea[]) k(key)
 		cross join lateral (select max(id) id from (select max(id) id from capture where key = k.key
 			union all select max(id) from capture where key is null and item = (select id from url where key = k.key)) m) n
 		join capture c on c.id = n.id join url u on u.id = c.item left join file f on f.id = c.file`
 	return collectMap(ctx, e, query, []any{keyList(keys)}, func(rows pgx.CollectableRow) (frontier.Key, frontier.Capture, error) {
-		c, _, err := scanCapture(rows)
+		c, _, err := rules.ScanCapture(rows.Scan)
 		return c.Key, c, err
 	})
 }
@@ -154,9 +135,9 @@ func (e *engine) CapturesByDigest(ctx context.Context, digests [][32]byte) (map[
 			where c.digest = any($1) and c.checksum is not null and ` + from + " group by c.digest"
 		args = append(args, w.Name)
 	}
-	query := "select " + captureColumns + captureTables + "join (" + first + ") first on first.id = c.id"
+	query := "select " + rules.CaptureColumns + rules.CaptureTables + "join (" + first + ") first on first.id = c.id"
 	return collectMap(ctx, e, query, args, func(rows pgx.CollectableRow) ([32]byte, frontier.Capture, error) {
-		c, _, err := scanCapture(rows)
+		c, _, err := rules.ScanCapture(rows.Scan)
 		return c.Digest, c, err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 func (e *engine) RecordsIn(ctx context.Context, file string) iter.Seq2[frontier.Stored, error] {
@@ -18,11 +19,8 @@ func (e *engine) RecordsOf(ctx context.Context, digest [32]byte) iter.Seq2[front
 }
 
 func (e *engine) storedWhere(ctx context.Context, where string, arg any) iter.Seq2[frontier.Stored, error] {
-	query := "select " + captureColumns + captureTables + "where " + where + " and c.id > $1 order by c.id limit $2"
-	return pages(ctx, e, query, []any{arg}, func(rows pgx.CollectableRow) (frontier.Stored, int64, error) {
-		c, id, err := scanCapture(rows)
-		return frontier.Stored{Row: id, Capture: c}, id, err
-	})
+	query := "select " + rules.CaptureColumns + rules.CaptureTables + "where " + where + " and c.id > $1 order by c.id limit $2"
+	return pages(ctx, e, query, []any{arg}, rules.ScanStored)
 }
 
 func (e *engine) RecordCount(ctx context.Context) (int64, error) {

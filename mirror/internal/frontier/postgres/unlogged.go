@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 // queueLines queues a statement that stores the lines of rs for the log of
@@ -26,10 +27,7 @@ func (t *tx) queueLines(b *pgx.Batch, rs []frontier.Result) {
 
 func (e *engine) Unlogged(ctx context.Context) iter.Seq2[[]byte, error] {
 	query := "select id, line from unlogged where id > $1 and worker = $3 order by id limit $2"
-	return pages(ctx, e, query, []any{e.worker.Name}, func(rows pgx.CollectableRow) (line []byte, id int64, err error) {
-		err = rows.Scan(&id, &line)
-		return line, id, err
-	})
+	return pages(ctx, e, query, []any{e.worker.Name}, rules.ScanLine)
 }
 
 func (e *engine) Logged(ctx context.Context) error {

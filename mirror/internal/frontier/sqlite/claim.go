@@ -107,21 +107,16 @@ func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (ids
 // items returns the items with the given row numbers. All items must belong to
 // host.
 func (s *session) items(ids []int64, host string) ([]frontier.Item, error) {
-	run, err := s.newestRun()
-	if err != nil {
-		return nil, err
-	}
 	items := make([]frontier.Item, 0, len(ids))
 	for _, id := range ids {
-		err := s.ForEachRow("select "+itemColumns+"'' from url u where u.id=?", []any{id}, func(r *sqlite.Row) error {
-			item, _, err := s.scanItem(r, run)
-			item.Host = host
-			items = append(items, item)
-			return err
+		item, _, err := rules.ScanItem(func(to ...any) error {
+			return s.Scan("select "+rules.ItemColumns+" from url u"+rules.LastCapture+"where u.id=?", []any{id}, to...)
 		})
 		if err != nil {
 			return nil, err
 		}
+		item.Host = host
+		items = append(items, item)
 	}
 	return items, nil
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/anyurl/fetch/internal/base/sqlite"
@@ -42,17 +43,20 @@ func Export(ctx context.Context, f frontier.Frontier) ([]frontier.ExportedTable,
 	}
 	var all []frontier.ExportedTable
 	for _, t := range exportedTables {
-		rows := pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, []any, int64) error) error {
-			return s.ForEachRow(t.query+" order by 1 limit ?+0", []any{after, pageRows}, func(r *sqlite.Row) error {
-				values, err := r.Values()
-				if err != nil {
-					return err
-				}
-				id, _ := values[0].(int64)
-				return add(r, values[1:], id)
-			})
-		})
+		rows := exportRows(ctx, e, t.query)
 		all = append(all, frontier.ExportedTable{Name: t.name, Columns: strings.Fields(t.columns), Rows: rows})
 	}
 	return all, nil
+}
+
+// exportRows returns the rows of a query of exportedTables.
+func exportRows(ctx context.Context, e *engine, query string) iter.Seq2[[]any, error] {
+	return eachPage(ctx, e, query+" order by 1 limit ?+0", nil, func(r *sqlite.Row) ([]any, int64, error) {
+		values, err := r.Values()
+		if err != nil {
+			return nil, 0, err
+		}
+		id, _ := values[0].(int64)
+		return values[1:], id, nil
+	})
 }

@@ -23,165 +23,70 @@ const pageBytes = 4 << 20
 // errPageFull ends the query of a page that has pageBytes.
 var errPageFull = errors.New("the page is full")
 
-// itemColumns lists the columns that scanItem reads from the table url, whose
-// alias is u. A query must append a column with the name of the host.
-const itemColumns = "u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run, u.attempts, u.note, u.last, "
-
-// scanItem reads an item from a row of the database. It returns the item and
-// its row number.
-func (s *session) scanItem(r *sqlite.Row, run int64) (item frontier.Item, id int64, err error) {
-	var key, via []byte
-	var wait, last sql.NullInt64
-	var seen int64
-	err = r.Scan(&id, &key, &item.URL, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &seen,
-		&item.Attempts, &item.Note, &last, &item.Host)
-	if err != nil {
-		return item, 0, err
-	}
-	copy(item.Key[:], key)
-	copy(item.Via[:], via)
-	if wait.Int64 != int64(rules.FarFuture) {
-		item.NotBefore = rules.TimeOf(wait)
-	}
-	if item.Run = seen; seen != run {
-		item.Attempts = 0
-	}
-	if last.Valid {
-		var c frontier.Capture
-		c, err = s.captureOf("c.id=?", last.Int64)
-		item.LastCapture = &c
-	}
-	return item, id, err
-}
-
-// newestRun returns the number of the last run that was started.
-func (s *session) newestRun() (run int64, err error) {
-	err = s.Scan("select run from book", nil, &run)
-	return run, err
-}
-
-// captureColumns lists the columns that scanCapture reads, and their tables.
-const captureColumns = `c.id, coalesce(c.key, u.key), coalesce(c.url, u.url), c.run, c.time,
-	c.kind, c.media, c.code, c.size, c.digest, c.validator, c.modified, c.path,
-	coalesce(f.name, ''), c.at, c.bytes, c.record, c.proof, coalesce(c.checksum, 0) from capture c join url u on u.id = c.item left join file f on f.id = c.file`
-
-func scanCapture(scan func(...any) error) (c frontier.Capture, id int64, err error) {
-	var key, digest []byte
-	var at, modified sql.NullInt64
-	var checksum int64
-	err = scan(&id, &key, &c.URL, &c.Run, &at, &c.Kind, &c.Media, &c.Code, &c.Size, &digest,
-		&c.Validator, &modified, &c.Path, &c.File, &c.Offset, &c.Length, &c.ID, &c.Proof, &checksum)
-	copy(c.Key[:], key)
-	copy(c.Digest[:], digest)
-	c.Time, c.Modified = rules.TimeOf(at), rules.TimeOf(modified)
-	c.Checksum = uint32(checksum)
-	return c, id, err
-}
-
 // captureOf returns the capture that matches an SQL condition. If no capture
 // matches, the error is sql.ErrNoRows.
 func (s *session) captureOf(where string, args ...any) (frontier.Capture, error) {
-	c, _, err := scanCapture(func(to ...any) error {
-		return s.Scan("select "+captureColumns+" where "+where, args, to...)
+	c, _, err := rules.ScanCapture(func(to ...any) error {
+		return s.Scan("select "+rules.CaptureColumns+rules.CaptureTables+"where "+where, args, to...)
 	})
 	return c, err
 }
 
-// pages returns an iterator over rows in the order of their ids. It calls fill
-// to read the next page, which contains rows with ids greater than after.
-func pages[T any](ctx context.Context, e *engine,
-	fill func(s *session, after int64, add func(r *sqlite.Row, row T, id int64) error) error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var after int64
-		for {
-			var rows []T
-			bytes := 0
-			err := e.read(ctx, func(s *session) error {
-				err := fill(s, after, func(r *sqlite.Row, row T, id int64) error {
-					rows = append(rows, row)
-					after = id
-					if bytes += r.Bytes(); bytes >= pageBytes {
-						return errPageFull
-					}
-					return nil
-				})
-				if err == errPageFull {
-					return nil
+// pages returns an iterator over rows in the order of their row numbers. The
+// query must select rows with numbers greater than ?1, which is the last number
+// of the previous page, and must have the limit ?2+0.
+func pages[T any](ctx context.Context, e *engine, query string, args []any,
+	scan func(func(...any) error) (T, int64, error)) iter.Seq2[T, error] {
+	return eachPage(ctx, e, query, args, func(r *sqlite.Row) (T, int64, error) { return scan(r.Scan) })
+}
+
+// eachPage is like pages for a function that needs more than the method Scan.
+func eachPage[T any](ctx context.Context, e *engine, query string, args []any,
+	scan func(*sqlite.Row) (T, int64, error)) iter.Seq2[T, error] {
+	return rules.Pages(func(after int64) (page []T, last int64, more bool, err error) {
+		bytes := 0
+		err = e.read(ctx, func(s *session) error {
+			return s.ForEachRow(query, append([]any{after, pageRows}, args...), func(r *sqlite.Row) error {
+				row, id, err := scan(r)
+				page, last = append(page, row), id
+				if bytes += r.Bytes(); err == nil && bytes >= pageBytes {
+					return errPageFull
 				}
 				return err
 			})
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, row := range rows {
-				if !yield(row, nil) {
-					return
-				}
-			}
-			if len(rows) < pageRows && bytes < pageBytes {
-				return
-			}
-		}
-	}
-}
-
-func (e *engine) itemsWhere(ctx context.Context, where string, arg any) iter.Seq2[frontier.Item, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, frontier.Item, int64) error) error {
-		run, err := s.newestRun()
-		if err != nil {
-			return err
-		}
-		query := "select " + itemColumns + "h.name from url u join host h on h.id = u.host where " +
-			where + " and u.id > ?2 order by u.id limit ?3+0"
-		return s.ForEachRow(query, []any{arg, after, pageRows}, func(r *sqlite.Row) error {
-			item, id, err := s.scanItem(r, run)
-			if err != nil {
-				return err
-			}
-			return add(r, item, id)
 		})
+		if err == errPageFull {
+			return page, last, true, nil
+		}
+		return page, last, len(page) == pageRows, err
 	})
 }
 
 func (e *engine) Items(ctx context.Context, state frontier.State) iter.Seq2[frontier.Item, error] {
-	return e.itemsWhere(ctx, "u.state = ?1", int(state))
+	const query = "select " + rules.ItemColumns + ", h.name from url u join host h on h.id = u.host" + rules.LastCapture +
+		"where u.state = ?3 and u.id > ?1 order by u.id limit ?2+0"
+	return pages(ctx, e, query, []any{int(state)}, func(scan func(...any) error) (frontier.Item, int64, error) {
+		var host string
+		item, id, err := rules.ScanItem(scan, &host)
+		item.Host = host
+		return item, id, err
+	})
 }
 
 func (e *engine) Files(ctx context.Context) iter.Seq2[frontier.File, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, frontier.File, int64) error) error {
-		return s.ForEachRow(`select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
-			where c.path <> '' and u.id > ? order by u.id limit ?+0`, []any{after, pageRows}, func(r *sqlite.Row) error {
-			var f frontier.File
-			var id int64
-			var digest []byte
-			err := r.Scan(&id, (*uint8)(&f.State), &f.Path, &digest)
-			if err != nil {
-				return err
-			}
-			copy(f.Digest[:], digest)
-			return add(r, f, id)
-		})
-	})
+	const query = `select u.id, u.state, c.path, c.digest from url u join capture c on c.id = u.last
+		where c.path <> '' and u.id > ?1 order by u.id limit ?2+0`
+	return pages(ctx, e, query, nil, rules.ScanFile)
+}
+
+func (e *engine) Captures(ctx context.Context) iter.Seq2[frontier.Capture, error] {
+	const query = "select " + rules.CaptureColumns + rules.CaptureTables + "where c.id > ?1 order by c.id limit ?2+0"
+	return pages(ctx, e, query, nil, rules.ScanCapture)
 }
 
 func (e *engine) Layout(ctx context.Context) (layout int, err error) {
 	err = e.read(ctx, func(s *session) error { return s.Scan("select version from layout", nil, &layout) })
 	return layout, err
-}
-
-func (e *engine) Captures(ctx context.Context) iter.Seq2[frontier.Capture, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, frontier.Capture, int64) error) error {
-		const query = "select " + captureColumns + " where c.id > ? order by c.id limit ?+0"
-		return s.ForEachRow(query, []any{after, pageRows}, func(r *sqlite.Row) error {
-			c, id, err := scanCapture(r.Scan)
-			if err != nil {
-				return err
-			}
-			return add(r, c, id)
-		})
-	})
 }
 
 func (e *engine) NewestCaptures(ctx context.Context, keys []frontier.Key) (map[frontier.Key]frontier.Capture, error) {

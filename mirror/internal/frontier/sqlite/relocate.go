@@ -7,28 +7,20 @@ import (
 
 	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 func (e *engine) RecordsIn(ctx context.Context, file string) iter.Seq2[frontier.Stored, error] {
-	return e.storedWhere(ctx, "f.name = ?1", file)
+	return e.storedWhere(ctx, "f.name = ?3", file)
 }
 
 func (e *engine) RecordsOf(ctx context.Context, digest [32]byte) iter.Seq2[frontier.Stored, error] {
-	return e.storedWhere(ctx, "c.file is not null and c.sum = ?1 and c.digest = ?4", sumOf(digest), digest[:])
+	return e.storedWhere(ctx, "c.file is not null and c.sum = ?3 and c.digest = ?4", sumOf(digest), digest[:])
 }
 
 func (e *engine) storedWhere(ctx context.Context, where string, args ...any) iter.Seq2[frontier.Stored, error] {
-	return pages(ctx, e, func(s *session, after int64, add func(*sqlite.Row, frontier.Stored, int64) error) error {
-		query := "select " + captureColumns + " where " + where + " and +c.id > ?2 order by +c.id limit ?3+0"
-		args := append([]any{args[0], after, pageRows}, args[1:]...)
-		return s.ForEachRow(query, args, func(r *sqlite.Row) error {
-			c, id, err := scanCapture(r.Scan)
-			if err != nil {
-				return err
-			}
-			return add(r, frontier.Stored{Row: id, Capture: c}, id)
-		})
-	})
+	query := "select " + rules.CaptureColumns + rules.CaptureTables + "where " + where + " and +c.id > ?1 order by +c.id limit ?2+0"
+	return pages(ctx, e, query, args, rules.ScanStored)
 }
 
 func (e *engine) RecordCount(ctx context.Context) (n int64, err error) {
