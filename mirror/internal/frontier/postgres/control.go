@@ -50,7 +50,7 @@ func (e *engine) excludePending(ctx context.Context, host int64) (n int64, err e
 		tag, err := t.Exec(t.ctx, `update url set state = $2, run = $3, wait = null, note = $4 where id in
 			(select id from url where host = $1 and state = 0 order by key limit $5 for update)`,
 			host, int16(frontier.Excluded), t.Run, []byte(frontier.NoteExcludedHost), excludedRows)
-		t.Tally.MoveAll(tag.RowsAffected(), frontier.Pending, frontier.Excluded)
+		t.Exclude(tag.RowsAffected())
 		return tag.RowsAffected(), err
 	})
 }

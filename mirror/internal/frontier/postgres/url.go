@@ -17,9 +17,6 @@ func (e *engine) Add(ctx context.Context, items []frontier.Item) (added int, err
 		if err := t.start(); err != nil {
 			return 0, err
 		}
-		if !t.Live {
-			return 0, frontier.ErrNoRun
-		}
 		if err := t.loaded(); err != nil {
 			return 0, err
 		}

@@ -24,26 +24,24 @@ func (a *Tally) Fields() (all []any) {
 }
 
 // Move counts a URL whose state changes in the given run.
-func (a *Tally) Move(u *URL, run int64, to frontier.State) {
+func (a *Tally) Move(u *URL, run int64, to frontier.State) { a.moveAll(1, u.State, u.Run == run, to) }
+
+// moveAll counts n URLs whose states change. If current is false, only earlier
+// runs have visited the URLs.
+func (a *Tally) moveAll(n int64, from frontier.State, current bool, to frontier.State) {
 	switch {
-	case u.State == frontier.Pending || u.Run == run:
-		a.States[u.State]--
-	case u.State == frontier.Done:
-		a.Before--
+	case from == frontier.Pending || current:
+		a.States[from] -= n
+	case from == frontier.Done:
+		a.Before -= n
 	}
-	a.States[to]++
+	a.States[to] += n
 }
 
 // StartRun starts a run. Only pending URLs belong to it.
 func (a *Tally) StartRun() {
 	a.Before += a.States[frontier.Done]
 	a.States = [NumStates]int64{frontier.Pending: a.States[frontier.Pending]}
-}
-
-// MoveAll counts n URLs whose states change.
-func (a *Tally) MoveAll(n int64, from, to frontier.State) {
-	a.States[from] -= n
-	a.States[to] += n
 }
 
 // Report sets the totals of st.

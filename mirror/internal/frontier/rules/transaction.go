@@ -31,6 +31,14 @@ type Store interface {
 	// HostOf returns the host with the given row number.
 	HostOf(id int64) (*Host, error)
 
+	// RequeueAll makes the URLs with the given state pending and ready, and makes
+	// their hosts due. If earlier is true, it ignores URLs of the newest run, and
+	// excluded URLs without a capture. It returns the number of URLs by host.
+	RequeueAll(state frontier.State, earlier bool) ([]Requeued, error)
+
+	// IncludeHosts makes all excluded hosts normal hosts.
+	IncludeHosts() error
+
 	// IsFull reports whether a host has at least limit pending URLs.
 	IsFull(h *Host, limit int64) (bool, error)
 }
@@ -52,6 +60,9 @@ type Transaction struct {
 // Add adds items to the active run. It returns the number of items that became
 // pending.
 func (t *Transaction) Add(items []frontier.Item) (added int, err error) {
+	if !t.Live {
+		return 0, frontier.ErrNoRun
+	}
 	for i := range items {
 		is, err := t.addItem(&items[i])
 		if err != nil {
@@ -217,6 +228,62 @@ func (t *Transaction) RequeueItems(keys []frontier.Key) (n int64, err error) {
 		n++
 	}
 	return n, nil
+}
+
+// A Requeued is a number of URLs that RequeueAll has made pending.
+type Requeued struct {
+	Host    int64
+	Current bool // if true, the newest run had visited the URLs
+	URLs    int64
+}
+
+// Requeue makes all URLs with the given states pending and returns their number.
+func (t *Transaction) Requeue(states []frontier.State) (n int64, err error) {
+	for _, state := range states {
+		if state == frontier.Pending || int(state) >= NumStates {
+			continue
+		}
+		moved, err := t.requeueAll(state, false)
+		if err == nil && state == frontier.Excluded {
+			err = t.Store.IncludeHosts()
+		}
+		if n += moved; err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// Revive makes the URLs of earlier runs pending that have the state Done, or the
+// state Excluded and a capture. It returns their number.
+func (t *Transaction) Revive() (n int64, err error) {
+	if !t.Live {
+		return 0, frontier.ErrNoRun
+	}
+	if t.Run == 1 { // the first run has no URLs of earlier runs
+		return 0, nil
+	}
+	for _, state := range []frontier.State{frontier.Done, frontier.Excluded} {
+		moved, err := t.requeueAll(state, true)
+		if n += moved; err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+func (t *Transaction) requeueAll(state frontier.State, earlier bool) (n int64, err error) {
+	moved, err := t.Store.RequeueAll(state, earlier)
+	for _, m := range moved {
+		n += m.URLs
+		t.Tally.moveAll(m.URLs, state, m.Current, frontier.Pending)
+	}
+	return n, err
+}
+
+// Exclude counts n pending URLs of a host that become excluded.
+func (t *Transaction) Exclude(n int64) {
+	t.Tally.moveAll(n, frontier.Pending, true, frontier.Excluded)
 }
 
 // Remember updates the cache of keys after the commit.

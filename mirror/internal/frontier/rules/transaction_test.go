@@ -22,6 +22,14 @@ func (m *memory) UpdateURL(*URL) error                           { return nil }
 func (m *memory) InsertCapture(u *URL, _ *frontier.Result) error { u.Last = at(1); return nil }
 func (m *memory) IsFull(*Host, int64) (bool, error)              { return m.full, nil }
 func (m *memory) FindHost(name string) (*Host, error)            { return m.hosts[name], nil }
+func (m *memory) IncludeHosts() error                            { return nil }
+func (m *memory) RequeueAll(state frontier.State, earlier bool) ([]Requeued, error) {
+	moved := []Requeued{{Host: 1, URLs: 2}}
+	if !earlier {
+		moved = append(moved, Requeued{Host: 1, Current: true, URLs: 3})
+	}
+	return moved, nil
+}
 func (m *memory) HostOf(id int64) (*Host, error) {
 	for _, h := range m.hosts {
 		if h.ID == id {
@@ -240,6 +248,36 @@ func TestRequeueItems(t *testing.T) {
 	}
 }
 
+// TestRequeue checks the totals after Requeue and Revive.
+func TestRequeue(t *testing.T) {
+	pending := func(n int64) (a Tally) { a.States[frontier.Pending] = n; return a }
+	both, revived := pending(10), pending(4)
+	both.States[frontier.Done], both.States[frontier.Excluded], both.Before = -3, -3, -2
+	revived.Before = -2
+	for _, test := range []struct {
+		name   string
+		change func(*Transaction) (int64, error)
+		n      int64
+		tally  Tally
+	}{
+		{"requeue", func(t *Transaction) (int64, error) {
+			return t.Requeue([]frontier.State{frontier.Done, frontier.Pending, frontier.Excluded, 9})
+		}, 10, both},
+		{"revive", (*Transaction).Revive, 4, revived},
+		{"revive in the first run", func(t *Transaction) (int64, error) { t.Run = 1; return t.Revive() }, 0, Tally{}},
+	} {
+		tx, _ := newTransaction(nil)
+		if n, err := test.change(tx); n != test.n || err != nil || tx.Tally != test.tally {
+			t.Errorf("%s: %d, %v, %+v; want %d, %+v", test.name, n, err, tx.Tally, test.n, test.tally)
+		}
+	}
+	tx, _ := newTransaction(nil)
+	tx.Live = false
+	if _, err := tx.Revive(); !errors.Is(err, frontier.ErrNoRun) {
+		t.Errorf("Revive without a run: %v", err)
+	}
+}
+
 func TestTally(t *testing.T) {
 	a := Tally{States: [NumStates]int64{5, 4, 3, 2, 1, 0}, Before: 10, URLs: 25, Captures: 8, Bytes: 80}
 	var st frontier.Stats
@@ -248,7 +286,7 @@ func TestTally(t *testing.T) {
 	if !reflect.DeepEqual(st, frontier.Stats{States: states, URLs: 25, Captures: 8, Bytes: 80}) {
 		t.Errorf("Report: %+v", st)
 	}
-	a.MoveAll(2, frontier.Pending, frontier.Excluded)
+	a.moveAll(2, frontier.Pending, true, frontier.Excluded)
 	a.StartRun()
 	if want := (Tally{States: [NumStates]int64{3}, Before: 14, URLs: 25, Captures: 8, Bytes: 80}); a != want {
 		t.Errorf("StartRun: %+v, want %+v", a, want)

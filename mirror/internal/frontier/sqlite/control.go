@@ -12,28 +12,22 @@ import (
 )
 
 func (e *engine) Control(ctx context.Context, name string, change func(*frontier.HostControl)) (excluded int64, err error) {
-	err = e.write(ctx, func(t *tx) error {
+	return transact(ctx, e, func(t *tx) (excluded int64, err error) {
 		h, err := t.findHost("where name=?", name)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("%s: %w", name, frontier.ErrUnknownHost)
+			return 0, fmt.Errorf("%s: %w", name, frontier.ErrUnknownHost)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		c := h.Control()
 		change(&c)
 		if c.Excluded && !h.Excluded {
-			if excluded, err = t.excludePending(h); err != nil {
-				return err
-			}
+			excluded, err = t.excludePending(h)
 		}
 		h.SetControl(c)
-		return nil
+		return excluded, err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return excluded, nil
 }
 
 // excludePending changes the state of the pending URLs of the host to Excluded
@@ -46,7 +40,7 @@ func (t *tx) excludePending(h *host) (n int64, err error) {
 	}
 	n = int64(t.Changes())
 	h.Pending -= n
-	t.Tally.MoveAll(n, frontier.Pending, frontier.Excluded)
+	t.Exclude(n)
 	return n, nil
 }
 

@@ -56,6 +56,19 @@ func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, err
 
 func (e *engine) SetPendingLimit(n int64) { e.limit.Store(n) }
 
+// transact executes f in a transaction like write, and returns the result of f.
+func transact[R any](ctx context.Context, e *engine, f func(*tx) (R, error)) (result R, err error) {
+	err = e.write(ctx, func(t *tx) (err error) {
+		result, err = f(t)
+		return err
+	})
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return result, nil
+}
+
 // write executes f in a transaction. When write returns nil, the changes are on
 // disk.
 func (e *engine) write(ctx context.Context, f func(*tx) error) error {

@@ -10,61 +10,15 @@ import (
 )
 
 func (e *engine) Requeue(ctx context.Context, from ...frontier.State) (n int64, err error) {
-	err = e.write(ctx, func(t *tx) error {
-		for _, state := range from {
-			if state == frontier.Pending || int(state) >= rules.NumStates {
-				continue
-			}
-			moved, err := t.requeue("state=?1 and ?2", state)
-			if err != nil {
-				return err
-			}
-			n += moved
-			t.Tally.States[state] = 0
-			switch state {
-			case frontier.Done:
-				t.Tally.Before = 0
-			case frontier.Excluded:
-				if err := t.Exec("update control set excluded=0"); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
+	return transact(ctx, e, func(t *tx) (int64, error) { return t.Requeue(from) })
+}
+
+func (e *engine) RequeueItems(ctx context.Context, keys []frontier.Key) (n int64, err error) {
+	return transact(ctx, e, func(t *tx) (int64, error) { return t.RequeueItems(keys) })
 }
 
 func (e *engine) Revive(ctx context.Context) (n int64, err error) {
-	err = e.write(ctx, func(t *tx) error {
-		if !t.Live {
-			return frontier.ErrNoRun
-		}
-		if t.Run == 1 { // the first run has no URLs of earlier runs
-			return nil
-		}
-		for state, where := range map[frontier.State]string{
-			frontier.Done:     "state=?1 and run<?2",
-			frontier.Excluded: "state=?1 and run<?2 and last is not null",
-		} {
-			if state == frontier.Done && t.Tally.Before == 0 {
-				continue
-			}
-			moved, err := t.requeue(where, state)
-			if n += moved; err != nil {
-				return err
-			}
-		}
-		t.Tally.Before = 0
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
+	return transact(ctx, e, (*tx).Revive)
 }
 
 // wakePostponed makes all postponed items ready.
@@ -79,28 +33,31 @@ func (t *tx) wakePostponed() error {
 	return t.Exec("update url set wait=null where wait = ?", int64(rules.FarFuture))
 }
 
-// requeue makes the URLs that match an SQL condition pending, and returns their
-// number. The parameters of the condition are state and run.
-func (t *tx) requeue(where string, state frontier.State) (n int64, err error) {
-	query := "select host, count(*) from url where " + where + " group by host"
-	err = t.ForEachRow(query, []any{int(state), t.Run}, func(r *sqlite.Row) error {
-		var id, moved int64
-		if err := r.Scan(&id, &moved); err != nil {
+// RequeueAll implements rules.Store.
+func (t *tx) RequeueAll(state frontier.State, earlier bool) (moved []rules.Requeued, err error) {
+	where, args := " where state=?1", []any{int(state), t.Run}
+	if earlier {
+		where += " and run < ?2 and (state <> 5 or last is not null)"
+	}
+	err = t.ForEachRow("select host, run=?2, count(*) from url"+where+" group by 1, 2", args, func(r *sqlite.Row) error {
+		var m rules.Requeued
+		if err := r.Scan(&m.Host, &m.Current, &m.URLs); err != nil {
 			return err
 		}
-		h, err := t.HostOf(id)
+		h, err := t.HostOf(m.Host)
 		if err != nil {
 			return err
 		}
-		h.Pending += moved
+		h.Pending += m.URLs
 		h.SetReady(sql.NullInt64{})
-		n += moved
+		moved = append(moved, m)
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	t.Tally.States[frontier.Pending] += n
-	err = t.Exec("update url set state=0, run=?2, attempts=0, note=null where "+where, int(state), t.Run)
-	return n, err
+	return moved, t.Exec("update url set state=0, run=?2, attempts=0, note=null"+where, args...)
 }
+
+// IncludeHosts implements rules.Store.
+func (t *tx) IncludeHosts() error { return t.Exec("update control set excluded=0") }

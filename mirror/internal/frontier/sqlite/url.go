@@ -10,28 +10,7 @@ import (
 )
 
 func (e *engine) Add(ctx context.Context, items []frontier.Item) (added int, err error) {
-	err = e.write(ctx, func(t *tx) error {
-		if !t.Live {
-			return frontier.ErrNoRun
-		}
-		added, err = t.Add(items)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return added, nil
-}
-
-func (e *engine) RequeueItems(ctx context.Context, keys []frontier.Key) (n int64, err error) {
-	err = e.write(ctx, func(t *tx) error {
-		n, err = t.RequeueItems(keys)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
+	return transact(ctx, e, func(t *tx) (int, error) { return t.Add(items) })
 }
 
 // FindURL implements rules.Store. It finds a claimed URL by its row number.
