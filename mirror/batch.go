@@ -31,7 +31,7 @@ func (b *batch) run(ctx context.Context) {
 	if b.store(ctx); b.err == nil && b.claim > 0 {
 		b.claimed, b.err = b.h.c.queue.ClaimMore(ctx, b.h.lease, b.claim)
 	}
-	b.h.endBatch(ctx, b)
+	b.h.endBatch(b)
 }
 
 // store commits the visits of the batch and releases their memory.
@@ -82,17 +82,18 @@ func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
 // entry returns the archive entry that records the visit v.
 func (c *crawl) entry(v *visit) archive.Entry {
 	e := archive.Entry{
-		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Unchanged: v.unchanged, SameContent: v.sameContent,
+		URL: v.url, Body: v.body, Digest: v.digest, Size: v.size, Unchanged: v.content.isUnchanged(), SameContent: v.content.isSame(),
 		Result: frontier.Result{
-			Item: v.item, State: v.state, Retry: c.databaseTime(v.retry), Postpone: v.unreached || v.untrusted, Defer: v.requested && v.err != nil && !v.untrusted,
-			Note: v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
+			Item: v.item, State: v.outcome.state(), Retry: c.databaseTime(v.retry),
+			Postpone: v.outcome == visitUnreached || v.outcome == visitUntrusted,
+			Defer:    v.requested() && v.err != nil && v.outcome != visitUntrusted, Note: v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
 		},
 		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },
 	}
 	if v.err != nil {
 		e.Result.Error = fetch.FaultOf(v.err).String()
 	}
-	if v.meta.Target = ""; v.redirects() && v.state == frontier.Done {
+	if v.meta.Target = ""; v.redirects() && v.outcome == visitDone {
 		v.meta.Target = archive.Canonical(v.resp.Location)
 		e.Result.Meta = c.trust.encode(&v.item, v.meta)
 	}
@@ -120,8 +121,8 @@ func storableTime(t time.Time) time.Time {
 // metadata. It also returns nil for a redirect that leaves an older file in the
 // tree.
 func (c *crawl) capture(v *visit) *frontier.Capture {
-	kept := v.state == frontier.Done || v.state == frontier.Kept || v.redirects()
-	if v.err != nil || v.unchanged || v.resp == nil || v.body == nil || !kept || v.keepsFile {
+	archived := v.content.isUnchanged() || v.content == contentFileKept
+	if v.err != nil || v.resp == nil || v.body == nil || archived || !v.outcome.succeeded() && !v.redirects() {
 		return nil
 	}
 	k := &frontier.Capture{
@@ -139,7 +140,7 @@ func (c *crawl) capture(v *visit) *frontier.Capture {
 	if !v.redirects() { // the target has a file of its own
 		k.Path = last.Path
 	}
-	if v.sameContent && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {
+	if v.content.isSame() && last.Validator == k.Validator && last.Modified.Equal(k.Modified) && c.archive.Has(last) {
 		return nil
 	}
 	return k

@@ -43,9 +43,9 @@ type crawl struct {
 	denied    sync.Map     // error of the Policy for each host with untrusted visits
 	lost      atomic.Int64 // number of leases that other workers have taken over
 	pause     pause        // why no hosts are claimed at present
-	left      sync.Map     // set of hosts that this process leaves to other workers
+	yielded   sync.Map     // set of hosts that this process leaves to other workers
 	committed atomic.Int64 // number of visits that were committed
-	returned  int64        // value of committed at the last call of returnToLeft
+	reclaimed int64        // value of committed at the last call of reclaimYielded
 	recorded  recordedSeeds
 	sites     sync.Map // set of origins whose robots.txt was added to the frontier
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/crawlreport"
-	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // reportedVisit returns the data of a committed visit for the report of the
@@ -35,23 +34,22 @@ func reportedVisit(v *visit, e *Event) crawlreport.Visit {
 }
 
 func outcomeOf(v *visit) crawlreport.Outcome {
-	switch v.state {
-	case frontier.Gone:
+	switch v.outcome {
+	case visitGone:
 		return crawlreport.Gone
-	case frontier.Dead:
+	case visitDead:
 		return crawlreport.Failed
-	case frontier.Excluded:
+	case visitExcluded:
 		return crawlreport.Excluded
-	case frontier.Pending:
-		if v.unreached {
-			return crawlreport.Unreached
-		}
+	case visitUnreached:
+		return crawlreport.Unreached
+	case visitRetried:
 		return crawlreport.Retried
 	}
 	switch {
-	case v.repaired:
+	case v.content == contentRestored:
 		return crawlreport.Repaired
-	case v.isUnchanged():
+	case v.content.isArchived():
 		return crawlreport.Unchanged
 	}
 	return crawlreport.New

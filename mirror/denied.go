@@ -49,7 +49,7 @@ func (s *recordedSeeds) trustedBy(v *visit) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seed := s.schemes[v.url.Scheme()]
-	if v.hasOrigin {
+	if v.hasOrigin() {
 		seed = s.servers[withoutScheme(v.origin)]
 	}
 	from, err := uri.Parse(v.meta.From)
@@ -58,100 +58,108 @@ func (s *recordedSeeds) trustedBy(v *visit) string {
 	case seed != "":
 		return seed
 	case v.meta.From == "", // a seed of another worker
-		err == nil && sited && v.hasOrigin && withoutScheme(origin) == withoutScheme(v.origin),
+		err == nil && sited && v.hasOrigin() && withoutScheme(origin) == withoutScheme(v.origin),
 		v.meta.Peer.IsValid() && !fetch.IsPublic(v.meta.Peer):
 		return v.item.URL
 	}
 	return ""
 }
 
-// isLeft reports whether the item of v remains pending for another worker. The
-// parameter err is the error of v. The Policy has denied the URL of v only
-// because this process trusts neither the URL nor the page that led to it.
-func (c *crawl) isLeft(v *visit, err error) bool {
+// mustYield reports whether the item of v remains pending for another worker. The
+// parameter err is the error of v. The Policy has denied the URL of v only because
+// this process trusts neither the URL nor the page that led to it.
+func (c *crawl) mustYield(v *visit, err error) bool {
 	_, refused := errors.AsType[*fetch.Refusal](err)
 	return c.shared != nil && refused && v.resp == nil && !c.trust.isKnown(v) && c.recorded.trustedBy(v) != ""
 }
 
-// leavesHosts reports whether this process leaves hosts to other workers.
-func (c *crawl) leavesHosts() (some bool) {
-	c.left.Range(func(any, any) bool {
+// yieldsHosts reports whether this process has yielded hosts.
+func (c *crawl) yieldsHosts() (some bool) {
+	c.yielded.Range(func(any, any) bool {
 		some = true
 		return false
 	})
 	return some
 }
 
-// maxLeft is the number of items that a process leaves under one lease before
+// maxYielded is the number of items that a process yields under one lease before
 // it returns the other items of the host unvisited.
-const maxLeft = 1000
+const maxYielded = 1000
 
-// A leftRequest contains what the Policy knows of a request that it denied. The
+// yieldedItems describes the items of a host that are left to other workers.
+type yieldedItems struct {
+	count    int
+	requests map[deniedRequest]bool // requests of these items
+	seed     string                 // URL that the command lacks to visit the first of these items
+}
+
+// A deniedRequest contains what the Policy knows of a request that it denied. The
 // Policy denies all requests with the same values.
-type leftRequest struct {
+type deniedRequest struct {
 	origin fetch.Origin
 	from   string // page that counts as the source, or ""
 }
 
-func (c *crawl) leftRequestOf(v *visit) leftRequest {
-	r := leftRequest{origin: v.origin}
+func (c *crawl) deniedRequestOf(v *visit) deniedRequest {
+	r := deniedRequest{origin: v.origin}
 	if from := c.trust.source(v); from != nil {
 		r.from = from.URL.String()
 	}
 	return r
 }
 
-// leavesLike reports whether the item of v must be left like an earlier item
+// yieldsLike reports whether the item of v must be yielded like an earlier item
 // under the lease of its host, so that neither a pause nor a lookup is needed.
-func (c *crawl) leavesLike(v *visit) bool {
+func (c *crawl) yieldsLike(v *visit) bool {
 	h := c.hostWorker(v.item.Host)
-	if h == nil || c.trust.isKnown(v) || !v.hasOrigin {
+	if h == nil || c.trust.isKnown(v) || !v.hasOrigin() {
 		return false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.left) > 0 && h.left[c.leftRequestOf(v)]
+	return h.yielded.count > 0 && h.yielded.requests[c.deniedRequestOf(v)]
 }
 
-// leaveItem leaves the item of v to another worker. The item remains outstanding
+// yieldItem leaves the item of v to another worker. The item remains outstanding
 // under this lease, so that it is not claimed again. The other items of the host
 // are visited. The caller holds h.mu.
-func (h *hostWorker) leaveItem(v *visit) {
-	if h.left == nil {
-		h.left, h.leftSeed = map[leftRequest]bool{}, h.c.recorded.trustedBy(v)
+func (h *hostWorker) yieldItem(v *visit) {
+	y := &h.yielded
+	if y.count == 0 {
+		y.requests, y.seed = map[deniedRequest]bool{}, h.c.recorded.trustedBy(v)
 	}
-	h.left[h.c.leftRequestOf(v)] = true
-	if h.leftItems++; h.leftItems >= maxLeft {
+	y.requests[h.c.deniedRequestOf(v)] = true
+	if y.count++; y.count >= maxYielded {
 		h.pause()
 	}
 }
 
-// leaveHost makes this process claim the host of h no more, if it has left items
-// of the host. Otherwise the next claim would return the same items.
-func (h *hostWorker) leaveHost() error {
-	if h.left == nil {
+// yieldHost makes this process claim the host of h no more, if it has yielded
+// items of the host. Otherwise the next claim would return the same items.
+func (h *hostWorker) yieldHost() error {
+	if h.yielded.count == 0 {
 		return nil
 	}
 	if !h.c.shared.Skip(h.lease.Host) {
 		return errManyDenied
 	}
-	if _, known := h.c.left.LoadOrStore(h.lease.Host, true); !known {
+	if _, known := h.c.yielded.LoadOrStore(h.lease.Host, true); !known {
 		h.c.o.Logger.Warn("the policy denies a host; its URLs remain pending for workers whose command contains this URL",
-			"url", h.leftSeed)
+			"url", h.yielded.seed)
 	}
 	return nil
 }
 
-// returnToLeft makes this process claim the hosts again that it has left, because
-// other URLs of these hosts may have become pending. It returns false if this
-// process has committed no visit since the last call, so that all their URLs
-// would be left again. Only one goroutine calls it.
-func (c *crawl) returnToLeft() bool {
+// reclaimYielded makes this process claim the yielded hosts again, because other
+// URLs of these hosts may have become pending. It returns false if this process
+// has committed no visit since the last call, so that it would yield all their
+// URLs again. Only one goroutine calls it.
+func (c *crawl) reclaimYielded() bool {
 	n := c.committed.Load()
-	if n == c.returned {
+	if n == c.reclaimed {
 		return false
 	}
-	c.returned = n
+	c.reclaimed = n
 	c.shared.SkipNone()
 	return true
 }

@@ -12,29 +12,6 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// claimSize is the maximum number of items in a claim. A batch is committed
-// when its visits reach the number batchSize, the size batchBytes or the age
-// batchAge.
-const (
-	claimSize  = 512
-	batchSize  = 256
-	batchBytes = 16 << 20
-	batchAge   = 100 * time.Millisecond
-)
-
-// maxCollected is the number of collected visits at which the connections wait
-// for the running batch. It exceeds batchSize, so that they rarely wait.
-const maxCollected = 3 * batchSize
-
-// Links are stored in small batches, so that the connections need not wait for
-// the links of many pages. A batch starts when the collected visits have found
-// maxLinks links, or minLinks if the queue is short. Each batch ends with the
-// visit that reaches maxLinks.
-const (
-	minLinks = claimSize / 4
-	maxLinks = 2 * claimSize
-)
-
 // privateConnections is the default number of connections to a host of this
 // machine or of a private network.
 const privateConnections = 4
@@ -44,40 +21,40 @@ const privateConnections = 4
 const leaseDuration = time.Minute
 
 // A hostWorker visits the URLs of one host under a lease. Each connection has a
-// goroutine that takes an item, visits its URL and adds the visit to the next
+// goroutine that takes an item, visits its URL and collects the visit for the next
 // batch. While a batch runs, the batch owns the lease.
 type hostWorker struct {
 	c       *crawl
 	lease   *frontier.Lease
-	flush   *time.Timer
-	ended   chan struct{}             // closed when no items are left, or after the first error
+	ctx     context.Context           // context of the batches
+	visits  context.Context           // context of the visits, which ends after the last batch
+	running sync.WaitGroup            // goroutines of the connections and of extendLease
+	ended   chan struct{}             // closed in the phase hostEnded
 	expires atomic.Pointer[time.Time] // end of the lease by the local clock
-	connect func()                    // starts another connection
 
 	mu            sync.Mutex // guards the following fields
-	changed       sync.Cond  // signals that items are available, or that the visits have ended
+	changed       sync.Cond  // signals that items are available, or that the phase has changed
+	phase         hostPhase
+	err           error // error that ended the visits, or nil
 	queue         []frontier.Item
-	inFlight      int // number of visits that have not ended
-	visits        []*visit
-	bytes         int64     // sizes of visits
-	found         int       // number of links that visits found
-	flushDue      bool      // if true, the oldest visit is older than batchAge
-	batch         *batch    // nil if no batch runs
-	frontierEmpty bool      // if true, the last claim returned no items, and no visit was committed since
-	paused        bool      // if true, the host gets no more requests under this lease
-	over          bool      // if true, ended is closed
-	discard       bool      // if true, visits that end are discarded
-	blocked       time.Time // end of the pause of the host that the next batch stores, or zero
-	err           error     // first error
-
-	left      map[leftRequest]bool // requests of items that are left to other workers
-	leftItems int                  // number of these items
-	leftSeed  string               // URL that the command lacks to visit the first of these items
-
-	connections int           // number of connections that were started
-	turns       []*turn       // a turn for each connection
-	crawlDelay  time.Duration // longest Crawl-delay of the host under this lease
+	frontierEmpty bool // if true, the last claim returned no items, and no visit was committed since
+	inFlight      int  // number of visits that have not ended
+	collected     collectedVisits
+	batch         *batch // nil if no batch runs
+	yielded       yieldedItems
+	connections   []*connection
+	crawlDelay    time.Duration // longest Crawl-delay of the host under this lease
 }
+
+// A hostPhase is the phase of a hostWorker. The phases follow each other.
+type hostPhase uint8
+
+const (
+	hostVisiting   hostPhase = iota // visits items
+	hostPaused                      // starts no visits under this lease; other items of the host remain pending
+	hostEnded                       // no visit remains to be committed, or an error has ended the visits
+	hostDiscarding                  // discards the visits that end
+)
 
 // visitHost visits the URLs of the leased host and commits the visits in
 // batches. It uses as many connections as Options allow for the host. The
@@ -88,44 +65,48 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	c.logLease(l)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h := c.newHostWorker(l)
-	h.flush = time.AfterFunc(batchAge, func() { h.flushVisits(ctx) })
-	defer h.flush.Stop()
+	visits, stop := context.WithCancel(ctx)
+	defer stop()
+	h := newHostWorker(c, l)
+	h.ctx, h.visits = ctx, visits
+	h.collected.timer = time.AfterFunc(batchAge, h.flushVisits)
+	defer h.collected.timer.Stop()
 	c.visited.Store(l.Host, h)
 	defer c.visited.Delete(l.Host)
 	h.setExpiry(claimed)
-	visits, stop := context.WithCancel(ctx)
-	var workers sync.WaitGroup
-	h.connect = func() {
-		t := h.newTurn(visits)
-		workers.Go(func() { h.visitItems(ctx, t) })
-	}
 	h.setConnections(c.connections(l.Host))
-	workers.Go(func() { h.extendLease(visits, *l, cancel) })
-	err := h.wait(ctx)
+	h.running.Go(func() { h.extendLease(*l, cancel) })
+	err := h.wait()
 	if err != nil {
-		err = h.finish(ctx, err)
+		err = h.finish(err)
 	}
 	stop()
-	workers.Wait()
+	h.running.Wait()
+	return h.release(err)
+}
+
+func newHostWorker(c *crawl, l *frontier.Lease) *hostWorker {
+	h := &hostWorker{c: c, lease: l, queue: l.Items, ended: make(chan struct{})}
+	h.changed.L = &h.mu
+	return h
+}
+
+// release ends the lease after the visits, which ended with the error err. It
+// returns nil if another worker has taken over the lease.
+func (h *hostWorker) release(err error) error {
+	c := h.c
 	if c.archive.Uploads() && errors.Is(err, fetch.DiskFull) {
 		err = c.pauseFull(err) // the items remain pending
 	}
 	if errors.Is(err, frontier.ErrFenced) {
-		return c.loseLease(l)
+		return c.loseLease(h.lease)
 	}
-	err = archive.JoinDistinct(err, h.leaveHost())
-	released := c.queue.Release(c.ending, l, h.nextRequest())
+	err = archive.JoinDistinct(err, h.yieldHost())
+	released := c.queue.Release(c.ending, h.lease, h.nextRequest())
 	if errors.Is(released, frontier.ErrFenced) {
-		released = c.loseLease(l)
+		released = c.loseLease(h.lease)
 	}
 	return archive.JoinDistinct(err, released)
-}
-
-func (c *crawl) newHostWorker(l *frontier.Lease) *hostWorker {
-	h := &hostWorker{c: c, lease: l, queue: l.Items, ended: make(chan struct{})}
-	h.changed.L = &h.mu
-	return h
 }
 
 // loseLease counts and logs a lease that another worker has taken over. It
@@ -136,21 +117,21 @@ func (c *crawl) loseLease(l *frontier.Lease) error {
 	return nil
 }
 
-// extendLease extends the lease regularly until ctx ends. Otherwise the lease
-// could expire during a slow commit.
-func (h *hostWorker) extendLease(ctx context.Context, l frontier.Lease, cancel context.CancelCauseFunc) {
+// extendLease extends the lease regularly until the visits end. Otherwise the
+// lease could expire during a slow commit.
+func (h *hostWorker) extendLease(l frontier.Lease, cancel context.CancelCauseFunc) {
 	every := time.NewTicker(leaseDuration / 3)
 	defer every.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-h.visits.Done():
 			return
 		case <-every.C:
 			start := time.Now()
-			switch err := h.c.queue.Extend(ctx, &l, leaseDuration); {
+			switch err := h.c.queue.Extend(h.visits, &l, leaseDuration); {
 			case err == nil:
 				h.setExpiry(start)
-			case ctx.Err() == nil:
+			case h.visits.Err() == nil:
 				cancel(err)
 				return
 			}
@@ -187,10 +168,10 @@ func (c *crawl) connections(host string) int {
 // called by visitHost or by a visit.
 func (h *hostWorker) setConnections(n int) {
 	h.mu.Lock()
-	more := max(n-h.connections, 0)
-	h.connections += more
-	h.mu.Unlock()
-	for range more {
-		h.connect()
+	defer h.mu.Unlock()
+	for len(h.connections) < n {
+		conn := newConnection(h.visits)
+		h.connections = append(h.connections, conn)
+		h.running.Go(func() { h.visitItems(conn) })
 	}
 }

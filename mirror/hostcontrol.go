@@ -56,31 +56,9 @@ func (h *hostWorker) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pause()
-	for _, t := range h.turns {
-		t.stop()
+	for _, n := range h.connections {
+		n.stop()
 	}
-}
-
-// newTurn returns the turn of a new connection, whose visits end with ctx.
-func (h *hostWorker) newTurn(ctx context.Context) *turn {
-	t := &turn{}
-	ctx, t.cancel = context.WithCancel(ctx)
-	t.visits = context.WithValue(ctx, turnKey{}, t)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.turns = append(h.turns, t)
-	return t
-}
-
-// visit visits the URL of one item. It returns nil if the item remains pending.
-func (h *hostWorker) visit(t *turn, it frontier.Item) *visit {
-	switch {
-	case !t.begin() || h.expired():
-		return nil
-	case h.lease.Control.Excluded:
-		return h.c.newVisit(it).exclude(frontier.NoteExcludedHost)
-	}
-	return h.c.visitItem(t.visits, it)
 }
 
 // delayOf returns the minimum time between two requests to the host of req. It

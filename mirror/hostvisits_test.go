@@ -37,23 +37,22 @@ func TestBatchLength(t *testing.T) {
 		{"a page with more links than the limit", 3, []int{2 * maxLinks}, 1},
 	} {
 		h := &hostWorker{}
+		h.collected.timer = time.NewTimer(batchAge)
 		for i := range c.visits {
 			v := &visit{size: 1}
 			if i < len(c.links) {
 				v.children = make([]frontier.Item, c.links[i])
 			}
-			h.visits = append(h.visits, v)
-			h.bytes += v.size
-			h.found += len(v.children)
+			h.collected.add(v)
 		}
-		n := h.batchLength()
+		n := h.collected.batchLength()
 		if n != c.want {
 			t.Errorf("%s: got %d visits, want %d", c.name, n, c.want)
 		}
 		first := h.newBatch(n)
-		last := h.newBatch(len(h.visits))
-		if len(first.visits)+len(last.visits) != c.visits || h.bytes != 0 || h.found != 0 || h.visits != nil {
-			t.Errorf("%s: batches of %d and %d visits; %d bytes and %d links are left", c.name, len(first.visits), len(last.visits), h.bytes, h.found)
+		last := h.newBatch(len(h.collected.visits))
+		if len(first.visits)+len(last.visits) != c.visits || h.collected.bytes != 0 || h.collected.links != 0 || h.collected.visits != nil {
+			t.Errorf("%s: batches of %d and %d visits; %d bytes and %d links are left", c.name, len(first.visits), len(last.visits), h.collected.bytes, h.collected.links)
 		}
 	}
 }

@@ -97,10 +97,14 @@ func newItem(u uri.URI, text string, key frontier.Key, via frontier.Item, meta [
 	}
 }
 
+// originOf returns the origin of u, or the zero Origin and false if u has none.
 func originOf(u uri.URI) (fetch.Origin, bool) {
 	port, _ := uri.DefaultPort(u.Scheme())
 	t, err := fetch.TargetOf(u, port)
-	return t.Origin(), err == nil && t.Host != ""
+	if err != nil || t.Host == "" {
+		return fetch.Origin{}, false
+	}
+	return t.Origin(), true
 }
 
 // targetOf returns the target of the redirect of an item with the given encoded

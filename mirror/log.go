@@ -63,7 +63,7 @@ func (r *report) logEvent(e *Event) {
 // or a seed was not retrieved.
 func (r *report) logVisit(v *visit, e *Event) {
 	level := slog.LevelDebug
-	if v.state == frontier.Dead || v.state == frontier.Pending || e.Rejected {
+	if v.outcome == visitDead || v.outcome.state() == frontier.Pending || e.Rejected {
 		level = slog.LevelWarn
 	}
 	ctx := context.Background()
@@ -71,7 +71,7 @@ func (r *report) logVisit(v *visit, e *Event) {
 		return
 	}
 	state := e.State
-	if v.state == frontier.Pending && !v.unreached && !v.untrusted {
+	if v.outcome == visitRetried {
 		state = "retried"
 	}
 	attrs := append(make([]slog.Attr, 0, 12),

@@ -34,7 +34,7 @@ func newLogLine(e Event, v *visit, k *frontier.Capture) *logLine {
 		l.Key = hex.EncodeToString(v.item.Key[:])
 	}
 	m := v.meta
-	if v.state == frontier.Kept {
+	if v.outcome == visitKept {
 		m.Time = metaOf(v.item).Time // the mailboxes contain the time of a message
 	} else {
 		m.Time = time.Time{}

@@ -21,10 +21,10 @@ const publicDelay = time.Second
 func (c *crawl) politeness() []fetch.Middleware {
 	o := wrap.PoliteOptions{PerHost: cmp.Or(c.o.PerHost, privateConnections), DelayOf: c.delayOf}
 	if c.o.IgnoreRobots {
-		return []fetch.Middleware{wrap.Polite(o), c.takeTurn, c.measureResponses, c.learnAddresses}
+		return []fetch.Middleware{wrap.Polite(o), registerRequests, c.measureResponses, c.learnAddresses}
 	}
 	o.Rule = c.rule
-	return []fetch.Middleware{wrap.Polite(o), c.robots.middleware, c.takeTurn, c.measureResponses, c.learnAddresses}
+	return []fetch.Middleware{wrap.Polite(o), c.robots.middleware, registerRequests, c.measureResponses, c.learnAddresses}
 }
 
 // rule returns a rule that rejects requests that robots.txt disallows. It stores

@@ -29,15 +29,15 @@ func (c *crawl) newExchange(v *visit) *record.Exchange {
 func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, error) {
 	messages := v.scheme.Mirror.Record == scheme.RecordWire // otherwise the records contain the object
 	switch {
-	case v.state == frontier.Pending && !v.unreached, v.state == frontier.Excluded && !v.redirects() && !v.serverRefused,
-		v.err != nil && !v.requested:
+	case v.outcome == visitRetried, v.outcome == visitUntrusted,
+		v.outcome == visitExcluded && !v.redirects() && v.content != contentErrorPage, v.err != nil && !v.requested():
 		return nil, nil
-	case v.err != nil && !(v.serverRefused && messages):
+	case v.err != nil && !(v.content == contentErrorPage && messages):
 		return []*warc.Record{v.capture().Failure(v.err)}, nil
-	case v.exchange == nil, v.unchanged && !messages:
+	case v.exchange == nil, v.content.isUnchanged() && !messages:
 		return c.unchangedRecords(v, duplicate), nil
 	}
-	content := record.Content{Unchanged: v.unchanged, Fields: viaFields(v)}
+	content := record.Content{Unchanged: v.content.isUnchanged(), Fields: viaFields(v)}
 	if v.body != nil {
 		content.Object = v.body
 	}

@@ -155,15 +155,15 @@ func (r *report) unlistedFailures(n int64) {
 func (r *report) newEvent(v *visit, k *frontier.Capture, seed bool) Event {
 	e := Event{
 		Time: v.started, Run: r.summary.Run, URL: v.item.URL, Via: v.meta.From, Depth: v.item.Depth, Seed: seed,
-		State: v.state.String(), Repaired: v.repaired, Unreached: v.unreached, Note: v.note,
-		Millis: r.now().Sub(v.visitStart).Milliseconds(), Attempts: v.item.Attempts,
+		State: v.outcome.state().String(), Repaired: v.content == contentRestored, Unreached: v.outcome == visitUnreached, Note: v.note,
+		Millis: r.now().Sub(v.began).Milliseconds(), Attempts: v.item.Attempts,
 		Err: v.err, Guard: v.leftOut.first(), Omitted: v.leftOut.Total(), Sessions: v.sessionLinks, NoFollow: v.noFollow,
 	}
 	if v.resp != nil {
 		e.Code, e.Media = v.resp.Code, v.resp.Media
 	}
 	if seed || replacesSeed(v) {
-		e.Rejected = v.untrusted || v.state == frontier.Gone || v.state == frontier.Excluded && (e.Code == 0 && e.Media == "" || v.redirects())
+		e.Rejected = v.outcome == visitUntrusted || v.outcome == visitGone || v.outcome == visitExcluded && (e.Code == 0 && e.Media == "" || v.redirects())
 	}
 	if _, refused := errors.AsType[*fetch.Refusal](v.err); refused {
 		if setting := override.Of(v.err); setting != (override.Setting{}) {
@@ -177,9 +177,7 @@ func (r *report) newEvent(v *visit, k *frontier.Capture, seed bool) Event {
 	if v.body != nil {
 		e.Size = v.size
 	}
-	if v.state == frontier.Done || v.state == frontier.Kept {
-		e.Unchanged = v.isUnchanged()
-	}
+	e.Unchanged = v.outcome.succeeded() && v.content.isArchived()
 	return e
 }
 
@@ -191,38 +189,36 @@ func (r *report) addVisit(v *visit, e Event) {
 	for g, n := range v.leftOut {
 		t.LeftOut[g] += n
 	}
-	if v.state == frontier.Kept || v.state == frontier.Done && !v.unchanged && !v.sameContent && isMessage(v.scheme, e.Media) {
+	if v.outcome == visitKept || v.isNew() && isMessage(v.scheme, e.Media) {
 		r.newMessages++
 	}
-	switch v.state {
-	case frontier.Done, frontier.Kept:
+	switch v.outcome {
+	case visitDone, visitKept:
 		switch {
 		case !e.Unchanged:
 			t.New++
 			t.Bytes += e.Size
-		case v.repaired:
+		case v.content == contentRestored:
 			t.Repaired++
-		case v.listed:
+		case v.content == contentListed:
 			t.Listed++
-		case v.requested:
+		case v.requested():
 			t.Unchanged++
 		}
-	case frontier.Pending:
-		if v.unreached {
-			t.Unreached++
-		}
-	case frontier.Gone:
+	case visitUnreached:
+		t.Unreached++
+	case visitUntrusted:
+		r.addDenied()
+	case visitGone:
 		t.Gone++
-	case frontier.Dead:
+	case visitDead:
 		t.Failed++
-	case frontier.Excluded:
+	case visitExcluded:
 		if t.Excluded++; v.note == reasonHostLimit {
 			t.HostLimit++
 		}
 	}
-	if v.untrusted {
-		r.addDenied()
-	} else {
+	if v.outcome != visitUntrusted {
 		r.statistics.Add(reportedVisit(v, &e))
 	}
 	r.logVisit(v, &e)

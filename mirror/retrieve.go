@@ -18,8 +18,7 @@ import (
 func (c *crawl) newVisit(it frontier.Item) *visit {
 	now := c.o.Now().UTC().Truncate(time.Microsecond)
 	v := &visit{
-		memory: c.archive.Memory(), item: it, meta: c.metaCache.parse(it), started: now, visitStart: now,
-		state: frontier.Done,
+		findings: findings{memory: c.archive.Memory()}, item: it, meta: c.metaCache.parse(it), started: now, began: now,
 	}
 	v.meta.Found = c.trust.found(&it)
 	return v
@@ -34,20 +33,20 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	}
 	var err error
 	if v.url, err = uri.Parse(it.URL); err != nil {
-		return v.fail(frontier.Dead, err)
+		return v.fail(visitDead, err)
 	}
 	if it.Key != c.identity.KeyOf(it.URL) && it.Key != frontier.KeyOf(it.URL) { // the database is damaged or forged
 		return v.exclude("the database has the URL under the key of another URL")
 	}
 	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
 	v.scheme = c.schemeOf(v.url)
-	v.origin, v.hasOrigin = originOf(v.url)
-	if c.leavesLike(v) {
-		v.left = true
+	v.origin, _ = originOf(v.url)
+	if c.yieldsLike(v) {
+		v.outcome = visitYielded
 		return v
 	}
 	if isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture) {
-		v.state, v.unchanged = frontier.Kept, true
+		v.outcome, v.content = visitKept, contentUnchanged
 		return v
 	}
 	reason, err := c.exclusion(ctx, v)
@@ -61,7 +60,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		return v.exclude(reason)
 	}
 	if err := c.outages.givenUp(v); err != nil {
-		return v.leaveUnreached(err)
+		return v.fail(visitUnreached, err)
 	}
 	if err := c.deniedBefore(v); err != nil {
 		return c.leaveUntrusted(v, err)
@@ -70,7 +69,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	switch {
 	case reused:
 	case c.unchangedByListing(it, v.meta):
-		v.unchanged, v.listed, v.note = true, true, "unchanged according to the listing"
+		v.content, v.note = contentListed, "unchanged according to the listing"
 		err = c.rediscover(ctx, v)
 	default:
 		err = c.retrieve(ctx, v)
@@ -82,7 +81,7 @@ func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 		v.free()
 		return nil
 	}
-	if err != nil && !v.serverRefused { // the WARC record of an HTTP error contains the error page
+	if err != nil && v.content != contentErrorPage { // the WARC record of an HTTP error contains the error page
 		v.free()
 	}
 	return v
@@ -133,7 +132,7 @@ func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 // retrieve sends the request for v and reads the response.
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
-	v.exchange, v.requested = c.newExchange(v), true
+	v.exchange, v.sent = c.newExchange(v), true
 	// The Trace distinguishes this request from requests for the rules of a
 	// robots.txt, which have none.
 	req.Trace = v.exchange.Trace(nil)
@@ -168,33 +167,38 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	}
 	switch last := v.item.LastCapture; {
 	case resp.Unchanged, resp.Doubt != "" && last != nil && c.archive.Has(last):
-		v.unchanged = true
+		v.content = contentUnchanged
 		return c.rediscover(ctx, v)
 	case resp.Fault != nil:
-		v.serverRefused = true
+		v.content = contentErrorPage
 		return resp.Fault
 	}
 	if again := c.changedSinceListing(v); again {
 		return nil
 	}
 	last := v.item.LastCapture
-	v.sameContent = last != nil && last.Digest == v.digest && sameCode(last.Code, resp.Code)
-	v.repaired = v.sameContent && (c.archive.LacksFile(last) || c.archive.LostRecord(last))
+	if last != nil && last.Digest == v.digest && sameCode(last.Code, resp.Code) {
+		v.content = contentSame
+		if c.archive.LacksFile(last) || c.archive.LostRecord(last) {
+			v.content = contentRestored
+		}
+	}
 	if err := c.discover(ctx, v); err != nil {
 		return err
 	}
 	c.saveMark(v)
 	if v.redirects() {
-		v.keepsFile = last != nil && last.Path != "" && !c.archive.LacksFile(last)
-		if v.keepsFile && v.state == frontier.Done {
-			v.note = "redirected: tree/ keeps the earlier object"
+		if last != nil && last.Path != "" && !c.archive.LacksFile(last) {
+			if v.content = contentFileKept; v.outcome == visitDone {
+				v.note = "redirected: tree/ keeps the earlier object"
+			}
 		}
 		return nil
 	}
 	if reason := c.scope.checkMedia(resp.Media); reason != "" {
 		v.exclude(reason)
 	} else if isImmutable(v.scheme, v.url) {
-		v.state = frontier.Kept
+		v.outcome = visitKept
 	}
 	return nil
 }
@@ -271,9 +275,8 @@ func (c *crawl) changedSinceListing(v *visit) (again bool) {
 		return false
 	}
 	if v.item.Attempts == 0 {
-		v.state, v.retry, v.note = frontier.Pending, v.started, "changed since it was listed"
-		v.body.Free()
-		v.body = nil
+		v.outcome, v.retry, v.note = visitRetried, v.started, "changed since it was listed"
+		v.freeBody()
 		return true
 	}
 	v.note = "the size differs from the listing"
@@ -283,7 +286,7 @@ func (c *crawl) changedSinceListing(v *visit) (again bool) {
 // newRequest returns the request for the URL of v.
 func (c *crawl) newRequest(v *visit) *fetch.Request {
 	req := &fetch.Request{URL: v.url, NoFollow: true, ErrorBody: true}
-	if v.hasOrigin {
+	if v.hasOrigin() {
 		req.Auth = c.trust.logins[v.origin]
 	}
 	req.From = c.trust.source(v)
@@ -302,7 +305,7 @@ func (c *crawl) newRequest(v *visit) *fetch.Request {
 	return req
 }
 
-// classifyFailure sets the state of v after its visit failed with err.
+// classifyFailure sets the outcome of v after its visit failed with err.
 func (c *crawl) classifyFailure(v *visit, err error) {
 	fault := fetch.FaultOf(err)
 	rejected := []fetch.Fault{
@@ -310,28 +313,26 @@ func (c *crawl) classifyFailure(v *visit, err error) {
 	}
 	unreached := []fetch.Fault{fetch.DNS, fetch.Connect, fetch.Timeout}
 	_, fromClient := errors.AsType[*fetch.Error](err) // such as an error without a Fault from the driver of a caller
-	v.localFailure = fault == fetch.Local || fault == fetch.DiskFull || fault == fetch.Internal && !fromClient
 	switch {
-	case v.localFailure:
-		v.fail(frontier.Pending, err)
-	case c.isLeft(v, err):
-		v.left = true
-		v.fail(frontier.Pending, err)
+	case fault == fetch.Local, fault == fetch.DiskFull, fault == fetch.Internal && !fromClient:
+		v.fail(visitAborted, err)
+	case c.mustYield(v, err):
+		v.fail(visitYielded, err)
 	case c.shared == nil && c.trust.needsTypedSeed(v, err):
 		c.leaveUntrusted(v, err)
 	case fault == fetch.NotFound && (v.item.LastCapture != nil || v.meta.ArticleName != ""): // such as an expired article
-		v.fail(frontier.Gone, err)
+		v.fail(visitGone, err)
 	case v.meta.Guessed && (fault == fetch.NotFound || lacksRobotsTxt(v)):
-		v.fail(frontier.Excluded, err)
+		v.fail(visitExcluded, err)
 	case fault == fetch.TooLarge && c.o.Limits.FileSize > 0,
 		v.resp == nil && slices.Contains(rejected, fault):
-		v.fail(frontier.Excluded, err)
+		v.fail(visitExcluded, err)
 	case fetch.Retryable(err) && v.item.Attempts+1 < c.o.Tries:
-		v.fail(frontier.Pending, err)
+		v.fail(visitRetried, err)
 		v.retry = v.started.Add(max(backoff(v.item.Attempts), retryAfter(err)))
 	case v.resp == nil && slices.Contains(unreached, fault):
-		v.leaveUnreached(err)
+		v.fail(visitUnreached, err)
 	default:
-		v.fail(frontier.Dead, err)
+		v.fail(visitDead, err)
 	}
 }

@@ -42,10 +42,10 @@ func (r *robotsResult) isValid(now time.Time, a *archive.Archive, last *frontier
 // robotsResultOf returns the result of a visit of robots.txt. It returns nil if
 // the next run must request the file again.
 func robotsResultOf(v *visit) *robotsResult {
-	if v.meta.Robots != nil && !v.requested {
+	if v.meta.Robots != nil && !v.requested() {
 		return v.meta.Robots
 	}
-	if v.resp == nil || !v.requested || v.state == frontier.Pending {
+	if v.resp == nil || !v.requested() || v.outcome.state() == frontier.Pending {
 		return nil
 	}
 	r := &robotsResult{Time: v.started, Code: v.resp.Code}
@@ -130,13 +130,13 @@ func (c *crawl) reuseRobots(ctx context.Context, v *visit) (ok bool, err error) 
 	case r.Code/100 == 4:
 		return true, r.fault()
 	case r.Code/100 == 3:
-		v.unchanged = true
+		v.content = contentUnchanged
 		d := c.newDiscovery(ctx, v, "", false)
 		if u, err := uri.Parse(r.Location); err == nil {
 			d.addRedirect(u)
 		}
 		return true, d.finish()
 	}
-	v.unchanged = true
+	v.content = contentUnchanged
 	return true, c.rediscover(ctx, v)
 }

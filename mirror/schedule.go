@@ -79,7 +79,7 @@ const pollInterval = 500 * time.Millisecond
 
 // waitForWork waits until a host may be due for requests. The result done is
 // true if no URL will become due in this run. If this is because all remaining
-// hosts are paused, the error is ErrPaused. If hosts are left to other workers,
+// hosts are paused, the error is ErrPaused. If hosts are yielded to other workers,
 // the error is ErrDenied.
 func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy bool, w *waits) (done bool, err error) {
 	wait := pollInterval
@@ -91,8 +91,8 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 		switch {
 		case stats.States[frontier.Pending] == stats.Postponed:
 			return true, nil
-		case stats.Open == 0 && c.leavesHosts():
-			if c.returnToLeft() {
+		case stats.Open == 0 && c.yieldsHosts():
+			if c.reclaimYielded() {
 				return false, nil
 			}
 			return true, ErrDenied

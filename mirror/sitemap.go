@@ -16,7 +16,7 @@ import (
 // lines.
 func (d *discovery) addRobotsTxt() {
 	u := d.v.url
-	if !d.v.scheme.Traits.Web || !d.v.hasOrigin || d.v.meta.OutOfReach > 0 {
+	if !d.v.scheme.Traits.Web || !d.v.hasOrigin() || d.v.meta.OutOfReach > 0 {
 		return
 	}
 	if _, seen := d.c.sites.LoadOrStore(d.v.origin, true); seen {

@@ -107,7 +107,7 @@ func (t *tally) count(v *visit) (reason string, err error) {
 		v.counts.Files = 1
 	}
 	switch {
-	case counted && v.unchanged && v.item.LastCapture != nil:
+	case counted && v.content.isUnchanged() && v.item.LastCapture != nil:
 		v.counts.Bytes = v.item.LastCapture.Size
 	case v.body != nil:
 		v.counts.Bytes = v.size
@@ -121,11 +121,11 @@ func (t *tally) count(v *visit) (reason string, err error) {
 // and failed objects also count, so that the limit applies to a run without new
 // objects.
 func countsAsFile(v *visit) bool {
-	switch v.state {
-	case frontier.Done, frontier.Kept:
-		return v.requested || v.listed
-	case frontier.Gone, frontier.Dead:
-		return v.requested
+	switch v.outcome {
+	case visitDone, visitKept:
+		return v.requested() || v.content == contentListed
+	case visitGone, visitDead:
+		return v.requested()
 	}
 	return false
 }

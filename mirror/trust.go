@@ -179,7 +179,7 @@ func (t *trust) source(v *visit) *fetch.Source {
 // onSeedServer reports whether the URL of v has the server of a seed of this
 // command. A URL without a server must be below such a seed.
 func (t *trust) onSeedServer(v *visit) bool {
-	if v.hasOrigin {
+	if v.hasOrigin() {
 		return t.servers[withoutScheme(v.origin)]
 	}
 	return t.schemes[v.url.Scheme()] && t.scope.inReach(v.url, v.item.URL)

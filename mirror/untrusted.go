@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
 // leaveUntrusted leaves the item of v pending for a run whose seeds the user
@@ -14,8 +13,7 @@ import (
 func (c *crawl) leaveUntrusted(v *visit, err error) *visit {
 	c.denied.LoadOrStore(v.item.Host, err)
 	c.untrusted.Add(1)
-	v.untrusted = true
-	return v.fail(frontier.Pending, err)
+	return v.fail(visitUntrusted, err)
 }
 
 // deniedBefore returns the error of an earlier visit to the host of v, if the

@@ -17,56 +17,102 @@ type visit struct {
 	item    frontier.Item
 	meta    meta
 	url     uri.URI
-	started time.Time // time of the request, also if an earlier visit sent it
+	scheme  fetch.Scheme // scheme of url
+	origin  fetch.Origin // origin of url; zero if url has none
+	began   time.Time    // start of this visit
+	started time.Time    // time of the request, also if an earlier visit sent it
 
-	visitStart time.Time // start of this visit
-
-	scheme    fetch.Scheme // scheme of url
-	origin    fetch.Origin // origin of url
-	hasOrigin bool         // if false, url has no origin
-
+	sent     bool            // if true, a request was sent
 	resp     *fetch.Response // nil if there is no response
 	body     *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest   [sha256.Size]byte
 	size     int64
 	exchange *record.Exchange // nil if no request was sent or nothing is recorded
+	mark     string           // position up to which a newsgroup was read
 
-	state         frontier.State
-	retry         time.Time
-	unreached     bool // if true, the item is left for the next run, because the server could not be reached
-	untrusted     bool // if true, the item is left for a run whose seeds the user enters, because the Policy denied it
-	note          string
-	err           error
-	requested     bool   // if true, a request was sent
-	listed        bool   // if true, a listing shows the object as unchanged, and no request was sent
-	repaired      bool   // if true, the body restored a file that was missing or damaged
-	serverRefused bool   // if true, the server sent an error with a complete error page
-	unchanged     bool   // if true, the object is unchanged, and no body was retrieved
-	sameContent   bool   // if true, the retrieved body equals the archived body
-	keepsFile     bool   // if true, the response is a redirect, and the tree keeps the object of an earlier visit
-	mark          string // position up to which a newsgroup was read
-	left          bool   // if true, the item remains pending for another worker, whose Policy allows the URL
-	localFailure  bool   // if true, err has a local cause, such as a full disk, and ends the run
+	outcome outcome
+	content content
+	retry   time.Time // time of the next attempt, if outcome is visitRetried
+	err     error
+	note    string // reason of the outcome
+	counts  count  // set by tally.count
 
-	counts  count   // set by tally.count
-	leftOut LeftOut // number of URLs that guards omitted
-	// sessionLinks is the number of links with a session identifier or an
-	// ignored parameter.
-	sessionLinks int64
-	noFollow     int64 // number of links that were not followed because of Options.NoFollow
-	incomplete   bool  // articles of this newsgroup were omitted because of a limit
-	children     []frontier.Item
-	reserved     int64 // bytes of memory reserved for children
-	memory       *archive.Memory
+	findings
 }
+
+// An outcome is the result of a visit. It determines the next state of the item.
+type outcome uint8
+
+const (
+	visitDone     outcome = iota // the object was retrieved or is unchanged; see content
+	visitKept                    // like visitDone, and the object is never requested again
+	visitGone                    // the object was deleted on the server
+	visitDead                    // failed permanently
+	visitExcluded                // out of scope, denied by the Policy, or rejected
+
+	// The item of such a visit remains pending.
+	visitRetried   // for a later visit of this run
+	visitUnreached // for the next run, because the server could not be reached
+	visitUntrusted // for a run whose seeds the user enters, because the Policy denied it
+	visitYielded   // for another worker, whose Policy allows the URL
+	visitAborted   // an error of this machine, such as a full disk, ends the run
+)
+
+// nextStates contains the state of an item after each outcome.
+var nextStates = [...]frontier.State{
+	visitDone: frontier.Done, visitKept: frontier.Kept, visitGone: frontier.Gone, visitDead: frontier.Dead,
+	visitExcluded: frontier.Excluded, visitRetried: frontier.Pending, visitUnreached: frontier.Pending,
+	visitUntrusted: frontier.Pending, visitYielded: frontier.Pending, visitAborted: frontier.Pending,
+}
+
+// state returns the state of an item after the outcome o.
+func (o outcome) state() frontier.State { return nextStates[o] }
+
+// succeeded reports whether the archive has the object after the visit.
+func (o outcome) succeeded() bool { return o == visitDone || o == visitKept }
+
+// content tells how the object of a visit relates to the archived object.
+type content uint8
+
+const (
+	contentNew       content = iota // the object is new, or has a new version
+	contentSame                     // the retrieved body equals the archived body
+	contentRestored                 // like contentSame, and the file or the record of the archived body was missing
+	contentUnchanged                // no body was retrieved, because the object is unchanged
+	contentListed                   // like contentUnchanged, and a listing shows this, so that no request was sent
+	contentFileKept                 // the response is a redirect, and the tree keeps the file of an earlier visit
+	contentErrorPage                // the body is a complete error page of the server
+)
+
+// isSame reports whether the retrieved body equals the archived body.
+func (c content) isSame() bool { return c == contentSame || c == contentRestored }
+
+// isUnchanged reports whether no body was retrieved, because the object is
+// unchanged.
+func (c content) isUnchanged() bool { return c == contentUnchanged || c == contentListed }
+
+// isArchived reports whether the archived object stays as it is.
+func (c content) isArchived() bool { return c.isSame() || c.isUnchanged() || c == contentFileKept }
+
+// findings contains the links that a visit found.
+type findings struct {
+	children     []frontier.Item
+	memory       *archive.Memory
+	reserved     int64   // bytes of memory that are reserved for children
+	leftOut      LeftOut // number of URLs that guards omitted
+	sessionLinks int64   // number of links with a session identifier or an ignored parameter
+	noFollow     int64   // number of links that were not followed because of Options.NoFollow
+	incomplete   bool    // articles of this newsgroup were omitted because of a limit
+}
+
+// hasOrigin reports whether the URL of v has an origin.
+func (v *visit) hasOrigin() bool { return v.origin != fetch.Origin{} }
+
+// requested reports whether a request was sent.
+func (v *visit) requested() bool { return v.sent }
 
 // isNew reports whether v retrieved a new object or a new version of an object.
-func (v *visit) isNew() bool {
-	return (v.state == frontier.Done || v.state == frontier.Kept) && !v.isUnchanged()
-}
-
-// isUnchanged reports whether the archived object of v stays as it is.
-func (v *visit) isUnchanged() bool { return v.unchanged || v.sameContent || v.keepsFile }
+func (v *visit) isNew() bool { return v.outcome.succeeded() && !v.content.isArchived() }
 
 // redirects reports whether the response of v is a redirect. A redirect is
 // recorded even if its target is out of scope.
@@ -76,28 +122,26 @@ func (v *visit) redirects() bool {
 
 // free releases the memory and the temporary files of v.
 func (v *visit) free() {
-	if v.body != nil {
-		v.body.Free()
-		v.body = nil
-	}
+	v.freeBody()
 	v.exchange.Free()
 	v.memory.Free(v.reserved)
 	v.children, v.reserved = nil, 0
 }
 
-func (v *visit) fail(s frontier.State, err error) *visit {
-	v.state, v.err, v.note = s, err, err.Error()
+func (v *visit) freeBody() {
+	if v.body != nil {
+		v.body.Free()
+		v.body = nil
+	}
+}
+
+func (v *visit) fail(o outcome, err error) *visit {
+	v.outcome, v.err, v.note = o, err, err.Error()
 	return v
 }
 
-// leaveUnreached leaves the item of v pending for the next run.
-func (v *visit) leaveUnreached(err error) *visit {
-	v.unreached = true
-	return v.fail(frontier.Pending, err)
-}
-
 func (v *visit) exclude(reason string) *visit {
-	v.state, v.note = frontier.Excluded, reason
+	v.outcome, v.note = visitExcluded, reason
 	if g, ok := guardOf(reason); ok {
 		v.leftOut[g]++
 	}

@@ -25,7 +25,7 @@ func TestPeerOfListed(t *testing.T) {
 		{"http://h.example/b", "http://h.example/", &fetch.Response{}, netip.Addr{}}, // from a proxy in this run
 	} {
 		v := &visit{url: uri.MustParse(c.url), meta: meta{From: c.from, Peer: here}, resp: c.resp}
-		v.origin, v.hasOrigin = originOf(v.url)
+		v.origin, _ = originOf(v.url)
 		if got := v.peer(); got != c.want {
 			t.Errorf("%s from %s: got %v, want %v", c.url, c.from, got, c.want)
 		}
