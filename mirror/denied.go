@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/uri"
 )
@@ -24,22 +23,8 @@ var errManyDenied = fetch.BadAddress.Errorf("the policy denies more than %d host
 // workers may have got them from the user. It is safe for concurrent use.
 type recordedSeeds struct {
 	mu      sync.Mutex
-	servers map[fetch.Origin]string // a seed of each server, whose scheme is omitted
-	schemes map[string]string       // a seed of each scheme without a server
-	version string                  // version of the note that contains the seeds
-}
-
-func (s *recordedSeeds) add(u uri.URI) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.servers == nil {
-		s.servers, s.schemes = map[fetch.Origin]string{}, map[string]string{}
-	}
-	if origin, sited := originOf(u); sited {
-		s.servers[withoutScheme(origin)] = archive.Canonical(u)
-	} else {
-		s.schemes[u.Scheme()] = archive.Canonical(u)
-	}
+	seeds   serverSeeds
+	version string // version of the note that contains the seeds
 }
 
 // trustedBy returns a URL in whose presence among the seeds a worker would trust
@@ -48,10 +33,7 @@ func (s *recordedSeeds) add(u uri.URI) {
 func (s *recordedSeeds) trustedBy(v *visit) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seed := s.schemes[v.url.Scheme()]
-	if v.hasOrigin() {
-		seed = s.servers[withoutScheme(v.origin)]
-	}
+	seed := s.seeds.find(v)
 	from, err := uri.Parse(v.meta.From)
 	origin, sited := originOf(from)
 	switch {
@@ -209,9 +191,11 @@ func (c *crawl) reloadSeeds(ctx context.Context) (changed bool, err error) {
 
 // addSharedSeeds adds recorded seeds of a shared crawl to the scope.
 func (c *crawl) addSharedSeeds(seeds []string) {
+	c.recorded.mu.Lock()
+	defer c.recorded.mu.Unlock()
 	for _, text := range seeds {
 		if u, err := uri.Parse(text); err == nil {
-			c.recorded.add(u)
+			c.recorded.seeds.add(u)
 			c.scope.addSeed(u)
 		}
 	}

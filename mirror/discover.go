@@ -35,23 +35,15 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 		return d.finish()
 	}
 	d.addRobotsTxt()
-	body := io.Reader(strings.NewReader(""))
-	if c.hasLinks(v) {
-		if body, d.err = v.body.Reader(); d.err != nil {
-			return d.err
+	open := func() (io.ReadCloser, error) {
+		if !c.hasLinks(v) {
+			return io.NopCloser(strings.NewReader("")), nil
 		}
+		body, err := v.body.Reader()
+		return io.NopCloser(body), err
 	}
-	switch {
-	case d.listing:
-		d.readListing(body)
-	case isRobotsTxt(v.scheme, v.url):
-		d.readSitemapLines(body)
-	default:
-		d.readLinks(body)
-		d.speculate(func() (io.ReadCloser, error) {
-			body, err := v.body.Reader()
-			return io.NopCloser(body), err
-		})
+	if err := d.readObject(open); err != nil {
+		return err
 	}
 	return d.finish()
 }
@@ -68,19 +60,31 @@ func (c *crawl) rediscover(ctx context.Context, v *visit) error {
 	if d.listing || !c.canExtract(last.Media) && !isRobotsTxt(v.scheme, v.url) {
 		return d.finish()
 	}
-	body, err := c.archive.Reopen(ctx, last)
+	err := d.readObject(func() (io.ReadCloser, error) { return c.archive.Reopen(ctx, last) })
 	if err != nil { // ignored, because Verify reports the error and the URLs of earlier runs are still visited
 		v.note = err.Error()
-		return d.finish()
-	}
-	defer body.Close()
-	if isRobotsTxt(v.scheme, v.url) {
-		d.readSitemapLines(body)
-	} else {
-		d.readLinks(body)
-		d.speculate(func() (io.ReadCloser, error) { return c.archive.Reopen(ctx, last) })
 	}
 	return d.finish()
+}
+
+// readObject adds the URLs in a listing or a document. The function open opens it.
+// The result is the error of open.
+func (d *discovery) readObject(open func() (io.ReadCloser, error)) error {
+	body, err := open()
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	switch {
+	case d.listing:
+		d.readListing(body)
+	case isRobotsTxt(d.v.scheme, d.v.url):
+		d.readSitemapLines(body)
+	default:
+		d.readLinks(body)
+		d.speculate(open)
+	}
+	return nil
 }
 
 // readLinks adds the links in a page, a style sheet, a sitemap or a Link header

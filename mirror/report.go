@@ -59,50 +59,38 @@ func (r *report) progress(stats func() (frontier.Stats, error)) {
 	}
 }
 
+// emit logs and sends an event that is not a visit. It sets the time of e.
 func (r *report) emit(e Event) {
 	r.logEvent(&e)
 	r.send(e)
 }
 
-// send sends an event to the caller and to crawl.jsonl.
+// send sends an event to the caller and to crawl.jsonl. It sets the time of e.
 func (r *report) send(e Event) {
+	e.Time = r.now().UTC()
 	r.onEvent(e)
 	r.appendLog(&e)
 }
 
-// truncatedWARC reports an event for a WARC file whose last bytes were removed,
-// because they were not committed.
-func (r *report) truncatedWARC(c archive.Truncation) {
-	r.emit(Event{
-		Time: r.now().UTC(), State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
-		Note: fmt.Sprintf("%s: removed %d uncommitted bytes at the end", c.File, c.Size),
-	})
-}
-
-// renamedWARC reports an event for a WARC file that had the name of another
-// WARC file.
-func (r *report) renamedWARC(name string) {
-	r.emit(Event{
-		Time: r.now().UTC(), State: "renamed", WARC: name,
-		Note: name + ": the file had the name of another WARC file, and was renamed",
-	})
-}
-
-// lostRecords reports an event for a WARC file with missing records.
-func (r *report) lostRecords(l archive.Loss) {
-	r.emit(Event{
-		Time: r.now().UTC(), State: "lost", WARC: l.File,
-		Note: fmt.Sprintf("%s: %d records are missing", l.File, l.Records),
-	})
+// opened reports what archive.Open has repaired.
+func (r *report) opened(cuts []archive.Truncation, renamed []string, losses []archive.Loss) {
+	for _, c := range cuts {
+		r.emit(Event{State: "cut", WARC: c.File, Offset: c.Offset, Size: c.Size,
+			Note: fmt.Sprintf("%s: removed %d uncommitted bytes at the end", c.File, c.Size)})
+	}
+	for _, name := range renamed {
+		r.emit(Event{State: "renamed", WARC: name, Note: name + ": the file had the name of another WARC file, and was renamed"})
+	}
+	for _, l := range losses {
+		r.emit(Event{State: "lost", WARC: l.File, Note: fmt.Sprintf("%s: %d records are missing", l.File, l.Records)})
+	}
 }
 
 // failedUpload reports an event for a WARC file whose upload failed. The upload
 // is repeated. Package upload has logged the error.
 func (r *report) failedUpload(name string, err error) {
-	r.send(Event{
-		Time: r.now().UTC(), Run: r.summary.Run, State: "waits", WARC: name,
-		Note: fmt.Sprintf("%s: the upload failed and is repeated: %v", name, err),
-	})
+	r.send(Event{Run: r.summary.Run, State: "waits", WARC: name,
+		Note: fmt.Sprintf("%s: the upload failed and is repeated: %v", name, err)})
 }
 
 // paused reports an event when the worker stops claiming hosts for the given
@@ -112,7 +100,7 @@ func (r *report) paused(reason string) {
 	if reason == "" {
 		state, reason = "resumed", "the worker visits hosts again"
 	}
-	r.emit(Event{Time: r.now().UTC(), Run: r.summary.Run, State: state, Note: reason})
+	r.emit(Event{Run: r.summary.Run, State: state, Note: reason})
 }
 
 // addDenied counts a URL that the Policy denied because the user did not enter
@@ -120,10 +108,7 @@ func (r *report) paused(reason string) {
 func (r *report) addDenied() {
 	r.untrusted++
 	if r.hint != "" {
-		r.emit(Event{
-			Time: r.now().UTC(), Run: r.summary.Run, State: "denied",
-			Note: "the policy trusts only URLs of the command line: " + r.hint,
-		})
+		r.emit(Event{Run: r.summary.Run, State: "denied", Note: "the policy trusts only URLs of the command line: " + r.hint})
 		r.hint = ""
 	}
 }
@@ -133,10 +118,8 @@ func (r *report) reportGuards() {
 	for g, n := range r.summary.LeftOut {
 		if n > 0 {
 			name := Guard(g).String()
-			r.emit(Event{
-				Time: r.now().UTC(), Run: r.summary.Run, State: "guard", Guard: name, Omitted: n,
-				Note: fmt.Sprintf("the limit %q omitted %d URLs", name, n),
-			})
+			r.emit(Event{Run: r.summary.Run, State: "guard", Guard: name, Omitted: n,
+				Note: fmt.Sprintf("the limit %q omitted %d URLs", name, n)})
 		}
 	}
 }
@@ -144,10 +127,7 @@ func (r *report) reportGuards() {
 // unlistedFailures reports that n failed URLs are not in failed.txt. These URLs
 // are invalid or contain line breaks.
 func (r *report) unlistedFailures(n int64) {
-	r.emit(Event{
-		Time: r.now().UTC(), State: frontier.Dead.String(),
-		Note: fmt.Sprintf("failed.txt lacks %d failed items that are not valid URLs", n),
-	})
+	r.emit(Event{State: frontier.Dead.String(), Note: fmt.Sprintf("failed.txt lacks %d failed items that are not valid URLs", n)})
 }
 
 // newEvent returns the event of the visit v. The parameter k is the new capture,

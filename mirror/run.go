@@ -96,15 +96,7 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	c.ending, c.stopEnding = newEnding(ctx)
 	c.robots.stored = c.storedRobotsExchange
 	c.o.Client = o.Client.With(c.politeness()...)
-	for _, cut := range truncated {
-		c.report.truncatedWARC(cut)
-	}
-	for _, name := range a.Renamed() {
-		c.report.renamedWARC(name)
-	}
-	for _, l := range a.Losses() {
-		c.report.lostRecords(l)
-	}
+	c.report.opened(truncated, a.Renamed(), a.Losses())
 	return c, nil
 }
 
@@ -113,7 +105,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	active, stopUploads := c.startUploads(ctx) // canceled if the uploads fail
 	err := c.startRun(active)
 	if errors.Is(err, frontier.ErrEnded) { // files of this worker may still wait for their upload
-		if failed := archive.JoinDistinct(c.finishUploads(active), stopUploads()); failed != nil {
+		if failed := archive.JoinDistinct(c.archive.FinishUploads(active), stopUploads()); failed != nil {
 			err = failed
 		}
 		return err
@@ -129,7 +121,7 @@ func (c *crawl) execute(ctx context.Context) error {
 		err = c.untrustedError()
 	}
 	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) || errors.Is(err, ErrDenied) {
-		err = archive.JoinDistinct(err, c.finishUploads(active))
+		err = archive.JoinDistinct(err, c.archive.FinishUploads(active))
 	}
 	err = archive.JoinDistinct(err, stopUploads())
 	if s, e := c.queue.Stats(c.ending); e == nil {
@@ -178,7 +170,7 @@ func (c *crawl) visitAll(ctx context.Context) error {
 			return c.ended(err)
 		}
 		if n == 0 && c.archive.Uploads() {
-			if err := c.finishUploads(ctx); err != nil {
+			if err := c.archive.FinishUploads(ctx); err != nil {
 				return err
 			}
 			stats, err := c.queue.Stats(ctx)

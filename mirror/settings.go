@@ -70,30 +70,16 @@ type scopeSettings struct {
 	IgnoreParameters []string `json:"ignore_params,omitempty"`
 }
 
-// limitSettings contains the fields of Limits. A negative value means no limit.
+// limitSettings contains Limits. A negative value means no limit.
 type limitSettings struct {
-	Files     int64   `json:"files,omitempty"`
-	Bytes     int64   `json:"bytes,omitempty"`
-	Seconds   float64 `json:"seconds,omitempty"`
-	PerHost   int64   `json:"per_host,omitempty"`
-	FileSize  int64   `json:"file_size,omitempty"`
-	MinFree   int64   `json:"min_free,omitempty"`
-	Links     int64   `json:"links,omitempty"`
-	Entries   int64   `json:"entries,omitempty"`
-	Queue     int64   `json:"queue,omitempty"`
-	URLBytes  int64   `json:"url_bytes,omitempty"`
-	Repeats   int64   `json:"repeats,omitempty"`
-	Queries   int64   `json:"queries,omitempty"`
-	Chained   int64   `json:"chained,omitempty"`
-	DeepPaths int64   `json:"deep_paths,omitempty"`
-	Sitemaps  int64   `json:"sitemaps,omitempty"`
-	SameText  int64   `json:"same_text,omitempty"`
+	Limits
+	Seconds float64 `json:"seconds,omitempty"` // Limits.Time
 }
 
 // settingsOf returns the settings of a run without its seeds.
 func settingsOf(o *Options) settings {
 	s := settings{
-		Tree: o.Tree, Mail: o.Mail.String(), Scope: scopeSettingsOf(&o.Scope), Limits: limitSettingsOf(&o.Limits),
+		Tree: o.Tree, Mail: o.Mail.String(), Scope: scopeSettingsOf(&o.Scope), Limits: limitSettingsOf(o.Limits),
 		Hosts: o.Hosts, PerHost: o.PerHost, Tries: o.Tries, Delete: o.Delete, MaxDelete: o.MaxDelete, Agent: o.Agent,
 		IgnoreRobots: o.IgnoreRobots, NoFollow: o.NoFollow.String(), Speculate: o.Speculate, FollowLinks: o.FollowLinks,
 	}
@@ -125,26 +111,17 @@ func patternTexts(patterns []*regexp.Regexp) (texts []string) {
 	return texts
 }
 
-func limitSettingsOf(l *Limits) limitSettings {
-	s := limitSettings{
-		Files: l.Files, Bytes: l.Bytes, Seconds: l.Time.Seconds(), PerHost: l.PerHost, FileSize: l.FileSize, MinFree: l.MinFree,
-		Links: l.Links, Entries: l.Entries, Queue: l.Queue, URLBytes: l.URLBytes, Repeats: l.Repeats, Queries: l.Queries,
-		Chained: l.Chained, DeepPaths: l.DeepPaths, Sitemaps: l.Sitemaps, SameText: l.SameText,
-	}
-	for _, n := range s.guards() {
+func limitSettingsOf(l Limits) limitSettings {
+	s := limitSettings{l, l.Time.Seconds()}
+	for _, n := range []*int64{
+		&s.Links, &s.Entries, &s.Queue, &s.URLBytes, &s.Repeats, &s.Queries, &s.Chained, &s.DeepPaths, &s.Sitemaps,
+		&s.SameText,
+	} {
 		if *n < 0 || *n == math.MaxInt64 {
 			*n = -1
 		}
 	}
 	return s
-}
-
-// guards returns the limits that may have the value -1, which means no limit.
-func (s *limitSettings) guards() []*int64 {
-	return []*int64{
-		&s.Links, &s.Entries, &s.Queue, &s.URLBytes, &s.Repeats, &s.Queries, &s.Chained, &s.DeepPaths, &s.Sitemaps,
-		&s.SameText,
-	}
 }
 
 // storeOptions writes the options of the run to options.json. If the list of

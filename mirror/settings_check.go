@@ -75,10 +75,7 @@ func patternsOf(texts []string) (all []*regexp.Regexp, _ error) {
 }
 
 func (s *limitSettings) limits() Limits {
-	return Limits{
-		Files: s.Files, Bytes: s.Bytes, Time: time.Duration(s.Seconds * float64(time.Second)), PerHost: s.PerHost,
-		FileSize: s.FileSize, MinFree: s.MinFree, Links: s.Links, Entries: s.Entries, Queue: s.Queue, URLBytes: s.URLBytes,
-		Repeats: s.Repeats, Queries: s.Queries, Chained: s.Chained, DeepPaths: s.DeepPaths, Sitemaps: s.Sitemaps,
-		SameText: s.SameText,
-	}
+	l := s.Limits
+	l.Time = time.Duration(s.Seconds * float64(time.Second))
+	return l
 }

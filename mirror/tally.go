@@ -44,12 +44,13 @@ func (t *tally) setHost(l *frontier.Lease) {
 	t.hosts[l.Host] = l.Objects
 }
 
-// outdated reports whether the counts of the other workers are older than
-// limitsInterval. If so, the caller must read them again.
-func (t *tally) outdated(now time.Time) bool {
+// needsOthers reports whether the run has a limit for the counts of all workers,
+// and those of the other workers are older than limitsInterval. If so, the caller
+// must read them.
+func (t *tally) needsOthers(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now.Sub(t.read) < limitsInterval {
+	if !t.shared || t.limits.Files <= 0 && t.limits.Bytes <= 0 || now.Sub(t.read) < limitsInterval {
 		return false
 	}
 	t.read = now
@@ -135,13 +136,6 @@ func (t *tally) setLimits(l Limits) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.limits.Files, t.limits.Bytes, t.limits.Time = l.Files, l.Bytes, l.Time
-}
-
-// limitsTotal reports whether Limits.Files or Limits.Bytes is set.
-func (t *tally) limitsTotal() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.limits.Files > 0 || t.limits.Bytes > 0
 }
 
 // time returns Limits.Time.

@@ -22,8 +22,7 @@ type trust struct {
 	key       [32]byte              // random key of this process, which is never stored
 	stored    bool                  // if true, no seed was entered by the user
 	userSeeds map[frontier.Key]bool // seeds of this command
-	servers   map[fetch.Origin]bool // servers of userSeeds, without their schemes
-	schemes   map[string]bool       // schemes of userSeeds without a server, such as file and mid
+	servers   serverSeeds           // userSeeds by server
 	scope     *scopeFilter          // scope of the user's seeds
 	seeds     map[frontier.Key]bool // seeds of this run, including earlier processes
 
@@ -34,8 +33,7 @@ type trust struct {
 
 func newTrust(o Options) *trust {
 	t := &trust{
-		stored: o.StoredSeeds, userSeeds: map[frontier.Key]bool{}, servers: map[fetch.Origin]bool{},
-		schemes: map[string]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
+		stored: o.StoredSeeds, userSeeds: map[frontier.Key]bool{}, seeds: map[frontier.Key]bool{}, logins: map[fetch.Origin]*fetch.Credential{},
 		identity: o.Scope.identityRules(o.Client.Scheme),
 		scope:    newScopeFilter(o.Scope, o.Limits, o.Client.Scheme, o.Seeds),
 	}
@@ -81,15 +79,30 @@ func withoutScheme(o fetch.Origin) fetch.Origin {
 	return o
 }
 
-// addUserSeed records the seed u of this command and its server, or its scheme
-// if u has no server. The parameter k is the key of the item.
-func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
-	t.userSeeds[k] = true
-	if origin, sited := originOf(u); sited {
-		t.servers[withoutScheme(origin)] = true
-	} else {
-		t.schemes[u.Scheme()] = true
+// serverSeeds finds a seed with the server of a URL. The scheme of a server does
+// not count. A seed without a server, such as a file, is found by its scheme.
+type serverSeeds struct {
+	servers map[fetch.Origin]string // a seed of each server, without its scheme
+	schemes map[string]string       // a seed of each scheme without a server
+}
+
+func (s *serverSeeds) add(u uri.URI) {
+	if s.servers == nil {
+		s.servers, s.schemes = map[fetch.Origin]string{}, map[string]string{}
 	}
+	if origin, sited := originOf(u); sited {
+		s.servers[withoutScheme(origin)] = archive.Canonical(u)
+	} else {
+		s.schemes[u.Scheme()] = archive.Canonical(u)
+	}
+}
+
+// find returns a seed with the server of v, or "".
+func (s *serverSeeds) find(v *visit) string {
+	if v.hasOrigin() {
+		return s.servers[withoutScheme(v.origin)]
+	}
+	return s.schemes[v.url.Scheme()]
 }
 
 // addSeed records the seed u and returns an item for it. If the user entered u,
@@ -97,7 +110,8 @@ func (t *trust) addUserSeed(u uri.URI, k frontier.Key) {
 func (t *trust) addSeed(client *fetch.Client, u uri.URI) frontier.Item {
 	text := archive.Canonical(u)
 	it := newItem(u, text, t.identity.KeyOf(text), frontier.Item{Depth: -1}, meta{}.encode())
-	t.addUserSeed(u, it.Key)
+	t.servers.add(u)
+	t.userSeeds[it.Key] = true
 	t.seeds[it.Key] = true
 	if t.stored {
 		return it
@@ -179,10 +193,7 @@ func (t *trust) source(v *visit) *fetch.Source {
 // onSeedServer reports whether the URL of v has the server of a seed of this
 // command. A URL without a server must be below such a seed.
 func (t *trust) onSeedServer(v *visit) bool {
-	if v.hasOrigin() {
-		return t.servers[withoutScheme(v.origin)]
-	}
-	return t.schemes[v.url.Scheme()] && t.scope.inReach(v.url, v.item.URL)
+	return t.servers.find(v) != "" && (v.hasOrigin() || t.scope.inReach(v.url, v.item.URL))
 }
 
 // needsTypedSeed reports whether the Policy rejected v with err only because

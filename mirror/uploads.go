@@ -90,14 +90,6 @@ func (c *crawl) startUploads(ctx context.Context) (_ context.Context, stop func(
 	})
 }
 
-// finishUploads waits until the store has all WARC files of this worker.
-func (c *crawl) finishUploads(ctx context.Context) error {
-	if !c.archive.Uploads() {
-		return nil
-	}
-	return c.archive.FinishUploads(ctx)
-}
-
 // A pause records why a worker claims no hosts at present.
 type pause struct {
 	mu     sync.Mutex

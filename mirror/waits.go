@@ -51,5 +51,5 @@ func (r *report) waiting(host string, until time.Time, wait time.Duration, other
 	if others > 0 {
 		note += fmt.Sprintf(", and %d more hosts wait", others)
 	}
-	r.emit(Event{Time: r.now().UTC(), Run: r.summary.Run, State: "waiting", Note: note})
+	r.emit(Event{Run: r.summary.Run, State: "waiting", Note: note})
 }

@@ -65,7 +65,7 @@ const limitsInterval = 200 * time.Millisecond
 // Limits.Bytes. If the frontier is shared, it first queries the counts of the
 // other workers, unless they are newer than limitsInterval.
 func (c *crawl) checkLimits(ctx context.Context) error {
-	if c.shared != nil && c.tally.limitsTotal() && c.tally.outdated(time.Now()) {
+	if c.tally.needsOthers(time.Now()) {
 		_, others, err := c.queue.Counts(ctx)
 		if err != nil {
 			return err

@@ -225,8 +225,11 @@ func (a *Archive) rotateFiles(ctx context.Context) error {
 }
 
 // FinishUploads finishes the current WARC file and waits until the database
-// records all files of this worker as stored.
+// records all files of this worker as stored. It does nothing without a store.
 func (a *Archive) FinishUploads(ctx context.Context) error {
+	if a.uploads == nil {
+		return nil
+	}
 	if err := a.FinishFile(); err != nil {
 		return err
 	}
