@@ -32,7 +32,6 @@ type crawl struct {
 	report    report
 	tally     tally
 	outages   outages
-	metaCache metaCache
 	robots    *robotsCache
 	sameText  sameTextGuard
 	visited   sync.Map     // hostWorker of each host that this process visits, by name

@@ -32,8 +32,13 @@ type discovery struct {
 	dropped  int64                     // value of Stats.Dropped at the start, if v is a newsgroup
 	seen     map[frontier.Key]struct{} // keys of the URLs found in the page so far
 	flushes  int                       // number of calls of flush to determine which items are new
-	lastMeta encodedMeta               // encoding of the newest meta
+	lastMeta encodedMeta               // encoding of the newest meta, because most links of a page have the same
 	text     *textDigest               // digest of the text of the page, or nil
+}
+
+type encodedMeta struct {
+	text []byte
+	meta meta
 }
 
 // newDiscovery returns an empty discovery for the visit v.

@@ -35,11 +35,8 @@ type HealOptions struct {
 // If the database is damaged, Heal changes nothing. Recover can rebuild the
 // database.
 func Heal(ctx context.Context, dir string, o HealOptions) (requeued int64, err error) {
-	if o.MaxLost <= 0 {
-		o.MaxLost = 0.1
-	}
 	return archive.Heal(ctx, dir, archive.HealOptions{
-		Now: time.Now, MaxLost: o.MaxLost, RequeueOnly: o.RequeueOnly,
+		Now: time.Now, MaxLost: positiveOr(o.MaxLost, 0.1), RequeueOnly: o.RequeueOnly,
 		Report: func(path, text string, repaired bool) {
 			if o.Report != nil {
 				o.Report(Finding{Path: path, Text: text, Note: repaired})

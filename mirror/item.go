@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -56,26 +55,6 @@ func (m meta) encode() []byte {
 type symlinkPath struct {
 	At   string   `json:"at"`   // path of the last symbolic link
 	Real []string `json:"real"` // directories that contain the symbolic links, and the target of the last one
-}
-
-// A metaCache stores the last decoded meta, because most links in a page have
-// the same encoded meta.
-type metaCache struct{ newest atomic.Pointer[encodedMeta] }
-
-type encodedMeta struct {
-	text []byte
-	meta meta
-}
-
-// parse returns the same result as metaOf, from the cache if possible.
-func (m *metaCache) parse(it frontier.Item) meta {
-	text, _, _ := bytes.Cut(it.Meta, []byte{'\n'})
-	if s := m.newest.Load(); s != nil && bytes.Equal(s.text, text) {
-		return s.meta
-	}
-	s := &encodedMeta{text, metaOf(it)}
-	m.newest.Store(s)
-	return s.meta
 }
 
 // hostOf returns the host of u, which is the key for leases. All schemes and

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -246,21 +247,10 @@ func (o *Options) setDefaults() {
 			o.Worker, _ = os.Hostname()
 		}
 	}
-	if o.MaxSpool <= 0 {
-		o.MaxSpool = 10_000_000_000
-	}
-	if o.Hosts <= 0 {
-		o.Hosts = 16
-	}
-	if o.Tries <= 0 {
-		o.Tries = 3
-	}
-	if o.MaxDelete <= 0 {
-		o.MaxDelete = 0.1
-	}
-	if o.MaxLost <= 0 {
-		o.MaxLost = 0.1
-	}
+	o.MaxSpool = positiveOr(o.MaxSpool, 10_000_000_000)
+	o.Hosts, o.Tries = positiveOr(o.Hosts, 16), positiveOr(o.Tries, 3)
+	o.MaxDelete, o.MaxLost = positiveOr(o.MaxDelete, 0.1), positiveOr(o.MaxLost, 0.1)
+	o.Agent = cmp.Or(o.Agent, "fetch")
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -279,7 +269,12 @@ func (o *Options) setDefaults() {
 	if o.IgnoreRobots {
 		o.NoFollow = FollowAll
 	}
-	if o.Agent == "" {
-		o.Agent = "fetch"
+}
+
+// positiveOr returns n if it is positive, and otherwise the default.
+func positiveOr[T int | int64 | float64](n, otherwise T) T {
+	if n > 0 {
+		return n
 	}
+	return otherwise
 }

@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"bytes"
 	"fmt"
 	"hash/maphash"
 	"net/netip"
@@ -288,7 +287,7 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 	text = c.identity.Identity(text)
 	if !c.schemeOf(to).Traits.Web || !strings.ContainsAny(text, "?0123456789") ||
-		!samePattern(c.identity.Identity(from), text) {
+		pathPattern(c.identity.Identity(from)) != pathPattern(text) {
 		return 0
 	}
 	return chain + 1
@@ -297,18 +296,7 @@ func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 // pathPattern removes the query from a URL and replaces each part of its path
 // that contains a digit by "0". A part consists of letters, digits, ".", "_" and
 // "-", such as "2026-11-22". URLs with the same pattern are similar.
-func pathPattern(text string) string { return string(appendPattern(nil, text)) }
-
-// samePattern reports whether two URLs have the same pattern. It allocates no
-// memory for URLs of a usual length.
-func samePattern(a, b string) bool {
-	var ofA, ofB [256]byte
-	return bytes.Equal(appendPattern(ofA[:0], a), appendPattern(ofB[:0], b))
-}
-
-// appendPattern appends the pattern of the URL text to pattern, which must be
-// empty.
-func appendPattern(pattern []byte, text string) []byte {
+func pathPattern(text string) string {
 	text, _, _ = strings.Cut(text, "?")
 	start := 0 // offset of the path
 	if i := strings.Index(text, "://"); i >= 0 {
@@ -319,7 +307,7 @@ func appendPattern(pattern []byte, text string) []byte {
 			start = len(text)
 		}
 	}
-	pattern = append(pattern, text[:start]...)
+	pattern := []byte(text[:start])
 	part, hasDigit := start, false // start of the current part in pattern
 	for i := start; i < len(text); i++ {
 		b := text[i]
@@ -335,7 +323,7 @@ func appendPattern(pattern []byte, text string) []byte {
 			part, hasDigit = len(pattern), false
 		}
 	}
-	return pattern
+	return string(pattern)
 }
 
 // checkMedia returns the reason for not keeping an object with the given media
