@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/trap"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -33,7 +34,7 @@ type crawl struct {
 	tally     tally
 	outages   outages
 	robots    *robotsCache
-	sameText  sameTextGuard
+	sameText  trap.Pages
 	visited   sync.Map     // hostWorker of each host that this process visits, by name
 	private   sync.Map     // set of hosts whose last response came from a private address
 	skew      atomic.Int64 // clock of a shared frontier minus the local clock, in nanoseconds

@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/links"
+	"github.com/anyurl/fetch/mirror/internal/trap"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -94,7 +95,7 @@ func (d *discovery) readLinks(body io.Reader) {
 	if from.OutOfReach > 0 && media.TrimParameters(d.media) != "text/css" {
 		return // links in a requisite outside Scope.Reach are not followed
 	}
-	d.text = newTextDigest(d.v.url)
+	d.text = trap.NewTextDigest(hostOf(d.v.url))
 	for l, err := range links.ExtractCopy(d.c.o.Client.Scheme, d.v.url, d.media, d.header, body, d.text) {
 		if err != nil || d.err != nil {
 			return // the links before the error are added

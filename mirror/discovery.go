@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
+	"github.com/anyurl/fetch/mirror/internal/trap"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -33,7 +34,7 @@ type discovery struct {
 	seen     map[frontier.Key]struct{} // keys of the URLs found in the page so far
 	flushes  int                       // number of calls of flush to determine which items are new
 	lastMeta encodedMeta               // encoding of the newest meta, because most links of a page have the same
-	text     *textDigest               // digest of the text of the page, or nil
+	text     *trap.TextDigest          // digest of the text of the page, or nil
 }
 
 type encodedMeta struct {

@@ -76,39 +76,6 @@ func guardOf(reason string) (g Guard, ok bool) {
 }
 
 const (
-	chainStart = 50      // number of links between similar URLs before Limits.Chained applies
-	deepPath   = 20      // number of segments in a path before Limits.DeepPaths applies
-	maxCounted = 1 << 20 // maximum number of hashes in a valueCounter
+	chainStart = 50 // number of links between similar URLs before Limits.Chained applies
+	deepPath   = 20 // number of segments in a path before Limits.DeepPaths applies
 )
-
-// A valueCounter counts the distinct values of a key. For example, the key is
-// the path of a URL and the values are its queries. A valueCounter is not safe
-// for concurrent use.
-type valueCounter struct {
-	values map[string]map[uint64]struct{} // hashes of the values of each key
-	count  int                            // number of hashes of all keys
-}
-
-// admit counts a value of key. It returns false, without counting the value, if
-// limit other values of key were counted. After maxCounted values of all keys,
-// all counts start again from zero.
-func (c *valueCounter) admit(key string, value uint64, limit int64) bool {
-	seen := c.values[key]
-	if _, ok := seen[value]; ok {
-		return true
-	}
-	if int64(len(seen)) >= limit {
-		return false
-	}
-	if c.count >= maxCounted {
-		clear(c.values)
-		c.count, seen = 0, nil
-	}
-	if seen == nil {
-		seen = map[uint64]struct{}{}
-		c.values[key] = seen
-	}
-	seen[value] = struct{}{}
-	c.count++
-	return true
-}

@@ -28,63 +28,78 @@ func (c *crawl) newVisit(it frontier.Item) *visit {
 // the item remains pending.
 func (c *crawl) visitItem(ctx context.Context, it frontier.Item) *visit {
 	v := c.newVisit(it)
-	if v.meta.Run != c.runNumber || !v.meta.Found { // the listing is out of date
-		v.meta.Size, v.meta.Time = nil, time.Time{}
-	}
-	var err error
-	if v.url, err = uri.Parse(it.URL); err != nil {
-		return v.fail(visitDead, err)
-	}
-	if it.Key != c.identity.KeyOf(it.URL) && it.Key != frontier.KeyOf(it.URL) { // the database is damaged or forged
-		return v.exclude("the database has the URL under the key of another URL")
-	}
-	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
-	v.scheme = c.schemeOf(v.url)
-	v.origin, _ = originOf(v.url)
-	if c.yieldsLike(v) {
-		v.outcome = visitYielded
-		return v
-	}
-	if isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture) {
-		v.outcome, v.content = visitKept, contentUnchanged
-		return v
-	}
-	reason, err := c.exclusion(ctx, v)
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case err != nil:
-		c.classifyFailure(v, err)
-		return v
-	case reason != "":
-		return v.exclude(reason)
-	}
-	if err := c.outages.givenUp(v); err != nil {
-		return v.fail(visitUnreached, err)
-	}
-	if err := c.deniedBefore(v); err != nil {
-		return c.leaveUntrusted(v, err)
-	}
-	reused, err := c.reuseRobots(ctx, v)
-	switch {
-	case reused:
-	case c.unchangedByListing(it, v.meta):
-		v.content, v.note = contentListed, "unchanged according to the listing"
-		err = c.rediscover(ctx, v)
-	default:
-		err = c.retrieve(ctx, v)
+	settled, err := c.settle(ctx, v)
+	if !settled && err == nil {
+		err = c.visitURL(ctx, v)
 	}
 	if err != nil {
 		c.classifyFailure(v, err)
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || err != nil && v.content != contentErrorPage { // a WARC record contains the error page
 		v.free()
+	}
+	if ctx.Err() != nil {
 		return nil
 	}
-	if err != nil && v.content != contentErrorPage { // the WARC record of an HTTP error contains the error page
-		v.free()
-	}
 	return v
+}
+
+// settle prepares v and reports whether its outcome needs neither a request nor
+// the archived object.
+func (c *crawl) settle(ctx context.Context, v *visit) (settled bool, err error) {
+	it := &v.item
+	if v.meta.Run != c.runNumber || !v.meta.Found { // the listing is out of date
+		v.meta.Size, v.meta.Time = nil, time.Time{}
+	}
+	if v.url, err = uri.Parse(it.URL); err != nil {
+		v.fail(visitDead, err)
+		return true, nil
+	}
+	if it.Key != c.identity.KeyOf(it.URL) && it.Key != frontier.KeyOf(it.URL) { // the database is damaged or forged
+		v.exclude("the database has the URL under the key of another URL")
+		return true, nil
+	}
+	v.url = v.url.WithoutUserinfo() // only credentials entered by the user are used
+	v.scheme = c.schemeOf(v.url)
+	v.origin, _ = originOf(v.url)
+	switch {
+	case c.yieldsLike(v):
+		v.outcome = visitYielded
+		return true, nil
+	case isImmutable(v.scheme, v.url) && it.LastCapture != nil && !c.o.Recheck && c.archive.Has(it.LastCapture):
+		v.outcome, v.content = visitKept, contentUnchanged
+		return true, nil
+	}
+	reason, err := c.exclusion(ctx, v)
+	if err != nil {
+		return false, err
+	}
+	if reason != "" {
+		v.exclude(reason)
+		return true, nil
+	}
+	if err := c.outages.givenUp(v); err != nil {
+		v.fail(visitUnreached, err)
+		return true, nil
+	}
+	if err := c.deniedBefore(v); err != nil {
+		c.leaveUntrusted(v, err)
+		return true, nil
+	}
+	return false, nil
+}
+
+// visitURL retrieves the object of v, unless the archived object is known to be
+// up to date.
+func (c *crawl) visitURL(ctx context.Context, v *visit) error {
+	if reused, err := c.reuseRobots(ctx, v); reused {
+		return err
+	}
+	if c.unchangedByListing(v.item, v.meta) {
+		v.content, v.note = contentListed, "unchanged according to the listing"
+		return c.rediscover(ctx, v)
+	}
+	return c.retrieve(ctx, v)
 }
 
 const reasonSession = "a session is not a document"
@@ -110,11 +125,14 @@ func (c *crawl) exclusion(ctx context.Context, v *visit) (reason string, err err
 	case v.item.Depth == 0 && (c.trust.isSeed(v) || v.meta.From != "" && (known || c.scope.includesSite(v.url))):
 		return "", nil
 	}
-	reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
-	if reason == reasonScope && c.shared != nil { // another worker may have joined with further seeds
+	check := func() (reason string) {
+		reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
+		return reason
+	}
+	if reason = check(); reason == reasonScope && c.shared != nil { // another worker may have joined with further seeds
 		var changed bool
 		if changed, err = c.reloadSeeds(ctx); changed {
-			reason, _ = c.scope.checkLink(v.url, v.item.URL, v.item.Depth, v.meta.OutOfReach-1, v.meta)
+			reason = check()
 		}
 	}
 	return reason, err
@@ -162,10 +180,17 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 		return err
 	}
 	v.finishResumed()
+	return c.processResponse(ctx, v)
+}
+
+// processResponse finds out how the object of v relates to the archived object, and
+// extracts its links.
+func (c *crawl) processResponse(ctx context.Context, v *visit) error {
+	resp, last := v.resp, v.item.LastCapture
 	if resp.Doubt != "" {
 		v.note = resp.Doubt
 	}
-	switch last := v.item.LastCapture; {
+	switch {
 	case resp.Unchanged, resp.Doubt != "" && last != nil && c.archive.Has(last):
 		v.content = contentUnchanged
 		return c.rediscover(ctx, v)
@@ -176,7 +201,6 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	if again := c.changedSinceListing(v); again {
 		return nil
 	}
-	last := v.item.LastCapture
 	if last != nil && last.Digest == v.digest && sameCode(last.Code, resp.Code) {
 		v.content = contentSame
 		if c.archive.LacksFile(last) || c.archive.LostRecord(last) {

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/mirror/internal/trap"
 	"github.com/anyurl/fetch/uri"
 	"golang.org/x/net/publicsuffix"
 )
@@ -93,13 +94,13 @@ type scopeFilter struct {
 	prefixes prefixSet
 	hosts    map[string]bool
 	domains  map[string]bool
-	counter  valueCounter
+	counter  trap.Counter
 }
 
 func newScopeFilter(s Scope, l Limits, scheme func(string) fetch.Scheme, seeds []uri.URI) *scopeFilter {
 	b := &scopeFilter{
 		rules: s, identity: s.identityRules(scheme), limits: l, scheme: scheme, hosts: map[string]bool{}, domains: map[string]bool{},
-		counter: valueCounter{values: map[string]map[uint64]struct{}{}}, hashSeed: maphash.MakeSeed(),
+		hashSeed: maphash.MakeSeed(),
 	}
 	for _, u := range seeds {
 		b.addSeed(u)
@@ -233,7 +234,7 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 		return reasonURLBytes
 	}
 	s := b.scheme(u.Scheme())
-	segments, repeats := pathShape(u)
+	segments, repeats := trap.PathShape(u)
 	if !s.Mirror.Repeats && repeats > limitOr(l.Repeats, DefaultRepeats) {
 		return reasonRepeats
 	}
@@ -241,15 +242,15 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s.Traits.Web && segments > deepPath &&
-		!b.counter.admit("deep "+hostOf(u), b.hash(plain), limitOr(l.DeepPaths, DefaultDeepPaths)) {
+		!b.counter.Admit("deep "+hostOf(u), b.hash(plain), limitOr(l.DeepPaths, DefaultDeepPaths)) {
 		return reasonDeepPaths
 	}
 	if mt.Chain > chainStart &&
-		!b.counter.admit("chain "+pathPattern(plain), b.hash(plain), limitOr(l.Chained, DefaultChained)) {
+		!b.counter.Admit("chain "+trap.PathPattern(plain), b.hash(plain), limitOr(l.Chained, DefaultChained)) {
 		return reasonChained
 	}
 	path, query, ok := strings.Cut(plain, "?")
-	if ok && !b.counter.admit(path, b.hash(query), limitOr(l.Queries, DefaultQueries)) {
+	if ok && !b.counter.Admit(path, b.hash(query), limitOr(l.Queries, DefaultQueries)) {
 		return reasonQueries
 	}
 	return ""
@@ -261,25 +262,10 @@ func (b *scopeFilter) checkGuards(u uri.URI, plain string, mt meta) string {
 func (b *scopeFilter) admitSitemap(u uri.URI, plain string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.counter.admit("sitemap "+hostOf(u), b.hash(plain), limitOr(b.limits.Sitemaps, DefaultSitemaps))
+	return b.counter.Admit("sitemap "+hostOf(u), b.hash(plain), limitOr(b.limits.Sitemaps, DefaultSitemaps))
 }
 
 func (b *scopeFilter) hash(text string) uint64 { return maphash.String(b.hashSeed, text) }
-
-// pathShape returns the number of segments in the path of u, and the number of
-// occurrences of the most frequent segment.
-func pathShape(u uri.URI) (segments int, repeats int64) {
-	seen := map[string]int64{}
-	for segment := range strings.SplitSeq(u.Path(), "/") {
-		if segment == "" {
-			continue
-		}
-		segments++
-		seen[segment]++
-		repeats = max(repeats, seen[segment])
-	}
-	return segments, repeats
-}
 
 // chainOf returns the number of consecutive links between similar web URLs,
 // such as the pages of a calendar. The last link is in the page from and leads
@@ -287,43 +273,10 @@ func pathShape(u uri.URI) (segments int, repeats int64) {
 func (c *crawl) chainOf(from string, chain int, to uri.URI, text string) int {
 	text = c.identity.Identity(text)
 	if !c.schemeOf(to).Traits.Web || !strings.ContainsAny(text, "?0123456789") ||
-		pathPattern(c.identity.Identity(from)) != pathPattern(text) {
+		trap.PathPattern(c.identity.Identity(from)) != trap.PathPattern(text) {
 		return 0
 	}
 	return chain + 1
-}
-
-// pathPattern removes the query from a URL and replaces each part of its path
-// that contains a digit by "0". A part consists of letters, digits, ".", "_" and
-// "-", such as "2026-11-22". URLs with the same pattern are similar.
-func pathPattern(text string) string {
-	text, _, _ = strings.Cut(text, "?")
-	start := 0 // offset of the path
-	if i := strings.Index(text, "://"); i >= 0 {
-		start = i + 3
-		if path := strings.IndexByte(text[start:], '/'); path >= 0 {
-			start += path
-		} else {
-			start = len(text)
-		}
-	}
-	pattern := []byte(text[:start])
-	part, hasDigit := start, false // start of the current part in pattern
-	for i := start; i < len(text); i++ {
-		b := text[i]
-		switch {
-		case '0' <= b && b <= '9':
-			pattern, hasDigit = append(pattern[:part], '0'), true
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', b == '.', b == '_', b == '-':
-			if !hasDigit {
-				pattern = append(pattern, b)
-			}
-		default:
-			pattern = append(pattern, b)
-			part, hasDigit = len(pattern), false
-		}
-	}
-	return string(pattern)
 }
 
 // checkMedia returns the reason for not keeping an object with the given media

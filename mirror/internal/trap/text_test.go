@@ -1,23 +1,22 @@
-package mirror
+package trap
 
 import (
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"github.com/anyurl/fetch/uri"
 )
 
 // TestTextDigest checks which pages have the same text.
 func TestTextDigest(t *testing.T) {
 	t.Parallel()
 	digest := func(page string) uint64 {
-		d := newTextDigest(uri.MustParse("http://a.example/"))
+		d := NewTextDigest("a.example")
 		if _, err := io.Copy(d, iotest.OneByteReader(strings.NewReader(page))); err != nil {
 			t.Fatal(err)
 		}
-		return d.sum
+		sum, _ := d.Sum()
+		return sum
 	}
 	for _, c := range []struct {
 		name, a, b string
@@ -51,7 +50,7 @@ func TestLooksRandom(t *testing.T) {
 		"http://a.example/introduction/a-title": false,
 		"http://host12345678.example/":          false,
 	} {
-		if got := looksRandom(text); got != want {
+		if got := LooksRandom(text); got != want {
 			t.Errorf("%s: %t, want %t", text, got, want)
 		}
 	}
