@@ -91,7 +91,7 @@ func writeCaptures(t testing.TB, captures []capture) string {
 		t.Fatal(err)
 	}
 	start := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
-	places := make([]warc.Place, len(captures))
+	places := make([]warc.Position, len(captures))
 	for i, c := range captures {
 		at := &warc.Capture{URL: uri.MustParse(c.url), Date: start.Add(time.Duration(c.second) * time.Second)}
 		block := strings.NewReader(strings.ReplaceAll(c.body, "\n\n", "\r\n\r\n"))

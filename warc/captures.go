@@ -14,7 +14,7 @@ import (
 )
 
 // Captures returns an entry for each capture of u, sorted by date. Captures of
-// the same second are sorted by the places of their records. The entries are those of [Entries]. The entry of a
+// the same second are sorted by the positions of their records. The entries are those of [Entries]. The entry of a
 // revisit record has the size of the original, if the archive has the original.
 // If the record of a capture cannot be read, its entry has only the values of
 // the index, and the key error in the field Extra.
@@ -136,7 +136,7 @@ func (a *Archive) linesOfTarget(target string, otherMethods bool) iter.Seq2[Line
 		}
 		same = same.Normalize(uri.ByScheme)
 		for _, key := range keysOf(target, same) {
-			for l, err := range byPlace(a.linesWithKey(escape(key, " "), otherMethods)) {
+			for l, err := range byPosition(a.linesWithKey(escape(key, " "), otherMethods)) {
 				if err == nil && l.URL != target {
 					other, err := parseURL(l.URL)
 					if err != nil || other.Normalize(uri.ByScheme) != same {
@@ -219,27 +219,27 @@ func (n *nearest) sorted() []Line {
 // compare returns a negative number if replay prefers the capture of x to the
 // capture of y.
 func (n *nearest) compare(x, y Line) int {
-	later := cmp.Or(cmp.Compare(y.Timestamp, x.Timestamp), comparePlaces(y, x))
+	later := cmp.Or(cmp.Compare(y.Timestamp, x.Timestamp), comparePositions(y, x))
 	if n.Time.IsZero() {
 		return later
 	}
 	return cmp.Or(cmp.Compare(n.distance(x), n.distance(y)), later)
 }
 
-// comparePlaces compares the places of two records. It orders captures of the
+// comparePositions compares the positions of two records. It orders captures of the
 // same second, because the names of the WARC files of a program start with their
 // dates, and each file is written from its beginning to its end.
-func comparePlaces(x, y Line) int {
+func comparePositions(x, y Line) int {
 	return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Offset, y.Offset))
 }
 
-// byPlace sorts consecutive lines with the same timestamp by the places of their
+// byPosition sorts consecutive lines with the same timestamp by the positions of their
 // records, at most maxOpened lines at a time.
-func byPlace(lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
+func byPosition(lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		var same []Line // lines with the same timestamp
 		flush := func() bool {
-			slices.SortStableFunc(same, comparePlaces)
+			slices.SortStableFunc(same, comparePositions)
 			for _, l := range same {
 				if !yield(l, nil) {
 					return false

@@ -8,7 +8,7 @@
 //	w, err := warc.NewWriter(dir, warc.Options{})
 //	...
 //	c := warc.Capture{URL: u, Date: time.Now()}
-//	places, err := w.Write(
+//	positions, err := w.Write(
 //		c.Resource("text/plain", body),
 //		c.Metadata(warc.FieldsMedia, fields))
 //

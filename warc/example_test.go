@@ -39,7 +39,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	c := warc.Capture{URL: uri.MustParse("gopher://gopher.example/1/"), Date: time.Now(), Protocols: []string{"gopher"}}
-	places, err := w.Write(
+	positions, err := w.Write(
 		c.Resource("application/gopher-menu", strings.NewReader("0About\t/about.txt\tgopher.example\t70\r\n.\r\n")),
 		c.Metadata(warc.FieldsMedia, strings.NewReader("sent: \r\n")))
 	if err != nil {
@@ -49,7 +49,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	file := filepath.Join(dir, places[0].File)
+	file := filepath.Join(dir, positions[0].File)
 	for found, err := range warc.Verify(file) {
 		fmt.Println(found, err) // there are no findings
 	}
@@ -113,7 +113,7 @@ func ExampleCapture_Response() {
 		log.Fatal(err)
 	}
 	c.IP = resp.Peer
-	places, err := w.Write(c.Response(bytes.NewReader(got.Bytes())), c.Request(bytes.NewReader(sent.Bytes())))
+	positions, err := w.Write(c.Response(bytes.NewReader(got.Bytes())), c.Request(bytes.NewReader(sent.Bytes())))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func ExampleCapture_Response() {
 		log.Fatal(err)
 	}
 
-	archive, err := warc.Open(filepath.Join(dir, places[0].File))
+	archive, err := warc.Open(filepath.Join(dir, positions[0].File))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -52,8 +52,8 @@ func TestMemory(t *testing.T) {
 		do   func() error
 	}{
 		{"write", func() error {
-			places := mustWrite(t, w, c.Resource("application/octet-stream", &zeroReader{size: size}))
-			path = dir.Name() + "/" + places[0].File
+			positions := mustWrite(t, w, c.Resource("application/octet-stream", &zeroReader{size: size}))
+			path = dir.Name() + "/" + positions[0].File
 			return w.Close()
 		}},
 		{"verify", func() error {

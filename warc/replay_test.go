@@ -124,9 +124,9 @@ func TestReplayEntries(t *testing.T) {
 func TestReplayTime(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
-	var places []Place
+	var positions []Position
 	for _, s := range []int{20, 10, 30} {
-		places = append(places, mustWrite(t, w,
+		positions = append(positions, mustWrite(t, w,
 			at("gopher://h.example/0/a", s).Resource("text/plain", text(time.Duration(s*1e9).String())))...)
 	}
 	if err := w.Close(); err != nil {
@@ -150,7 +150,7 @@ func TestReplayTime(t *testing.T) {
 		{second(40), second(50), "30s"},
 		{second(20), second(10), "20s"}, // Until is ignored
 	} {
-		a, err := Open(dir.Name() + "/" + places[0].File)
+		a, err := Open(dir.Name() + "/" + positions[0].File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,18 +172,18 @@ func TestReplayTime(t *testing.T) {
 func TestSameSecond(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
-	var places []Place
+	var positions []Position
 	want := ""
 	for n := range 12 {
 		c := at("gopher://h.example/0/a", 10)
 		c.Date = c.Date.Add(time.Duration(n) * time.Millisecond)
-		places = append(places, mustWrite(t, w, c.Resource("text/plain", text(strings.Repeat("x", n+1))))...)
+		positions = append(positions, mustWrite(t, w, c.Resource("text/plain", text(strings.Repeat("x", n+1))))...)
 		want += fmt.Sprint(n+1, " ")
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(dir.Name() + "/" + places[0].File)
+	a, err := Open(dir.Name() + "/" + positions[0].File)
 	if err != nil {
 		t.Fatal(err)
 	}

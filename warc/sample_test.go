@@ -49,13 +49,13 @@ func testWriter(t testing.TB, dir *os.Root, opts Options) *Writer {
 	return w
 }
 
-func mustWrite(t testing.TB, w *Writer, group ...*Record) []Place {
+func mustWrite(t testing.TB, w *Writer, group ...*Record) []Position {
 	t.Helper()
-	places, err := w.Write(group...)
+	positions, err := w.Write(group...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return places
+	return positions
 }
 
 func at(url string, seconds int) Capture {
@@ -89,14 +89,14 @@ var (
 )
 
 // writeSample writes records of every type and of nearly every scheme.
-func writeSample(t testing.TB, w *Writer) (all []Place) {
+func writeSample(t testing.TB, w *Writer) (all []Position) {
 	t.Helper()
-	write := func(group ...*Record) []Place {
-		places := mustWrite(t, w, group...)
-		all = append(all, places...)
-		return places
+	write := func(group ...*Record) []Position {
+		positions := mustWrite(t, w, group...)
+		all = append(all, positions...)
+		return positions
 	}
-	get := func(c Capture, response string) []Place {
+	get := func(c Capture, response string) []Position {
 		return write(c.Response(text(response)), c.Request(text("GET "+c.URL.Path()+" HTTP/1.1\r\nHost: h.example\r\n\r\n")))
 	}
 	plain := at("http://www.h.example/a?y=2&x=1", 0)
@@ -148,11 +148,11 @@ func sample(t testing.TB, opts Options) string {
 	t.Helper()
 	dir := testFolder(t)
 	w := testWriter(t, dir, opts)
-	places := writeSample(t, w)
+	positions := writeSample(t, w)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir.Name() + "/" + places[0].File
+	return dir.Name() + "/" + positions[0].File
 }
 
 func newNamed(w io.Writer) *gzip.Writer {

@@ -77,16 +77,16 @@ func completeRecords(t *testing.T, file []byte) (ends []int64, truncated *Error)
 func TestResumeTruncated(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
-	places := writeSample(t, w)
+	positions := writeSample(t, w)
 	if err := w.Abandon(); err != nil {
 		t.Fatal(err)
 	}
-	name := places[0].File
+	name := positions[0].File
 	file, err := dir.ReadFile(name + OpenSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range places[1:] {
+	for _, p := range positions[1:] {
 		size := p.End() - 3
 		if err := dir.WriteFile(name+OpenSuffix, file[:size], 0o666); err != nil {
 			t.Fatal(err)

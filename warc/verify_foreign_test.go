@@ -35,11 +35,11 @@ func TestVerifyParts(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
 	c := at("http://h.example/", 1)
-	places := mustWrite(t, w, c.Response(text(plainAnswer)), c.Request(text("GET / HTTP/1.1\r\n\r\n")))
+	positions := mustWrite(t, w, c.Response(text(plainAnswer)), c.Request(text("GET / HTTP/1.1\r\n\r\n")))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	all, err := os.ReadFile(filepath.Join(dir.Name(), places[0].File))
+	all, err := os.ReadFile(filepath.Join(dir.Name(), positions[0].File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func TestVerifyParts(t *testing.T) {
 		want string // substring of each finding, or ""
 	}{
 		{"complete", all, ""},
-		{"one record", part(places[0].Offset, places[0].End()), ":0: note: dangling: "},
-		{"two records without their warcinfo record", part(places[0].Offset, places[1].End()), ": dangling: "},
+		{"one record", part(positions[0].Offset, positions[0].End()), ":0: note: dangling: "},
+		{"two records without their warcinfo record", part(positions[0].Offset, positions[1].End()), ": dangling: "},
 		{"no records", nil, ":0: torn: the file contains no records"},
 		{"no records in gzip", empty.Bytes(), ":0: torn: the file contains no records"},
-		{"half a record", part(places[0].Offset, places[0].End()-20), ":0: "},
+		{"half a record", part(positions[0].Offset, positions[0].End()-20), ":0: "},
 	} {
 		name := filepath.Join(t.TempDir(), "a.warc.gz")
 		if err := os.WriteFile(name, test.data, 0o666); err != nil {

@@ -67,9 +67,9 @@ type Writer struct {
 	copy []byte // buffer for reading bodies
 }
 
-// A Place describes a record that a Writer has written. It contains the
-// position of the record and the values that are needed for a revisit record.
-type Place struct {
+// A Position describes a record that a Writer has written. It contains the
+// place of the record and the values that are needed for a revisit record.
+type Position struct {
 	File   string // final name of the file; an unfinished file has this name followed by OpenSuffix
 	Offset int64  // start of the record or its gzip member, in bytes
 	Length int64  // bytes in the file
@@ -89,7 +89,7 @@ type Place struct {
 }
 
 // End returns the file offset after the record, for use with [Writer.Resume].
-func (p Place) End() int64 { return p.Offset + p.Length }
+func (p Position) End() int64 { return p.Offset + p.Length }
 
 // NewWriter returns a Writer for files in the directory dir. The caller must
 // keep dir open while the Writer is in use. NewWriter creates no files. If the
@@ -134,7 +134,7 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	return w, nil
 }
 
-// Write appends a group of records and returns their places in the same order.
+// Write appends a group of records and returns their positions in the same order.
 // A group usually contains the records of one exchange. Records with a zero
 // Date share the current time.
 //
@@ -144,7 +144,7 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 //
 // If Write fails, the file contains no record of the group. The caller can
 // continue to use the Writer, for example after freeing disk space.
-func (w *Writer) Write(group ...*Record) (places []Place, err error) {
+func (w *Writer) Write(group ...*Record) (positions []Position, err error) {
 	for _, r := range group {
 		if err := r.validate(); err != nil {
 			return nil, err
@@ -182,7 +182,7 @@ func (w *Writer) setDefaults(group []*Record) []*Record {
 
 // appendGroup writes the records. If an error occurs, it removes the records
 // that it has already written.
-func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
+func (w *Writer) appendGroup(group []*Record) (positions []Position, err error) {
 	end := w.size
 	for i, r := range group {
 		p, err := w.writeRecord(r, concurrentTo(group, i), end)
@@ -190,25 +190,25 @@ func (w *Writer) appendGroup(group []*Record) (places []Place, err error) {
 			return nil, w.rollback(err)
 		}
 		end += p.Length
-		places = append(places, p)
+		positions = append(positions, p)
 	}
 	if err := w.out.Flush(); err != nil {
 		return nil, w.rollback(localError(err))
 	}
 	w.size = end
-	return places, nil
+	return positions, nil
 }
 
 // writeRecord writes one record at the given offset of the current file.
-func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Place, error) {
+func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Position, error) {
 	sums, err := r.setDigests(w.opts.Digest, w.copy)
 	if err != nil {
-		return Place{}, err
+		return Position{}, err
 	}
 	w.head = r.appendHead(w.head[:0], w.info, concurrent)
 	line, err := r.indexLine(sums)
 	if err != nil {
-		return Place{}, localError(err)
+		return Position{}, localError(err)
 	}
 	n := &countingWriter{w: w.out}
 	var out io.Writer = n
@@ -217,20 +217,20 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pla
 		out = w.gzip
 	}
 	if _, err := out.Write(w.head); err != nil {
-		return Place{}, localError(err)
+		return Position{}, localError(err)
 	}
 	if err := r.writeBlock(out, w.copy); err != nil {
-		return Place{}, err
+		return Position{}, err
 	}
 	if _, err := io.WriteString(out, "\r\n\r\n"); err != nil {
-		return Place{}, localError(err)
+		return Position{}, localError(err)
 	}
 	if w.gzip != nil {
 		if err := w.gzip.Close(); err != nil {
-			return Place{}, localError(err)
+			return Position{}, localError(err)
 		}
 	}
-	p := Place{
+	p := Position{
 		File: w.name, Offset: offset, Length: n.n, Checksum: n.checksum,
 		ID: r.ID, Date: r.Date, BlockDigest: r.BlockDigest, PayloadDigest: r.PayloadDigest,
 	}

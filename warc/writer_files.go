@@ -141,7 +141,7 @@ func (w *Writer) finish() error {
 }
 
 // Resume continues a file of an earlier Writer at the offset end and removes
-// all later bytes. The offset is usually [Place.End] of the last record that
+// all later bytes. The offset is usually [Position.End] of the last record that
 // the caller committed. If end is 0, Resume removes the file.
 //
 // If the file was finished and ends at this offset, Resume leaves the file

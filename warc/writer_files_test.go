@@ -92,19 +92,19 @@ func TestResume(t *testing.T) {
 	const name = "fetch-20261121083000-00000-w1.warc.gz"
 	for _, tc := range []struct {
 		name   string
-		finish bool                                      // the file was finished before the crash
-		tail   string                                    // bytes after the records
-		end    func(first, second Place) int64           // committed size
-		want   func(first, second Place) (string, int64) // where the next record goes
+		finish bool                                         // the file was finished before the crash
+		tail   string                                       // bytes after the records
+		end    func(first, second Position) int64           // committed size
+		want   func(first, second Position) (string, int64) // where the next record goes
 		fault  error
 	}{
-		{name: "truncated record", tail: "\x1f\x8b\x08\x00torn", end: func(_, b Place) int64 { return b.End() }},
-		{name: "uncommitted record", end: func(a, _ Place) int64 { return a.End() }},
-		{name: "no uncommitted bytes", end: func(_, b Place) int64 { return b.End() }},
-		{name: "finished file, uncommitted record", finish: true, end: func(a, _ Place) int64 { return a.End() }},
-		{name: "finished file, committed", finish: true, end: func(_, b Place) int64 { return b.End() }},
-		{name: "no committed record", end: func(Place, Place) int64 { return 0 }},
-		{name: "missing committed bytes", end: func(_, b Place) int64 { return b.End() + 1 }, fault: fetch.Mismatch},
+		{name: "truncated record", tail: "\x1f\x8b\x08\x00torn", end: func(_, b Position) int64 { return b.End() }},
+		{name: "uncommitted record", end: func(a, _ Position) int64 { return a.End() }},
+		{name: "no uncommitted bytes", end: func(_, b Position) int64 { return b.End() }},
+		{name: "finished file, uncommitted record", finish: true, end: func(a, _ Position) int64 { return a.End() }},
+		{name: "finished file, committed", finish: true, end: func(_, b Position) int64 { return b.End() }},
+		{name: "no committed record", end: func(Position, Position) int64 { return 0 }},
+		{name: "missing committed bytes", end: func(_, b Position) int64 { return b.End() + 1 }, fault: fetch.Mismatch},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := testFolder(t)

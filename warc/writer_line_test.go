@@ -14,23 +14,23 @@ func TestPlaceLine(t *testing.T) {
 			opts.Uncompressed = plain
 			dir := testFolder(t)
 			w := testWriter(t, dir, opts)
-			places := writeSample(t, w)
+			positions := writeSample(t, w)
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			f, err := os.Open(dir.Name() + "/" + places[0].File)
+			f, err := os.Open(dir.Name() + "/" + positions[0].File)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer f.Close()
 			var placeLines []Line
-			for _, p := range places {
+			for _, p := range positions {
 				if p.Line != (Line{}) {
 					placeLines = append(placeLines, p.Line)
 				}
 			}
 			n := 0
-			for l, err := range Lines(places[0].File, f) {
+			for l, err := range Lines(positions[0].File, f) {
 				if err != nil {
 					t.Fatal(err)
 				}

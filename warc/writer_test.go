@@ -58,16 +58,16 @@ func excerpt(b []byte, at int) []byte { return b[max(0, at-40):min(len(b), at+80
 func TestMembers(t *testing.T) {
 	dir := testFolder(t)
 	w := testWriter(t, dir, testOptions())
-	places := writeSample(t, w)
+	positions := writeSample(t, w)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file, err := dir.ReadFile(places[0].File)
+	file, err := dir.ReadFile(positions[0].File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := places[0].Offset
-	for _, p := range places {
+	end := positions[0].Offset
+	for _, p := range positions {
 		if p.Offset != end {
 			t.Errorf("record starts at %d, but the previous one ends at %d", p.Offset, end)
 		}

@@ -35,7 +35,7 @@ func writeCaptures(t *testing.T) string {
 		}
 		return warc.Capture{URL: uri.MustParse(url), Date: day}
 	}
-	write := func(r *warc.Record) warc.Place {
+	write := func(r *warc.Record) warc.Position {
 		places, err := w.Write(r)
 		if err != nil {
 			t.Fatal(err)

@@ -228,7 +228,7 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	if len(group) == 0 || err != nil {
 		return err
 	}
-	places, err := c.a.records.write(group)
+	positions, err := c.a.records.write(group)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	if k == nil {
 		return nil
 	}
-	main := places[0]
+	main := positions[0]
 	k.File, k.Offset, k.Length, k.ID, k.Proof = main.File, main.Offset, main.Length, main.ID, main.PayloadDigest
 	if duplicate != nil {
 		k.Proof = duplicate.Proof

@@ -125,7 +125,7 @@ func (h *healer) report(path, text string, repaired bool) {
 	}{h.o.Now().UTC(), "healed", path + ": " + text})
 }
 
-// reportLosses reports the exchanged WARC files and the lost records that Open
+// reportLosses reports the renamed WARC files and the lost records that Open
 // has found. It follows findDamage, because a line of the journal changes the
 // digest of this file.
 func (h *healer) reportLosses() error {

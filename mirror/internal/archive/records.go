@@ -130,16 +130,16 @@ func (r *records) finishDamaged(name string, end int64) error {
 }
 
 // write appends the records to the current WARC file as a group.
-func (r *records) write(group []*warc.Record) ([]warc.Place, error) {
-	places, err := r.w.Write(group...)
+func (r *records) write(group []*warc.Record) ([]warc.Position, error) {
+	positions, err := r.w.Write(group...)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range places {
+	for _, p := range positions {
 		r.ends[p.File] = max(r.ends[p.File], p.End())
 		r.setCurrent(p.File)
 	}
-	return places, r.addLines(places)
+	return positions, r.addLines(positions)
 }
 
 // setCurrent sets the current file. If another file was current before,
@@ -151,11 +151,11 @@ func (r *records) setCurrent(name string) {
 }
 
 // addLines adds the index lines of a group to the index of the WARC file.
-func (r *records) addLines(places []warc.Place) error {
+func (r *records) addLines(positions []warc.Position) error {
 	if r.withoutIndex {
 		return nil
 	}
-	for _, p := range places {
+	for _, p := range positions {
 		if p.File != r.index.file {
 			if err := r.closeIndex(); err != nil {
 				return err

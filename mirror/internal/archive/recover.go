@@ -66,7 +66,7 @@ func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err er
 		return nil, err
 	}
 	if a.options.Shared != nil {
-		err = a.settleSpool(ctx)
+		err = a.settleFiles(ctx)
 	} else {
 		err = a.restoreFiles(ctx)
 	}

@@ -21,10 +21,10 @@ var ErrFilesLost = fetch.Local.Errorf("the directory lacks WARC files of the cra
 // ErrObjectsLost means that the store lacks an object that the crawl has uploaded.
 var ErrObjectsLost = fetch.Local.Errorf("the store lacks objects of the crawl")
 
-// settleSpool compares the WARC files of a worker with the database. A file that
+// settleFiles compares the WARC files of a worker with the database. A file that
 // is missing in the directory is recorded as stored if the store has it. If
-// records are lost, settleSpool changes nothing and returns ErrFilesLost.
-func (a *Archive) settleSpool(ctx context.Context) error {
+// records are lost, settleFiles changes nothing and returns ErrFilesLost.
+func (a *Archive) settleFiles(ctx context.Context) error {
 	files, err := a.ledger.Unstored(ctx, a.options.Shared.Worker)
 	if err != nil {
 		return err
