@@ -53,7 +53,6 @@ type Archive struct {
 	renamed     []string // WARC files that had the name of another file
 	verified    verifiedRecords
 	verifiers   sync.Pool // of type *recordVerifier
-	recent      recentFile
 
 	running context.Context // context of the run; nil if the archive is not open for a run
 
@@ -276,9 +275,8 @@ func openExisting(ctx context.Context, dir string, lock func(*Archive) error) (*
 // Close finishes the current WARC file, closes the archive and releases its
 // lock.
 func (a *Archive) Close() (err error) {
-	err = a.recent.close()
 	if a.records != nil {
-		err = errors.Join(err, a.records.close())
+		err = a.records.close()
 	}
 	if a.journal != nil {
 		err = errors.Join(err, a.journal.close())

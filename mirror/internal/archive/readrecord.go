@@ -3,10 +3,8 @@ package archive
 import (
 	"bytes"
 	"hash/crc32"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/warc"
@@ -26,10 +24,11 @@ func (a *Archive) matchesChecksum(c *frontier.Capture) bool {
 	if c.Checksum == 0 || c.Length < 0 || c.Length > maxVerified || a.options.Recheck {
 		return false
 	}
-	f, err := a.recent.open(c.File, a.openWARC)
+	f, err := a.openWARC(c.File)
 	if err != nil {
 		return false
 	}
+	defer f.Close()
 	v := a.verifier()
 	defer a.verifiers.Put(v)
 	v.bytes = slices.Grow(v.bytes[:0], int(c.Length))[:c.Length]
@@ -50,45 +49,6 @@ const headerStart = 768
 func (v *recordVerifier) describes(c *frontier.Capture, n int) bool {
 	h := v.Header(bytes.NewReader(v.bytes[:n]), 0)
 	return h != nil && describes(c, h)
-}
-
-// A recentFile caches the file that was opened last, because opening a WARC
-// file takes longer than reading a small record. It is safe for concurrent use.
-type recentFile struct {
-	mu   sync.Mutex
-	name string
-	file *os.File
-}
-
-// open returns the file with the given name. If this file is not cached, it is
-// opened by calling the second argument. The next call may close the file, so
-// that a concurrent read fails.
-func (r *recentFile) open(name string, open func(string) (*os.File, error)) (*os.File, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.file != nil && r.name == name {
-		return r.file, nil
-	}
-	f, err := open(name)
-	if err != nil {
-		return nil, err
-	}
-	if r.file != nil {
-		r.file.Close()
-	}
-	r.name, r.file = name, f
-	return f, nil
-}
-
-func (r *recentFile) close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.file == nil {
-		return nil
-	}
-	f := r.file
-	r.file = nil
-	return f.Close()
 }
 
 // A recordVerifier contains the buffers for one record.

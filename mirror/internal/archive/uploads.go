@@ -132,9 +132,8 @@ func (a *Archive) openUploads(ctx context.Context) error {
 	s := a.options.Shared
 	a.uploads = upload.New(upload.Options{
 		Store: s.Store, Ledger: a.ledger, Dir: a.records.dir, Keep: s.KeepLocal,
-		Failed:  func(name string, err error) { a.WhileNoCommit(func() { s.Failed(name, err) }) },
-		Log:     s.Log,
-		Removed: func() { a.recent.close() }, // an open file would still occupy the disk
+		Failed: func(name string, err error) { a.WhileNoCommit(func() { s.Failed(name, err) }) },
+		Log:    s.Log,
 	})
 	a.records.finished = a.uploads.Add
 	a.records.withoutIndex = !s.KeepLocal

@@ -26,17 +26,15 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// Options configures an Uploader. The fields Keep, Log, Failed and Removed are
-// optional.
+// Options configures an Uploader. The fields Keep, Log and Failed are optional.
 type Options struct {
 	Store  store.Store
 	Ledger frontier.Ledger
 	Dir    *os.Root // directory of the WARC files
 	Keep   bool     // if true, local files are not removed
 
-	Log     *slog.Logger                 // receives a record at the start and at the end of each attempt
-	Failed  func(name string, err error) // called after a failed attempt that Run will repeat
-	Removed func()                       // called after a local file was removed
+	Log    *slog.Logger                 // receives a record at the start and at the end of each attempt
+	Failed func(name string, err error) // called after a failed attempt that Run will repeat
 }
 
 // An Uploader uploads the files that were passed to Add. It is safe for
@@ -62,9 +60,6 @@ func New(o Options) *Uploader {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Removed == nil {
-		o.Removed = func() {}
 	}
 	return &Uploader{o: o, wake: make(chan struct{}, 1), changed: make(chan struct{})}
 }
@@ -297,7 +292,6 @@ func (u *Uploader) Discard(name string) error {
 	if err := u.o.Dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fetch.Local.With(err)
 	}
-	u.o.Removed()
 	return nil
 }
 
