@@ -15,6 +15,8 @@
 // A group of records is written completely or not at all. It is durable after
 // [Writer.Sync] returns. Each record is compressed as a separate gzip member.
 //
+// Package warc/record does this for all requests of a fetch.Client.
+//
 // To read an archive, use one of these functions:
 //
 //   - [NewReader] reads the records of a file.

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/data"
@@ -17,6 +19,7 @@ import (
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/warc/record"
+	"github.com/anyurl/fetch/wrap"
 )
 
 // serve responds to the requests of the tests.
@@ -46,8 +49,8 @@ func serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // open returns a Client that records its requests, and the directory of the
-// WARC file.
-func open(t *testing.T) (*fetch.Client, *record.Recorder, *warc.Writer, *os.Root) {
+// WARC file. The middlewares in more follow the Recorder.
+func open(t *testing.T, more ...fetch.Middleware) (*fetch.Client, *record.Recorder, *warc.Writer, *os.Root) {
 	t.Helper()
 	dir, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -59,7 +62,7 @@ func open(t *testing.T) (*fetch.Client, *record.Recorder, *warc.Writer, *os.Root
 		t.Fatal(err)
 	}
 	r := record.New(w, record.Options{TempDir: dir.Name()})
-	options := fetch.Options{Policy: fetch.Typed(), Wrap: []fetch.Middleware{r.Middleware}}
+	options := fetch.Options{Policy: fetch.Typed(), Wrap: append([]fetch.Middleware{r.Middleware}, more...)}
 	client := fetch.New(options, append(fetchhttp.Schemes(fetchhttp.Options{}), data.Schemes()...)...)
 	t.Cleanup(func() { client.Close() })
 	return client, r, w, dir
@@ -147,6 +150,54 @@ func TestRecorder(t *testing.T) {
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir.Name(), ".*")); len(left) > 0 {
 				t.Errorf("temporary files: %q", left)
+			}
+		})
+	}
+}
+
+// TestRecorderRetry checks that a Recorder before the middleware for retries
+// records only the last attempt, and that no body is resumed.
+func TestRecorderRetry(t *testing.T) {
+	for name, c := range map[string]struct {
+		responses []func(w http.ResponseWriter)
+		body      string
+		want      string
+	}{
+		"busy server": {
+			[]func(http.ResponseWriter){
+				func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+				func(w http.ResponseWriter) { io.WriteString(w, "page") },
+			},
+			"page", "response request",
+		},
+		"interrupted body": {
+			[]func(http.ResponseWriter){
+				func(w http.ResponseWriter) {
+					w.Header().Set("ETag", `"1"`)
+					w.Header().Set("Content-Length", "9")
+					io.WriteString(w, "pa")
+				},
+			},
+			"pa", "response(disconnect) request",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { c.responses[n.Add(1)-1](w) }))
+			defer s.Close()
+			client, r, w, dir := open(t, wrap.Retry(wrap.RetryOptions{Delay: time.Millisecond}))
+			resp, err := client.Get(t.Context(), s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, _ := io.ReadAll(resp.Body); string(text) != c.body {
+				t.Errorf("body: %q, want %q", text, c.body)
+			}
+			if err := errors.Join(resp.Body.Close(), r.Err(), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if got := types(t, filepath.Join(dir.Name(), "a.warc")); got != c.want {
+				t.Errorf("records: %q, want %q", got, c.want)
 			}
 		})
 	}

@@ -72,9 +72,15 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-// Middleware returns a driver that records the exchanges of the driver next. As
-// the last element of fetch.Options.Wrap, it records every attempt of a request.
-// Each hop of a chain of redirects has its own records.
+// Middleware returns a driver that records the exchanges of the driver next. Its
+// place in fetch.Options.Wrap selects the exchanges:
+//   - As the first element, Middleware records what the caller receives. If an
+//     HTTP request is retried, it records the last attempt. HTTP bodies are then
+//     neither resumed nor divided into segments.
+//   - As the last element, Middleware records every attempt of a request, and
+//     every part of an object over HTTP.
+//
+// In both cases, each hop of a chain of redirects has its own records.
 //
 // The records are written when Body.Read returns an error such as io.EOF, or
 // when Body is closed. If the body is incomplete, its record is marked as
