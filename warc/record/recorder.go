@@ -65,7 +65,7 @@ type Recorder struct {
 func New(w *warc.Writer, o Options) *Recorder { return &Recorder{options: o, writer: w} }
 
 // Err returns the first error of writing a record. After an error, the Recorder
-// writes no more records, and requests fail with this error.
+// writes no more records, and the bodies of all responses return this error.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

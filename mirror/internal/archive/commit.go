@@ -240,13 +240,13 @@ func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) 
 	k.File, k.Offset, k.Length, k.ID, k.Proof = main.File, main.Offset, main.Length, main.ID, main.PayloadDigest
 	if duplicate != nil {
 		k.Proof = duplicate.Proof
-	} else if e.Size >= minRevisit {
+		c.a.verified.set(k, intactRecord)
+		return nil
+	}
+	k.Checksum = main.Checksum
+	c.a.verified.set(k, intactObject)
+	if e.Size >= minRevisit {
 		duplicates[e.Digest] = *k
 	}
-	state := intactRecord
-	if duplicate == nil {
-		k.Checksum, state = main.Checksum, intactObject
-	}
-	c.a.verified.set(k, state)
 	return nil
 }

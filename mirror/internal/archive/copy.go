@@ -31,6 +31,15 @@ type Copied struct {
 	Renamed string // new name of the database of the directory
 }
 
+// describe sets the fields of c that describe the copied database.
+func (c *Copied) describe(ctx context.Context, f frontier.Frontier) (err error) {
+	ends, err := f.FileEnds(ctx)
+	if c.Files = len(ends); err == nil {
+		c.Stats, err = f.Stats(ctx)
+	}
+	return err
+}
+
 // CopyFrontier copies the database of the archive in the directory dir to a
 // PostgreSQL schema that contains no crawl yet. The directory becomes the
 // directory of a worker of this crawl, and its database is renamed. The archive
@@ -43,8 +52,8 @@ type Copied struct {
 // interrupted, the directory has both an identity and a database. Another call
 // then finds out whether the transaction was committed.
 func CopyFrontier(ctx context.Context, dir string, o CopyOptions) (result Copied, err error) {
-	if done, err := finishCopy(ctx, dir, o); done != nil || err != nil {
-		return done.result(), Classify(err)
+	if done, err := finishCopy(ctx, dir, o, &result); done || err != nil {
+		return result, Classify(err)
 	}
 	if err := checkCopy(dir); err != nil {
 		return result, err
@@ -55,13 +64,6 @@ func CopyFrontier(ctx context.Context, dir string, o CopyOptions) (result Copied
 	}
 	err = a.copyFrontier(ctx, o, &result)
 	return result, errors.Join(Classify(err), a.Close())
-}
-
-func (c *Copied) result() Copied {
-	if c == nil {
-		return Copied{}
-	}
-	return *c
 }
 
 // checkCopy returns an error if the archive in the directory dir cannot become
@@ -87,17 +89,12 @@ func checkCopy(dir string) error {
 
 // copyFrontier copies the database of an open archive to PostgreSQL.
 func (a *Archive) copyFrontier(ctx context.Context, o CopyOptions, result *Copied) (err error) {
-	if result.Stats, err = a.frontier.Stats(ctx); err != nil {
+	if err := result.describe(ctx, a.frontier); err != nil {
 		return err
 	}
 	if result.Run == 0 {
 		return fetch.Usage.Errorf("%s has no crawl", a.folder.dir)
 	}
-	ends, err := a.frontier.FileEnds(ctx)
-	if err != nil {
-		return err
-	}
-	result.Files = len(ends)
 	note, err := o.Note(result.Stats)
 	if err != nil {
 		return err
@@ -161,12 +158,12 @@ func (f *folder) becomeWorker(w *frontier.Worker, closeDatabase func() error) (r
 	return setAside(f.root, "copied")
 }
 
-// finishCopy completes a copy that was interrupted. The result is nil if there
+// finishCopy completes a copy that was interrupted. It returns false if there
 // was no copy, or if its transaction was not committed.
-func finishCopy(ctx context.Context, dir string, o CopyOptions) (*Copied, error) {
+func finishCopy(ctx context.Context, dir string, o CopyOptions, result *Copied) (done bool, err error) {
 	f, err := openFolder(dir)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer f.close()
 	id, err := f.readIdentity()
@@ -174,37 +171,31 @@ func finishCopy(ctx context.Context, dir string, o CopyOptions) (*Copied, error)
 		_, err = f.root.Lstat(database)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return false, nil
 	}
 	if err == nil {
 		err = f.acquireLock()
 	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	w := frontier.Worker{Name: id.Worker, Folder: id.Folder}
 	committed, err := o.Frontier.Registered(ctx, &w)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if !committed {
-		return nil, f.root.Remove(workerFile)
+		return false, f.root.Remove(workerFile)
 	}
 	db, err := sqlite.Open(ctx, "sqlite:"+filepath.Join(dir, database))
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	result := &Copied{}
-	ends, err := db.FileEnds(ctx)
-	if err == nil {
-		result.Stats, err = db.Stats(ctx)
-	}
-	result.Files = len(ends)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := result.describe(ctx, db); err != nil {
+		return false, errors.Join(err, db.Close())
 	}
 	result.Renamed, err = f.becomeWorker(&w, db.Close)
-	return result, err
+	return true, err
 }
 
 // interruptedCopy returns the error for a directory that contains both a
