@@ -93,5 +93,5 @@ func (a *Archive) Close() error {
 // lines returns the lines of the index, sorted by key and time. The sequence
 // ends after the first error.
 func (a *Archive) lines() iter.Seq2[Line, error] {
-	return parseLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)))
+	return parseLines(linesort.Read(io.NewSectionReader(a.index, 0, a.size)), 0)
 }

@@ -31,7 +31,7 @@ type Line struct {
 	Offset    int64
 	File      string
 
-	Next int64 // position of the next line in an index, set by Archive.Search only
+	Next int64 // position of the next line in the index of an Archive
 
 	method, requestBody string // of the request, if the method is not GET; set by Lines only
 }

@@ -35,7 +35,7 @@ func OpenIndex(name string) (*IndexFile, error) {
 	x := &IndexFile{file: f}
 	x.index, x.probes = f, &probeCache{}
 	if x.size, err = f.Seek(0, io.SeekEnd); err == nil {
-		for _, err = range parseLines(linesort.Read(io.NewSectionReader(f, 0, x.size))) {
+		for _, err = range parseLines(linesort.Read(io.NewSectionReader(f, 0, x.size)), 0) {
 			break
 		}
 	}
@@ -173,26 +173,15 @@ func (a *Archive) Search(prefix string, from int64) iter.Seq2[Line, error] {
 			return
 		}
 		lines := linesort.ReadSize(io.NewSectionReader(a.index, next, a.size-next), buffer)
-		for text, err := range whilePrefix(lines, key) {
-			next += int64(len(text))
-			if err == nil && text[0] == '!' { // a line with metadata
-				continue
-			}
-			var l Line
-			if err == nil {
-				l, err = ParseLine(string(text))
-			}
-			l.Next = next
-			if !yield(l, err) || err != nil {
-				return
-			}
-		}
+		parseLines(whilePrefix(lines, key), next)(yield)
 	}
 }
 
-func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
+// parseLines parses lines of an index, the first of which starts at offset.
+func parseLines(in linesort.Lines, offset int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for text, err := range in {
+			offset += int64(len(text))
 			if err == nil && text[0] == '!' { // a line with metadata
 				continue
 			}
@@ -200,6 +189,7 @@ func parseLines(in linesort.Lines) iter.Seq2[Line, error] {
 			if err == nil {
 				l, err = ParseLine(string(text))
 			}
+			l.Next = offset
 			if !yield(l, err) || err != nil {
 				return
 			}
@@ -228,11 +218,7 @@ func (a *sortedLines) lookupPrefix(key string) iter.Seq2[Line, error] {
 			return
 		}
 		lines := linesort.ReadSize(io.NewSectionReader(a.index, start, a.size-start), searchBuffer)
-		for l, err := range parseLines(whilePrefix(lines, key)) {
-			if !yield(l, err) || err != nil {
-				return
-			}
-		}
+		parseLines(whilePrefix(lines, key), start)(yield)
 	}
 }
 

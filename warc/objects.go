@@ -67,7 +67,6 @@ func (a *Archive) sortByURL(sorter *linesort.Sorter) error {
 		if strings.Contains(l.Key, methodKey) { // pywb adds this to the key of a request with a body
 			continue
 		}
-		l.Next = 0
 		b = append(append(b[:0], objectKey(l.URL)...), ' ')
 		if err := sorter.Add(l.append(b)); err != nil {
 			return err
