@@ -114,12 +114,14 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.AwaitResponse(); err != nil {
-		return nil, err
-	}
-	resp := s.Document("finger", "text/plain"+media.Charset(s.R))
-	resp.Fault = detectError(s.R)
-	return resp, nil
+	return s.Respond(func() (*fetch.Response, error) {
+		if err := s.AwaitResponse(); err != nil {
+			return nil, err
+		}
+		resp := s.Document("finger", "text/plain"+media.Charset(s.R))
+		resp.Fault = detectError(s.R)
+		return resp, nil
+	})
 }
 
 // maxErrorLine is the maximum length of an error message, in bytes.

@@ -37,18 +37,15 @@ func (f facts) copyTo(resp *fetch.Response) {
 // facts requests the size, time and type of a file from the server.
 func (d *driver) facts(s *session, p path) (facts, error) {
 	f := facts{size: -1}
-	commands := s.typeCommands(p.kind)
-	first := len(commands)
-	commands = append(commands, d.factCommands(s, p)...)
+	commands := append(s.typeCommands(p.kind), d.factCommands(s, p)...)
 	replies, err := s.exchange(commands...)
 	if err != nil {
 		return f, err
 	}
-	if err := s.setType(p.kind, replies[:first]); err != nil {
-		return f, err
-	}
-	for i, r := range replies[first:] {
-		f.parseReply(commands[first+i][0], r)
+	for i, r := range replies {
+		if err := s.addFact(&f, commands[i], r); err != nil {
+			return f, err
+		}
 	}
 	if d.unsized(p) {
 		f.size = -1

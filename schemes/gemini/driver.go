@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
@@ -37,19 +36,16 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	resp, err := readResponse(req, s)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	resp.Peer, resp.TLS = fetch.PeerOf(raw.Conn), s.TLS
-	if resp.Body == nil {
-		s.Close()
-		resp.Body = http.NoBody
-	} else {
-		resp.Body = s.Body(&body{Reader: s.R, raw: raw, resp: resp, strict: d.strict, trace: req.Trace})
-	}
-	return resp, nil
+	return s.Respond(func() (*fetch.Response, error) {
+		resp, err := readResponse(req, s)
+		if err != nil {
+			return nil, err
+		}
+		if resp.Peer = fetch.PeerOf(raw.Conn); resp.Code/10 == 2 && req.Op == fetch.Get {
+			resp.Body = s.Body(&body{Reader: s.R, raw: raw, resp: resp, strict: d.strict, trace: req.Trace})
+		}
+		return resp, nil
+	})
 }
 
 // dial connects to the server of req and verifies its key.
@@ -89,8 +85,7 @@ func mayIdentify(req *fetch.Request) bool {
 	return err == nil && err2 == nil && from == to
 }
 
-// readResponse reads the header of a response. The field Body is nil if the
-// body is not needed.
+// readResponse reads the header of a response.
 func readResponse(req *fetch.Request, s *sessions.Single) (*fetch.Response, error) {
 	s.SetReplyTimeout(sessions.ReplyTimeout)
 	if err := s.AwaitResponse(); err != nil {
@@ -115,9 +110,6 @@ func readResponse(req *fetch.Request, s *sessions.Single) (*fetch.Response, erro
 		return nil, err
 	}
 	resp.Head = bytes.Clone(head)
-	if h.code/10 == 2 && req.Op == fetch.Get {
-		resp.Body = http.NoBody
-	}
 	return resp, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -94,19 +93,7 @@ func (d spartanDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Respo
 	if err != nil {
 		return nil, err
 	}
-	resp, err := readSpartan(req, s)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	resp.Peer = fetch.PeerOf(s.NetConn)
-	if resp.Code != 2 || req.Op == fetch.Stat {
-		s.Close()
-		resp.Body = http.NoBody
-	} else {
-		resp.Body = s.Body(s.R)
-	}
-	return resp, nil
+	return s.Respond(func() (*fetch.Response, error) { return readSpartan(req, s) })
 }
 
 // readSpartan reads the status line of a response: a digit, a space and a text.
@@ -129,7 +116,9 @@ func readSpartan(req *fetch.Request, s *sessions.Single) (*fetch.Response, error
 	if err != nil {
 		return nil, err
 	}
-	resp.Head = bytes.Clone(head)
+	if resp.Head = bytes.Clone(head); resp.Code == 2 && req.Op == fetch.Get {
+		resp.Body = s.Body(s.R)
+	}
 	return resp, nil
 }
 

@@ -51,13 +51,7 @@ func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch
 	if err != nil {
 		return nil, err
 	}
-	resp, err := d.readResponse(req, l, s)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	resp.URL, resp.Peer, resp.TLS = req.URL, fetch.PeerOf(s.NetConn), s.TLS
-	return resp, nil
+	return s.Respond(func() (*fetch.Response, error) { return d.readResponse(req, l, s) })
 }
 
 // readResponse reads the start of a response and returns a Response whose Body
@@ -84,7 +78,7 @@ func (d *driver) readResponse(req *fetch.Request, l locator, s *sessions.Single)
 // length.
 func (d *driver) readPlain(req *fetch.Request, l locator, s *sessions.Single) (*fetch.Response, error) {
 	prefix, _ := s.R.Peek(s.R.Buffered())
-	resp := &fetch.Response{Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, prefix)}
+	resp := &fetch.Response{URL: req.URL, Size: -1, Proto: "Gopher", Media: mediaOf(l.item, l.selector, prefix)}
 	out := s.Body(s.R)
 	resp.Body = out
 	fault, err := detectError(s.R)

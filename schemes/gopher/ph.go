@@ -26,20 +26,15 @@ func (d *driver) queryPhoneBook(ctx context.Context, req *fetch.Request, l locat
 	if err != nil {
 		return nil, err
 	}
-	resp := &fetch.Response{
-		URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph",
-		Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS,
-	}
-	out := &phoneReader{r: s.R}
-	if err = s.AwaitResponse(); err == nil {
+	return s.Respond(func() (*fetch.Response, error) {
+		if err := s.AwaitResponse(); err != nil {
+			return nil, err
+		}
+		out := &phoneReader{r: s.R}
+		resp := &fetch.Response{URL: req.URL, Kind: fetch.Menu, Media: phMedia, Size: -1, Proto: "ph", Body: s.Body(out)}
 		resp.Code, resp.Fault, err = out.readStatus()
-	}
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	resp.Body = s.Body(out)
-	return resp, nil
+		return resp, err
+	})
 }
 
 // maxPhoneLine is the maximum length of a response line of a phone book server,

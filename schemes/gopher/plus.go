@@ -94,7 +94,7 @@ func (e *exactReader) Read(p []byte) (int, error) {
 // readPlus returns the Response for a Gopher+ response whose first line, the
 // header h, was already read.
 func (d *driver) readPlus(req *fetch.Request, l locator, s *sessions.Single, h header) (*fetch.Response, error) {
-	resp := &fetch.Response{Size: -1, Proto: "Gopher+", Head: h.line}
+	resp := &fetch.Response{URL: req.URL, Size: -1, Proto: "Gopher+", Head: h.line}
 	resp.Body = s.Body(h.dataReader(s.R))
 	if h.isError {
 		return d.readError(req, resp, s)

@@ -3,7 +3,7 @@ package ldap
 import (
 	"cmp"
 	"context"
-	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,10 +16,6 @@ type driver struct {
 	Options
 	env  fetch.Env
 	idle sessions.Pool[*session]
-}
-
-func newDriver(o Options, env fetch.Env) *driver {
-	return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
 // A lease gives one request the exclusive use of a session.
@@ -36,7 +32,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	resp := &fetch.Response{Kind: fetch.Document, Media: media, Size: -1, Proto: proto, Body: io.NopCloser(strings.NewReader(""))}
+	resp := &fetch.Response{Kind: fetch.Document, Media: media, Size: -1, Proto: proto, Body: http.NoBody}
 	if l.isListing() {
 		resp.Kind, resp.Media = fetch.Menu, media+"; scope="+scopes[l.scope]
 	}

@@ -20,6 +20,7 @@ package ldap
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -43,8 +44,10 @@ func Schemes(o Options) []fetch.Scheme {
 			References: true,
 			Subtree:    func(u uri.URI) (uri.URI, bool) { return u.WithoutQuery(), true },
 		},
-		Plan:  o.plan,
-		Open:  func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
+		Plan: o.plan,
+		Open: func(env fetch.Env) fetch.Driver {
+			return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
+		},
 		Menu:  menu,
 		Query: query,
 	}

@@ -17,19 +17,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A maildir is a mail store in a Maildir directory.
-type maildir struct{ path string }
+// A fileStore is a mail store in files: a Maildir directory or an mbox file. The
+// function iterates over the messages.
+type fileStore func(yield func(*fileMessage, error) bool)
 
-func (m maildir) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
-	return findInFiles(ctx, m.messages, id)
+// newMaildir returns the store in a Maildir directory.
+func newMaildir(path string) fileStore {
+	return func(yield func(*fileMessage, error) bool) { readMaildir(path, yield) }
 }
 
-func (m maildir) matching(ctx context.Context, _ *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error] {
-	return matchInFiles(ctx, m.messages, wanted)
-}
-
-func (m maildir) messages(yield func(*fileMessage, error) bool) {
-	for path, err := range mailstore.OpenMaildir(m.path).Messages() {
+func readMaildir(dir string, yield func(*fileMessage, error) bool) {
+	for path, err := range mailstore.OpenMaildir(dir).Messages() {
 		if err != nil {
 			yield(nil, err)
 			return
@@ -57,19 +55,13 @@ func (m maildir) messages(yield func(*fileMessage, error) bool) {
 	}
 }
 
-// An mbox is a mail store in an mbox file.
-type mbox struct{ path string }
-
-func (m mbox) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
-	return findInFiles(ctx, m.messages, id)
+// newMbox returns the store in an mbox file.
+func newMbox(path string) fileStore {
+	return func(yield func(*fileMessage, error) bool) { readMbox(path, yield) }
 }
 
-func (m mbox) matching(ctx context.Context, _ *fetch.Request, wanted addressSet) iter.Seq2[storedMessage, error] {
-	return matchInFiles(ctx, m.messages, wanted)
-}
-
-func (m mbox) messages(yield func(*fileMessage, error) bool) {
-	f, err := os.Open(m.path)
+func readMbox(path string, yield func(*fileMessage, error) bool) {
+	f, err := os.Open(path)
 	if err != nil {
 		yield(nil, err)
 		return
@@ -124,10 +116,7 @@ func (s *fileMessage) release() {
 	}
 }
 
-// A messageScan iterates over the messages of a Maildir or an mbox file.
-type messageScan func(yield func(*fileMessage, error) bool)
-
-func findInFiles(ctx context.Context, messages messageScan, id string) (*fetch.Response, error) {
+func (messages fileStore) find(ctx context.Context, _ *fetch.Request, id string) (*fetch.Response, error) {
 	for s, err := range messages {
 		if err == nil {
 			err = ctx.Err()
@@ -144,7 +133,9 @@ func findInFiles(ctx context.Context, messages messageScan, id string) (*fetch.R
 	return nil, fetch.NotFound.Errorf("no message with that id in the store")
 }
 
-func matchInFiles(ctx context.Context, messages messageScan, wanted addressSet) iter.Seq2[storedMessage, error] {
+func (messages fileStore) matching(
+	ctx context.Context, _ *fetch.Request, wanted addressSet,
+) iter.Seq2[storedMessage, error] {
 	return func(yield func(storedMessage, error) bool) {
 		for s, err := range messages {
 			if err == nil {

@@ -3,8 +3,8 @@ package mail
 import (
 	"cmp"
 	"context"
-	"io"
 	"iter"
+	"net/http"
 	"net/mail"
 	"strings"
 
@@ -97,7 +97,7 @@ func (o Options) mailto(env fetch.Env) fetch.DriverFunc {
 			resp.Kind, resp.Media = fetch.Document, MboxMedia
 		}
 		if req.Op == fetch.Stat {
-			resp.Body = io.NopCloser(strings.NewReader(""))
+			resp.Body = http.NoBody
 			return resp, nil
 		}
 		ctx, cancel := context.WithCancel(ctx)

@@ -1,6 +1,8 @@
 package mail
 
 import (
+	"net/http"
+
 	"context"
 	"io"
 	"strings"
@@ -161,7 +163,7 @@ func (l *storeSet) fetch(ctx context.Context, req *fetch.Request, locator midLoc
 	resp, err := l.find(ctx, req, locator.messageID)
 	if err == nil && req.Op == fetch.Stat && resp.Body != nil {
 		resp.Body.Close()
-		resp.Body = io.NopCloser(strings.NewReader(""))
+		resp.Body = http.NoBody
 	}
 	return resp, err
 }
@@ -182,7 +184,7 @@ func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.R
 		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &bodyCloser{Reader: text, Closer: resp.Body}}
 	if req.Op == fetch.Stat {
 		resp.Body.Close()
-		part.Body = io.NopCloser(strings.NewReader(""))
+		part.Body = http.NoBody
 	}
 	return part, nil
 }

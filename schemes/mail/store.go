@@ -64,11 +64,11 @@ func (o Options) store(text string, env fetch.Env) (store, error) {
 	case err != nil:
 		return nil, fetch.Local.With(err)
 	case info.IsDir():
-		return maildir{path}, nil
+		return newMaildir(path), nil
 	case !info.Mode().IsRegular():
 		return nil, fetch.Local.Errorf("mail store %s is neither a file nor a directory", path)
 	}
-	return mbox{path}, nil
+	return newMbox(path), nil
 }
 
 // parseIMAPStore parses text as a URL. It reports whether text is an imap or

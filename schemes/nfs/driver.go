@@ -23,10 +23,6 @@ type driver struct {
 	idle sessions.Pool[*session]
 }
 
-func newDriver(o Options, env fetch.Env) *driver {
-	return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
-}
-
 // A lease gives one request the exclusive use of a session.
 type lease = sessions.Lease[*session]
 

@@ -20,6 +20,7 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // Options configure the scheme. The zero value is valid.
@@ -61,8 +62,10 @@ func Schemes(o Options) []fetch.Scheme {
 			Listing: scheme.Directory, Parents: scheme.Folders},
 		Mirror: scheme.Mirroring{Files: scheme.FileNames{Native: true}},
 		Plan:   o.plan,
-		Open:   func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
-		Menu:   entries.Menu,
+		Open: func(env fetch.Env) fetch.Driver {
+			return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
+		},
+		Menu: entries.Menu,
 	}}
 }
 

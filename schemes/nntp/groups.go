@@ -87,19 +87,26 @@ func (d *driver) listField(q *task, s *session) (*fetch.Response, error) {
 	if err := d.startCompression(s, p.last-p.first, true); err != nil {
 		return nil, err
 	}
-	var r line.Reply
-	for _, verb := range []string{"HDR", "XHDR"} {
-		r, err = s.command(verb, d.Field, locator{first: p.first, last: p.last}.rangeText())
-		switch {
-		case err != nil:
-			return nil, err
-		case r.Code == 225, r.Code == 221:
-			return &fetch.Response{Kind: fetch.Menu, Media: media, Code: r.Code, Body: io.NopCloser(s.dataBlock())}, nil
-		case r.Code == 420, r.Code == 423:
-			return p.emptyResponse(fetch.Menu, media), nil
-		case !isUnsupported(r):
-			return nil, statusError(verb, r)
+	verb, r, err := s.firstSupported([]string{"HDR", "XHDR"}, d.Field, locator{first: p.first, last: p.last}.rangeText())
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Code == 225, r.Code == 221:
+		return &fetch.Response{Kind: fetch.Menu, Media: media, Code: r.Code, Body: io.NopCloser(s.dataBlock())}, nil
+	case r.Code == 420, r.Code == 423:
+		return p.emptyResponse(fetch.Menu, media), nil
+	}
+	return nil, statusError(verb, r)
+}
+
+// firstSupported sends the verbs with the same arguments, until the server
+// supports one of them. It returns the last verb and its reply.
+func (s *session) firstSupported(verbs []string, args ...string) (verb string, r line.Reply, err error) {
+	for _, verb = range verbs {
+		r, err = s.command(append([]string{verb}, args...)...)
+		if err != nil || !isUnsupported(r) {
+			break
 		}
 	}
-	return nil, statusError("XHDR", r)
+	return verb, r, err
 }

@@ -37,25 +37,23 @@ func (d *driver) overview(q *task, s *session) (*fetch.Response, error) {
 		return nil, err
 	}
 	resp := &fetch.Response{Kind: fetch.Menu, Media: overviewMedia(s.fields)}
-	for _, verb := range s.overviewVerbs() {
-		r, err := s.command(verb, locator{first: p.first, last: p.last}.rangeText())
-		resp.Code = r.Code
-		switch {
-		case err != nil:
-			return nil, err
-		case r.Code == 224:
-			tail := &lastLineReader{r: s.dataBlock()}
-			index := slices.Index(s.fields, "message-id")
-			resp.Body = d.recordMark(q, p, tail, func() Mark { return tail.mark(index) })
-			if p.placeholder {
-				resp.Doubt = placeholderDoubt
-			}
-			return resp, nil
-		case r.Code == 420, r.Code == 423:
-			return p.emptyResponse(fetch.Menu, resp.Media), nil
-		case !isUnsupported(r):
-			return nil, statusError(verb, r)
+	verb, r, err := s.firstSupported(s.overviewVerbs(), locator{first: p.first, last: p.last}.rangeText())
+	resp.Code = r.Code
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Code == 224:
+		tail := &lastLineReader{r: s.dataBlock()}
+		index := slices.Index(s.fields, "message-id")
+		resp.Body = d.recordMark(q, p, tail, func() Mark { return tail.mark(index) })
+		if p.placeholder {
+			resp.Doubt = placeholderDoubt
 		}
+		return resp, nil
+	case r.Code == 420, r.Code == 423:
+		return p.emptyResponse(fetch.Menu, resp.Media), nil
+	case !isUnsupported(r):
+		return nil, statusError(verb, r)
 	}
 	q.req.Trace.Notef("server does not support overviews: fetching the headers of all articles")
 	return d.overviewFromHeads(q, s, p)

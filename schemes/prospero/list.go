@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -51,11 +52,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 }
 
 func newResponse(r *reply) *fetch.Response {
-	return &fetch.Response{Size: -1, Proto: "Prospero", Peer: r.peer, Body: empty()}
+	return &fetch.Response{Size: -1, Proto: "Prospero", Peer: r.peer, Body: http.NoBody}
 }
-
-// empty returns an empty Body.
-func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
 // forwarded returns a redirect to the new location of an object.
 func forwarded(r *reply, l message.Line, base uri.URI) (*fetch.Response, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -184,7 +185,7 @@ func (d *driver) read(ctx context.Context, req *fetch.Request, ask request, at *
 func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
 	if l.isArchie() {
 		req.Trace.Notef("no request was sent: a search has no metadata")
-		return &fetch.Response{Kind: fetch.Menu, Size: -1, Proto: "Prospero", Body: empty()}, nil
+		return &fetch.Response{Kind: fetch.Menu, Size: -1, Proto: "Prospero", Body: http.NoBody}, nil
 	}
 	at, resp, err := d.known(ctx, req, l)
 	if err != nil || !resp.Location.IsZero() {

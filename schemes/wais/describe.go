@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950"
@@ -16,7 +17,7 @@ const maxSource = 256 << 10
 // describe returns the description of a database. To find this description, it
 // sends a search without words, which servers answer with the description's id.
 func (d *driver) describe(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
-	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty()}
+	resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: http.NoBody}
 	ctx, cancel := context.WithTimeoutCause(ctx, replyTime, fetch.Timeout.Errorf("server did not describe the database within %v", replyTime))
 	defer cancel()
 	named := false

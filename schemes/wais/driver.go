@@ -14,10 +14,6 @@ type driver struct {
 	idle sessions.Pool[*session]
 }
 
-func newDriver(o Options, env fetch.Env) *driver {
-	return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
-}
-
 // Do implements fetch.Driver.
 func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	l, err := locate(req.URL)

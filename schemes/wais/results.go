@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ import (
 
 // search returns the listing of the documents that match a search.
 func (d *driver) search(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
-	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: empty()}
+	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: http.NoBody}
 	if req.Op == fetch.Stat {
 		req.Trace.Notef("no request was sent: a search has no metadata")
 		return resp, nil

@@ -6,9 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strings"
+	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950"
@@ -63,7 +62,7 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 		return nil, err
 	}
 	resp := &fetch.Response{
-		Kind: fetch.Document, Media: mediaOf(l.document.kind), Proto: proto, Body: empty(),
+		Kind: fetch.Document, Media: mediaOf(l.document.kind), Proto: proto, Body: http.NoBody,
 		Size: l.document.length, Offset: r.Start, Validator: l.document.validator(),
 	}
 	if l.document.kind == sourceType {
@@ -91,6 +90,3 @@ func (d *driver) retrieve(ctx context.Context, req *fetch.Request, l locator) (*
 
 // proto is the name of the protocol in responses.
 const proto = "WAIS"
-
-// empty returns an empty Body.
-func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }

@@ -23,6 +23,7 @@ package wais
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -55,8 +56,10 @@ func Schemes(o Options) []fetch.Scheme {
 			Repeats: true,
 			Subtree: func(u uri.URI) (uri.URI, bool) { return u, true },
 		},
-		Plan:  o.plan,
-		Open:  func(env fetch.Env) fetch.Driver { return newDriver(o, env) },
+		Plan: o.plan,
+		Open: func(env fetch.Env) fetch.Driver {
+			return &driver{Options: o, env: env, idle: sessions.Pool[*session]{Done: env.Done}}
+		},
 		Menu:  menu,
 		Query: query,
 	}}

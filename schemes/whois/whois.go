@@ -129,16 +129,16 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.AwaitResponse(); err != nil {
-		return nil, err
-	}
-	r, err := examine(s.R)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	resp := s.Document("whois", "text/plain"+media.Charset(s.R))
-	resp.Fault = r.fault
-	resp.Location = r.location(req)
-	return resp, nil
+	return s.Respond(func() (*fetch.Response, error) {
+		if err := s.AwaitResponse(); err != nil {
+			return nil, err
+		}
+		r, err := examine(s.R)
+		if err != nil {
+			return nil, err
+		}
+		resp := s.Document("whois", "text/plain"+media.Charset(s.R))
+		resp.Fault, resp.Location = r.fault, r.location(req)
+		return resp, nil
+	})
 }

@@ -40,22 +40,18 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	resp.Peer = fetch.PeerOf(s.NetConn)
-	a := &answer{lines: line.NewReader(s.R)}
-	if err := a.start(s, q); err != nil {
-		s.Close()
-		return nil, err
-	}
-	head, err := a.head()
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	if isListing(head) {
-		resp.Kind = fetch.Menu
-	}
-	resp.Body = s.Body(io.MultiReader(bytes.NewReader(head), a))
-	return resp, nil
+	return s.Respond(func() (*fetch.Response, error) {
+		a := &answer{lines: line.NewReader(s.R)}
+		if err := a.start(s, q); err != nil {
+			return nil, err
+		}
+		head, err := a.head()
+		if isListing(head) {
+			resp.Kind = fetch.Menu
+		}
+		resp.Body = s.Body(io.MultiReader(bytes.NewReader(head), a))
+		return resp, err
+	})
 }
 
 // recordMedia is the media type of records.
@@ -73,7 +69,6 @@ type answer struct {
 	lines *line.Reader
 	out   []byte
 	buf   []byte
-	found bool // a record has been read
 	done  bool // the server has confirmed the end
 	err   error
 }

@@ -1,10 +1,10 @@
 package z3950
 
 import (
+	"net/http"
+
 	"bytes"
 	"context"
-	"io"
-	"strings"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"
@@ -16,10 +16,6 @@ import (
 type driver struct {
 	env  fetch.Env
 	idle sessions.Pool[*session]
-}
-
-func newDriver(env fetch.Env) *driver {
-	return &driver{env: env, idle: sessions.Pool[*session]{Done: env.Done}}
 }
 
 // A lease gives one request the exclusive use of a session.
@@ -66,7 +62,7 @@ func (d *driver) request(
 // describe returns the response for an index.
 func (d *driver) describe(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	return d.request(ctx, req, func(l *lease) (*fetch.Response, error) {
-		resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: empty(), Header: l.Session.describe()}
+		resp := &fetch.Response{Kind: fetch.Index, Size: -1, Proto: proto, Body: http.NoBody, Header: l.Session.describe()}
 		l.End(true)
 		return resp, nil
 	})
@@ -187,6 +183,3 @@ func (l locator) response(req *fetch.Request, r apdu.Record) (*fetch.Response, [
 	}
 	return &fetch.Response{Kind: fetch.Document, Media: media, Proto: proto, Size: size, Offset: first}, body[first:end], nil
 }
-
-// empty returns an empty Body.
-func empty() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -25,7 +26,7 @@ const (
 // list returns the response for a search. It sends the search and requests the
 // first records. The other records are requested while Body is read.
 func (d *driver) list(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
-	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: empty()}
+	resp := &fetch.Response{Kind: fetch.Menu, Media: entries.Media, Size: -1, Proto: proto, Body: http.NoBody}
 	h := &hits{locator: l, base: req.URL.WithoutUserinfo().WithoutFragment(), next: 1}
 	return d.request(ctx, req, func(lease *lease) (*fetch.Response, error) {
 		s := lease.Session

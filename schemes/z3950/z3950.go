@@ -27,6 +27,7 @@ package z3950
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -42,7 +43,9 @@ func Schemes(Options) []fetch.Scheme {
 		Ports:  scheme.Ports{Class: scheme.TextPorts},
 		Traits: scheme.Traits{ReportsSize: true},
 		Plan:   plan,
-		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env) },
+		Open: func(env fetch.Env) fetch.Driver {
+			return &driver{env: env, idle: sessions.Pool[*session]{Done: env.Done}}
+		},
 	}
 	session := record
 	session.Name = sessionScheme

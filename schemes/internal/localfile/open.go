@@ -41,36 +41,31 @@ func (d *driver) open(p Place) (*os.File, fs.FileInfo, error) {
 }
 
 func (d *driver) openFile(p Place) (*os.File, error) {
-	if d.root != nil {
-		return d.root.OpenFile(p.inRoot(), os.O_RDONLY|noWait, 0)
-	}
-	name, err := p.local()
-	if err != nil {
-		return nil, err
-	}
-	return os.OpenFile(name, os.O_RDONLY|noWait, 0)
+	open := func(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|noWait, 0) }
+	return access(d, p, open, func(r *os.Root, name string) (*os.File, error) {
+		return r.OpenFile(name, os.O_RDONLY|noWait, 0)
+	})
 }
 
-func (d *driver) stat(p Place) (fs.FileInfo, error) {
-	if d.root != nil {
-		return d.root.Stat(p.inRoot())
-	}
-	name, err := p.local()
-	if err != nil {
-		return nil, err
-	}
-	return os.Stat(name)
-}
+func (d *driver) stat(p Place) (fs.FileInfo, error) { return access(d, p, os.Stat, (*os.Root).Stat) }
 
 func (d *driver) readlink(p Place) (string, error) {
+	return access(d, p, os.Readlink, (*os.Root).Readlink)
+}
+
+// access calls inRoot with the name of a file in the root directory of d, or
+// local if all files are permitted.
+func access[T any](
+	d *driver, p Place, local func(name string) (T, error), inRoot func(r *os.Root, name string) (T, error),
+) (result T, err error) {
 	if d.root != nil {
-		return d.root.Readlink(p.inRoot())
+		return inRoot(d.root, p.inRoot())
 	}
 	name, err := p.local()
 	if err != nil {
-		return "", err
+		return result, err
 	}
-	return os.Readlink(name)
+	return local(name)
 }
 
 func checkType(info fs.FileInfo) error {

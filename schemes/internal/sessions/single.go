@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
@@ -89,6 +90,25 @@ func (s *Single) AwaitResponse() error {
 	return nil
 }
 
+// Respond calls the function read, which reads the start of the response, and
+// adds the TLS state of the server to its result, and its address unless read has
+// set it. If read fails, or if it returns a response without a body, Respond closes the connection.
+func (s *Single) Respond(read func() (*fetch.Response, error)) (*fetch.Response, error) {
+	resp, err := read()
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	if resp.TLS = s.TLS; !resp.Peer.IsValid() {
+		resp.Peer = fetch.PeerOf(s.NetConn)
+	}
+	if resp.Body == nil {
+		s.Close()
+		resp.Body = http.NoBody
+	}
+	return resp, nil
+}
+
 // Close closes the connection. It may be called more than once and concurrently
 // with Read.
 func (s *Single) Close() error {
@@ -107,10 +127,7 @@ func (s *Single) Body(r io.Reader) *PlainBody { return NewBody(r, func() { s.Clo
 // closes the connection. Call AwaitResponse first. The arguments are the name of
 // the protocol and the media type.
 func (s *Single) Document(proto, media string) *fetch.Response {
-	resp := &fetch.Response{
-		Kind: fetch.Document, Media: media, Size: -1, Proto: proto,
-		Peer: fetch.PeerOf(s.NetConn), TLS: s.TLS, Body: s.Body(s.R),
-	}
+	resp := &fetch.Response{Kind: fetch.Document, Media: media, Size: -1, Proto: proto, Body: s.Body(s.R)}
 	if s.R.Buffered() == 0 {
 		resp.Doubt = "server closed the connection without sending data: empty text or lost response"
 		s.Trace().Notef("%s", resp.Doubt)
