@@ -42,11 +42,11 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, err
 	}
 	selection.IgnoreRange(req, "dict")
-	x, err := d.open(ctx, req)
+	s, err := d.open(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return x.single.Respond(func() (*fetch.Response, error) { return resp, x.request(l, c, resp) })
+	return s.single.Respond(func() (*fetch.Response, error) { return resp, s.request(l, c, resp) })
 }
 
 // kind returns the kind of the object that l names.
@@ -60,15 +60,15 @@ func (l locator) kind() fetch.Kind {
 	return fetch.Document
 }
 
-// An exchange is a connection to a server after its greeting, for one request.
-type exchange struct {
+// A conversation is a connection to a server after its greeting, for one request.
+type conversation struct {
 	*sessions.Text
 	single *sessions.Single
 }
 
 // open connects to the server, reads its greeting and sends the commands CLIENT
 // and AUTH.
-func (d *driver) open(ctx context.Context, req *fetch.Request) (*exchange, error) {
+func (d *driver) open(ctx context.Context, req *fetch.Request) (*conversation, error) {
 	auth, err := login(req)
 	if err != nil {
 		return nil, err
@@ -84,24 +84,24 @@ func (d *driver) open(ctx context.Context, req *fetch.Request) (*exchange, error
 	if err != nil {
 		return nil, err
 	}
-	x := &exchange{sessions.NewText(single.Conn, single.R), single}
-	if err := x.greet(auth); err != nil {
+	s := &conversation{sessions.NewText(single.Conn, single.R), single}
+	if err := s.greet(auth); err != nil {
 		single.Close()
 		return nil, err
 	}
-	return x, nil
+	return s, nil
 }
 
-func (x *exchange) greet(auth *fetch.Credential) error {
-	greeting, err := x.status("greeting")
+func (s *conversation) greet(auth *fetch.Credential) error {
+	greeting, err := s.status("greeting")
 	if err != nil {
 		return err
 	}
-	x.Trace().Reached(trace.FirstByte, x.NetConn)
+	s.Trace().Reached(trace.FirstByte, s.NetConn)
 	if greeting.Code != 220 {
 		return statusError("greeting", greeting)
 	}
-	if err := x.AddCommand("CLIENT", client); err != nil || auth == nil {
+	if err := s.AddCommand("CLIENT", client); err != nil || auth == nil {
 		return err
 	}
 	text := greeting.Lines[0]
@@ -111,14 +111,14 @@ func (x *exchange) greet(auth *fetch.Credential) error {
 		return fetch.Auth.Errorf("server has no authentication")
 	}
 	sum := md5.Sum([]byte("<" + id + ">" + auth.Password.Reveal()))
-	if err := x.AddSecretCommand("AUTH", atom(auth.User), hex.EncodeToString(sum[:])); err != nil {
+	if err := s.AddSecretCommand("AUTH", atom(auth.User), hex.EncodeToString(sum[:])); err != nil {
 		return err
 	}
-	if err := x.Flush(); err != nil {
+	if err := s.Flush(); err != nil {
 		return sessions.ReplyFault(err)
 	}
 	for _, verb := range []string{"CLIENT", "AUTH"} {
-		r, err := x.status(verb)
+		r, err := s.status(verb)
 		if err == nil && verb == "AUTH" && r.Code != 230 {
 			err = statusError(verb, r)
 		}
@@ -130,8 +130,8 @@ func (x *exchange) greet(auth *fetch.Credential) error {
 }
 
 // status reads a status line.
-func (x *exchange) status(verb string) (line.Reply, error) {
-	r, err := x.Lines.ReadStatus()
+func (s *conversation) status(verb string) (line.Reply, error) {
+	r, err := s.Lines.ReadStatus()
 	if err != nil {
 		return r, fetch.FaultOf(sessions.ReplyFault(err)).Errorf("%s: %w", verb, sessions.ReplyFault(err))
 	}
@@ -140,24 +140,24 @@ func (x *exchange) status(verb string) (line.Reply, error) {
 
 // request sends the command c and reads the start of the reply into resp. It
 // sends QUIT at once, so that the server closes the connection.
-func (x *exchange) request(l locator, c command, resp *fetch.Response) error {
-	pending := x.Buffered()
-	if err := x.AddCommand(c.words...); err != nil {
+func (s *conversation) request(l locator, c command, resp *fetch.Response) error {
+	pending := s.Buffered()
+	if err := s.AddCommand(c.words...); err != nil {
 		return err
 	}
-	if err := x.AddCommand("QUIT"); err != nil {
+	if err := s.AddCommand("QUIT"); err != nil {
 		return err
 	}
-	if err := x.Flush(); err != nil {
+	if err := s.Flush(); err != nil {
 		return sessions.ReplyFault(err)
 	}
-	x.Trace().Reached(trace.RequestSent, x.NetConn)
+	s.Trace().Reached(trace.RequestSent, s.NetConn)
 	if pending {
-		if _, err := x.status("CLIENT"); err != nil { // the server need not know the command
+		if _, err := s.status("CLIENT"); err != nil { // the server need not know the command
 			return err
 		}
 	}
-	r, err := x.status(c.words[0])
+	r, err := s.status(c.words[0])
 	switch {
 	case err != nil:
 		return err
@@ -167,11 +167,11 @@ func (x *exchange) request(l locator, c command, resp *fetch.Response) error {
 	resp.Code = r.Code
 	switch {
 	case l.verb == define:
-		resp.Body = x.single.Body(&definitions{lines: x.Lines, nth: l.nth})
+		resp.Body = s.single.Body(&definitions{lines: s.Lines, nth: l.nth})
 	case c.block:
-		resp.Body = x.single.Body(&text{block: x.Lines.Block(maxLine), lines: x.Lines})
+		resp.Body = s.single.Body(&text{block: s.Lines.Block(maxLine), lines: s.Lines})
 	default:
-		resp.Body = x.single.Body(strings.NewReader(r.Lines[0] + "\r\n"))
+		resp.Body = s.single.Body(strings.NewReader(r.Lines[0] + "\r\n"))
 	}
 	return nil
 }

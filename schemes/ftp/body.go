@@ -27,10 +27,10 @@ type body struct {
 	data    *transfer
 	release func() bool // stops watching the context
 
-	mu   sync.Mutex
-	left int64 // unread bytes of the requested range; -1: the range extends to the end of the data
-	due  int64 // unread bytes of the file according to its SIZE; -1: unknown
-	err  error // returned by all later reads
+	mu        sync.Mutex
+	remaining int64 // unread bytes of the requested range; -1: the range extends to the end of the data
+	untilSize int64 // unread bytes of the file according to its SIZE; -1: unknown
+	err       error // returned by all later reads
 
 	listing []byte // start of a listing, which the function complaint checks for errors
 }
@@ -41,7 +41,7 @@ var (
 )
 
 func newBody(ctx context.Context, l *lease, t *transfer) *body {
-	b := &body{lease: l, session: l.Session, data: t, left: t.left, due: -1}
+	b := &body{lease: l, session: l.Session, data: t, remaining: t.length, untilSize: -1}
 	b.release = context.AfterFunc(ctx, func() { netConn(t.Conn).Close() })
 	return b
 }
@@ -74,11 +74,11 @@ func (b *body) Read(p []byte) (int, error) {
 	if err := b.skip(); err != nil {
 		return 0, b.end(err, lastReply)
 	}
-	if b.left == 0 {
+	if b.remaining == 0 {
 		return 0, b.end(b.rest(), lateReply)
 	}
-	if b.left > 0 && int64(len(p)) > b.left {
-		p = p[:b.left]
+	if b.remaining > 0 && int64(len(p)) > b.remaining {
+		p = p[:b.remaining]
 	}
 	n, err := b.data.Read(p)
 	return b.received(p, n, err)
@@ -89,7 +89,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) CanReadPipe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.err == nil && b.data.skip == 0 && b.left != 0 && b.due != 0 && !b.data.list && b.data.text == nil &&
+	return b.err == nil && b.data.skip == 0 && b.remaining != 0 && b.untilSize != 0 && !b.data.list && b.data.text == nil &&
 		splice.CanRead(b.data.Conn)
 }
 
@@ -97,11 +97,11 @@ func (b *body) CanReadPipe() bool {
 func (b *body) ReadPipe(p *splice.Pipe, limit int) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.left > 0 {
-		limit = int(min(int64(limit), b.left))
+	if b.remaining > 0 {
+		limit = int(min(int64(limit), b.remaining))
 	}
-	if b.due > 0 {
-		limit = int(min(int64(limit), b.due))
+	if b.untilSize > 0 {
+		limit = int(min(int64(limit), b.untilSize))
 	}
 	n, err := splice.Read(b.data.Conn, p, limit)
 	return b.received(nil, n, err)
@@ -114,14 +114,14 @@ func (b *body) received(p []byte, n int, err error) (int, error) {
 	if b.data.list && len(b.listing) <= maxComplaint {
 		b.listing = append(b.listing, p[:min(n, maxComplaint+1-len(b.listing))]...)
 	}
-	if b.left > 0 {
-		b.left -= int64(n)
+	if b.remaining > 0 {
+		b.remaining -= int64(n)
 	}
-	if b.due >= 0 && int64(n) > b.due {
-		n, err = int(b.due), fetch.Mismatch.Errorf("the file is longer than its SIZE")
+	if b.untilSize >= 0 && int64(n) > b.untilSize {
+		n, err = int(b.untilSize), fetch.Mismatch.Errorf("the file is longer than its SIZE")
 	}
-	if b.due > 0 {
-		b.due -= int64(n)
+	if b.untilSize > 0 {
+		b.untilSize -= int64(n)
 	}
 	if err != nil {
 		err = b.end(err, lastReply)
@@ -192,8 +192,8 @@ func (b *body) complete(limit time.Duration) error {
 		if err := complaint(b.listing); err != nil {
 			return &fetch.Error{Code: r.Code, Err: err}
 		}
-		if b.due > 0 {
-			return fetch.Truncated.Errorf("the transfer ended %d bytes before the SIZE of the file: %w", b.due, io.ErrUnexpectedEOF)
+		if b.untilSize > 0 {
+			return fetch.Truncated.Errorf("the transfer ended %d bytes before the SIZE of the file: %w", b.untilSize, io.ErrUnexpectedEOF)
 		}
 		return io.EOF
 	case r.Code >= 400:
@@ -231,7 +231,7 @@ func (b *body) Close() error {
 
 func (b *body) finish() {
 	err := errEnough
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		err = b.rest()
 	}
 	if err == errEnough {
@@ -244,7 +244,7 @@ func (b *body) finish() {
 // byte of the file. It returns errEnough if the server does not close it, or if
 // the file has more bytes or an unknown size.
 func (b *body) rest() error {
-	if b.due != 0 {
+	if b.untilSize != 0 {
 		return errEnough
 	}
 	var one [1]byte

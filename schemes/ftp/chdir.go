@@ -107,7 +107,7 @@ func (s *session) goHome() error {
 	if s.dir.verified {
 		commands = commands[:1]
 	}
-	replies, err := s.exchange(commands...)
+	replies, err := s.sendAll(commands...)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type lease = sessions.Lease[*session]
 // retrieve sends a request and returns its response. The lease ends when the
 // response body has been read completely or is closed.
 func (d *driver) retrieve(ctx context.Context, l *lease, req *fetch.Request, p path) (*fetch.Response, error) {
-	resp, t, err := d.answer(ctx, l.Session, req, p)
+	resp, t, err := d.respond(ctx, l.Session, req, p)
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +74,15 @@ func (d *driver) retrieve(ctx context.Context, l *lease, req *fetch.Request, p p
 	}
 	resp.Body = newBody(ctx, l, t)
 	if resp.Size >= 0 {
-		resp.Body.(*body).due = resp.Size - resp.Offset
+		resp.Body.(*body).untilSize = resp.Size - resp.Offset
 	}
 	return resp, nil
 }
 
-// answer sends the commands of a request. It returns the response and the
+// respond sends the commands of a request. It returns the response and the
 // transfer that delivers its data. The transfer is nil if the response has no
 // data.
-func (d *driver) answer(ctx context.Context, s *session, req *fetch.Request, p path) (*fetch.Response, *transfer, error) {
+func (d *driver) respond(ctx context.Context, s *session, req *fetch.Request, p path) (*fetch.Response, *transfer, error) {
 	resp := &fetch.Response{
 		URL:   req.URL,
 		Kind:  fetch.Document,

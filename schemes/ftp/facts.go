@@ -38,7 +38,7 @@ func (f facts) copyTo(resp *fetch.Response) {
 func (d *driver) facts(s *session, p path) (facts, error) {
 	f := facts{size: -1}
 	commands := append(s.typeCommands(p.kind), d.factCommands(s, p)...)
-	replies, err := s.exchange(commands...)
+	replies, err := s.sendAll(commands...)
 	if err != nil {
 		return f, err
 	}

@@ -61,7 +61,7 @@ func (d *driver) file(ctx context.Context, s *session, req *fetch.Request, p pat
 	d.readText(t, p)
 	t.skip += first - rest
 	if end >= 0 && (end != f.size || !openEnded(req.Range)) {
-		t.left = end - first
+		t.length = end - first
 	}
 	return t, nil
 }

@@ -22,7 +22,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		return nil, nil
 	}
 	if !d.canPipeline(s) {
-		replies, err := s.exchange(s.typeCommands(p.kind)...)
+		replies, err := s.sendAll(s.typeCommands(p.kind)...)
 		if err == nil {
 			err = s.setType(p.kind, replies)
 		}

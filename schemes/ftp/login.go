@@ -223,7 +223,7 @@ func (d *driver) findPassword(ctx context.Context, s *session, who *login, encry
 // discover requests the features of the server (FEAT) and the name of the login
 // directory (PWD).
 func (s *session) discover() error {
-	replies, err := s.exchange([]string{"FEAT"}, []string{"PWD"})
+	replies, err := s.sendAll([]string{"FEAT"}, []string{"PWD"})
 	if err != nil {
 		return err
 	}

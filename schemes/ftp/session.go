@@ -151,9 +151,9 @@ func (s *session) command(verb string, args ...string) (line.Reply, error) {
 	return r, err
 }
 
-// exchange sends commands and returns one reply for each command. If the server
+// sendAll sends commands and returns one reply for each command. If the server
 // supports it, all commands are sent before the first reply is read.
-func (s *session) exchange(commands ...[]string) ([]line.Reply, error) {
+func (s *session) sendAll(commands ...[]string) ([]line.Reply, error) {
 	replies := make([]line.Reply, len(commands))
 	next := s.next(s.server.pipelines, commands)
 	for i := range replies {

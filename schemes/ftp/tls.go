@@ -51,7 +51,7 @@ func (o *Options) protection() string {
 
 // protect enables the encryption of data connections (RFC 4217 9).
 func (d *driver) protect(s *session, config *tls.Config) error {
-	replies, err := s.exchange([]string{"PBSZ", "0"}, []string{"PROT", d.protection()})
+	replies, err := s.sendAll([]string{"PBSZ", "0"}, []string{"PROT", d.protection()})
 	if err != nil || d.ClearData {
 		return err
 	}

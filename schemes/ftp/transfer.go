@@ -68,12 +68,12 @@ func (d *driver) waysFor(s *session) ways {
 // listing.
 type transfer struct {
 	net.Conn
-	reply line.Reply    // reply to the command: 1xx, or 2xx if all data was sent already
-	skip  int64         // number of received bytes to discard before the requested range
-	left  int64         // length of the requested range; -1: up to the end of the data
-	text  *bufio.Reader // buffered reader of Conn for a text transfer, or nil
-	whole bool          // the data is a complete file; another file is likely to follow
-	list  bool          // the data is a listing
+	reply  line.Reply    // reply to the command: 1xx, or 2xx if all data was sent already
+	skip   int64         // number of received bytes to discard before the requested range
+	length int64         // length of the requested range; -1: up to the end of the data
+	text   *bufio.Reader // buffered reader of Conn for a text transfer, or nil
+	whole  bool          // the data is a complete file; another file is likely to follow
+	list   bool          // the data is a listing
 }
 
 // An order describes one transfer: the transfer command, the first byte, and
@@ -174,7 +174,7 @@ func (d *driver) tryPassive(ctx context.Context, s *session, o order) (*transfer
 	if err != nil {
 		return nil, err
 	}
-	t := &transfer{Conn: conn, left: -1}
+	t := &transfer{Conn: conn, length: -1}
 	if err = s.readFacts(o.facts, o.questions, next); err == nil {
 		t.reply, t.skip, err = s.start(next, o.first, o.command[0])
 	}
@@ -254,7 +254,7 @@ func (d *driver) tryActive(ctx context.Context, s *session, o order) (*transfer,
 		return nil, err
 	}
 	defer l.Close()
-	t := &transfer{left: -1}
+	t := &transfer{length: -1}
 	if t.reply, t.skip, err = s.start(s.next(false, s.sending(o)), o.first, o.command[0]); err != nil {
 		return nil, err
 	}

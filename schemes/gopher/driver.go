@@ -47,7 +47,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 
 // get sends a Gopher request and reads the start of the response.
 func (d *driver) get(ctx context.Context, req *fetch.Request, l locator) (*fetch.Response, error) {
-	s, err := d.exchange(ctx, req, l)
+	s, err := d.request(ctx, req, l)
 	if err != nil {
 		return nil, err
 	}

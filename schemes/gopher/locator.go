@@ -100,7 +100,7 @@ func (l *locator) classify() error {
 	case 'i', '3', '+':
 		return fetch.BadURL.Errorf("item type %c is text in a menu and cannot be fetched", l.item)
 	case '8', 'T':
-		return fetch.Unsupported.Errorf("item type %c is a terminal session: use a %s URL", l.item, sessionSchemes[l.item])
+		return fetch.Unsupported.Errorf("item type %c is a terminal session: use a %s URL", l.item, terminalSchemes[l.item])
 	}
 	link, ok := linkOf(l.selector)
 	if !ok {
@@ -114,8 +114,8 @@ func (l *locator) classify() error {
 	return nil
 }
 
-// sessionSchemes maps the item types of terminal sessions to URL schemes.
-var sessionSchemes = map[byte]string{'8': "telnet", 'T': "tn3270"}
+// terminalSchemes maps the item types of terminal sessions to URL schemes.
+var terminalSchemes = map[byte]string{'8': "telnet", 'T': "tn3270"}
 
 // linkOf returns the URL in a selector of the form "URL:...". For older
 // clients, servers respond to such a selector with an HTML page that redirects

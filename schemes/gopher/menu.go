@@ -143,7 +143,7 @@ func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	b := p.url[:0]
 	switch {
 	case kind == fetch.Session:
-		b = appendSession(b, i, number)
+		b = appendTerminal(b, i, number)
 	case i.kind == 'h' && strings.HasPrefix(i.selector, "GET /"): // older form of "URL:" selectors
 		b = append(appendOrigin(b, "http", i.host, number, 80), i.selector[len("GET "):]...)
 	default:
@@ -159,11 +159,11 @@ func (p *menuParser) setTarget(e *fetch.Entry, i item) {
 	setURL(e, string(b), func(uri.URI) fetch.Kind { return kind })
 }
 
-// appendSession appends the telnet or tn3270 URL of a terminal session to b.
+// appendTerminal appends the telnet or tn3270 URL of a terminal session to b.
 // The selector is the user name for the login (RFC 1436 section 3.8). Port 0 is
 // the default port.
-func appendSession(b []byte, i item, number uint16) []byte {
-	b = append(b, sessionSchemes[i.kind]+"://"...)
+func appendTerminal(b []byte, i item, number uint16) []byte {
+	b = append(b, terminalSchemes[i.kind]+"://"...)
 	if i.selector != "" {
 		b = append(uri.AppendEscape(b, i.selector, uri.RegNameChars), '@')
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
-// exchange connects to the server, sends a request and returns the session for
+// request connects to the server, sends a request and returns the connection for
 // the response.
-func (d *driver) exchange(ctx context.Context, req *fetch.Request, l locator) (*sessions.Single, error) {
+func (d *driver) request(ctx context.Context, req *fetch.Request, l locator) (*sessions.Single, error) {
 	sent := []byte(l.requestLine() + "\r\n")
 	logged := sent
 	if f := l.plus.form; f != nil {

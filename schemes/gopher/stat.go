@@ -23,12 +23,12 @@ func (d *driver) stat(ctx context.Context, req *fetch.Request, l locator) (*fetc
 		req.Trace.Notef("no request sent: plain gopher has no metadata; append %%09%%09! to the URL for Gopher+ attributes")
 		return resp, nil
 	}
-	a, exchange, err := d.requestAttributes(ctx, req, l)
+	a, got, err := d.requestAttributes(ctx, req, l)
 	if err != nil {
 		return nil, err
 	}
-	resp.Proto, resp.Head, resp.Header, resp.Time = exchange.Proto, exchange.Head, a.header(), a.time()
-	resp.Peer, resp.TLS = exchange.Peer, exchange.TLS
+	resp.Proto, resp.Head, resp.Header, resp.Time = got.Proto, got.Head, a.header(), a.time()
+	resp.Peer, resp.TLS = got.Peer, got.TLS
 	if m := a.media(); m != "" {
 		resp.Media = m
 	}

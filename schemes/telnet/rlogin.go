@@ -82,7 +82,7 @@ func (o Options) rlogin(
 		o.Mode(Keys)
 	}
 	w.setConn(conn)
-	resp := o.newSession(ctx, netConn, req.Trace, conn, conn.Write)
+	resp := o.newTerminal(ctx, netConn, req.Trace, conn, conn.Write)
 	resp.Resize = w.resize
 	return resp, nil
 }

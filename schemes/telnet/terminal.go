@@ -36,7 +36,7 @@ func (o Options) telnet(
 		return nil, fetch.Internal.With(err)
 	}
 	g.reportMode()
-	resp := o.newSession(ctx, netConn, req.Trace, stream, g.send)
+	resp := o.newTerminal(ctx, netConn, req.Trace, stream, g.send)
 	resp.Resize = g.resize
 	return resp, nil
 }
@@ -51,8 +51,8 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
 
-// newSession returns a Response for an interactive session over netConn.
-func (o Options) newSession(
+// newTerminal returns a Response for an interactive session over netConn.
+func (o Options) newTerminal(
 	ctx context.Context, netConn net.Conn, events *trace.Trace, stream io.Reader, send func([]byte) (int, error),
 ) *fetch.Response {
 	events.Reached(trace.RequestSent, netConn)

@@ -29,8 +29,8 @@ const (
 	replyTime   = 2 * time.Minute
 )
 
-// exchange sends a request and reads the response.
-func (s *session) exchange(request, shown []byte) (p apdu.Response, err error) {
+// roundTrip sends a request and reads the response.
+func (s *session) roundTrip(request, shown []byte) (p apdu.Response, err error) {
 	if err = s.SendAlone(request, shown); err == nil {
 		err = s.Receive(func() (err error) { p, err = apdu.Read(s.In); return err })
 	}
@@ -64,7 +64,7 @@ func (s *session) init(auth *fetch.Credential) error {
 	if p.Password != "" {
 		masked.Password = "***"
 	}
-	answer, err := s.exchange(request, masked.Encode())
+	answer, err := s.roundTrip(request, masked.Encode())
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *session) search(l locator) error {
 		return nil
 	}
 	s.asked = ""
-	answer, err := s.exchange(request, request)
+	answer, err := s.roundTrip(request, request)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *session) search(l locator) error {
 func (s *session) present(first, count int64, elementSet, syntax string) ([]apdu.Record, error) {
 	p := apdu.Present{Set: s.set(), First: first, Count: count, ElementSet: elementSet, Syntax: syntax}
 	request := p.Encode()
-	answer, err := s.exchange(request, request)
+	answer, err := s.roundTrip(request, request)
 	if err != nil {
 		return nil, err
 	}
