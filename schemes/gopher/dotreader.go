@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A pieceKind classifies a piece of text from a dotReader by the dots at the
@@ -109,23 +111,19 @@ type dotBlock struct {
 func newDotBlock(r *bufio.Reader) *dotBlock { return &dotBlock{dots: dotReader{r: r}} }
 
 func (b *dotBlock) Read(p []byte) (int, error) {
-	for len(b.out) == 0 && b.err == nil {
-		w, m, err := b.dots.next()
-		switch {
-		case err == io.EOF:
-			b.err = io.ErrUnexpectedEOF
-		case err != nil:
-			b.err = err
-		case m == dotLine:
-			b.err = io.EOF
-		case m != dotDotLine:
-			b.out = w
-		}
+	return sessions.ReadPending(p, &b.out, &b.err, b.processPiece)
+}
+
+func (b *dotBlock) processPiece() {
+	w, m, err := b.dots.next()
+	switch {
+	case err == io.EOF:
+		b.err = io.ErrUnexpectedEOF
+	case err != nil:
+		b.err = err
+	case m == dotLine:
+		b.err = io.EOF
+	case m != dotDotLine:
+		b.out = w
 	}
-	if len(b.out) == 0 {
-		return 0, b.err
-	}
-	n := copy(p, b.out)
-	b.out = b.out[n:]
-	return n, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/schemes/internal/textform"
 )
 
@@ -61,15 +62,7 @@ func (p *phoneReader) readStatus() (code int, fault, err error) {
 }
 
 func (p *phoneReader) Read(b []byte) (int, error) {
-	if len(p.out) == 0 && p.err == nil {
-		p.readLine()
-	}
-	if len(p.out) == 0 {
-		return 0, p.err
-	}
-	n := copy(b, p.out)
-	p.out = p.out[n:]
-	return n, nil
+	return sessions.ReadPending(b, &p.out, &p.err, p.readLine)
 }
 
 // readLine reads the next response line. A line with a status code of 200 or

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // A textReader reads the response for a text item until the connection is
@@ -61,15 +62,7 @@ func newText(r *bufio.Reader, strict bool, note func(string, ...any)) *textReade
 }
 
 func (t *textReader) Read(p []byte) (int, error) {
-	for len(t.out) == 0 && t.err == nil {
-		t.processPiece()
-	}
-	if len(t.out) == 0 {
-		return 0, t.err
-	}
-	n := copy(p, t.out)
-	t.out = t.out[n:]
-	return n, nil
+	return sessions.ReadPending(p, &t.out, &t.err, t.processPiece)
 }
 
 // processPiece reads the next piece of the text and determines its meaning. If

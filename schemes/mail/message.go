@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // These are the media types of messages and message parts.
@@ -167,7 +166,7 @@ func (s *session) fetchContent(q *task, resp *fetch.Response) error {
 		s.SetReplyTimeout(0)
 		resp.Header = rfc822.ParseHeader(head)
 		resp.Time = rfc822.ParseDate(resp.Header.Get("Date"))
-		resp.Body = &bodyCloser{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: l}
+		resp.Body = sessions.NewBody(io.MultiReader(bytes.NewReader(head), rest), func() { l.Close() })
 	}
 	return nil
 }
@@ -253,23 +252,4 @@ func (w *window) Read(p []byte) (int, error) {
 	n, err := w.literal.Read(p[:min(int64(len(p)), w.remaining)])
 	w.remaining -= int64(n)
 	return n, err
-}
-
-// A bodyCloser is a response body that reads from Reader and closes Closer.
-type bodyCloser struct {
-	io.Reader
-	io.Closer
-	closed atomic.Bool
-}
-
-func (j *bodyCloser) Read(p []byte) (int, error) {
-	if j.closed.Load() {
-		return 0, net.ErrClosed
-	}
-	return j.Reader.Read(p)
-}
-
-func (j *bodyCloser) Close() error {
-	j.closed.Store(true)
-	return j.Closer.Close()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/format/rfc822"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -181,7 +182,7 @@ func partResponse(req *fetch.Request, resp *fetch.Response, id string) (*fetch.R
 		return nil, err
 	}
 	part := &fetch.Response{Kind: fetch.Document, Media: p.Media, Size: -1, Time: resp.Time, Header: p.Header,
-		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: &bodyCloser{Reader: text, Closer: resp.Body}}
+		Proto: resp.Proto, Peer: resp.Peer, TLS: resp.TLS, Body: sessions.NewBody(text, func() { resp.Body.Close() })}
 	if req.Op == fetch.Stat {
 		resp.Body.Close()
 		part.Body = http.NoBody

@@ -30,19 +30,12 @@ func (d *driver) makeResumable(ctx context.Context, q *task, resp *fetch.Respons
 	b := resp.Body.(*sessions.Body)
 	if l, ok := b.Reader.(*listingBody); ok {
 		ctx, cancel := context.WithCancel(ctx)
-		b.Reader = cancelReader{newListing(&resumableLister{lister: l.lister, d: d, ctx: ctx, q: q}), cancel}
+		listing := newListing(&resumableLister{lister: l.lister, d: d, ctx: ctx, q: q})
+		b.Reader = sessions.NewBody(listing, func() { // a pending Read must end before the listing is closed
+			cancel()
+			listing.Close()
+		})
 	}
-}
-
-// A cancelReader is a body whose Close first cancels a pending Read.
-type cancelReader struct {
-	io.ReadCloser
-	cancel func()
-}
-
-func (c cancelReader) Close() error {
-	c.cancel()
-	return c.ReadCloser.Close()
 }
 
 func (c *resumableLister) next() (fetch.Entry, error) {

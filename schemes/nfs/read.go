@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/oncrpc"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 const (
@@ -34,6 +35,7 @@ type fileReader struct {
 	sent  []*readRequest // in the order of their offsets
 	free  [][]byte       // buffers for records
 	ready []byte         // data that Read returns next
+	err   error          // error that Read returns after ready
 	used  []byte         // the buffer that contains ready
 }
 
@@ -44,14 +46,7 @@ func (s *session) newReader(file node, first, end int64) *fileReader {
 
 // Read implements io.Reader.
 func (r *fileReader) Read(p []byte) (int, error) {
-	for len(r.ready) == 0 {
-		if err := r.fill(); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(p, r.ready)
-	r.ready = r.ready[n:]
-	return n, nil
+	return sessions.ReadPending(p, &r.ready, &r.err, func() { r.err = r.fill() })
 }
 
 // fill waits for the reply with the next data.

@@ -34,15 +34,7 @@ const (
 
 // Read implements [io.Reader].
 func (r *pipeline) Read(p []byte) (int, error) {
-	if len(r.unread) == 0 {
-		r.fill()
-	}
-	if len(r.unread) == 0 {
-		return 0, r.err
-	}
-	n := copy(p, r.unread)
-	r.unread = r.unread[n:]
-	return n, nil
+	return sessions.ReadPending(p, &r.unread, &r.err, r.fill)
 }
 
 // fill reads responses until an article is available.

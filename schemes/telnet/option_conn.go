@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // sendTimeout is the time limit of each write to the server.
@@ -31,17 +33,11 @@ type optionConn struct {
 }
 
 func (g *optionConn) Read(p []byte) (int, error) {
-	for len(g.data) == 0 && g.err == nil {
+	return sessions.ReadPending(p, &g.data, &g.err, func() {
 		var n int
 		n, g.err = g.Conn.Read(g.raw[:])
 		g.process(g.raw[:n])
-	}
-	if len(g.data) == 0 {
-		return 0, g.err
-	}
-	n := copy(p, g.data)
-	g.data = g.data[n:]
-	return n, nil
+	})
 }
 
 // process answers the Telnet commands in the received text and appends the data

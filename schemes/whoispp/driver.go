@@ -121,15 +121,7 @@ func (a *answer) head() ([]byte, error) {
 }
 
 func (a *answer) Read(p []byte) (int, error) {
-	for len(a.out) == 0 {
-		if a.err != nil {
-			return 0, a.err
-		}
-		a.err = a.next()
-	}
-	n := copy(p, a.out)
-	a.out = a.out[n:]
-	return n, nil
+	return sessions.ReadPending(p, &a.out, &a.err, func() { a.err = a.next() })
 }
 
 // next reads one line. The message 226 or 203 confirms the end of the answer.

@@ -39,3 +39,18 @@ func (b *PlainBody) Close() error {
 	}
 	return nil
 }
+
+// ReadPending implements Read for a reader that produces its bytes in pieces. It
+// copies from pending to p. While pending is empty and err is nil, it calls the
+// function fill, which sets one of them.
+func ReadPending(p []byte, pending *[]byte, err *error, fill func()) (int, error) {
+	for len(*pending) == 0 && *err == nil {
+		fill()
+	}
+	if len(*pending) == 0 {
+		return 0, *err
+	}
+	n := copy(p, *pending)
+	*pending = (*pending)[n:]
+	return n, nil
+}
