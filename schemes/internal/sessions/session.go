@@ -1,11 +1,13 @@
 // Package sessions keeps network connections open and reuses them for several
-// requests to the same server. The drivers of FTP, NNTP, IMAP, WAIS and HTTP/1
-// use this package.
+// requests to the same server.
 //
-// A [Pool] holds idle sessions and runs each request on an idle or new session.
+// A [Retriever] performs a request of a driver on a session. A [Pool] holds idle
+// sessions and runs each request on an idle or new session.
 // A [Lease] gives one request the exclusive use of a session. A [Conn] is the
 // network connection of a session. It reports its traffic to the Trace,
-// upgrades to TLS, and records whether it can be reused.
+// upgrades to TLS, and records whether it can be reused. [Text] and [Messages]
+// exchange lines and binary messages on a Conn. A [Single] is a connection for
+// one request.
 package sessions
 
 import (
