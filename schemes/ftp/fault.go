@@ -87,12 +87,3 @@ func isUnknown(code int) bool {
 	}
 	return false
 }
-
-// codeOf returns the FTP reply code that an error contains, or zero.
-func codeOf(err error) int {
-	var e *fetch.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return 0
-}

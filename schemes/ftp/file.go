@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // file retrieves a file. For a request without a body, it returns only the size
@@ -103,7 +104,7 @@ func (d *driver) orDirectory(ctx context.Context, s *session, req *fetch.Request
 // file but a directory.
 func namesDirectory(err error) bool {
 	text := strings.ToLower(err.Error())
-	return codeOf(err)/100 == 5 && !strings.Contains(text, "no such file") &&
+	return sessions.CodeOf(err)/100 == 5 && !strings.Contains(text, "no such file") &&
 		(strings.Contains(text, "directory") || strings.Contains(text, "eisdir") ||
 			strings.Contains(text, "not a plain file") || strings.Contains(text, "not a regular file"))
 }
@@ -135,7 +136,7 @@ func (d *driver) find(s *session, p path, err error) (path, facts, error) {
 		f, err := d.facts(s, p)
 		return p, f, err
 	}
-	if codeOf(err) != 550 || s.goHome() != nil {
+	if sessions.CodeOf(err) != 550 || s.goHome() != nil {
 		return p, facts{}, err
 	}
 	whole := p.joined()

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/line"
 	"github.com/anyurl/fetch/schemes/internal/dirlist"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // list retrieves a listing with the best command that the server supports.
@@ -42,7 +43,7 @@ func (d *driver) list(ctx context.Context, s *session, req *fetch.Request, p pat
 		if err == nil && isAll(command) && s.server.listsAll == listsAllUntried {
 			t, err = d.compareLists(ctx, s, t, func() (*transfer, error) { return send(commands[i+1]) })
 		}
-		resp.Code = codeOf(err)
+		resp.Code = sessions.CodeOf(err)
 		switch {
 		case err == nil:
 			if !isAll(command) {

@@ -77,7 +77,7 @@ func (s *session) startTLS(ctx context.Context, base *tls.Config) error {
 	if a.status != "OK" {
 		return fetch.TLS.With(statusError("STARTTLS", fetch.TLS, a))
 	}
-	if err := s.Encrypt(ctx, base, s.endpoint.Host); err != nil {
+	if err := s.Encrypt(ctx, base, s.target.Host); err != nil {
 		return err
 	}
 	s.caps = nil

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -24,9 +23,9 @@ type driver struct {
 // credentials.
 type task struct {
 	locator
-	endpoint endpoint
-	req      *fetch.Request
-	creds    credentials
+	target fetch.Target
+	req    *fetch.Request
+	creds  credentials
 
 	filter func(*imap.Envelope) bool // selects messages from search results; nil selects all
 }
@@ -49,7 +48,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 		return nil, err
 	}
 	creds.prompt = d.env.Login
-	q := &task{locator: l, endpoint: endpoint{t, d.implicitTLS}, req: req, creds: creds}
+	q := &task{locator: l, target: t, req: req, creds: creds}
 	if d.Mbox && req.Op == fetch.Get && (l.kind == kindMailbox || l.kind == kindSearch) {
 		return d.mboxResponse(ctx, q)
 	}
@@ -68,9 +67,8 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 // response.
 func (d *driver) request(ctx context.Context, q *task) (*fetch.Response, error) {
 	return sessions.Retriever[*session]{
-		Pool: &d.idle, Env: d.env, Request: q.req, Target: q.endpoint.Target, Auth: q.creds.auth,
-		Properties: []string{strconv.FormatBool(q.endpoint.implicitTLS)}, TLS: q.endpoint.implicitTLS,
-		New: func(c *sessions.Conn) *session { return d.newSession(c, q.endpoint) }, Goodbye: "Z LOGOUT\r\n",
+		Pool: &d.idle, Env: d.env, Request: q.req, Target: q.target, Auth: q.creds.auth,
+		TLS: d.implicitTLS, New: func(c *sessions.Conn) *session { return d.newSession(c, q.target) }, Goodbye: "Z LOGOUT\r\n",
 		Open: func(ctx context.Context, s *session, _ *fetch.Credential) error {
 			if err := d.negotiate(ctx, s, q.creds); err != nil {
 				return err

@@ -48,7 +48,7 @@ func (o Options) newIMAPStore(u uri.URI, env fetch.Env) (store, error) {
 		Options: o, env: env, port: portOf(u), implicitTLS: implicit,
 		idle: sessions.Pool[*session]{Done: env.Done},
 	}
-	return &imapStore{driver: d, url: u, task: task{locator: l, endpoint: endpoint{t, implicit}}}, nil
+	return &imapStore{driver: d, url: u, task: task{locator: l, target: t}}, nil
 }
 
 // newTask returns a task with the URL and the credentials of the store.

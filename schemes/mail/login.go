@@ -69,7 +69,7 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 			return refusal
 		}
 		found, err := creds.prompt(ctx, fetch.Challenge{
-			Origin: s.endpoint.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true,
+			Origin: s.target.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true,
 		})
 		if err != nil || found == nil {
 			return cmp.Or(err, refusal)
@@ -85,6 +85,6 @@ func (creds *credentials) promptMissing(ctx context.Context, s *session, retry b
 		return nil
 	}
 	creds.auth, err = sessions.FindPassword(ctx, creds.prompt, creds.auth,
-		fetch.Challenge{Origin: s.endpoint.Origin(), Realm: "imap"})
+		fetch.Challenge{Origin: s.target.Origin(), Realm: "imap"})
 	return err
 }

@@ -11,12 +11,6 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// An endpoint holds the address of a server and the TLS mode of its port.
-type endpoint struct {
-	fetch.Target
-	implicitTLS bool // if true, the TLS handshake precedes the greeting
-}
-
 // A session is a connection to an IMAP server that serves one request at a
 // time. During the login, the session reads and writes lines itself. After the
 // login, package imapclient uses the connection through clientConn.
@@ -26,9 +20,9 @@ type endpoint struct {
 // on its own.
 type session struct {
 	*sessions.Text
-	endpoint endpoint
-	caps     map[string]bool
-	tags     int // number of commands sent before the login was complete
+	target fetch.Target
+	caps   map[string]bool
+	tags   int // number of commands sent before the login was complete
 
 	client     *imapclient.Client
 	clientConn *clientConn
@@ -36,8 +30,8 @@ type session struct {
 	validities *validities
 }
 
-func (d *driver) newSession(c *sessions.Conn, endpoint endpoint) *session {
-	return &session{endpoint: endpoint, Text: sessions.NewText(c, nil), validities: &d.validities}
+func (d *driver) newSession(c *sessions.Conn, t fetch.Target) *session {
+	return &session{target: t, Text: sessions.NewText(c, nil), validities: &d.validities}
 }
 
 // awaitReply starts the timeout for the next reply of the server.

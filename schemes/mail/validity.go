@@ -45,7 +45,7 @@ type mailboxKey struct {
 }
 
 func keyOf(q *task, m *mailbox) mailboxKey {
-	k := mailboxKey{origin: q.endpoint.Origin(), name: m.name, validity: m.validity}
+	k := mailboxKey{origin: q.target.Origin(), name: m.name, validity: m.validity}
 	if q.creds.auth != nil {
 		k.user = q.creds.auth.User
 	}

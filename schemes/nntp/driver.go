@@ -71,7 +71,7 @@ func (d *driver) response(ctx context.Context, q *task, l *lease) (*fetch.Respon
 		if err == nil {
 			return resp, nil
 		}
-		switch s, code := l.Session, codeOf(err); {
+		switch s, code := l.Session, sessions.CodeOf(err); {
 		case tries == 3 || s.Stale() || ctx.Err() != nil: // limit for servers that keep requiring a login or TLS
 			return nil, err
 		case code == 480 && !s.loggedIn:

@@ -1,7 +1,6 @@
 package nntp
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -44,14 +43,4 @@ func statusError(verb string, r line.Reply) error {
 	}
 	err := fault.Errorf("%s: %d %s", verb, r.Code, tty.Escape(r.Lines[0]))
 	return &fetch.Error{Code: r.Code, Err: sessions.NeedLogin(fault, err)}
-}
-
-// codeOf returns the status code of the server reply that caused err, or 0 if
-// err has another cause.
-func codeOf(err error) int {
-	var e *fetch.Error
-	if errors.As(err, &e) {
-		return e.Code
-	}
-	return 0
 }

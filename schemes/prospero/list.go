@@ -3,7 +3,6 @@ package prospero
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/format/entries"
 	"github.com/anyurl/fetch/internal/wire/prospero/message"
 	"github.com/anyurl/fetch/schemes/internal/selection"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -68,17 +68,16 @@ func forwarded(r *reply, l message.Line, base uri.URI) (*fetch.Response, error) 
 
 // A listing reads the links of a directory as they arrive.
 type listing struct {
-	io.Reader
 	reply *reply
 	base  uri.URI
 	line  message.Line // the line after the current entry
 	ended bool
 }
 
-func newListing(r *reply, base uri.URI, first message.Line) *listing {
+// newListing returns the listing of a directory as a body.
+func newListing(r *reply, base uri.URI, first message.Line) io.ReadCloser {
 	l := &listing{reply: r, base: base, line: first, ended: len(first.Tokens) == 0}
-	l.Reader = entries.NewReader(l.next)
-	return l
+	return sessions.NewBody(entries.NewReader(l.next), func() { r.Close() })
 }
 
 // next returns the next entry of a directory. Pauses of the caller between two
@@ -129,13 +128,3 @@ func aside(l message.Line) (e fetch.Entry, shown bool) {
 	}
 	return e, false
 }
-
-func (l *listing) Read(p []byte) (int, error) {
-	if l.reply.closed.Load() {
-		return 0, net.ErrClosed
-	}
-	return l.Reader.Read(p)
-}
-
-// Close ends the transfer. Close may be called during a Read.
-func (l *listing) Close() error { return l.reply.Close() }

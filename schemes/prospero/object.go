@@ -3,7 +3,6 @@ package prospero
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -220,7 +220,7 @@ func (d *driver) contents(ctx context.Context, req *fetch.Request, l locator, at
 	if !req.Range.IsZero() {
 		resp.Size = -1 // otherwise the Client would compare the body with the range
 	}
-	resp.Body = &contents{r, r.Rest()}
+	resp.Body = sessions.NewBody(&contents{r, r.Rest()}, func() { r.Close() })
 	return resp, nil
 }
 
@@ -255,9 +255,6 @@ type contents struct {
 }
 
 func (c *contents) Read(p []byte) (int, error) {
-	if c.closed.Load() {
-		return 0, net.ErrClosed
-	}
 	c.startTimeout()
 	n, err := c.token.Read(p)
 	if err == io.EOF { // end of the token; the reply must be complete too

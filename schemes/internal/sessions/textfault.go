@@ -39,3 +39,13 @@ func BlockFault(err error) error {
 	}
 	return err
 }
+
+// CodeOf returns the code of the reply that caused err, or 0 if err has another
+// cause.
+func CodeOf(err error) int {
+	var e *fetch.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
