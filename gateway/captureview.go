@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/format/links"
 	"github.com/anyurl/fetch/internal/format/render"
 	"github.com/anyurl/fetch/uri"
@@ -61,7 +62,7 @@ func (x *exchange) withoutCapture(t target) bool {
 		x.show(v)
 		return true
 	}
-	group, ok := otherGroup(t.url)
+	group, ok := x.otherGroup(t.url)
 	if !ok {
 		return false
 	}
@@ -73,19 +74,20 @@ func (x *exchange) withoutCapture(t target) bool {
 	return true
 }
 
-// otherSchemes maps each scheme of news servers to the other scheme of the same
-// server.
-var otherSchemes = map[string]string{"news": "nntp", "nntp": "news", "snews": "nntps", "nntps": "snews"}
-
 // otherGroup replaces the scheme in the URL of a newsgroup with the other
 // scheme of its server. An article names its groups without a scheme, so a link
 // to a group may have the wrong one.
-func otherGroup(u uri.URI) (uri.URI, bool) {
-	p := u.Parts()
-	var ok bool
-	if p.Scheme, ok = otherSchemes[p.Scheme]; !ok || strings.ContainsAny(strings.TrimPrefix(p.Path, "/"), "@/") {
+func (h *Handler) otherGroup(u uri.URI) (uri.URI, bool) {
+	p, own := u.Parts(), h.scheme(u.Scheme())
+	if own.Traits.Listing != scheme.Newsgroup || strings.ContainsAny(strings.TrimPrefix(p.Path, "/"), "@/") {
 		return u, false
 	}
-	other, err := uri.Build(p)
-	return other, err == nil
+	for name, s := range h.schemes {
+		if name != own.Name && s.Traits.Listing == scheme.Newsgroup && s.Port == own.Port {
+			p.Scheme = name
+			other, err := uri.Build(p)
+			return other, err == nil
+		}
+	}
+	return u, false
 }
