@@ -2,67 +2,26 @@ package uri
 
 import "strings"
 
+// defaultPorts lists the default ports of well-known schemes. [URI.Normalize]
+// needs the table, because archives store normalized URIs as keys, which must
+// not depend on the schemes of the program that reads the archive.
+var defaultPorts = map[string]uint16{
+	"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ftps": 990, "tftp": 69,
+	"ssh": 22, "sftp": 22, "scp": 22, "nfs": 2049, "prospero": 1525,
+	"gopher": 70, "gophers": 70, "gemini": 1965, "spartan": 300,
+	"news": 119, "nntp": 119, "snews": 563, "nntps": 563,
+	"imap": 143, "imaps": 993, "pop": 110, "pops": 995, "pop3": 110, "pop3s": 995,
+	"telnet": 23, "tn3270": 23, "rlogin": 513, "finger": 79,
+	"ldap": 389, "ldaps": 636, "wais": 210, "z39.50r": 210, "z39.50s": 210,
+	"whois": 43, "whois++": 63, "dict": 2628,
+}
+
 // DefaultPort returns the default port of a scheme, such as 80 for "http". It
-// returns false if the scheme has no default port. The scheme must be in lower
-// case.
+// returns false if the package does not know the scheme, or if the scheme has no
+// default port. The scheme must be in lower case.
 func DefaultPort(scheme string) (uint16, bool) {
-	switch scheme {
-	case "http", "ws":
-		return 80, true
-	case "https", "wss":
-		return 443, true
-	case "ftp":
-		return 21, true
-	case "ftps":
-		return 990, true
-	case "gopher", "gophers":
-		return 70, true
-	case "news", "nntp":
-		return 119, true
-	case "snews", "nntps":
-		return 563, true
-	case "telnet", "tn3270":
-		return 23, true
-	case "rlogin":
-		return 513, true
-	case "wais":
-		return 210, true
-	case "imap":
-		return 143, true
-	case "imaps":
-		return 993, true
-	case "prospero":
-		return 1525, true
-	case "ldap":
-		return 389, true
-	case "ldaps":
-		return 636, true
-	case "ssh", "sftp", "scp":
-		return 22, true
-	case "gemini":
-		return 1965, true
-	case "spartan":
-		return 300, true
-	case "pop", "pop3":
-		return 110, true
-	case "pops", "pop3s":
-		return 995, true
-	case "finger":
-		return 79, true
-	case "whois":
-		return 43, true
-	case "whois++":
-		return 63, true
-	case "dict":
-		return 2628, true
-	case "tftp":
-		return 69, true
-	case "nfs":
-		return 2049, true
-	case "z39.50r", "z39.50s":
-		return 210, true
-	}
-	return 0, false
+	port, ok := defaultPorts[scheme]
+	return port, ok
 }
 
 // isCommonScheme reports whether scheme is the name of a well-known URI scheme,
@@ -77,7 +36,7 @@ func isCommonScheme(scheme string) bool {
 	case "file", "afs", "mailto", "mailserver", "mid", "cid", "urn", "data", "tel", "sip", "sips", "xmpp":
 		return true
 	}
-	_, ok := DefaultPort(scheme)
+	_, ok := defaultPorts[scheme]
 	return ok
 }
 

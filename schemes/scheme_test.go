@@ -46,3 +46,14 @@ func TestCrumbs(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultPorts checks that the ports of all schemes are those of package
+// uri, so that archives store the same key for a URL with the default port and
+// for one without a port. The driver of x500 is newer than these keys.
+func TestDefaultPorts(t *testing.T) {
+	for _, s := range schemes.All(schemes.Options{}) {
+		if port, _ := uri.DefaultPort(s.Name); port != s.Port && s.Name != "x500" {
+			t.Errorf("%s has port %d, but package uri has %d", s.Name, s.Port, port)
+		}
+	}
+}
