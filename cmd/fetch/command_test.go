@@ -44,8 +44,8 @@ func TestPreparedCommands(t *testing.T) {
 		{"no subcommand", "frontier --help", "fetch, fetch frontier"},
 		{"manual pages", "man /x", all},
 		{"help", "-s help mirror", all},
-		{"completion", "__complete mirror --", all},
-		{"completion without descriptions", "__completeNoDesc ls", all},
+		{"completion", "__complete mirror --", "fetch, fetch mirror"},
+		{"completion of a command", "__completeNoDesc ls", "fetch"},
 	} {
 		tree := newCommandTree(&streams{})
 		tree.prepare(strings.Fields(test.args))
