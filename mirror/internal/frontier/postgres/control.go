@@ -19,12 +19,9 @@ func (e *engine) Control(ctx context.Context, name string, change func(*frontier
 		if err != nil {
 			return 0, err
 		}
-		c := h.Control()
-		change(&c)
-		if c.Excluded && !h.Excluded {
+		if h.ChangeControl(change) {
 			exclude = h.ID
 		}
-		h.SetControl(c)
 		return exclude, nil
 	})
 	for more := id != 0; more && err == nil; {

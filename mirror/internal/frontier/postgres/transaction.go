@@ -53,6 +53,7 @@ type tx struct {
 	created  []*rules.URL // new URLs in the order of Add
 	captures []*newCapture
 	hosts    hostSet                          // locked hosts
+	due      *[]*host                         // hosts that Claim has read with the start of the transaction, or nil
 	known    hostSet                          // hosts that were read without locks
 	loadRun  int64                            // run that queueLoad assumed
 	expected int                              // maximum number of new URLs, unless another worker changes the hosts

@@ -23,6 +23,7 @@ type Host struct {
 	Delay      int64         // see frontier.HostControl
 	CrawlDelay int64
 	Excluded   bool
+	Objects    int64 // see frontier.Lease; the engine for PostgreSQL reads it only for a claim
 
 	Now      int64 // time of the transaction
 	MinDelay int64 // delay of hosts without settings
@@ -40,8 +41,12 @@ func (h *Host) Control() frontier.HostControl {
 	}
 }
 
-// SetControl changes the settings of the host.
-func (h *Host) SetControl(c frontier.HostControl) {
+// ChangeControl changes the settings of the host, and reports whether the change
+// excludes the host.
+func (h *Host) ChangeControl(change func(*frontier.HostControl)) (excludes bool) {
+	c := h.Control()
+	change(&c)
+	excludes = c.Excluded && !h.Excluded
 	switch {
 	case c.Paused && !h.Held.Valid:
 		h.Held, h.Next = sql.NullInt64{Int64: h.Next, Valid: true}, PausedTime
@@ -53,6 +58,7 @@ func (h *Host) SetControl(c frontier.HostControl) {
 	if h.Leased() {
 		h.setLease(h.Until.Int64)
 	}
+	return excludes
 }
 
 // delay returns the minimum time between the end of an expired lease and the
@@ -66,11 +72,15 @@ func (h *Host) Leased() bool { return h.Until.Valid && h.Until.Int64+h.delay() >
 // Open reports whether ClaimMore may return items of the host.
 func (h *Host) Open() bool { return h.Next <= h.Now && h.Until.Int64 > h.Now }
 
-// Lease starts a lease for a worker.
-func (h *Host) Lease(worker string, ttl time.Duration) {
+// lease starts a lease for a worker. The lease has no items yet.
+func (h *Host) lease(worker string, ttl time.Duration) *frontier.Lease {
 	h.Epoch++
 	h.Owner = worker
 	h.Extend(max(ttl, time.Microsecond))
+	return &frontier.Lease{
+		Host: h.Name, Epoch: h.Epoch, Until: TimeOf(h.Until), Control: h.Control(), Objects: h.Objects,
+		Outstanding: map[frontier.Key]int64{},
+	}
 }
 
 // Extend sets the end of the lease.
@@ -159,13 +169,5 @@ func (h *Host) SetDue(ready bool, wait sql.NullInt64) {
 func (h *Host) addPending(state frontier.State, n int64) {
 	if state == frontier.Pending {
 		h.Pending += n
-	}
-}
-
-// NewLease returns the lease of the host, without items.
-func (h *Host) NewLease(objects int64) *frontier.Lease {
-	return &frontier.Lease{
-		Host: h.Name, Epoch: h.Epoch, Until: TimeOf(h.Until), Control: h.Control(), Objects: objects,
-		Outstanding: map[frontier.Key]int64{},
 	}
 }

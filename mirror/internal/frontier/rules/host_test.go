@@ -17,11 +17,7 @@ var null sql.NullInt64
 // TestHost checks what each change does to the times of a host.
 func TestHost(t *testing.T) {
 	control := func(change func(*frontier.HostControl)) func(*Host) {
-		return func(h *Host) {
-			c := h.Control()
-			change(&c)
-			h.SetControl(c)
-		}
+		return func(h *Host) { h.ChangeControl(change) }
 	}
 	pause := control(func(c *frontier.HostControl) { c.Paused = true })
 	resume := control(func(c *frontier.HostControl) { c.Paused = false })
@@ -38,9 +34,9 @@ func TestHost(t *testing.T) {
 		{"block without pending URLs", Host{}, func(h *Host) { h.Block(9) }, Host{Next: 9}, false},
 		{"block while paused", Host{Next: PausedTime, Held: at(5), Due: at(PausedTime)}, func(h *Host) { h.Block(9) },
 			Host{Next: PausedTime, Held: at(9), Due: at(PausedTime)}, false},
-		{"lease", Host{Epoch: 3, Due: at(1)}, func(h *Host) { h.Lease("w", 50*time.Microsecond) },
+		{"lease", Host{Epoch: 3, Due: at(1)}, func(h *Host) { h.lease("w", 50*time.Microsecond) },
 			Host{Epoch: 4, Owner: "w", Until: at(1050), Due: at(1050)}, false},
-		{"lease without duration", Host{}, func(h *Host) { h.Lease("w", 0) }, Host{Epoch: 1, Owner: "w", Until: at(1001), Due: at(1001)}, false},
+		{"lease without duration", Host{}, func(h *Host) { h.lease("w", 0) }, Host{Epoch: 1, Owner: "w", Until: at(1001), Due: at(1001)}, false},
 		{"lease with the longest of three delays", Host{Delay: 3, CrawlDelay: 7, MinDelay: 5}, func(h *Host) { h.Extend(1000) },
 			Host{Delay: 3, CrawlDelay: 7, MinDelay: 5, Until: at(1001), Due: at(1008)}, false},
 		{"lease without a delay", Host{Delay: -1}, func(h *Host) { h.Extend(1000) }, Host{Delay: -1, Until: at(1001), Due: at(1001)}, false},

@@ -31,6 +31,15 @@ type Store interface {
 	// HostOf returns the host with the given row number.
 	HostOf(id int64) (*Host, error)
 
+	// FindDue returns up to n hosts that can be claimed. The host that has been
+	// due for the longest time is first.
+	FindDue(n int) ([]*Host, error)
+
+	// WakeItems makes the items of hosts ready whose waiting time has passed. It
+	// returns up to n ready items of each host in their order. It makes hosts
+	// without a ready item due later, or not at all.
+	WakeItems(hosts []*Host, n int) ([]ReadyItem, error)
+
 	// RequeueAll makes the URLs with the given state pending and ready, and makes
 	// their hosts due. If earlier is true, it ignores URLs of the newest run, and
 	// excluded URLs without a capture. It returns the number of URLs by host.

@@ -23,6 +23,25 @@ func (m *memory) InsertCapture(u *URL, _ *frontier.Result) error { u.Last = at(1
 func (m *memory) IsFull(*Host, int64) (bool, error)              { return m.full, nil }
 func (m *memory) FindHost(name string) (*Host, error)            { return m.hosts[name], nil }
 func (m *memory) IncludeHosts() error                            { return nil }
+func (m *memory) FindDue(n int) (due []*Host, err error) {
+	for _, name := range []string{"other", "h"} {
+		if h := m.hosts[name]; h.Due.Valid && h.Due.Int64 <= now && len(due) < n {
+			due = append(due, h)
+		}
+	}
+	return due, nil
+}
+func (m *memory) WakeItems(hosts []*Host, n int) (ready []ReadyItem, err error) {
+	for _, h := range hosts {
+		h.Due = at(FarFuture)
+		for i := range n {
+			if h.Name == "h" {
+				ready = append(ready, ReadyItem{Item: frontier.Item{Key: frontier.Key{byte(i)}}, ID: int64(i) + 1, HostID: h.ID})
+			}
+		}
+	}
+	return ready, nil
+}
 func (m *memory) RequeueAll(state frontier.State, earlier bool) ([]Requeued, error) {
 	moved := []Requeued{{Host: 1, URLs: 2}}
 	if !earlier {
@@ -275,6 +294,29 @@ func TestRequeue(t *testing.T) {
 	tx.Live = false
 	if _, err := tx.Revive(); !errors.Is(err, frontier.ErrNoRun) {
 		t.Errorf("Revive without a run: %v", err)
+	}
+}
+
+// TestClaim checks that Claim leases hosts with ready items, and looks for more
+// hosts in place of those without.
+func TestClaim(t *testing.T) {
+	tx, h := newTransaction(nil)
+	other := tx.Store.(*memory).hosts["other"]
+	h.Due, h.Objects, h.Epoch, other.Due = at(9), 7, 4, at(5)
+	ls, err := tx.Claim("w", 1, 3, time.Millisecond)
+	if err != nil || len(ls) != 1 || other.Epoch != 0 {
+		t.Fatalf("%v, %v", ls, err)
+	}
+	l := ls[0]
+	if l.Host != "h" || l.Epoch != 5 || l.Objects != 7 || len(l.Items) != 3 || len(l.Outstanding) != 3 || !l.Until.Equal(later) {
+		t.Errorf("got %+v", l)
+	}
+	if i := l.Items[2]; i.Host != "h" || l.Outstanding[i.Key] != 3 {
+		t.Errorf("got the item %+v with the row %d", i, l.Outstanding[i.Key])
+	}
+	tx.Live = false
+	if _, err := tx.Claim("w", 1, 1, time.Second); !errors.Is(err, frontier.ErrNoRun) {
+		t.Errorf("without a run: %v", err)
 	}
 }
 

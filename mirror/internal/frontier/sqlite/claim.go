@@ -4,35 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/anyurl/fetch/internal/base/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/rules"
 )
 
 func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, ttl time.Duration) (ls []*frontier.Lease, err error) {
 	err = e.writeLease(ctx, func(t *tx) error {
-		if !t.Live {
-			return frontier.ErrNoRun
-		}
-		for len(ls) < hosts {
-			due, err := t.dueHosts(hosts - len(ls))
-			if err != nil || len(due) == 0 {
-				return err
-			}
-			for _, d := range due {
-				l, err := t.claim(d, worker, perHost, ttl)
-				if err != nil {
-					return err
-				}
-				if l != nil {
-					ls = append(ls, l)
-				}
-			}
-			if err := t.settle(); err != nil { // so that dueHosts does not return the same hosts again
-				return err
-			}
-		}
-		return nil
+		ls, err = t.Claim(worker, hosts, perHost, ttl)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -40,36 +19,36 @@ func (e *engine) Claim(ctx context.Context, worker string, hosts, perHost int, t
 	return ls, nil
 }
 
-// dueHosts returns up to n hosts that can be claimed. The host that has been
-// due for the longest time is first.
+// FindDue implements rules.Store. It first writes the hosts that were claimed,
+// so that it does not find them again.
 //
 // Queries contain the limit as the expression "?+0", because SQLite compiles a
 // statement again if the limit is a plain parameter.
-func (t *tx) dueHosts(n int) ([]*host, error) {
-	return t.hostsWhere("where pending > 0 and due <= ? order by due limit ?+0", t.Now, n)
+func (t *tx) FindDue(n int) (due []*rules.Host, err error) {
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
+	found, err := t.hostsWhere("where pending > 0 and due <= ? order by due limit ?+0", t.Now, n)
+	for _, h := range found {
+		due = append(due, &h.Host)
+	}
+	return due, err
 }
 
-// claim leases the host h. If all items of the host must wait, claim returns
-// nil. The host is then due later, and its previous lease remains valid.
-func (t *tx) claim(h *host, worker string, n int, ttl time.Duration) (*frontier.Lease, error) {
-	if err := t.wake(h.ID); err != nil {
-		return nil, err
+// WakeItems implements rules.Store.
+func (t *tx) WakeItems(hosts []*rules.Host, n int) (ready []rules.ReadyItem, err error) {
+	for _, h := range hosts {
+		if err := t.wake(h.ID); err != nil {
+			return nil, err
+		}
+		items, err := t.readyItems(h.ID, n, nil)
+		if err != nil {
+			return nil, err
+		}
+		h.Stale = len(items) == 0
+		ready = append(ready, items...)
 	}
-	ids, err := t.readyItems(h.ID, max(n, 1), nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(ids) == 0 {
-		h.Stale = true
-		return nil, nil
-	}
-	h.Lease(worker, ttl)
-	l := h.NewLease(h.objects)
-	if l.Items, err = t.items(ids, h.Name); err != nil {
-		return nil, err
-	}
-	addOutstanding(l, l.Items, ids)
-	return l, nil
+	return ready, nil
 }
 
 // wake makes the items of a host ready if their waiting time has passed.
@@ -78,78 +57,55 @@ func (t *tx) wake(host int64) error {
 	return err
 }
 
-// addOutstanding adds the claimed items and their row numbers to l.Outstanding.
-func addOutstanding(l *frontier.Lease, items []frontier.Item, ids []int64) {
-	for i := range items {
-		l.Outstanding[items[i].Key] = ids[i]
-	}
-}
-
-// readyItems returns the row numbers of up to n items of a host that are ready.
-// It skips the items in the map out. The query reads only an index.
-func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (ids []int64, err error) {
+// readyItems returns up to n items of a host that are ready. It skips the items
+// in the map out. The first query reads only an index.
+func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (items []rules.ReadyItem, err error) {
 	known := make(map[int64]struct{}, len(out))
 	for _, id := range out {
 		known[id] = struct{}{}
 	}
 	const query = "select id from url where host=? and state=0 and wait is null order by prio, id limit ?+0"
-	err = s.ForEachRow(query, []any{host, n + len(out)}, func(r *sqlite.Row) error {
-		var id int64
-		err := r.Scan(&id)
-		if _, out := known[id]; !out && len(ids) < n {
-			ids = append(ids, id)
-		}
-		return err
-	})
-	return ids, err
-}
-
-// items returns the items with the given row numbers. All items must belong to
-// host.
-func (s *session) items(ids []int64, host string) ([]frontier.Item, error) {
-	items := make([]frontier.Item, 0, len(ids))
+	ids, err := s.rowNumbers(query, host, n+len(out))
 	for _, id := range ids {
-		item, _, err := rules.ScanItem(func(to ...any) error {
+		if _, out := known[id]; out || len(items) == n || err != nil {
+			continue
+		}
+		r := rules.ReadyItem{HostID: host}
+		r.Item, r.ID, err = rules.ScanItem(func(to ...any) error {
 			return s.Scan("select "+rules.ItemColumns+" from url u"+rules.LastCapture+"where u.id=?", []any{id}, to...)
 		})
-		if err != nil {
-			return nil, err
-		}
-		item.Host = host
-		items = append(items, item)
+		items = append(items, r)
 	}
-	return items, nil
+	return items, err
 }
 
-func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) (items []frontier.Item, err error) {
+func (e *engine) ClaimMore(ctx context.Context, l *frontier.Lease, n int) ([]frontier.Item, error) {
 	now := rules.Micros(e.now())
-	var waking bool
-	var id int64
-	var ids []int64
+	var waking int64 // host whose items must be made ready first, or 0
+	var ready []rules.ReadyItem
 	more := func(s *session) error {
+		waking = 0
 		h, err := s.leasedHost(l, now)
 		if err != nil || !h.Open() {
 			return err
 		}
-		id = h.ID
-		err = s.Scan("select exists (select 1 from url where host=? and wait <= ?)", []any{id, now}, &waking)
-		if err != nil || waking {
-			return err
+		var wakes bool
+		err = s.Scan("select exists (select 1 from url where host=? and wait <= ?)", []any{h.ID, now}, &wakes)
+		if wakes {
+			waking = h.ID
+		} else if err == nil {
+			ready, err = s.readyItems(h.ID, n, l.Outstanding)
 		}
-		if ids, err = s.readyItems(id, n, l.Outstanding); err != nil {
-			return err
-		}
-		items, err = s.items(ids, l.Host)
 		return err
 	}
-	if err = e.read(ctx, more); err == nil && waking {
-		if err = e.writeLease(ctx, func(t *tx) error { return t.wake(id) }); err == nil {
+	err := e.read(ctx, more)
+	if err == nil && waking != 0 {
+		if err = e.writeLease(ctx, func(t *tx) error { return t.wake(waking) }); err == nil {
 			err = e.read(ctx, more)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	addOutstanding(l, items, ids)
-	return items, nil
+	return rules.AddOutstanding(l, ready), nil
 }

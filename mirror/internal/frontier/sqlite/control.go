@@ -20,12 +20,9 @@ func (e *engine) Control(ctx context.Context, name string, change func(*frontier
 		if err != nil {
 			return 0, err
 		}
-		c := h.Control()
-		change(&c)
-		if c.Excluded && !h.Excluded {
+		if h.ChangeControl(change) {
 			excluded, err = t.excludePending(h)
 		}
-		h.SetControl(c)
 		return excluded, err
 	})
 }

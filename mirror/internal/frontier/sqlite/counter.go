@@ -15,7 +15,7 @@ import (
 // run.
 func (t *tx) addCounters(h *host, rs []frontier.Result) error {
 	changes, objects := rules.Counters(rs)
-	h.objects += objects
+	h.Objects += objects
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		err := t.Exec("insert into counter (name, n) values (?1, ?2) on conflict (name) do update set n = n + ?2",
 			name, changes[name])

@@ -12,7 +12,6 @@ import (
 // are written to the database by settle.
 type host struct {
 	rules.Host
-	objects  int64
 	pending  int64    // value of Pending in the database
 	settings settings // values in the database
 }
@@ -32,14 +31,14 @@ const selectHost = `select id, name, pending, next, due, epoch, until, held, coa
 func scanHost(scan func(...any) error, now int64) (*host, error) {
 	h := &host{Host: rules.Host{Now: now}}
 	err := scan(&h.ID, &h.Name, &h.Pending, &h.Next, &h.Due, &h.Epoch, &h.Until,
-		&h.Held, &h.Delay, &h.CrawlDelay, &h.Excluded, &h.objects)
+		&h.Held, &h.Delay, &h.CrawlDelay, &h.Excluded, &h.Objects)
 	h.Due.Valid = h.Pending > 0 || h.Leased()
 	h.pending, h.settings = h.Pending, h.newSettings()
 	return h, err
 }
 
 func (h *host) newSettings() settings {
-	return settings{h.Held, h.Delay, h.CrawlDelay, h.Excluded, h.objects}
+	return settings{h.Held, h.Delay, h.CrawlDelay, h.Excluded, h.Objects}
 }
 
 // readHost reads the host that matches an SQL condition. If there is none, the
