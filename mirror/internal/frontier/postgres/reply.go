@@ -42,7 +42,7 @@ type replyReader struct {
 	reply       int64 // bytes of the rows since this message
 	header      [5]byte
 	headerBytes int   // number of bytes in header
-	left        int64 // bytes of the message that were not read yet
+	unread      int64 // bytes of the message that were not read yet
 	unexpected  int64
 	unexpecteds int
 	err         error
@@ -73,9 +73,9 @@ func (r *replyReader) Read(p []byte) (int, error) {
 // ended.
 func (r *replyReader) check(p []byte) error {
 	for len(p) > 0 {
-		if r.left > 0 {
-			n := min(r.left, int64(len(p)))
-			r.left, p = r.left-n, p[n:]
+		if r.unread > 0 {
+			n := min(r.unread, int64(len(p)))
+			r.unread, p = r.unread-n, p[n:]
 			continue
 		}
 		n := copy(r.header[r.headerBytes:], p)
@@ -88,7 +88,7 @@ func (r *replyReader) check(p []byte) error {
 		if size < 4 {
 			return &replyError{fmt.Sprintf("sent a message with the length %d", size)}
 		}
-		r.left = size - 4
+		r.unread = size - 4
 		if err := r.count(r.header[0], size+1); err != nil {
 			return err
 		}
