@@ -39,6 +39,15 @@ func KeyOf(url string) Key {
 // IsZero reports whether k is the zero Key, which belongs to no URL.
 func (k Key) IsZero() bool { return k == Key{} }
 
+// Column returns the value of k in a database: nil, which is stored as null, for
+// the zero Key.
+func (k Key) Column() []byte {
+	if k.IsZero() {
+		return nil
+	}
+	return k[:]
+}
+
 // An Item is a URL in the database, with the data that a visit needs.
 type Item struct {
 	Key       Key

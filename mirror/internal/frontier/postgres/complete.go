@@ -113,14 +113,14 @@ func queueNames(b *pgx.Batch, names map[string]frontier.Key) {
 	}
 	folds, keys := make([][]byte, 0, len(names)), make([][]byte, 0, len(names))
 	for _, fold := range slices.Sorted(maps.Keys(names)) {
-		folds, keys = append(folds, []byte(fold)), append(keys, keyColumn(names[fold]))
+		folds, keys = append(folds, []byte(fold)), append(keys, names[fold].Column())
 	}
 	b.Queue("insert into name (fold, key) select * from unnest($1::bytea[], $2::bytea[]) on conflict do nothing", folds, keys)
 	b.Queue("select fold, key from name where fold = any($1)", folds).Query(func(rows pgx.Rows) (err error) {
 		for rows.Next() {
 			var fold, key []byte
 			err = errors.Join(err, rows.Scan(&fold, &key))
-			if owner := names[string(fold)]; err == nil && string(key) != string(keyColumn(owner)) {
+			if owner := names[string(fold)]; err == nil && string(key) != string(owner.Column()) {
 				err = errName(string(fold))
 			}
 		}

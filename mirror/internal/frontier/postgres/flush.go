@@ -130,11 +130,11 @@ func insertURLs(b *pgx.Batch, urls []*rules.URL) *[][]byte {
 		column(urls, func(u *rules.URL) int32 { return int32(u.Depth) }),
 		column(urls, func(u *rules.URL) int32 { return int32(u.Attempts) }),
 		column(urls, func(u *rules.URL) *int64 { return pointer(u.Wait) }),
-		column(urls, func(u *rules.URL) []byte { return keyColumn(u.Item.Via) }),
+		column(urls, func(u *rules.URL) []byte { return u.Item.Via.Column() }),
 		column(urls, func(u *rules.URL) *int64 { return pointer(u.Last) }),
 		column(urls, func(u *rules.URL) []byte { return []byte(u.Item.URL) }),
 		column(urls, func(u *rules.URL) []byte { return u.Meta }),
-		column(urls, func(u *rules.URL) []byte { return nullBytes(u.Note) }))
+		column(urls, func(u *rules.URL) []byte { return bytesIf(u.Note != "", []byte(u.Note)) }))
 }
 
 // updateURLs queues a statement that updates URLs. The transaction must have
@@ -154,7 +154,7 @@ func updateURLs(b *pgx.Batch, urls []*rules.URL) {
 		column(urls, func(u *rules.URL) int32 { return int32(u.Attempts) }),
 		column(urls, func(u *rules.URL) *int64 { return pointer(u.Wait) }),
 		column(urls, func(u *rules.URL) *int64 { return pointer(u.Last) }),
-		column(urls, func(u *rules.URL) []byte { return nullBytes(u.Note) }),
+		column(urls, func(u *rules.URL) []byte { return bytesIf(u.Note != "", []byte(u.Note)) }),
 		column(urls, func(u *rules.URL) []byte { return u.Meta }),
 		column(urls, func(u *rules.URL) bool { return u.SetMeta }))
 }

@@ -275,14 +275,6 @@ func selectRows[T any](t *tx, scan pgx.RowToFunc[T], query string, args ...any) 
 	return pgx.CollectRows(rows, scan)
 }
 
-// nullBytes returns nil, which is stored as null, for an empty text.
-func nullBytes(text string) []byte {
-	if text == "" {
-		return nil
-	}
-	return []byte(text)
-}
-
 // notNull returns the bytes of data. An empty text is stored as an empty value,
 // not as null.
 func notNull(data string) []byte { return append([]byte{}, data...) }

@@ -157,10 +157,3 @@ func (t *tx) lock(changes []hostChange, keys [][]byte, n int) error {
 	t.queueNumber(&b)
 	return t.send(&b)
 }
-
-func keyColumn(k frontier.Key) []byte {
-	if k.IsZero() {
-		return nil
-	}
-	return k[:]
-}

@@ -131,18 +131,18 @@ func (t *tx) addVisit(v *LoggedVisit) error {
 	if err != nil {
 		return err
 	}
-	last := sql.NullInt64{}
+	i := &v.Item
+	u.State, u.Run, u.Depth, u.Priority, u.Meta, u.SetMeta, u.Note = v.State, v.Run, i.Depth, i.Priority, i.Meta, true, v.Note
 	if v.Capture != nil {
-		if err := t.claimFree(v.Capture, v.Names); err != nil {
+		err := t.claimFree(v.Capture, v.Names)
+		if err == nil {
+			err = t.InsertCapture(u, &v.Result)
+		}
+		if err != nil {
 			return err
 		}
-		if last.Int64, err = t.capture(u.ID, &v.Result); err != nil {
-			return err
-		}
-		last.Valid = true
 	}
-	return t.Exec(`update url set state=?, run=?, depth=?, prio=?, meta=?, note=nullif(?, ''), last=coalesce(?, last) where id=?`,
-		int(v.State), v.Run, v.Item.Depth, v.Item.Priority, v.Item.Meta, v.Note, last, u.ID)
+	return t.UpdateURL(u)
 }
 
 // findOrCreate returns the URL of an item. It inserts a missing URL with the
@@ -168,7 +168,7 @@ func (t *tx) claimFree(c *frontier.Capture, names []frontier.Name) error {
 		case errors.Is(err, sql.ErrNoRows):
 		case err != nil:
 			return err
-		case string(has) != string(keyColumn(n.Key)):
+		case string(has) != string(n.Key.Column()):
 			c.Path = ""
 			return nil
 		}
@@ -266,14 +266,13 @@ func (t *tx) addUnloggedRecord(r *Record) (added int, err error) {
 		}
 		c.Path, c.Validator, c.Modified = newest.Path, cmp.Or(c.Validator, newest.Validator), newest.Modified
 	}
-	id, err := t.capture(u.ID, &frontier.Result{Item: r.Item, Capture: c})
-	switch {
+	switch err := t.InsertCapture(u, &frontier.Result{Item: r.Item, Capture: c}); {
 	case err != nil:
 		return 0, err
 	case has && newest.Time.After(c.Time):
 		return 1, t.moveLast(u.ID)
 	}
-	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", id, int(frontier.Dead), int(r.State), u.ID)
+	return 1, t.Exec("update url set last=?1, state=iif(state=?2, ?3, state) where id=?4", u.Last, int(frontier.Dead), int(r.State), u.ID)
 }
 
 // moveLast gives the newest capture of a URL the highest row number. Captures

@@ -59,13 +59,6 @@ func (t *tx) addLine(r *frontier.Result) error {
 
 // InsertCapture implements rules.Store.
 func (t *tx) InsertCapture(u *rules.URL, r *frontier.Result) (err error) {
-	u.Last.Int64, err = t.capture(u.ID, r)
-	u.Last.Valid = true
-	return err
-}
-
-// capture inserts a row for r.Capture and returns its row number.
-func (t *tx) capture(item int64, r *frontier.Result) (int64, error) {
 	c := r.Capture
 	var key []byte
 	var url any
@@ -78,19 +71,20 @@ func (t *tx) capture(item int64, r *frontier.Result) (int64, error) {
 	}
 	var file, sum sql.NullInt64
 	if c.File != "" {
-		var err error
 		if file.Int64, err = t.file(c.File); err != nil {
-			return 0, err
+			return err
 		}
 		file.Valid = true
 		sum = sql.NullInt64{Int64: sumOf(c.Digest), Valid: digest != nil}
 	}
-	return t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size,
+	u.Last.Int64, err = t.insert(`insert into capture (item, key, url, run, time, kind, media, code, size,
 		digest, sum, validator, modified, path, file, at, bytes, record, proof, checksum)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		item, key, url, c.Run, rules.NullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
+		u.ID, key, url, c.Run, rules.NullTime(c.Time), c.Kind, c.Media, c.Code, c.Size,
 		digest, sum, c.Validator, rules.NullTime(c.Modified), c.Path, file, c.Offset, c.Length, c.ID, c.Proof,
 		sql.NullInt64{Int64: int64(c.Checksum), Valid: c.Checksum != 0})
+	u.Last.Valid = true
+	return err
 }
 
 // file returns the row number of a WARC file. It inserts a row if necessary.
@@ -116,7 +110,7 @@ func sumOf(digest [32]byte) int64 { return int64(binary.BigEndian.Uint64(digest[
 // to another URL.
 func (t *tx) claimNames(names []frontier.Name) error {
 	for _, n := range names {
-		key := keyColumn(n.Key)
+		key := n.Key.Column()
 		if err := t.Exec("insert into name (fold, key) values (?, ?) on conflict do nothing", n.Fold, key); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (t *tx) FindURL(k frontier.Key) (*rules.URL, error) {
 func (t *tx) InsertURL(u *rules.URL) (err error) {
 	u.ID, err = t.insert(`insert into url (key, state, run, host, prio, depth, wait, via, url, meta)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		u.Key[:], int(u.State), u.Run, u.Host, u.Priority, u.Depth, u.Wait, keyColumn(u.Item.Via), u.Item.URL, u.Meta)
+		u.Key[:], int(u.State), u.Run, u.Host, u.Priority, u.Depth, u.Wait, u.Item.Via.Column(), u.Item.URL, u.Meta)
 	return err
 }
 
@@ -41,13 +41,4 @@ func (t *tx) UpdateURL(u *rules.URL) error {
 	return t.Exec(`update url set state=?, run=?, prio=?, depth=?, attempts=?, wait=?, note=nullif(?, ''),
 		last=coalesce(?, last), meta=iif(?, ?, meta) where id=?`,
 		int(u.State), u.Run, u.Priority, u.Depth, u.Attempts, u.Wait, u.Note, u.Last, u.SetMeta, u.Meta, u.ID)
-}
-
-// keyColumn returns the value of a key column. It returns nil, which is stored
-// as null, for the zero Key.
-func keyColumn(k frontier.Key) []byte {
-	if k.IsZero() {
-		return nil
-	}
-	return k[:]
 }
