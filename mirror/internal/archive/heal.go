@@ -3,7 +3,6 @@ package archive
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -145,7 +144,7 @@ func (h *healer) findDamage() error {
 		return err
 	}
 	defer r.close()
-	v := &verifier{a: h.a, report: func(f Finding) bool {
+	v := &verifier{a: h.a, reporter: func(f Finding) bool {
 		if !f.Note && !f.Derived {
 			h.damaged[f.Path] = f.Text
 		}
@@ -349,9 +348,8 @@ func (h *healer) restore(c *frontier.Capture, form bodyOf) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, sum), io.LimitReader(body, c.Size+1))
-	if err == nil && [sha256.Size]byte(sum.Sum(nil)) != c.Digest {
+	_, digest, err := hashObject(io.TeeReader(io.LimitReader(body, c.Size+1), f))
+	if err == nil && digest != c.Digest {
 		err = fetch.Mismatch.Errorf("the record contains another object")
 	}
 	if err != nil {

@@ -35,7 +35,7 @@ type Finding struct {
 func Verify(ctx context.Context, dir string, report func(Finding) bool) error {
 	err := withReadLock(ctx, dir, func(a *Archive) error {
 		v := &verifier{
-			a: a, report: report, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
+			reporter: report, a: a, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
 		}
 		return v.checkAll(ctx)
 	})
@@ -60,9 +60,26 @@ func isIncomplete(s *frontier.Stats) bool {
 // errStop means that the report function has returned false.
 var errStop = errors.New("enough")
 
+// A reporter is called for each finding, and returns false to end the
+// verification.
+type reporter func(Finding) bool
+
+// add reports a finding. It returns errStop if the verification ends.
+func (r reporter) add(f Finding) error {
+	if !r(f) {
+		return errStop
+	}
+	return nil
+}
+
+// addRecord reports a finding about a record of the WARC file at path.
+func (r reporter) addRecord(path string, f warc.Finding) error {
+	return r.add(Finding{Path: path, Note: f.Note, Text: fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text)})
+}
+
 type verifier struct {
+	reporter
 	a           *Archive
-	report      func(Finding) bool
 	seed        maphash.Seed
 	paths       map[uint64]struct{} // hashes of the paths in the database
 	unpublished map[string]bool     // paths of committed files that the next Open moves to the tree
@@ -75,13 +92,6 @@ func (v *verifier) checkAll(ctx context.Context) error {
 		if err := check(ctx); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (v *verifier) addFinding(f Finding) error {
-	if !v.report(f) {
-		return errStop
 	}
 	return nil
 }
@@ -120,7 +130,7 @@ func (v *verifier) checkFiles(ctx context.Context) error {
 		if s == frontier.Pending && text == missing {
 			f.Note, f.Text = true, "missing; the next run retrieves the object again"
 		}
-		return v.addFinding(f)
+		return v.add(f)
 	})
 }
 
@@ -155,9 +165,7 @@ func (v *verifier) findUnknown(context.Context) error {
 		if _, ok := v.paths[maphash.String(v.seed, e.Path)]; ok {
 			continue
 		}
-		if err := v.addFinding(Finding{
-			Path: tree.Dir + "/" + e.Path, Text: "the file is not in the database", Note: true,
-		}); err != nil {
+		if err := v.add(Finding{Path: tree.Dir + "/" + e.Path, Text: "the file is not in the database", Note: true}); err != nil {
 			return err
 		}
 	}
@@ -172,7 +180,7 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		return err
 	}
 	for _, name := range others {
-		if err := v.addFinding(Finding{Path: name, Text: "not a regular file"}); err != nil {
+		if err := v.add(Finding{Path: name, Text: "not a regular file"}); err != nil {
 			return err
 		}
 	}
@@ -192,7 +200,7 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 	}
 	for name, end := range ends {
 		if size, ok := sizes[name]; !ok || size < end {
-			if err := v.addFinding(Finding{Path: warcFolder + "/" + name, Text: "committed records are missing"}); err != nil {
+			if err := v.add(Finding{Path: warcFolder + "/" + name, Text: "committed records are missing"}); err != nil {
 				return err
 			}
 		}
@@ -203,11 +211,7 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		}
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
 		f.Note = f.Note || open && f.Offset >= ends[name] // the next run removes the record
-		damage := Finding{
-			Path: warcFolder + "/" + filepath.Base(f.File), Note: f.Note,
-			Text: fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text),
-		}
-		if err := v.addFinding(damage); err != nil {
+		if err := v.addRecord(warcFolder+"/"+filepath.Base(f.File), f); err != nil {
 			return err
 		}
 	}
@@ -223,7 +227,7 @@ func (v *verifier) checkPending(ctx context.Context) error {
 		return ErrIncomplete
 	case s.Postponed > 0:
 		text := fmt.Sprintf("URLs that could not be reached: %d; the next run requests them", s.Postponed)
-		return v.addFinding(Finding{Path: database, Text: text, Note: true})
+		return v.add(Finding{Path: database, Text: text, Note: true})
 	}
 	return nil
 }

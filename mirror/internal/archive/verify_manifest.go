@@ -32,7 +32,7 @@ func (v *verifier) checkManifest(ctx context.Context) error {
 	}
 	r, intact, err := v.a.openManifest(seal)
 	if err != nil {
-		return v.addFinding(Finding{Path: manifest, Text: err.Error(), Derived: true})
+		return v.add(Finding{Path: manifest, Text: err.Error(), Derived: true})
 	}
 	defer r.close()
 	var f Finding
@@ -46,7 +46,7 @@ func (v *verifier) checkManifest(ctx context.Context) error {
 	default:
 		f = Finding{Path: database, Note: true, Text: "there is no digest of the rows: the last run did not end, or an older version wrote the database"}
 	}
-	if err := v.addFinding(f); err != nil {
+	if err := v.add(f); err != nil {
 		return err
 	}
 	if intact {
@@ -71,7 +71,7 @@ func (v *verifier) compareFiles(r *manifestReader, ended bool) error {
 			if !ended {
 				return nil
 			}
-			return v.addFinding(Finding{Path: name, Text: "the file is not in the manifest", Note: true})
+			return v.add(Finding{Path: name, Text: "the file is not in the manifest", Note: true})
 		}
 		want := r.line.digest
 		if r.advance(); !ended && !isImmutable(name) {
@@ -79,11 +79,11 @@ func (v *verifier) compareFiles(r *manifestReader, ended bool) error {
 		}
 		switch got, err := digestFile(v.a.folder.root, name); {
 		case err != nil:
-			return v.addFinding(Finding{Path: name, Text: err.Error(), Derived: isDerived(name)})
+			return v.add(Finding{Path: name, Text: err.Error(), Derived: isDerived(name)})
 		case got != want:
 			// The next run truncates an unfinished WARC file.
 			open := strings.HasSuffix(name, warc.OpenSuffix)
-			return v.addFinding(Finding{Path: name, Text: mismatch + "the manifest", Derived: isDerived(name), Note: open})
+			return v.add(Finding{Path: name, Text: mismatch + "the manifest", Derived: isDerived(name), Note: open})
 		}
 		return nil
 	})
@@ -103,7 +103,7 @@ func (v *verifier) addMissing(r *manifestReader, ended bool, before string) erro
 			continue
 		}
 		f := Finding{Path: name, Text: missing, Derived: isDerived(name), Note: inMaildir(name)}
-		if err := v.addFinding(f); err != nil {
+		if err := v.add(f); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (v *verifier) checkIndex() error {
 	}
 	f, err := regularfile.OpenIn(v.a.folder.root, indexFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return v.addFinding(Finding{Path: indexFile, Text: missing, Derived: true})
+		return v.add(Finding{Path: indexFile, Text: missing, Derived: true})
 	}
 	if err != nil {
 		return err
@@ -146,5 +146,5 @@ func (v *verifier) checkIndex() error {
 	if bytes.Equal(got[:], want.Sum(nil)) {
 		return nil
 	}
-	return v.addFinding(Finding{Path: indexFile, Text: "the file does not match the WARC files", Derived: true})
+	return v.add(Finding{Path: indexFile, Text: "the file does not match the WARC files", Derived: true})
 }

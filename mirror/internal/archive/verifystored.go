@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -26,7 +25,7 @@ import (
 // The field Finding.Path is the name of a file. If URLs are still pending,
 // VerifyStored returns ErrIncomplete after all checks.
 func VerifyStored(ctx context.Context, f frontier.Shared, s store.Store, report func(Finding) bool) error {
-	v := &storedVerifier{ctx: ctx, frontier: f, ledger: f.Ledger(), store: s, report: report}
+	v := &storedVerifier{reporter: report, ctx: ctx, frontier: f, ledger: f.Ledger(), store: s}
 	if err := v.verify(); !errors.Is(err, errStop) {
 		return err
 	}
@@ -35,27 +34,20 @@ func VerifyStored(ctx context.Context, f frontier.Shared, s store.Store, report 
 
 // A storedVerifier is the state of one call of VerifyStored.
 type storedVerifier struct {
+	reporter
 	ctx      context.Context
 	frontier frontier.Frontier
 	ledger   frontier.Ledger
 	store    store.Store
-	report   func(Finding) bool
 	err      error // error that ended the sequence of files
 	records  warc.RecordVerifier
 	buffer   []byte
 }
 
-func (v *storedVerifier) add(name, text string, note bool) error {
-	if !v.report(Finding{Path: name, Text: text, Note: note}) {
-		return errStop
-	}
-	return nil
-}
-
 func (v *storedVerifier) verify() error {
 	for f, err := range warc.VerifyReaders(v.files()) {
 		if err == nil && v.err == nil {
-			err = v.add(f.File, fmt.Sprintf("at %d: %s: %s", f.Offset, f.Problem, f.Text), f.Note)
+			err = v.addRecord(f.File, f)
 		}
 		if err = errors.Join(err, v.err); err != nil {
 			return err
@@ -95,13 +87,13 @@ func (v *storedVerifier) files() iter.Seq2[string, io.Reader] {
 func (v *storedVerifier) file(f *frontier.WARCFile, use func(io.Reader) bool) error {
 	switch f.State {
 	case frontier.FileWritten:
-		return v.add(f.Name, "the worker "+f.Worker+" has not finished the file", true)
+		return v.add(Finding{Path: f.Name, Text: "the worker " + f.Worker + " has not finished the file", Note: true})
 	case frontier.FileFinished:
-		return v.add(f.Name, "the file waits for its upload by the worker "+f.Worker, true)
+		return v.add(Finding{Path: f.Name, Text: "the file waits for its upload by the worker " + f.Worker, Note: true})
 	}
 	local, size, digest, err := v.download(f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return v.add(f.Name, "the store lacks the file", false)
+		return v.add(Finding{Path: f.Name, Text: "the store lacks the file"})
 	}
 	if err != nil {
 		return err
@@ -109,9 +101,9 @@ func (v *storedVerifier) file(f *frontier.WARCFile, use func(io.Reader) bool) er
 	defer local.remove()
 	switch {
 	case size != f.Size:
-		err = v.add(f.Name, fmt.Sprintf("the object has %d bytes, but the database has %d", size, f.Size), false)
+		err = v.add(Finding{Path: f.Name, Text: fmt.Sprintf("the object has %d bytes, but the database has %d", size, f.Size)})
 	case digest != f.SHA256:
-		err = v.add(f.Name, mismatch+"the database", false)
+		err = v.add(Finding{Path: f.Name, Text: mismatch + "the database"})
 	}
 	if err == nil {
 		err = v.checkCaptures(f.Name, local)
@@ -147,20 +139,18 @@ func (v *storedVerifier) download(name string) (f temporaryFile, size int64, dig
 	if f.File, err = os.CreateTemp("", "fetch-verify-*"); err != nil {
 		return f, 0, digest, err
 	}
-	sum := sha256.New()
-	size, err = io.Copy(io.MultiWriter(f, sum), store.Reader(object))
-	if err != nil {
+	if size, digest, err = hashObject(io.TeeReader(store.Reader(object), f)); err != nil {
 		f.remove()
-		return f, 0, digest, fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return f, size, [32]byte(sum.Sum(nil)), nil
+	return f, size, digest, err
 }
 
 // checkCaptures checks that the records of all captures in a file exist.
 func (v *storedVerifier) checkCaptures(name string, file io.ReaderAt) error {
 	for s, err := range v.frontier.RecordsIn(v.ctx, name) {
 		if err == nil && !v.hasRecord(&s.Capture, file) {
-			err = v.add(name, fmt.Sprintf("at %d: the record of %s does not match the database", s.Offset, s.URL), false)
+			err = v.add(Finding{Path: name, Text: fmt.Sprintf("at %d: the record of %s does not match the database", s.Offset, s.URL)})
 		}
 		if err != nil {
 			return err
@@ -202,7 +192,7 @@ func (v *storedVerifier) findUnrecorded() error {
 		}
 		for _, name := range names {
 			if !recorded[name] {
-				if err := v.add(name, "the database does not record the object", true); err != nil {
+				if err := v.add(Finding{Path: name, Text: "the database does not record the object", Note: true}); err != nil {
 					return err
 				}
 			}
