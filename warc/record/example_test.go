@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,8 @@ import (
 	"github.com/anyurl/fetch/warc/record"
 )
 
-// This example records the requests of an http.Client in a WARC file.
+// This example records the requests of an http.Client in a WARC file, and replays
+// them.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "welcome\n") }))
 	defer server.Close()
@@ -31,39 +33,42 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer dir.Close()
-
-	w, err := warc.NewWriter(dir, warc.Options{Name: "requests.warc.gz"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := record.New(w, record.Options{})
-	options := fetch.Options{Policy: fetch.Typed(), Wrap: []fetch.Middleware{r.Middleware}}
-	client := fetch.New(options, fetchhttp.Schemes(fetchhttp.Options{})...)
-	web := &http.Client{Transport: roundtrip.Transport{Client: client}}
-
-	resp, err := web.Get(server.URL + "/motd.txt")
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	if err := errors.Join(err, resp.Body.Close(), client.Close(), r.Err(), w.Close()); err != nil {
+	if err := recordPage(dir, server.URL); err != nil {
 		log.Fatal(err)
 	}
 
-	archive, err := warc.Open(filepath.Join(path, "requests.warc.gz"))
+	archive, err := warc.Open(filepath.Join(path, "page.warc.gz"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer archive.Close()
 	replay := fetch.New(fetch.Options{Policy: fetch.Typed()}, archive.Schemes(fetchhttp.Schemes(fetchhttp.Options{})...)...)
 	defer replay.Close()
-	web.Transport = roundtrip.Transport{Client: replay}
-	if resp, err = web.Get(server.URL + "/motd.txt"); err != nil {
+	resp, err := replay.Get(context.Background(), server.URL)
+	if err != nil {
 		log.Fatal(err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	fmt.Printf("%s %q %v\n", resp.Status, text, err)
+	fmt.Printf("%d %q %v\n", resp.Code, text, err)
 	// Output:
-	// 200 OK "welcome\n" <nil>
+	// 200 "welcome\n" <nil>
+}
+
+// recordPage records a request of an http.Client.
+func recordPage(dir *os.Root, url string) error {
+	w, err := warc.NewWriter(dir, warc.Options{Name: "page.warc.gz"})
+	if err != nil {
+		return err
+	}
+	r := record.New(w, record.Options{})
+	options := fetch.Options{Policy: fetch.Typed(), Wrap: []fetch.Middleware{r.Middleware}}
+	client := fetch.New(options, fetchhttp.Schemes(fetchhttp.Options{})...)
+	web := &http.Client{Transport: roundtrip.Transport{Client: client}}
+	resp, err := web.Get(url)
+	if err == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+		err = errors.Join(err, resp.Body.Close())
+	}
+	return errors.Join(err, client.Close(), r.Err(), w.Close())
 }
