@@ -43,7 +43,7 @@ type argumentOptions struct {
 // arguments. It returns an error for a word that is neither a URL nor a file.
 // Such a word is looked up in DNS only if there is no other URL and no input
 // file.
-func (s *streams) newArguments(typed []string, o argumentOptions) (all []argument, _ error) {
+func newArguments(s *streams, typed []string, o argumentOptions) (all []argument, _ error) {
 	alone := len(typed)+len(o.configured) == 1 && o.inputFile == ""
 	for i, text := range typed {
 		a := argument{text: text, index: i, typed: true}

@@ -79,7 +79,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 // arguments converts the URLs on the command line and those in the files of -K
 // to arguments.
 func (f *objectFlags) arguments(s *streams, typed []string) ([]argument, error) {
-	all, err := s.newArguments(slices.Concat(typed, f.input.urls), argumentOptions{
+	all, err := newArguments(s, slices.Concat(typed, f.input.urls), argumentOptions{
 		f.input.configured, f.input.file, f.client.policy.protoDefault, f.input.globOff,
 	})
 	for _, a := range all {
@@ -191,7 +191,7 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 	group.Wait()
 	err := queue.close()
 	if r.interrupted && err != nil && err == context.Cause(ctx) {
-		return exitError{exitCode(ctx, err)} // the job has already reported the interrupt
+		return exitError{Code: exitCode(ctx, err)} // the job has already reported the interrupt
 	}
 	return err
 }

@@ -117,7 +117,7 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	b := &browse.Browser{
 		Do: r.client.Do, Scheme: r.client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
-			args, err := c.newArguments([]string{text}, argumentOptions{globOff: true,
+			args, err := newArguments(c.streams, []string{text}, argumentOptions{globOff: true,
 				defaultScheme: c.flags.client.policy.protoDefault})
 			if err != nil {
 				return nil, err

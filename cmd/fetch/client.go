@@ -139,7 +139,7 @@ func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ 
 	all := schemes.All(spec.schemes)
 	for i, scheme := range all {
 		if spec.transcript && scheme.Traits.ControlConn {
-			all[i] = s.transcribe(scheme)
+			all[i] = transcribe(s, scheme)
 		}
 	}
 	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {

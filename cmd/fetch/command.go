@@ -96,7 +96,7 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 		var set options.Set
 		c.register(&set)
 		writingFlags{}.register(&set)
-		r.messageFlags.register(&set)
+		r.streams.register(&set)
 		r.config.register(&set)
 		registerHelp(&set, cmd)
 		set.AddTo(cmd.Flags())

@@ -56,18 +56,19 @@ const (
 
 // An exitError makes the process exit with a code without printing an error
 // message.
-type exitError struct{ code int }
+type exitError struct{ Code int }
 
-func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.Code) }
 
 // A recoverableError means that fetch recover can rebuild the database of the
-// archive in the directory dir.
+// archive in the directory Dir.
 type recoverableError struct {
-	error
-	dir string
+	Err error
+	Dir string
 }
 
-func (e recoverableError) Unwrap() error { return e.error }
+func (e recoverableError) Error() string { return e.Err.Error() }
+func (e recoverableError) Unwrap() error { return e.Err }
 
 // A signalError is the cause of a context that was canceled by a signal such as
 // SIGINT.
@@ -104,7 +105,7 @@ type errorSource struct {
 func (s *streams) report(ctx context.Context, err error, source errorSource) int {
 	var silent exitError
 	if errors.As(err, &silent) {
-		return silent.code
+		return silent.Code
 	}
 	code := exitCode(ctx, err)
 	switch {
@@ -123,7 +124,7 @@ func (s *streams) report(ctx context.Context, err error, source errorSource) int
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
 		}
 		if recoverable := (recoverableError{}); errors.As(err, &recoverable) {
-			text += fmt.Sprintf("fetch: to create the database again: fetch recover %s\n", tty.Escape(recoverable.dir))
+			text += fmt.Sprintf("fetch: to create the database again: fetch recover %s\n", tty.Escape(recoverable.Dir))
 		}
 		io.WriteString(s.stderr, text) // a single write keeps concurrent messages apart
 	}
@@ -151,6 +152,7 @@ type errorRecord struct {
 	Override  string `json:"override,omitempty"`
 }
 
+// errorRecordOf returns the record of an error with its exit code.
 func errorRecordOf(err error, code int, source errorSource) errorRecord {
 	r := errorRecord{
 		Type: "error", Kind: fetch.FaultOf(err).String(), Exit: code, Retryable: fetch.Retryable(err),
@@ -199,6 +201,7 @@ type tally struct {
 	succeeded bool // reports whether at least one URL has succeeded
 }
 
+// add adds the exit code of a URL.
 func (t *tally) add(code int) {
 	switch {
 	case code == 0:
@@ -218,7 +221,7 @@ func (t *tally) err() error {
 	case t.code == 0:
 		return nil
 	case t.code == exitCodes[fetch.Usage] && t.succeeded:
-		return exitError{mixedExit}
+		return exitError{Code: mixedExit}
 	}
 	return exitError{t.code}
 }

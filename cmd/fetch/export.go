@@ -129,7 +129,7 @@ func (c *exportCommand) failure(e mirror.Exported) error {
 	case e.Conflicts > 0 && e.Damaged > 0:
 		c.note("%v", exists)
 		c.note("%v", damaged)
-		return exitError{mixedExit}
+		return exitError{Code: mixedExit}
 	case e.Conflicts > 0:
 		return exists
 	case e.Damaged > 0:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -106,13 +105,6 @@ func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
 		}
 	}
 	return c.printJSON(shown)
-}
-
-// printJSON prints a value as indented JSON.
-func (s *streams) printJSON(v any) error {
-	e := json.NewEncoder(s.stdout)
-	e.SetIndent("", "  ")
-	return localError(e.Encode(v))
 }
 
 // A frontierDumpCommand prints the URLs of an archive.

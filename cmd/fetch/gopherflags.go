@@ -43,13 +43,13 @@ func (f *gopherFlags) options(s *streams, strict bool) (gopher.Options, error) {
 		if !interactive {
 			return form.Fill(answers, nil)
 		}
-		return form.Fill(answers, func(f gopher.Field) (string, error) { return s.promptField(ctx, f) })
+		return form.Fill(answers, func(f gopher.Field) (string, error) { return promptField(s, ctx, f) })
 	}
 	return gopher.Options{View: f.view, Lang: f.lang, Strict: strict, FillForm: fill}, nil
 }
 
 // promptField prompts the user for one field of a form.
-func (s *streams) promptField(ctx context.Context, f gopher.Field) (string, error) {
+func promptField(s *streams, ctx context.Context, f gopher.Field) (string, error) {
 	text := tty.Escape(f.Prompt)
 	if len(f.Choices) > 0 {
 		text += " (" + tty.Escape(strings.Join(f.Choices, ", ")) + ")"

@@ -21,7 +21,7 @@ const maxPassphrases = 3
 
 // loadKeyPair reads a client certificate and its private key. It asks for the
 // passphrase of an encrypted key.
-func (s *streams) loadKeyPair(ctx context.Context, certFile, keyFile string) (pair tls.Certificate, err error) {
+func loadKeyPair(s *streams, ctx context.Context, certFile, keyFile string) (pair tls.Certificate, err error) {
 	cert, err := os.ReadFile(certFile)
 	if err != nil {
 		return pair, fetch.Local.With(err)
@@ -31,7 +31,7 @@ func (s *streams) loadKeyPair(ctx context.Context, certFile, keyFile string) (pa
 		return pair, fetch.Local.With(err)
 	}
 	if b := encryptedKey(key); b != nil {
-		if key, err = s.decryptKey(ctx, b, keyFile); err != nil {
+		if key, err = decryptKey(s, ctx, b, keyFile); err != nil {
 			return pair, fetch.Local.Errorf("%s: %w", keyFile, err)
 		}
 	}
@@ -55,7 +55,7 @@ func encryptedKey(text []byte) *pem.Block {
 
 // decryptKey asks for the passphrase of a key and returns the decrypted key in
 // PEM.
-func (s *streams) decryptKey(ctx context.Context, b *pem.Block, name string) ([]byte, error) {
+func decryptKey(s *streams, ctx context.Context, b *pem.Block, name string) ([]byte, error) {
 	if !s.canPrompt() {
 		return nil, errors.New("the key has a passphrase, and there is no terminal to ask for it")
 	}

@@ -91,7 +91,7 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 
 // listStore lists the captures of all WARC files in a store.
 func (c *lsCommand) listStore(ctx context.Context) error {
-	a, err := c.openArchives(ctx, c.store)
+	a, err := openArchives(c.streams, ctx, c.store)
 	if err != nil {
 		return err
 	}

@@ -219,7 +219,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	defer saveMemory(96 << 20)()
 	o.Monitor, o.Logger = &mirror.Monitor{}, mirrorLogger(c.streams)
-	stopMetrics, err := c.serveMetrics(ctx, c.mirror.metrics, o.Monitor)
+	stopMetrics, err := serveMetrics(c.streams, ctx, c.mirror.metrics, o.Monitor)
 	if err != nil {
 		return err
 	}
@@ -333,7 +333,7 @@ const maxSeeds = 100_000
 // there are no URLs, seeds returns those of the joined crawl, or of the last run
 // in --output-dir.
 func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
-	given, err := c.newArguments(args, argumentOptions{
+	given, err := newArguments(c.streams, args, argumentOptions{
 		c.config.urls, c.inputFile, c.client.policy.protoDefault, c.globOff,
 	})
 	if err != nil {
@@ -364,7 +364,7 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 		case err != nil:
 			return nil, err
 		}
-		u, err := c.parseURL(a, c.client.policy.protoDefault)
+		u, err := parseURL(c.streams, a, c.client.policy.protoDefault)
 		switch {
 		case err != nil && a.line > 0:
 			return nil, fetch.Usage.Errorf("line %d: %w", a.line, err)

@@ -17,7 +17,7 @@ import (
 // serveMetrics serves the metrics of a mirror at an address until the caller
 // calls stop. An empty host is an error, because the server would listen on all
 // addresses.
-func (s *streams) serveMetrics(ctx context.Context, address string, m *mirror.Monitor) (stop func(), err error) {
+func serveMetrics(s *streams, ctx context.Context, address string, m *mirror.Monitor) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}

@@ -176,14 +176,6 @@ func durationText(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// sizeText formats a number of bytes, such as "512 bytes" or "1.5 MiB".
-func sizeText(n int64) string {
-	if n < 1<<10 {
-		return fmt.Sprint(n, " bytes")
-	}
-	return progress.Size(n)
-}
-
 // failure returns an error if URLs were left out because of a limit, or if URLs
 // of the archive have failed. If both have happened, it prints a note about the
 // failed URLs.

@@ -60,7 +60,7 @@ func (c *packCommand) run(ctx context.Context, args []string) error {
 	case c.store != "" && (c.manifest || len(args) > 0):
 		return fetch.Usage.Errorf("--store excludes --manifest and the directory of an archive")
 	case c.store != "":
-		archive, err := c.openArchives(ctx, c.store)
+		archive, err := openArchives(c.streams, ctx, c.store)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (f *replayFlags) open(ctx context.Context, s *streams) (*warc.Archive, erro
 		}
 		return nil, nil
 	}
-	a, err := s.openArchives(ctx, f.archives...)
+	a, err := openArchives(s, ctx, f.archives...)
 	if err != nil {
 		return nil, err
 	}

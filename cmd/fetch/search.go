@@ -79,7 +79,7 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 	write := c.format.writer(c.stdout).limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
 	return c.flags.forEach(ctx, c.streams, args[:1], o, func(j *job) error {
-		u, err := j.parseURL(j.argument, c.flags.client.policy.protoDefault)
+		u, err := parseURL(j.retrieval.streams, j.argument, c.flags.client.policy.protoDefault)
 		if err != nil {
 			return err
 		}

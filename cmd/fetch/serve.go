@@ -130,7 +130,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if err != nil {
 		return a, fetch.Local.With(err)
 	}
-	if a.Source, err = c.openArchives(ctx, name); err != nil {
+	if a.Source, err = openArchives(c.streams, ctx, name); err != nil {
 		return a, err
 	}
 	a.Name = filepath.Base(path)

@@ -16,6 +16,7 @@ type progressFlags struct {
 	interval options.Interval
 }
 
+// register registers the flags.
 func (f *progressFlags) register(s *options.Set) {
 	p := s.Section("Messages")
 	p.BoolVar(&f.off, "no-progress-meter", false, "show no progress on a terminal")
@@ -82,4 +83,12 @@ func (s *streams) printLastLine(line func(width int) string) {
 	if screen, ok := s.stderr.(*progress.Screen); ok {
 		fmt.Fprintln(screen, line(screen.Width()))
 	}
+}
+
+// sizeText formats a number of bytes, such as "512 bytes" or "1.5 MiB".
+func sizeText(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprint(n, " bytes")
+	}
+	return progress.Size(n)
 }

@@ -57,7 +57,7 @@ func storedFiles(ctx context.Context, s store.Store) (files []string, indexes ma
 
 // openArchives opens archives for replay. An argument is a directory, a file, or
 // the URL of a store, which must be the only argument.
-func (s *streams) openArchives(ctx context.Context, args ...string) (*warc.Archive, error) {
+func openArchives(s *streams, ctx context.Context, args ...string) (*warc.Archive, error) {
 	for _, text := range args {
 		if isStore(text) && len(args) > 1 {
 			return nil, fetch.Usage.Errorf("the store %s excludes other archives", uri.Redact(text))
@@ -66,7 +66,7 @@ func (s *streams) openArchives(ctx context.Context, args ...string) (*warc.Archi
 	var a *warc.Archive
 	var err error
 	if len(args) == 1 && isStore(args[0]) {
-		a, err = s.openStored(ctx, args[0])
+		a, err = openStored(s, ctx, args[0])
 	} else if a, err = warc.Open(args...); fetch.FaultOf(err) == fetch.NotFound {
 		err = fmt.Errorf("%w; a mirror has some if it was made with --warc", err)
 	}
@@ -81,7 +81,7 @@ func (s *streams) openArchives(ctx context.Context, args ...string) (*warc.Archi
 
 // openStored opens the WARC files in a store. It prints a note if some of them
 // have no index and must be read completely.
-func (s *streams) openStored(ctx context.Context, url string) (*warc.Archive, error) {
+func openStored(s *streams, ctx context.Context, url string) (*warc.Archive, error) {
 	from, err := storeAt(url).Open()
 	if err != nil {
 		return nil, err

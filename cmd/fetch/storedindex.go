@@ -86,7 +86,7 @@ func storeIndex(ctx context.Context, s store.Store, file, name string) (damage [
 
 // printIndex prints the index of all WARC files in a store.
 func (c *indexCommand) printIndex(ctx context.Context) error {
-	a, err := c.openArchives(ctx, c.store)
+	a, err := openArchives(c.streams, ctx, c.store)
 	if err != nil {
 		return err
 	}

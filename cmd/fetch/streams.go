@@ -1,3 +1,5 @@
+// Package console has what all commands of fetch share: the standard streams, the
+// messages for the user, the exit codes and the flags that select messages.
 package main
 
 import (
@@ -39,6 +41,7 @@ type messageFlags struct {
 	traceTo   io.Writer    // destination of --trace-ascii, or nil for standard error
 }
 
+// register registers the flags for messages.
 func (f *messageFlags) register(s *options.Set) {
 	p := s.Section("Messages")
 	p.BoolVarP(&f.silent, "silent", "s", false, "print no progress, notes or errors")
@@ -76,6 +79,14 @@ func (s *streams) openTrace() error {
 // print writes a line of text to standard output.
 func (s *streams) print(text string) error { return writeLine(s.stdout, text) }
 
+// printJSON prints a value as indented JSON.
+func (s *streams) printJSON(v any) error {
+	e := json.NewEncoder(s.stdout)
+	e.SetIndent("", "  ")
+	return localError(e.Encode(v))
+}
+
+// writeLine writes text and a line end.
 func writeLine(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text+"\n")
 	return localError(err)

@@ -61,7 +61,7 @@ func (f *tlsFlags) config(ctx context.Context, s *streams) (*tls.Config, error) 
 		if key == "" {
 			key = f.cert
 		}
-		pair, err := s.loadKeyPair(ctx, f.cert, key)
+		pair, err := loadKeyPair(s, ctx, f.cert, key)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 
 // transcribe returns a copy of scheme that prints the commands it sends and the
 // replies it receives.
-func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
+func transcribe(s *streams, scheme fetch.Scheme) fetch.Scheme {
 	open := scheme.Open
 	scheme.Open = func(env fetch.Env) fetch.Driver {
 		d := open(env)
@@ -24,7 +24,7 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 			if req.Trace != nil {
 				t = *req.Trace
 			}
-			t.Sent, t.Received = s.printLines("> ", t.Sent), s.printLines("< ", t.Received)
+			t.Sent, t.Received = printLines(s, "> ", t.Sent), printLines(s, "< ", t.Received)
 			req = req.Clone()
 			req.Trace = &t
 			return d.Do(ctx, req)
@@ -35,9 +35,9 @@ func (s *streams) transcribe(scheme fetch.Scheme) fetch.Scheme {
 
 // printLines returns a function that prints lines for -v, each with a prefix
 // such as ">". The function then calls next, unless next is nil.
-func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
+func printLines(s *streams, prefix string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
-		s.printText(prefix, string(p))
+		printText(s, prefix, string(p))
 		if next != nil {
 			next(p)
 		}
@@ -45,7 +45,7 @@ func (s *streams) printLines(prefix string, next func([]byte)) func([]byte) {
 }
 
 // printText prints the lines of text for -v, each with a prefix.
-func (s *streams) printText(prefix, text string) {
+func printText(s *streams, prefix, text string) {
 	var lines []string
 	for line := range strings.Lines(text) {
 		lines = append(lines, prefix+strings.TrimRight(line, "\r\n"))
@@ -55,7 +55,7 @@ func (s *streams) printText(prefix, text string) {
 
 // printHead prints the lines of a message head for -v, each with a prefix. It
 // masks the values of secret header fields.
-func (s *streams) printHead(prefix, head string) {
+func printHead(s *streams, prefix, head string) {
 	var lines []string
 	secret := false
 	for line := range strings.Lines(head) {
@@ -70,20 +70,20 @@ func (s *streams) printHead(prefix, head string) {
 func (c *openClient) printExchanges(next fetch.Driver) fetch.Driver {
 	s := c.streams
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-		s.printPlan(c.Client, req)
+		printPlan(s, c.Client, req)
 		var t trace.Trace
 		if req.Trace != nil {
 			t = *req.Trace
 		}
 		var seen atomic.Bool
 		t.Connection = func(text string) { s.printVerbose("* " + text) }
-		t.RequestHead = func(head string) { s.printHead("> ", head) }
-		t.ResponseHead = func(head string) { seen.Store(true); s.printHead("< ", head) }
+		t.RequestHead = func(head string) { printHead(s, "> ", head) }
+		t.ResponseHead = func(head string) { seen.Store(true); printHead(s, "< ", head) }
 		req = req.Clone()
 		req.Trace = &t
 		resp, err := next.Do(ctx, req)
 		if err == nil {
-			s.printResponse(c.Client, resp, seen.Load())
+			printResponse(s, c.Client, resp, seen.Load())
 		}
 		return resp, err
 	})
@@ -91,7 +91,7 @@ func (c *openClient) printExchanges(next fetch.Driver) fetch.Driver {
 
 // printPlan prints the commands that the driver will send for req. The head of
 // an HTTP request is printed when the request is sent.
-func (s *streams) printPlan(client *fetch.Client, req *fetch.Request) {
+func printPlan(s *streams, client *fetch.Client, req *fetch.Request) {
 	steps, err := client.Plan(req)
 	if err != nil || len(steps) == 0 { // Client.Do returns the error
 		return
@@ -110,10 +110,10 @@ func (s *streams) printPlan(client *fetch.Client, req *fetch.Request) {
 
 // printResponse prints the header of resp, unless it was already printed, and
 // the target of a redirect.
-func (s *streams) printResponse(client *fetch.Client, resp *fetch.Response, printed bool) {
+func printResponse(s *streams, client *fetch.Client, resp *fetch.Response, printed bool) {
 	conversation := len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.ControlConn
 	if !printed && !conversation {
-		s.printHead("< ", string(responseHeader(resp)))
+		printHead(s, "< ", string(responseHeader(resp)))
 	}
 	if !resp.Location.IsZero() {
 		s.printVerbose("* redirect to " + resp.Location.String())

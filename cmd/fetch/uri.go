@@ -74,11 +74,11 @@ func parseTwo(args []string) (x, y uri.URI, err error) {
 
 // printBool prints true or false. If value is false, the command exits with
 // code 1.
-func (s *streams) printBool(value bool) error {
+func printBool(s *streams, value bool) error {
 	if err := s.print(fmt.Sprint(value)); err != nil || value {
 		return err
 	}
-	return exitError{1}
+	return exitError{Code: 1}
 }
 
 func (r *commandTree) uriParse() *cobra.Command {
@@ -111,7 +111,7 @@ func (r *commandTree) uriValid() *cobra.Command {
 		if !ok {
 			return fetch.Usage.Errorf("--as is not a production of RFC 3986: %q", production)
 		}
-		return r.printBool(uri.Valid(args[0], p))
+		return printBool(r.streams, uri.Valid(args[0], p))
 	}})
 }
 
@@ -198,7 +198,7 @@ func (r *commandTree) uriEquivalent() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.printBool(uri.Equivalent(x, y, level))
+		return printBool(r.streams, uri.Equivalent(x, y, level))
 	}})
 }
 

@@ -117,7 +117,7 @@ func (u *urlReader) close() {
 // parseURL parses a URL that the user entered. The URL may contain Unicode
 // characters, and its scheme may be missing. parseURL prints a note if the URL
 // differs from the text, or if the host may be misleading.
-func (s *streams) parseURL(a argument, defaultScheme string) (uri.URI, error) {
+func parseURL(s *streams, a argument, defaultScheme string) (uri.URI, error) {
 	u, changed, err := a.parse(defaultScheme)
 	if err != nil {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}

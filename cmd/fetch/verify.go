@@ -176,7 +176,7 @@ func adviseArchive(dir string, err error) error {
 	case errors.Is(err, mirror.ErrObjectsLost):
 		return fmt.Errorf("%w (to retrieve lost objects again: --again --recheck)", err)
 	case mirror.NeedsRecovery(err):
-		return recoverableError{err, dir}
+		return recoverableError{Err: err, Dir: dir}
 	}
 	return err
 }

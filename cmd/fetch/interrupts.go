@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// shutdownTime is the time after a signal until the process is forced to exit.
+// A write to a pipe can block forever, because it cannot be canceled.
+const shutdownTime = time.Second
+
+// repeatTime is the time after a signal in which further signals are ignored.
+// The command timeout(1) sends each signal twice: to the process and to its
+// group.
+const repeatTime = shutdownTime / 10
+
+// interruptible returns a context that is canceled by SIGINT, SIGTERM and
+// SIGHUP. A second signal ends the process. If own has a function, SIGINT calls
+// the function instead. SIGHUP is ignored if it was ignored when the process
+// started, as nohup(1) does.
+func interruptible(own *interrupts) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s == os.Interrupt && own.handle() {
+					continue
+				}
+				cancel(signalError{s.(syscall.Signal)})
+				time.AfterFunc(repeatTime, func() { signal.Stop(signals) })
+				time.AfterFunc(own.shutdownTime(), func() { os.Exit(128 + int(s.(syscall.Signal))) })
+			case <-ctx.Done():
+			}
+			return
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(context.Canceled)
+	}
+}
+
+// interrupts contains the function that SIGINT calls. The zero value has no
+// function, so that SIGINT ends the command. It is safe for concurrent use.
+type interrupts struct {
+	mu    sync.Mutex
+	do    func()
+	grace time.Duration // time that the command needs to finish after a signal
+}
+
+// setGrace delays the forced exit after a signal by the duration grace.
+func (i *interrupts) setGrace(grace time.Duration) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.grace = grace
+}
+
+// shutdownTime returns the time after a signal until the process is forced to
+// exit.
+func (i *interrupts) shutdownTime() time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.grace + shutdownTime
+}
+
+// set sets the function that SIGINT calls, or removes it if do is nil.
+func (i *interrupts) set(do func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.do = do
+}
+
+// handle calls the function that was passed to set. It reports whether there is
+// one.
+func (i *interrupts) handle() bool {
+	i.mu.Lock()
+	do := i.do
+	i.mu.Unlock()
+	if do != nil {
+		do()
+	}
+	return do != nil
+}
