@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -43,7 +44,7 @@ type argumentOptions struct {
 // arguments. It returns an error for a word that is neither a URL nor a file.
 // Such a word is looked up in DNS only if there is no other URL and no input
 // file.
-func newArguments(s *streams, typed []string, o argumentOptions) (all []argument, _ error) {
+func newArguments(s *console.Streams, typed []string, o argumentOptions) (all []argument, _ error) {
 	alone := len(typed)+len(o.configured) == 1 && o.inputFile == ""
 	for i, text := range typed {
 		a := argument{text: text, index: i, typed: true}
@@ -51,7 +52,7 @@ func newArguments(s *streams, typed []string, o argumentOptions) (all []argument
 			return nil, err
 		}
 		if !a.url.IsZero() {
-			s.note("the URL is taken for %s", a.url)
+			s.Note("the URL is taken for %s", a.url)
 		}
 		all = append(all, a)
 	}

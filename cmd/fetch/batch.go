@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -17,7 +18,7 @@ import (
 
 // download downloads each URL to a file or to standard output, as selected by
 // flags such as -o. It shows the progress.
-func (f *objectFlags) download(ctx context.Context, s *streams, args []string, native bool) error {
+func (f *objectFlags) download(ctx context.Context, s *console.Streams, args []string, native bool) error {
 	if len(f.body.output) > len(args)+f.input.count() && f.input.file == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
 	}
@@ -25,15 +26,15 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so it excludes -i and -I")
 	}
 	o := retrievalOptions{native: native}
-	bodyOnTerminal := terminal.Is(s.stdout) && f.body.toStdout(0)
-	if bodyOnTerminal && terminal.Is(s.stderr) || !s.showsProgress(&f.progress) {
+	bodyOnTerminal := terminal.Is(s.Stdout) && f.body.toStdout(0)
+	if bodyOnTerminal && terminal.Is(s.Stderr) || !s.ShowsProgress(&f.progress) {
 		return f.forEach(ctx, s, args, o, (*job).download)
 	}
 	all := progress.NewDownloads()
 	o.progress, o.retried = all.Update, all.Retry
-	defer s.showProgress(&f.progress, all, (*progress.Snapshot).Text)()
-	if terminal.Is(s.stderr) { // the last line of each download remains on the screen
-		all.Ended = func(line func(int) string) { s.printLastLine(line) }
+	defer s.ShowProgress(&f.progress, all, (*progress.Snapshot).Text)()
+	if terminal.Is(s.Stderr) { // the last line of each download remains on the screen
+		all.Ended = func(line func(int) string) { s.PrintLastLine(line) }
 	}
 	return f.forEach(ctx, s, args, o, func(j *job) error {
 		end := all.Begin(j.text)
@@ -46,7 +47,7 @@ func (f *objectFlags) download(ctx context.Context, s *streams, args []string, n
 // forEach runs a job for each URL on the command line and in the input file. If
 // a job fails, forEach continues with the next URL. It returns the combined
 // exit code.
-func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o retrievalOptions,
+func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []string, o retrievalOptions,
 	do func(*job) error) error {
 	if len(args)+f.input.count() == 0 && f.input.file == "" {
 		return fetch.Usage.Errorf("no URL; see fetch --help")
@@ -67,18 +68,18 @@ func (f *objectFlags) forEach(ctx context.Context, s *streams, args []string, o 
 		return errors.Join(err, r.warc.close())
 	}
 	err = errors.Join(r.run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies(), r.warc.close())
-	if r.tally.code == 0 {
+	if r.tally.Code == 0 {
 		err = errors.Join(err, f.mail.writeMarks(r.marks))
 	}
 	if err != nil {
 		return err
 	}
-	return r.tally.err()
+	return r.tally.Err()
 }
 
 // arguments converts the URLs on the command line and those in the files of -K
 // to arguments.
-func (f *objectFlags) arguments(s *streams, typed []string) ([]argument, error) {
+func (f *objectFlags) arguments(s *console.Streams, typed []string) ([]argument, error) {
 	all, err := newArguments(s, slices.Concat(typed, f.input.urls), argumentOptions{
 		f.input.configured, f.input.file, f.client.policy.protoDefault, f.input.globOff,
 	})
@@ -191,7 +192,7 @@ func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) erro
 	group.Wait()
 	err := queue.close()
 	if r.interrupted && err != nil && err == context.Cause(ctx) {
-		return exitError{Code: exitCode(ctx, err)} // the job has already reported the interrupt
+		return console.ExitError{Code: console.ExitCode(ctx, err)} // the job has already reported the interrupt
 	}
 	return err
 }
@@ -232,14 +233,14 @@ func (r *retrieval) maxWorkers() int {
 func (r *retrieval) runJob(j *job, do func(*job) error) {
 	err := do(j)
 	if j.slot != nil {
-		err = errors.Join(err, localError(j.slot.End()))
+		err = errors.Join(err, console.LocalError(j.slot.End()))
 	}
 	code := 0
 	if err != nil {
-		code = r.report(j.ctx, err, j.errorSource())
+		code = r.Report(j.ctx, err, j.errorSource())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tally.add(code)
+	r.tally.Add(code)
 	r.interrupted = r.interrupted || err != nil && j.ctx.Err() != nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/browse"
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
@@ -27,7 +28,7 @@ import (
 
 // A browseCommand implements a line-mode browser for all schemes.
 type browseCommand struct {
-	*streams
+	*console.Streams
 	flags  objectFlags
 	unused unusedFlags
 	saved  *progress.Downloads // progress of the file that is being saved, or nil
@@ -55,7 +56,7 @@ opens any URL that you type. Commands can also come from a file or a pipe.`,
 			}
 			return nil
 		},
-	}, &browseCommand{streams: r.streams})
+	}, &browseCommand{Streams: r.Streams})
 }
 
 func (c *browseCommand) register(s *options.Set) {
@@ -79,7 +80,7 @@ func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 	case url == "" && len(*archives) == 1 && isArchive((*archives)[0]):
 		file = (*archives)[0]
 	}
-	r, err := c.flags.open(ctx, c.streams, retrievalOptions{progress: c.updateProgress})
+	r, err := c.flags.open(ctx, c.Streams, retrievalOptions{progress: c.updateProgress})
 	if err != nil {
 		return err
 	}
@@ -92,10 +93,10 @@ func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 		err = c.browser(r).Run(ctx, url, first)
 	}
 	err = errors.Join(err, r.client.saveCookies(), r.warc.close())
-	if err != nil || terminal.Is(c.stdin) {
+	if err != nil || terminal.Is(c.Stdin) {
 		return err
 	}
-	return r.tally.err()
+	return r.tally.Err()
 }
 
 // archivePage returns a listing of the captures in a WARC or WACZ file.
@@ -117,7 +118,7 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	b := &browse.Browser{
 		Do: r.client.Do, Scheme: r.client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
-			args, err := newArguments(c.streams, []string{text}, argumentOptions{globOff: true,
+			args, err := newArguments(c.Streams, []string{text}, argumentOptions{globOff: true,
 				defaultScheme: c.flags.client.policy.protoDefault})
 			if err != nil {
 				return nil, err
@@ -132,13 +133,13 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 			return c.save(ctx, r, req, name)
 		},
 		Report: func(ctx context.Context, err error) {
-			r.tally.add(r.report(ctx, err, errorSource{}))
+			r.tally.Add(r.Report(ctx, err, console.ErrorSource{}))
 		},
-		OnInterrupt: c.interrupts.set,
-		In:          browse.NewInput(c.stdin), Out: c.stdout,
-		Size:  func() (int, int) { return terminal.Width(c.stdout), terminal.Height(c.stdout) },
-		Color: terminal.Colors(c.stdout), Now: time.Now,
-		Interactive: terminal.Is(c.stdin) && terminal.Is(c.stdout),
+		OnInterrupt: c.Interrupts.Set,
+		In:          browse.NewInput(c.Stdin), Out: c.Stdout,
+		Size:  func() (int, int) { return terminal.Width(c.Stdout), terminal.Height(c.Stdout) },
+		Color: terminal.Colors(c.Stdout), Now: time.Now,
+		Interactive: terminal.Is(c.Stdin) && terminal.Is(c.Stdout),
 	}
 	if words := strings.Fields(os.Getenv("PAGER")); len(words) > 0 {
 		b.Pager = func(_ context.Context, lines func(io.Writer) error) error { return c.runPager(words, lines) }
@@ -150,12 +151,12 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 // input of the user from in. It behaves like fetch telnet://HOST.
 func (r *retrieval) browserSession(ctx context.Context, in io.Reader, resp *fetch.Response) error {
 	if r.console == nil {
-		out, flush := terminal.NewWriter(r.stdout)
-		return localError(errors.Join(interactive.Copy(out, in, resp), flush()))
+		out, flush := terminal.NewWriter(r.Stdout)
+		return console.LocalError(errors.Join(interactive.Copy(out, in, resp), flush()))
 	}
-	r.note("Control-] leaves the session")
+	r.Note("Control-] leaves the session")
 	r.console.Input = in
-	return localError(r.console.Run(ctx, r.stdout, resp))
+	return console.LocalError(r.console.Run(ctx, r.Stdout, resp))
 }
 
 // save saves an object to a file and returns a message for the user. An
@@ -168,7 +169,7 @@ func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Reque
 	}
 	c.saved = progress.NewDownloads()
 	end := c.saved.Begin(req.URL.WithoutUserinfo().String())
-	stop := c.showProgress(&c.flags.progress, c.saved, (*progress.Snapshot).Text)
+	stop := c.ShowProgress(&c.flags.progress, c.saved, (*progress.Snapshot).Text)
 	defer func() { end(err); stop(); c.saved = nil }()
 	o := save.Options{Existing: save.Refuse, Time: c.flags.file.remoteTime, Strict: c.flags.file.strict, Retry: r.restart}
 	if c.flags.file.noClobber {
@@ -192,7 +193,7 @@ func (c *browseCommand) updateProgress(e wrap.Event) {
 // user can quit the pager before it has read all lines.
 func (c *browseCommand) runPager(words []string, lines func(io.Writer) error) error {
 	pager := exec.Command(words[0], words[1:]...)
-	pager.Stdout, pager.Stderr = c.stdout, c.stderr
+	pager.Stdout, pager.Stderr = c.Stdout, c.Stderr
 	in, err := pager.StdinPipe()
 	if err == nil {
 		err = pager.Start()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
@@ -103,7 +104,7 @@ type openClient struct {
 	jar     *http.Jar
 	archive *warc.Archive // source of responses, or nil for the network
 	cookies *cookieFlags
-	streams *streams
+	streams *console.Streams
 }
 
 // retryOptions returns the options of the Retry middleware. Responses from an
@@ -118,13 +119,13 @@ func (f *clientFlags) retryOptions(notify func(context.Context, wrap.Attempt)) w
 
 // open returns a new Client with the options from the flags and from spec. The
 // caller must close the Client.
-func (f *clientFlags) open(ctx context.Context, s *streams, spec clientSpec) (_ *openClient, err error) {
+func (f *clientFlags) open(ctx context.Context, s *console.Streams, spec clientSpec) (_ *openClient, err error) {
 	c := &openClient{jar: spec.schemes.HTTP.Jar, cookies: &f.http.cookies, streams: s}
 	spec.schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
 		return c.logins.answer(ctx, challenge)
 	}
-	if s.canPrompt() && (spec.logins == nil || !spec.logins.silent) {
-		spec.schemes.SFTP.Passphrase = s.readPassphrase
+	if s.CanPrompt() && (spec.logins == nil || !spec.logins.silent) {
+		spec.schemes.SFTP.Passphrase = s.ReadPassphrase
 	}
 	if spec.context != "" {
 		spec.schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.context) }

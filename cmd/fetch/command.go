@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -32,7 +33,7 @@ type adviser interface{ advice(flag string) string }
 
 // A commandTree contains the main command and its subcommands.
 type commandTree struct {
-	*streams
+	*console.Streams
 	config configFlags
 	args   []string // the command line
 	main   *cobra.Command
@@ -96,7 +97,7 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 		var set options.Set
 		c.register(&set)
 		writingFlags{}.register(&set)
-		r.streams.register(&set)
+		r.Streams.Register(&set)
 		r.config.register(&set)
 		registerHelp(&set, cmd)
 		set.AddTo(cmd.Flags())
@@ -160,7 +161,7 @@ func registerIgnoredConnection(s *options.Set) {
 	var dir, file string
 	var globOff bool
 	new(clientFlags).registerConnection(&ignored)
-	new(progressFlags).register(&ignored)
+	new(console.ProgressFlags).Register(&ignored)
 	registerOutputDir(ignored.Section("Output"), &dir, "")
 	registerInput(ignored.Section("URLs"), &file, &globOff)
 	ignored.Hide()
@@ -226,7 +227,7 @@ func (r *commandTree) configure(cmd *cobra.Command) error {
 	if set == nil || !usesConfig(cmd) || cmd.Flags().Changed("version") {
 		return nil
 	}
-	return r.config.apply(r.stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.set(r.main).Shared))
+	return r.config.apply(r.Stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.set(r.main).Shared))
 }
 
 // usage prints the help text of cmd. The help of the main command describes all
@@ -234,7 +235,7 @@ func (r *commandTree) configure(cmd *cobra.Command) error {
 // of all other flags.
 func (r *commandTree) usage(cmd *cobra.Command) error {
 	text := manual.Usage(cmd, r.set(cmd), cmd == r.main)
-	return writeLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
+	return console.WriteLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
 }
 
 // exactArgs returns a cobra check that requires exactly n arguments. The error

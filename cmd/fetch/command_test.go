@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/spf13/cobra"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestIgnoredHangup(t *testing.T) {
 	signal.Ignore(syscall.SIGHUP)
 	defer signal.Reset(syscall.SIGHUP)
-	_, stop := interruptible(&interrupts{})
+	_, stop := console.Interruptible(&console.Interrupts{})
 	defer stop()
 	if !signal.Ignored(syscall.SIGHUP) {
 		t.Error("SIGHUP is handled")
@@ -47,7 +48,7 @@ func TestPreparedCommands(t *testing.T) {
 		{"completion", "__complete mirror --", "fetch, fetch mirror"},
 		{"completion of a command", "__completeNoDesc ls", "fetch"},
 	} {
-		tree := newCommandTree(&streams{})
+		tree := newCommandTree(&console.Streams{})
 		tree.prepare(strings.Fields(test.args))
 		var paths []string
 		commands := 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,7 +36,7 @@ func flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	}
 	switch value, _ := options.Describe(f); {
 	case value == "SCHEME", value == "SCHEMES":
-		return completeList(schemeNames())
+		return completeList(console.SchemeNames())
 	case value == "DIR":
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
@@ -69,7 +70,7 @@ func completeList(values []string) cobra.CompletionFunc {
 // name of a scheme and a separator.
 func completePrefix(separator string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) (all []string, _ cobra.ShellCompDirective) {
-		for _, name := range schemeNames() {
+		for _, name := range console.SchemeNames() {
 			all = append(all, name+separator)
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
@@ -85,7 +86,7 @@ func completeURL(_ *cobra.Command, _ []string, typed string) (all []string, _ co
 	if strings.Contains(typed, ":") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, name := range schemeNames() {
+	for _, name := range console.SchemeNames() {
 		if !strings.HasPrefix(name, typed) {
 			continue
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/spf13/cobra"
@@ -42,23 +43,23 @@ func (c *completionCommand) run(_ context.Context, args []string) error {
 	var err error
 	switch args[0] {
 	case "bash":
-		err = c.main.GenBashCompletionV2(c.stdout, !c.noDescriptions)
+		err = c.main.GenBashCompletionV2(c.Stdout, !c.noDescriptions)
 	case "fish":
-		err = c.main.GenFishCompletion(c.stdout, !c.noDescriptions)
+		err = c.main.GenFishCompletion(c.Stdout, !c.noDescriptions)
 	case "powershell":
 		if c.noDescriptions {
-			err = c.main.GenPowerShellCompletion(c.stdout)
+			err = c.main.GenPowerShellCompletion(c.Stdout)
 		} else {
-			err = c.main.GenPowerShellCompletionWithDesc(c.stdout)
+			err = c.main.GenPowerShellCompletionWithDesc(c.Stdout)
 		}
 	case "zsh":
 		if c.noDescriptions {
-			err = c.main.GenZshCompletionNoDesc(c.stdout)
+			err = c.main.GenZshCompletionNoDesc(c.Stdout)
 		} else {
-			err = c.main.GenZshCompletion(c.stdout)
+			err = c.main.GenZshCompletion(c.Stdout)
 		}
 	default:
 		return fetch.Usage.Errorf("no completion script for %q: the shells are bash, fish, powershell and zsh", args[0])
 	}
-	return localError(err)
+	return console.LocalError(err)
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/coding"
 	"github.com/anyurl/fetch/uri"
@@ -46,7 +47,7 @@ func openDedup(ctx context.Context, client *fetch.Client, text string) (x dedupI
 		if name != localName(text) {
 			err = fmt.Errorf("%w; a mirror has an index if it was made with --warc", err)
 		}
-		return x, localError(err)
+		return x, console.LocalError(err)
 	default:
 		resp, err := client.Get(ctx, text)
 		if err != nil {
@@ -90,7 +91,7 @@ func isCompressed(f *os.File) bool {
 func copyIndex(in io.Reader) (name string, err error) {
 	f, err := os.CreateTemp("", "fetch-dedup-*")
 	if err != nil {
-		return "", localError(err)
+		return "", console.LocalError(err)
 	}
 	buffered := bufio.NewReader(in)
 	in = buffered
@@ -99,7 +100,7 @@ func copyIndex(in io.Reader) (name string, err error) {
 		in = coding.NewReader(io.NopCloser(buffered), []string{name}, nil)
 	}
 	_, err = io.Copy(f, in)
-	return f.Name(), localError(errors.Join(err, f.Close()))
+	return f.Name(), console.LocalError(errors.Join(err, f.Close()))
 }
 
 func (x *dedupIndex) close() error {
@@ -110,5 +111,5 @@ func (x *dedupIndex) close() error {
 	if x.copied != "" {
 		err = errors.Join(err, os.Remove(x.copied))
 	}
-	return localError(err)
+	return console.LocalError(err)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/schemes"
 )
 
@@ -15,7 +16,7 @@ import (
 // doc/*.md exist.
 func TestDocumentedFlags(t *testing.T) {
 	flags, commands := flagNames(), map[string]bool{}
-	tree := newCommandTree(&streams{})
+	tree := newCommandTree(&console.Streams{})
 	tree.registerAll()
 	main, mirror := tree.main, tree.main
 	for _, c := range tree.main.Commands() {

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -18,7 +19,7 @@ import (
 
 // An exportCommand writes each object of WARC files to a file of its own.
 type exportCommand struct {
-	*streams
+	*console.Streams
 	replay    replayFlags
 	include   []string
 	exclude   []string
@@ -54,7 +55,7 @@ command again. It keeps the files that are complete.`,
 				"13\tboth 3 and 11\n",
 		},
 		Args: exactArgs(1, "a directory for the files"),
-	}, &exportCommand{streams: r.streams})
+	}, &exportCommand{Streams: r.Streams})
 }
 
 func (c *exportCommand) register(s *options.Set) {
@@ -72,7 +73,7 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 		return fetch.Usage.Errorf("fetch export requires --archive FILE")
 	}
 	o := mirror.ExportOptions{Overwrite: c.overwrite, Report: func(p mirror.ExportProblem) {
-		c.note("%s: %v", uri.Redact(p.URL), p.Err)
+		c.Note("%s: %v", uri.Redact(p.URL), p.Err)
 	}}
 	if o.Include, err = compilePatterns(c.include); err != nil {
 		return err
@@ -80,7 +81,7 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 	if o.Exclude, err = compilePatterns(c.exclude); err != nil {
 		return err
 	}
-	if o.Archive, err = c.replay.open(ctx, c.streams); err != nil {
+	if o.Archive, err = c.replay.open(ctx, c.Streams); err != nil {
 		return err
 	}
 	defer o.Archive.Close()
@@ -91,13 +92,13 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 	done, err := mirror.Export(ctx, args[0], o)
 	done.Damaged += int64(len(o.Archive.Damaged))
 	if c.json {
-		err = errors.Join(err, encode(c.stdout, done))
+		err = errors.Join(err, console.Encode(c.Stdout, done))
 	} else {
-		c.note("%s", exportText(args[0], done))
+		c.Note("%s", exportText(args[0], done))
 	}
 	if err != nil {
 		if fetch.FaultOf(err) == fetch.Canceled {
-			c.note("run the same command again to continue")
+			c.Note("run the same command again to continue")
 		}
 		return err
 	}
@@ -106,7 +107,7 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 
 // exportText formats the counters of an export as a line of text.
 func exportText(dir string, e mirror.Exported) string {
-	text := fmt.Sprintf("%s: %d new files (%s)", dir, e.Files, sizeText(e.Bytes))
+	text := fmt.Sprintf("%s: %d new files (%s)", dir, e.Files, console.SizeText(e.Bytes))
 	for _, part := range []struct {
 		n    int64
 		name string
@@ -127,9 +128,9 @@ func (c *exportCommand) failure(e mirror.Exported) error {
 	damaged := fetch.Mismatch.Errorf("captures that are damaged, truncated or missing: %d", e.Damaged)
 	switch {
 	case e.Conflicts > 0 && e.Damaged > 0:
-		c.note("%v", exists)
-		c.note("%v", damaged)
-		return exitError{Code: mixedExit}
+		c.Note("%v", exists)
+		c.Note("%v", damaged)
+		return console.ExitError{Code: console.MixedExit}
 	case e.Conflicts > 0:
 		return exists
 	case e.Damaged > 0:

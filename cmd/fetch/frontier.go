@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -12,7 +13,7 @@ import (
 
 // A frontierCommand implements "fetch frontier". Its subcommands show or change
 // the state of the URLs in an archive.
-type frontierCommand struct{ *streams }
+type frontierCommand struct{ *console.Streams }
 
 func (r *commandTree) frontier() *cobra.Command {
 	cmd := r.define(&cobra.Command{
@@ -27,7 +28,7 @@ func (r *commandTree) frontier() *cobra.Command {
   excluded  found, but not retrieved: out of scope, blocked, or of an unwanted
             type or size
 The commands work while a mirror is running.`,
-	}, &frontierCommand{r.streams})
+	}, &frontierCommand{r.Streams})
 	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue())
 	cmd.AddCommand(r.hostCommands()...)
 	cmd.AddCommand(r.frontierLimit(), r.frontierAbandon(), r.frontierCopy())
@@ -42,7 +43,7 @@ func (c *frontierCommand) run(context.Context, []string) error {
 
 // A frontierStatusCommand prints how many URLs of an archive are in each state.
 type frontierStatusCommand struct {
-	*streams
+	*console.Streams
 	dsn string
 }
 
@@ -74,7 +75,7 @@ func (r *commandTree) frontierStatus() *cobra.Command {
              seconds since then (silent), leased hosts, rates during the last
              minute, and WARC files; with --store, stored counts the uploaded
              files, and spool the files and bytes that wait for their upload`,
-	}, &frontierStatusCommand{streams: r.streams})
+	}, &frontierStatusCommand{Streams: r.Streams})
 }
 
 func (c *frontierStatusCommand) register(s *options.Set) {
@@ -104,12 +105,12 @@ func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return c.printJSON(shown)
+	return c.PrintJSON(shown)
 }
 
 // A frontierDumpCommand prints the URLs of an archive.
 type frontierDumpCommand struct {
-	*streams
+	*console.Streams
 	dsn    string
 	states []string
 }
@@ -121,7 +122,7 @@ func (r *commandTree) frontierDump() *cobra.Command {
 		Long: `dump prints a JSON record for each URL of an archive, with its state and the
 result of the last visit. With --state, dump prints only some of the URLs.`,
 		Example: examples("fetch frontier dump --state dead,excluded example.org"),
-	}, &frontierDumpCommand{streams: r.streams})
+	}, &frontierDumpCommand{Streams: r.Streams})
 }
 
 func (c *frontierDumpCommand) register(s *options.Set) {
@@ -139,7 +140,7 @@ func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
 	}
 	for l, err := range mirror.Dump(ctx, crawl, parseStates(c.states)...) {
 		if err == nil {
-			err = encode(c.stdout, l)
+			err = console.Encode(c.Stdout, l)
 		}
 		if err != nil {
 			return adviseCrawl(crawl, err)
@@ -151,7 +152,7 @@ func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
 // A frontierRequeueCommand resets failed URLs of an archive to the state
 // pending, so that the next run retries them.
 type frontierRequeueCommand struct {
-	*streams
+	*console.Streams
 	dsn     string
 	states  []string
 	damaged bool
@@ -169,7 +170,7 @@ With --damaged, requeue reads all files of tree/ and all WARC records. It makes
 the URLs pending whose object is damaged or missing. It restores a file of tree/
 from an intact WARC record, and moves damaged files of tree/ to attic/.`,
 		Example: examples("fetch frontier requeue example.org && fetch mirror http://example.org/"),
-	}, &frontierRequeueCommand{streams: r.streams})
+	}, &frontierRequeueCommand{Streams: r.Streams})
 }
 
 func (c *frontierRequeueCommand) register(s *options.Set) {
@@ -192,7 +193,7 @@ func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
 		return fetch.Usage.Errorf("--damaged requires the directory of an archive")
 	case c.damaged:
 		n, err = mirror.Heal(ctx, crawl.Dir, mirror.HealOptions{
-			RequeueOnly: true, Report: func(f mirror.Finding) { c.note("%s: %s", f.Path, f.Text) },
+			RequeueOnly: true, Report: func(f mirror.Finding) { c.Note("%s: %s", f.Path, f.Text) },
 		})
 	default:
 		n, err = mirror.Requeue(ctx, crawl, parseStates(c.states)...)
@@ -200,7 +201,7 @@ func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return adviseCrawl(crawl, err)
 	}
-	return c.print(fmt.Sprint(n))
+	return c.Print(fmt.Sprint(n))
 }
 
 func parseStates(names []string) (all []mirror.State) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -13,7 +14,7 @@ import (
 
 // A frontierAbandonCommand excludes a lost worker from a shared crawl.
 type frontierAbandonCommand struct {
-	*streams
+	*console.Streams
 	dsn        string
 	store      string
 	dryRun     bool
@@ -34,7 +35,7 @@ the lost files, records, URLs and leases. It requires that the worker was silent
 minutes, because a worker that only lost its connection continues by itself.`,
 		Example: examples("fetch frontier abandon --store s3://warcs/news2026 --dry-run crawler3"),
 		Args:    exactArgs(1, "the name of a worker"),
-	}, &frontierAbandonCommand{streams: r.streams, forceAfter: options.Seconds(5 * time.Minute)})
+	}, &frontierAbandonCommand{Streams: r.Streams, forceAfter: options.Seconds(5 * time.Minute)})
 }
 
 func (c *frontierAbandonCommand) register(s *options.Set) {
@@ -57,5 +58,5 @@ func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return adviseStore(err)
 	}
-	return c.printJSON(a)
+	return c.PrintJSON(a)
 }

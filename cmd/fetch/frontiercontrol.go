@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -15,7 +16,7 @@ import (
 // the host, the parameters of the change, and the directory of an archive
 // unless the frontier is shared.
 type hostCommand struct {
-	*streams
+	*console.Streams
 	dsn        string
 	parameters int // number of parameters after the host
 	change     func(ctx context.Context, p mirror.Location, host string, parameters []string) error
@@ -49,7 +50,7 @@ five seconds: requests that are under way are completed. If only paused hosts ha
 left, the crawl ends with exit code 10.`,
 		Example: examples("fetch frontier pause www.example.org"),
 		Args:    minArgs(1, "a host"),
-	}, &hostCommand{streams: r.streams,
+	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			return mirror.PauseHost(ctx, p, host)
 		}})
@@ -62,7 +63,7 @@ func (r *commandTree) frontierResume() *cobra.Command {
 		Long:    `resume ends the effect of fetch frontier pause.`,
 		Example: examples("fetch frontier resume www.example.org"),
 		Args:    minArgs(1, "a host"),
-	}, &hostCommand{streams: r.streams,
+	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			return mirror.ResumeHost(ctx, p, host)
 		}})
@@ -77,13 +78,13 @@ of the host that the crawl finds later are excluded as well. A running crawl obe
 five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
 		Example: examples("fetch frontier exclude calendar.example.org"),
 		Args:    minArgs(1, "a host"),
-	}, &hostCommand{streams: r.streams,
+	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			n, err := mirror.ExcludeHost(ctx, p, host)
 			if err != nil {
 				return err
 			}
-			return r.print(strconv.FormatInt(n, 10))
+			return r.Print(strconv.FormatInt(n, 10))
 		}})
 }
 
@@ -97,7 +98,7 @@ delay of the crawl (--delay) for this host; the value default restores it. A lon
 Crawl-delay in robots.txt takes precedence. A running crawl obeys within five seconds.`,
 		Example: examples("fetch frontier rate www.example.org 10", "fetch frontier rate www.example.org default"),
 		Args:    minArgs(2, "a host and a delay"),
-	}, &hostCommand{streams: r.streams, parameters: 1,
+	}, &hostCommand{Streams: r.Streams, parameters: 1,
 		change: func(ctx context.Context, p mirror.Location, host string, parameters []string) error {
 			delay, err := parseDelay(parameters[0])
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -15,7 +16,7 @@ import (
 
 // A frontierCopyCommand moves the crawl of an archive to PostgreSQL.
 type frontierCopyCommand struct {
-	*streams
+	*console.Streams
 	from, to, worker, store string
 	json                    bool
 }
@@ -43,7 +44,7 @@ copy copies the complete crawl or nothing. If it was killed, run it again.`,
 				"3\tDIR is not an archive, or another process uses it, or the database failed\n",
 		},
 		Args: exactArgs(0, "--from DIR and --to URL, and no other argument"),
-	}, &frontierCopyCommand{streams: r.streams})
+	}, &frontierCopyCommand{Streams: r.Streams})
 }
 
 func (c *frontierCopyCommand) register(s *options.Set) {
@@ -69,20 +70,20 @@ func (c *frontierCopyCommand) run(ctx context.Context, _ []string) error {
 	case err != nil:
 		return adviseArchive(c.from, err)
 	case c.json:
-		return c.printJSON(done)
+		return c.PrintJSON(done)
 	}
-	c.note("copied: %s; %s is renamed to %s", copiedText(&done), "fetch.db", done.Renamed)
+	c.Note("copied: %s; %s is renamed to %s", copiedText(&done), "fetch.db", done.Renamed)
 	if len(done.Dropped) > 0 {
-		c.note("a shared crawl does not have these settings of the archive: --%s", strings.Join(done.Dropped, ", --"))
+		c.Note("a shared crawl does not have these settings of the archive: --%s", strings.Join(done.Dropped, ", --"))
 	}
 	if done.Unstored {
-		c.note("%s has no options.json: start the workers with the URLs and the settings of the crawl", c.from)
+		c.Note("%s has no options.json: start the workers with the URLs and the settings of the crawl", c.from)
 	}
 	store := ""
 	if c.store != "" {
 		store = " --store '" + c.store + "'"
 	}
-	c.note("to continue: set FETCH_FRONTIER and run fetch mirror --worker %s --output-dir %s%s "+
+	c.Note("to continue: set FETCH_FRONTIER and run fetch mirror --worker %s --output-dir %s%s "+
 		"(and the URLs of hosts with private addresses)", done.Worker, c.from, store)
 	return nil
 }

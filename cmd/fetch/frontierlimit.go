@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -14,7 +15,7 @@ import (
 
 // A frontierLimitCommand changes the limits of a shared crawl.
 type frontierLimitCommand struct {
-	*streams
+	*console.Streams
 	dsn    string
 	flags  *pflag.FlagSet
 	limits totalLimits
@@ -32,7 +33,7 @@ again: without the flag of the limit, or with the new value.
 The limits of an archive without a shared frontier count for each run of fetch mirror. To
 continue it, run fetch mirror again, with another limit if necessary.`,
 		Example: examples("fetch frontier limit --max-files 200000", "fetch frontier limit --max-bytes 500G --run-time 0"),
-	}, &frontierLimitCommand{streams: r.streams})
+	}, &frontierLimitCommand{Streams: r.Streams})
 }
 
 func (c *frontierLimitCommand) register(s *options.Set) {
@@ -68,5 +69,5 @@ func (c *frontierLimitCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.printJSON(shown)
+	return c.PrintJSON(shown)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -42,7 +43,7 @@ const files = `$XDG_CONFIG_HOME/fetch/config.toml	default values of flags, by th
 
 // A getCommand implements the main command, which retrieves objects.
 type getCommand struct {
-	*streams
+	*console.Streams
 	config  *configFlags
 	flags   objectFlags
 	version bool
@@ -83,7 +84,7 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 
 		SuggestionsMinimumDistance: 2,
 	}
-	return r.define(cmd, &getCommand{streams: r.streams, config: &r.config, similar: cmd.SuggestionsFor})
+	return r.define(cmd, &getCommand{Streams: r.Streams, config: &r.config, similar: cmd.SuggestionsFor})
 }
 
 func (c *getCommand) register(s *options.Set) {
@@ -93,16 +94,16 @@ func (c *getCommand) register(s *options.Set) {
 
 func (c *getCommand) run(ctx context.Context, args []string) error {
 	if c.version {
-		return writeLine(c.stdout, versionText(currentVersion()))
+		return console.WriteLine(c.Stdout, console.VersionText(console.CurrentVersion()))
 	}
 	if err := checkCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
 		return err
 	}
 	for _, name := range c.flags.body.output {
 		if habits.LogName(name, args) {
-			c.note("-o %s is the file for the body, as in curl; messages are written to standard error", name)
+			c.Note("-o %s is the file for the body, as in curl; messages are written to standard error", name)
 		}
 	}
 	c.flags.input.configured = c.config.urls
-	return c.flags.download(ctx, c.streams, args, false)
+	return c.flags.download(ctx, c.Streams, args, false)
 }

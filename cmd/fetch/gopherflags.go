@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -29,7 +30,7 @@ func (f *gopherFlags) register(s *options.Set) {
 // options converts the flags to options of the gopher package. If a Gopher+
 // form has a field without a value, the user is prompted for the value on a
 // terminal.
-func (f *gopherFlags) options(s *streams, strict bool) (gopher.Options, error) {
+func (f *gopherFlags) options(s *console.Streams, strict bool) (gopher.Options, error) {
 	answers := map[string]string{}
 	for _, text := range f.answers {
 		name, value, ok := strings.Cut(text, "=")
@@ -38,7 +39,7 @@ func (f *gopherFlags) options(s *streams, strict bool) (gopher.Options, error) {
 		}
 		answers[name] = value
 	}
-	interactive := terminal.Is(s.stdin) && terminal.Is(s.stderr)
+	interactive := terminal.Is(s.Stdin) && terminal.Is(s.Stderr)
 	fill := func(ctx context.Context, form gopher.Form) ([]string, error) {
 		if !interactive {
 			return form.Fill(answers, nil)
@@ -49,7 +50,7 @@ func (f *gopherFlags) options(s *streams, strict bool) (gopher.Options, error) {
 }
 
 // promptField prompts the user for one field of a form.
-func promptField(s *streams, ctx context.Context, f gopher.Field) (string, error) {
+func promptField(s *console.Streams, ctx context.Context, f gopher.Field) (string, error) {
 	text := tty.Escape(f.Prompt)
 	if len(f.Choices) > 0 {
 		text += " (" + tty.Escape(strings.Join(f.Choices, ", ")) + ")"
@@ -60,11 +61,11 @@ func promptField(s *streams, ctx context.Context, f gopher.Field) (string, error
 	if f.Kind == gopher.Password {
 		// The environment variable FETCH_PASSWORD contains a login password,
 		// which must not be sent in a form.
-		secret, err := s.readSecret(ctx, f.Prompt+": ")
+		secret, err := s.ReadSecret(ctx, f.Prompt+": ")
 		return secret.Reveal(), err
 	}
-	fmt.Fprintf(s.stderr, "%s: ", text)
-	line, err := bufio.NewReader(s.stdin).ReadString('\n')
+	fmt.Fprintf(s.Stderr, "%s: ", text)
+	line, err := bufio.NewReader(s.Stdin).ReadString('\n')
 	if err != nil {
 		return "", fetch.Local.With(err)
 	}

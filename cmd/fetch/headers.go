@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -50,7 +51,7 @@ func (f *objectFlags) dumpHeader(output io.Writer, text []byte, appended bool) e
 	if name == "" {
 		return nil
 	}
-	return writeFile(output, name, text, func() error {
+	return console.WriteFile(output, name, text, func() error {
 		if f.file.createDirs {
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 				return fetch.Local.With(err)

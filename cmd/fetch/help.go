@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/doc"
@@ -39,17 +40,17 @@ func (c *helpCommand) run(_ context.Context, args []string) error {
 	}
 	if len(args) == 0 {
 		if err := c.main.Help(); err != nil {
-			return localError(err)
+			return console.LocalError(err)
 		}
-		return c.print("\n" + manual.Index(pages, schemeNames()))
+		return c.Print("\n" + manual.Index(pages, console.SchemeNames()))
 	}
 	name := strings.TrimSuffix(strings.TrimRight(strings.ToLower(args[0]), ":/"), ".md")
 	if text, ok := schemeHelp(name); ok {
-		return c.print(text)
+		return c.Print(text)
 	}
 	for _, page := range pages {
 		if page.Name == name {
-			return c.print(strings.TrimRight(manual.Topic(page.Text), "\n"))
+			return c.Print(strings.TrimRight(manual.Topic(page.Text), "\n"))
 		}
 	}
 	cmd, _, err := c.main.Find(args)
@@ -83,14 +84,14 @@ func (c *helpCommand) unknown(typed, name string, pages []doc.Page) error {
 	for _, page := range pages {
 		add(page.Name)
 	}
-	for _, scheme := range schemeNames() {
+	for _, scheme := range console.SchemeNames() {
 		add(scheme)
 	}
 	similar := append(c.main.SuggestionsFor(name), others.SuggestionsFor(name)...)
 	if len(similar) == 0 {
-		return fetch.Usage.Errorf("no command, topic or scheme is called %q; fetch help lists them", maskLogin(typed))
+		return fetch.Usage.Errorf("no command, topic or scheme is called %q; fetch help lists them", console.MaskLogin(typed))
 	}
-	return fetch.Usage.Errorf("no command, topic or scheme is called %q: did you mean %s?", maskLogin(typed),
+	return fetch.Usage.Errorf("no command, topic or scheme is called %q: did you mean %s?", console.MaskLogin(typed),
 		strings.Join(similar, " or "))
 }
 
@@ -109,5 +110,5 @@ func (c *helpCommand) complete(_ *cobra.Command, args []string, _ string) (names
 	for _, page := range pages {
 		names = append(names, cobra.CompletionWithDesc(page.Name, page.Title))
 	}
-	return append(names, schemeNames()...), cobra.ShellCompDirectiveNoFileComp
+	return append(names, console.SchemeNames()...), cobra.ShellCompDirectiveNoFileComp
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
@@ -65,7 +66,7 @@ func (f *httpFlags) register(s *options.Set) {
 // contains the cookies from the files of --cookie.
 func (f *httpFlags) options() (o http.Options, err error) {
 	o = http.Options{
-		UserAgent: product(), PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
+		UserAgent: console.Product(), PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
 		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
 	}
 	switch {
@@ -85,7 +86,7 @@ func (f *httpFlags) agent() (string, error) {
 	if values := fields.Values("User-Agent"); len(values) > 0 {
 		return values[len(values)-1], err
 	}
-	return product(), err
+	return console.Product(), err
 }
 
 // fields returns the header fields that -H, -A, -b and --oauth2-bearer
@@ -230,7 +231,7 @@ func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
 
 // write saves the cookies in jar to the file that --cookie-jar names. An
 // existing file is replaced only after all cookies have been written.
-func (f *cookieFlags) write(s *streams, jar *http.Jar) error {
+func (f *cookieFlags) write(s *console.Streams, jar *http.Jar) error {
 	if f.jarFile == "" || jar == nil {
 		return nil
 	}
@@ -238,7 +239,7 @@ func (f *cookieFlags) write(s *streams, jar *http.Jar) error {
 	if err := jar.Write(&text, time.Now()); err != nil {
 		return err
 	}
-	return writeFile(s.stdout, f.jarFile, text.Bytes(), func() error {
+	return console.WriteFile(s.Stdout, f.jarFile, text.Bytes(), func() error {
 		file, err := save.Create(f.jarFile, save.Options{Mode: 0o600})
 		if err != nil {
 			return err
@@ -326,5 +327,5 @@ func (f *httpObjectFlags) saveETag(resp *fetch.Response) error {
 	if f.etagSave == "-" {
 		return create() // here, "-" is an ordinary file name
 	}
-	return writeFile(nil, f.etagSave, tag, create)
+	return console.WriteFile(nil, f.etagSave, tag, create)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -14,7 +15,7 @@ import (
 
 // An indexCommand writes a CDXJ index of WARC files.
 type indexCommand struct {
-	*streams
+	*console.Streams
 	store string
 	print bool
 }
@@ -32,7 +33,7 @@ that has none. Other commands then read single records of the store. With --prin
 index prints the index of all WARC files in the store and writes nothing.`,
 		Example: examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org",
 			"fetch index --store 's3://warcs/news?region=eu-west-1'"),
-	}, &indexCommand{streams: r.streams})
+	}, &indexCommand{Streams: r.Streams})
 }
 
 func (c *indexCommand) register(s *options.Set) {
@@ -61,6 +62,6 @@ func (c *indexCommand) run(ctx context.Context, args []string) error {
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
 		return adviseArchive(args[0], mirror.Reindex(ctx, args[0]))
 	}
-	w, flush := terminal.NewWriter(c.stdout)
-	return flushAfter(warc.Index(w, args...), flush)
+	w, flush := terminal.NewWriter(c.Stdout)
+	return console.FlushAfter(warc.Index(w, args...), flush)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
 )
@@ -10,7 +11,7 @@ import (
 // An infoCommand prints the metadata of objects without retrieving their
 // bodies.
 type infoCommand struct {
-	*streams
+	*console.Streams
 	flags  objectFlags
 	unused unusedFlags
 }
@@ -23,7 +24,7 @@ func (r *commandTree) info() *cobra.Command {
 server, TLS and header fields. With -I, info prints the response header in the
 format of the protocol, and accepts the flags for output, such as -o.`,
 		Example: examples("fetch info https://example.org/"),
-	}, &infoCommand{streams: r.streams})
+	}, &infoCommand{Streams: r.Streams})
 }
 
 func (c *infoCommand) register(s *options.Set) {
@@ -40,7 +41,7 @@ func (c *infoCommand) validate() error {
 
 func (c *infoCommand) run(ctx context.Context, args []string) error {
 	if c.flags.request.head {
-		return c.flags.download(ctx, c.streams, args, false)
+		return c.flags.download(ctx, c.Streams, args, false)
 	}
-	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{}, (*job).describe)
+	return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{}, (*job).describe)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 	"github.com/anyurl/fetch/fetch"
@@ -32,10 +33,10 @@ type job struct {
 	headers  bytes.Buffer // response headers of the last call of Do
 }
 
-// errorSource returns the line number of the URL and the number of requests
+// ErrorSource returns the line number of the URL and the number of requests
 // that the job has sent, for use in error messages.
-func (j *job) errorSource() errorSource {
-	return errorSource{line: j.line, attempts: j.attempts.requests()}
+func (j *job) errorSource() console.ErrorSource {
+	return console.ErrorSource{Line: j.line, Attempts: j.attempts.requests()}
 }
 
 // request sends req and counts the request. If -w prints variables of the
@@ -70,7 +71,7 @@ func (j *job) download() error {
 	j.measure.stop()
 	j.requests, j.err = max(j.attempts.requests(), 1), err
 	if err != nil {
-		j.exit = exitCode(j.ctx, err)
+		j.exit = console.ExitCode(j.ctx, err)
 	}
 	return errors.Join(err, j.meta.write(&j.transfer), j.writeOut())
 }
@@ -81,8 +82,8 @@ func (j *job) writeOut() error {
 	if format == "" {
 		return nil
 	}
-	w := &writeOut{transfer: &j.transfer, head: j.flags.request.head, note: j.note}
-	return w.print(format, j.stdin, j.output, j.stderr)
+	w := &writeOut{transfer: &j.transfer, head: j.flags.request.head, note: j.Note}
+	return w.print(format, j.Stdin, j.output, j.Stderr)
 }
 
 // retrieve downloads the URL to the file or stream that the flags select.
@@ -95,7 +96,7 @@ func (j *job) retrieve() (err error) {
 	j.warc.preventResume(req)
 	out, err := j.openSink(req)
 	if j.flags.file.skipExisting && errors.Is(err, fetch.Exists) {
-		j.note("%v: skipped", err)
+		j.Note("%v: skipped", err)
 		return nil
 	}
 	if err != nil {
@@ -124,12 +125,12 @@ func (j *job) notePartialFile(err error) {
 	resumable, resumes := kept.Validator != "", j.flags.body.continueAt == "-"
 	switch {
 	case resumable && resumes:
-		j.note("%d bytes are saved; run the same command again to resume", kept.Offset)
+		j.Note("%d bytes are saved; run the same command again to resume", kept.Offset)
 	case !resumes && !errors.Is(err, fetch.Canceled):
 	case resumable:
-		j.note("the partial file is removed (%s); -C - keeps it and resumes", sizeText(kept.Offset))
+		j.Note("the partial file is removed (%s); -C - keeps it and resumes", console.SizeText(kept.Offset))
 	default:
-		j.note("the partial file is removed (%s)%s", sizeText(kept.Offset), j.resumeProblem())
+		j.Note("the partial file is removed (%s)%s", console.SizeText(kept.Offset), j.resumeProblem())
 	}
 }
 
@@ -264,7 +265,7 @@ func (r *retrieval) buffer(size int64) *[]byte {
 func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.body.include || req.Op == fetch.Stat {
 		if _, err := out.Write(j.headers.Bytes()); err != nil {
-			return localError(err)
+			return console.LocalError(err)
 		}
 	}
 	if req.Op == fetch.Stat {
@@ -288,13 +289,13 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 		}
 	}
 	if j.flags.mail.converts() {
-		return localError(j.flags.mail.convert(out, resp, j.note))
+		return console.LocalError(j.flags.mail.convert(out, resp, j.Note))
 	}
 	j.observe(resp)
 	buffer := j.buffer(resp.Size)
 	defer j.buffers.Put(buffer)
 	_, err := splice.Copy(out, resp.Body, *buffer)
-	return localError(err)
+	return console.LocalError(err)
 }
 
 // session connects standard input and output to an interactive server, such as
@@ -302,10 +303,10 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 // Control-].
 func (j *job) session(out sink, resp *fetch.Response) error {
 	if out.Terminal() && j.console != nil {
-		j.note("Control-] leaves the session")
-		return localError(j.console.Run(j.ctx, j.output, resp))
+		j.Note("Control-] leaves the session")
+		return console.LocalError(j.console.Run(j.ctx, j.output, resp))
 	}
-	return localError(interactive.Copy(out, j.stdin, resp))
+	return console.LocalError(interactive.Copy(out, j.Stdin, resp))
 }
 
 // requireText returns an error if the body of resp is binary, because binary
@@ -393,5 +394,5 @@ func (j *job) describe() error {
 		return err
 	}
 	resp.Body.Close()
-	return encode(j.output, metadataOf(resp))
+	return console.Encode(j.output, metadataOf(resp))
 }

@@ -24,9 +24,9 @@ type jobQueue struct {
 }
 
 func newJobQueue(ctx context.Context, r *retrieval, args []argument, parallel bool) *jobQueue {
-	q := &jobQueue{ctx: ctx, run: r, urls: urlReader{args: args, name: r.flags.input.file, stdin: r.stdin}}
+	q := &jobQueue{ctx: ctx, run: r, urls: urlReader{args: args, name: r.flags.input.file, stdin: r.Stdin}}
 	if parallel {
-		q.stream = ordered.New(ctx, r.stdout)
+		q.stream = ordered.New(ctx, r.Stdout)
 	}
 	return q
 }
@@ -41,7 +41,7 @@ func (q *jobQueue) next() *job {
 	if q.err != nil {
 		return nil
 	}
-	j := &job{retrieval: q.run, output: q.run.stdout}
+	j := &job{retrieval: q.run, output: q.run.Stdout}
 	j.defaultScheme = q.run.flags.client.policy.protoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
 	if j.argument, q.err = q.nextArgument(); q.err != nil {

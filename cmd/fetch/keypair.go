@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/anyurl/fetch/fetch"
@@ -21,7 +22,7 @@ const maxPassphrases = 3
 
 // loadKeyPair reads a client certificate and its private key. It asks for the
 // passphrase of an encrypted key.
-func loadKeyPair(s *streams, ctx context.Context, certFile, keyFile string) (pair tls.Certificate, err error) {
+func loadKeyPair(s *console.Streams, ctx context.Context, certFile, keyFile string) (pair tls.Certificate, err error) {
 	cert, err := os.ReadFile(certFile)
 	if err != nil {
 		return pair, fetch.Local.With(err)
@@ -55,18 +56,18 @@ func encryptedKey(text []byte) *pem.Block {
 
 // decryptKey asks for the passphrase of a key and returns the decrypted key in
 // PEM.
-func decryptKey(s *streams, ctx context.Context, b *pem.Block, name string) ([]byte, error) {
-	if !s.canPrompt() {
+func decryptKey(s *console.Streams, ctx context.Context, b *pem.Block, name string) ([]byte, error) {
+	if !s.CanPrompt() {
 		return nil, errors.New("the key has a passphrase, and there is no terminal to ask for it")
 	}
 	for range maxPassphrases {
-		passphrase, err := s.readPassphrase(ctx, name)
+		passphrase, err := s.ReadPassphrase(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		der, err := decryptBlock(b, passphrase.Reveal())
 		if errors.Is(err, pkcs8.ErrPassphrase) || errors.Is(err, x509.IncorrectPasswordError) {
-			s.note("%s: wrong passphrase", name)
+			s.Note("%s: wrong passphrase", name)
 			continue
 		}
 		return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -35,7 +36,7 @@ func writeMenu(w io.Writer, resp *fetch.Response) error {
 		n++
 		fmt.Fprintf(lines, "%4d %-10s %s\n", n, e.Kind, tty.Escape(e.Name))
 	}
-	return localError(lines.Flush())
+	return console.LocalError(lines.Flush())
 }
 
 // writeNames writes the names of the entries in a listing, one per line.
@@ -46,10 +47,10 @@ func writeNames(w io.Writer, resp *fetch.Response) error {
 			return err
 		}
 		if _, err := lines.WriteString(tty.Escape(e.Name) + "\n"); err != nil {
-			return localError(err)
+			return console.LocalError(err)
 		}
 	}
-	return localError(lines.Flush())
+	return console.LocalError(lines.Flush())
 }
 
 // An entryWriter writes one entry of a listing.
@@ -74,12 +75,12 @@ func (f *listingFlags) register(p *pflag.FlagSet, entry string) {
 func (f *listingFlags) writer(out io.Writer) entryWriter {
 	switch {
 	case f.json:
-		return func(w io.Writer, e fetch.Entry) error { return encode(w, e) }
+		return func(w io.Writer, e fetch.Entry) error { return console.Encode(w, e) }
 	case f.urls:
 		return writeEntryURL
 	case terminal.Is(out):
 		lines := listing.Format{Width: terminal.Width(out), Color: terminal.Colors(out), Now: time.Now(),
-			Scheme: schemeByName(), Type: f.withType, URL: f.withURL}
+			Scheme: console.SchemeByName(), Type: f.withType, URL: f.withURL}
 		return func(w io.Writer, e fetch.Entry) error {
 			_, err := fmt.Fprintln(w, lines.Line(e))
 			return err
@@ -161,7 +162,7 @@ func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, erro
 	w := bufio.NewWriter(out)
 	for e, err := range all {
 		if err == nil {
-			err = localError(write(w, e))
+			err = console.LocalError(write(w, e))
 		}
 		if errors.Is(err, errLimit) {
 			break
@@ -171,5 +172,5 @@ func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, erro
 			return err
 		}
 	}
-	return localError(w.Flush())
+	return console.LocalError(w.Flush())
 }

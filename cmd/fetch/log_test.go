@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -113,7 +114,7 @@ func TestLogWorker(t *testing.T) {
 // TestNoteHandler checks which records a mirror prints without --log-json.
 func TestNoteHandler(t *testing.T) {
 	var out bytes.Buffer
-	log := mirrorLogger(&streams{stderr: &out}).With("worker", "w1")
+	log := console.MirrorLogger(&console.Streams{Stderr: &out}).With("worker", "w1")
 	log.Info("run started")
 	log.Warn("visit", "url", "http://a.example/")
 	log.Warn("the database is unavailable", "error", "postgres://u:geheim@h/: EOF\x1b")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -35,7 +36,7 @@ func (f *loginFlags) register(s *options.Set) {
 // logins looks up credentials in the flags and in the netrc file. If necessary,
 // it prompts the user on a terminal.
 type logins struct {
-	*streams
+	*console.Streams
 	netrc    *netrc.File // contents of the netrc file, or nil
 	optional bool        // if true, the password of a URL overrides netrc
 	silent   bool        // if true, never prompt
@@ -54,17 +55,17 @@ type loginKey struct {
 
 // open reads the netrc file. If --user contains no password, the password comes
 // from FETCH_PASSWORD. Otherwise, requests that need it prompt the user.
-func (f *loginFlags) open(s *streams) (*logins, error) {
-	l := &logins{streams: s, optional: f.netrcOptional}
+func (f *loginFlags) open(s *console.Streams) (*logins, error) {
+	l := &logins{Streams: s, optional: f.netrcOptional}
 	if f.user != "" {
 		name, password, has := strings.Cut(f.user, ":")
 		l.user = &fetch.Credential{User: name, Password: fetch.Secret(password)}
-		if has && password != "" && terminal.Is(s.stderr) {
-			s.note("warning: other users of this machine can see the password on the command line")
+		if has && password != "" && terminal.Is(s.Stderr) {
+			s.Note("warning: other users of this machine can see the password on the command line")
 		}
 		if !has {
-			l.user.Password = fetch.Secret(os.Getenv(passwordVariable))
-			_, has = os.LookupEnv(passwordVariable)
+			l.user.Password = fetch.Secret(os.Getenv(console.PasswordVariable))
+			_, has = os.LookupEnv(console.PasswordVariable)
 			l.user.Incomplete = !has
 		}
 	}
@@ -76,7 +77,7 @@ func (f *loginFlags) open(s *streams) (*logins, error) {
 		return nil, err
 	}
 	if warning != "" {
-		s.note("%s", warning)
+		s.Note("%s", warning)
 	}
 	l.netrc = file
 	return l, nil
@@ -128,7 +129,7 @@ func (l *logins) userPassword(ctx context.Context, name string) (*fetch.Secret, 
 		return nil, nil
 	}
 	if l.user.Incomplete {
-		password, err := l.readPassword(ctx, name, "Password for "+name+": ")
+		password, err := l.ReadPassword(ctx, name, "Password for "+name+": ")
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +158,7 @@ func (l *logins) complete(req *fetch.Request) bool {
 		return false
 	}
 	login := l.credential(req)
-	if p, ok := os.LookupEnv(passwordVariable); login == nil && ok && given != nil && given.Incomplete {
+	if p, ok := os.LookupEnv(console.PasswordVariable); login == nil && ok && given != nil && given.Incomplete {
 		login = &fetch.Credential{User: given.User, Password: fetch.Secret(p)}
 	}
 	if login == nil || given != nil && given.User != "" && given.User != login.User {
@@ -211,10 +212,10 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 // ask returns a login from the terminal. Without a terminal, FETCH_PASSWORD is
 // the password of a known user.
 func (l *logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	if l.canPrompt() {
+	if l.CanPrompt() {
 		return l.prompt(ctx, c)
 	}
-	if p, ok := os.LookupEnv(passwordVariable); ok && c.User != "" && !c.Rejected {
+	if p, ok := os.LookupEnv(console.PasswordVariable); ok && c.User != "" && !c.Rejected {
 		return &fetch.Credential{User: c.User, Password: fetch.Secret(p)}, nil
 	}
 	return nil, nil
@@ -222,16 +223,16 @@ func (l *logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential,
 
 // prompt reads a user name and a password from the terminal.
 func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
-	fmt.Fprintf(l.stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port,
+	fmt.Fprintf(l.Stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port,
 		tty.Escape(c.Realm))
 	user := c.User
 	if user == "" {
-		fmt.Fprint(l.stderr, "User: ")
-		if _, err := fmt.Fscanln(l.stdin, &user); err != nil {
+		fmt.Fprint(l.Stderr, "User: ")
+		if _, err := fmt.Fscanln(l.Stdin, &user); err != nil {
 			return nil, nil
 		}
 	}
-	password, err := l.readPassword(ctx, user, "Password: ")
+	password, err := l.ReadPassword(ctx, user, "Password: ")
 	if err != nil {
 		return nil, err
 	}

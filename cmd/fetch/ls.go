@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
@@ -12,7 +13,7 @@ import (
 
 // An lsCommand lists directories, menus, and WARC and WACZ files.
 type lsCommand struct {
-	*streams
+	*console.Streams
 	flags            objectFlags
 	format           listingFlags
 	unused           unusedFlags
@@ -37,7 +38,7 @@ status, size, digest and media type.`,
 		Example: examples("fetch ls ftp://ftp.example.org/pub/",
 			"fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -",
 			"fetch ls --archive example.wacz --captures https://example.org/"),
-	}, &lsCommand{streams: r.streams})
+	}, &lsCommand{Streams: r.Streams})
 }
 
 func (c *lsCommand) register(s *options.Set) {
@@ -76,27 +77,27 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 		}
 		write := entryWriter(writeCapture)
 		if c.format.json {
-			write = c.format.writer(c.stdout)
+			write = c.format.writer(c.Stdout)
 		}
-		return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
+		return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{listing: true},
 			func(j *job) error { return j.listCaptures(write) })
 	}
 	if c.native {
-		return c.flags.download(ctx, c.streams, args, true)
+		return c.flags.download(ctx, c.Streams, args, true)
 	}
-	write := c.format.writer(c.stdout)
-	return c.flags.forEach(ctx, c.streams, args, retrievalOptions{listing: true},
+	write := c.format.writer(c.Stdout)
+	return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{listing: true},
 		func(j *job) error { return j.list(write) })
 }
 
 // listStore lists the captures of all WARC files in a store.
 func (c *lsCommand) listStore(ctx context.Context) error {
-	a, err := openArchives(c.streams, ctx, c.store)
+	a, err := openArchives(c.Streams, ctx, c.store)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	return c.format.writer(c.stdout).writeAll(c.stdout, func(yield func(fetch.Entry, error) bool) {
+	return c.format.writer(c.Stdout).writeAll(c.Stdout, func(yield func(fetch.Entry, error) bool) {
 		for line, err := range a.Search("", 0) {
 			e := fetch.Entry{Name: line.URL, Kind: fetch.Document, Media: line.Media, Size: -1, Extra: map[string]string{}}
 			e.Time, _ = time.Parse("20060102150405", line.Timestamp)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/mailstore"
@@ -179,7 +180,7 @@ func deliver(name string, resp *fetch.Response) error {
 	dir := mailstore.OpenMaildir(name)
 	defer dir.Close()
 	if err := dir.Create(); err != nil {
-		return localError(err)
+		return console.LocalError(err)
 	}
 	for message, err := range messages(resp) {
 		if err == nil {
@@ -189,5 +190,5 @@ func deliver(name string, resp *fetch.Response) error {
 			return err
 		}
 	}
-	return localError(dir.Sync())
+	return console.LocalError(dir.Sync())
 }

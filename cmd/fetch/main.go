@@ -8,6 +8,8 @@ import (
 	"log"
 	"os"
 	"slices"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
 func main() {
@@ -19,19 +21,19 @@ func main() {
 
 // run executes the command line in args and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	std := &streams{stdin: stdin, stdout: stdout, stderr: stderr}
-	ctx, stop := interruptible(&std.interrupts)
+	std := &console.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	ctx, stop := console.Interruptible(&std.Interrupts)
 	defer stop()
 	tree := newCommandTree(std)
 	tree.prepare(args)
-	std.errorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
+	std.ErrorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
 	root := tree.main
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		return std.report(ctx, err, errorSource{})
+		return std.Report(ctx, err, console.ErrorSource{})
 	}
 	return 0
 }

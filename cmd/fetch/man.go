@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -29,6 +30,6 @@ func (c *manCommand) run(_ context.Context, args []string) error {
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return fetch.Local.With(err)
 	}
-	pages := manual.Pages{Version: currentVersion().number, Set: c.set}
+	pages := manual.Pages{Version: console.CurrentVersion().Number, Set: c.set}
 	return fetch.Local.With(pages.Write(c.main, args[0]))
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -49,20 +50,20 @@ fetch.db	the state of the archive
 
 // A mirrorCommand implements fetch mirror, which copies sites into an archive.
 type mirrorCommand struct {
-	*streams
+	*console.Streams
 	config    *configFlags
 	outputDir string
 	inputFile string
 	globOff   bool
 	mirror    mirrorFlags
-	progress  progressFlags
+	progress  console.ProgressFlags
 	client    clientFlags
 	flags     *options.Set // all flags of the command
 	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
 
 func (r *commandTree) mirror() *cobra.Command {
-	c := &mirrorCommand{streams: r.streams, config: &r.config}
+	c := &mirrorCommand{Streams: r.Streams, config: &r.config}
 	return r.define(&cobra.Command{
 		Use:   "mirror [flags] [URL...]",
 		Short: "Copy whole sites into an archive and keep it up to date",
@@ -112,7 +113,7 @@ func (c *mirrorCommand) register(s *options.Set) {
 	registerInput(s.Section("URLs"), &c.inputFile, &c.globOff)
 	c.client.retry.retries = 1 // only one, because --tries visits a failed URL again
 	c.client.register(s)
-	c.progress.register(s)
+	c.progress.Register(s)
 }
 
 // mirrorAdvice maps flags that mirror does not support to alternatives.
@@ -137,7 +138,7 @@ var mirrorAdvice = map[string]string{
 }
 
 func (c *mirrorCommand) validate() error {
-	if c.mirror.logJSON && c.errorJSON {
+	if c.mirror.logJSON && c.ErrorJSON {
 		return fetch.Usage.Errorf("--log-json excludes --error-json, because both define the messages")
 	}
 	return c.mirror.scope.validate()
@@ -147,7 +148,7 @@ func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
 
 func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if c.mirror.logJSON {
-		c.streams.log = newLogger(c.streams)
+		c.Streams.Log = console.NewLogger(c.Streams)
 	}
 	joined, err := c.joinCrawl(ctx)
 	if err != nil {
@@ -159,8 +160,8 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	dir := c.outputDir
 	if dir == "" {
-		dir = mirror.DefaultFolder(schemeByName()(seeds[0].Scheme()), seeds[0])
-		c.note("the archive is %s%c", dir, filepath.Separator)
+		dir = mirror.DefaultFolder(console.SchemeByName()(seeds[0].Scheme()), seeds[0])
+		c.Note("the archive is %s%c", dir, filepath.Separator)
 	}
 	if err := c.continueRecords(dir); err != nil {
 		return err
@@ -190,7 +191,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if c.mirror.dryRun {
 		return c.printDryRun(ctx, &o)
 	}
-	report := newMirrorReport(c.streams, c.mirror.json, &c.progress)
+	report := newMirrorReport(c.Streams, c.mirror.json, &c.progress)
 	report.stored, report.frontier = c.stored, o.Frontier
 	report.guards, report.maxFailed = &c.mirror.guards, c.mirror.limits.maxFailed
 	defer report.closeProgress()
@@ -217,14 +218,14 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	// frequent garbage collection makes a run 10 % faster. After thousands of
 	// objects, it would need 250 MiB of memory without a limit.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	defer saveMemory(96 << 20)()
-	o.Monitor, o.Logger = &mirror.Monitor{}, mirrorLogger(c.streams)
-	stopMetrics, err := serveMetrics(c.streams, ctx, c.mirror.metrics, o.Monitor)
+	defer console.SaveMemory(96 << 20)()
+	o.Monitor, o.Logger = &mirror.Monitor{}, console.MirrorLogger(c.Streams)
+	stopMetrics, err := serveMetrics(c.Streams, ctx, c.mirror.metrics, o.Monitor)
 	if err != nil {
 		return err
 	}
 	if o.Frontier != nil {
-		c.interrupts.setGrace(sharedGrace)
+		c.Interrupts.SetGrace(sharedGrace)
 	}
 	sum, err := mirror.Run(ctx, o)
 	stopMetrics()
@@ -235,7 +236,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case errors.Is(err, mirror.ErrComplete):
-		c.note("the crawl is complete; --again starts its next run")
+		c.Note("the crawl is complete; --again starts its next run")
 		err = nil
 	case err == nil:
 		err = report.failure(ctx, o.Dir, sum)
@@ -243,7 +244,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		err = adviseArchive(o.Dir, err)
 	}
 	if err != nil && report.unwritten != nil {
-		c.note("%v", err)
+		c.Note("%v", err)
 		err = nil
 	}
 	return errors.Join(err, report.unwritten, client.saveCookies())
@@ -271,7 +272,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 	if report.shows {
 		standard.Progress = report.crawl.UpdateBody
 	}
-	client, err := c.client.open(ctx, c.streams, clientSpec{
+	client, err := c.client.open(ctx, c.Streams, clientSpec{
 		schemes:     all,
 		middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
 		standard:    standard,
@@ -297,14 +298,14 @@ func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
 	return err
 }
 
-// noteRetry returns a function that counts a retry. If -v or --error-json is
+// NoteRetry returns a function that counts a retry. If -v or --error-json is
 // set, it also prints a note. Otherwise, only the final result of a URL is
 // printed.
 func (c *mirrorCommand) noteRetry(report *mirrorReport) func(context.Context, wrap.Attempt) {
 	return func(_ context.Context, t wrap.Attempt) {
 		report.crawl.Retry()
-		if c.verbose || c.errorJSON || c.log != nil {
-			c.streams.noteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
+		if c.Verbose || c.ErrorJSON || c.Log != nil {
+			c.Streams.NoteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
 		}
 	}
 }
@@ -316,8 +317,8 @@ func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
 	return func(next fetch.Driver) fetch.Driver {
 		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 			resp, err := next.Do(ctx, req)
-			if err != nil && remedy(err) == trustFlags {
-				once.Do(func() { c.note("to trust the server: %s", trustFlags) })
+			if err != nil && console.Remedy(err) == console.TrustFlags {
+				once.Do(func() { c.Note("to trust the server: %s", console.TrustFlags) })
 			}
 			return resp, err
 		})
@@ -333,7 +334,7 @@ const maxSeeds = 100_000
 // there are no URLs, seeds returns those of the joined crawl, or of the last run
 // in --output-dir.
 func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
-	given, err := newArguments(c.streams, args, argumentOptions{
+	given, err := newArguments(c.Streams, args, argumentOptions{
 		c.config.urls, c.inputFile, c.client.policy.protoDefault, c.globOff,
 	})
 	if err != nil {
@@ -345,14 +346,14 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 				a.pattern.Count(), maxSeeds)
 		}
 	}
-	list := urlReader{args: given, name: c.inputFile, stdin: c.stdin}
+	list := urlReader{args: given, name: c.inputFile, stdin: c.Stdin}
 	defer list.close()
 	for {
 		a, err := list.next()
 		switch {
 		case err == io.EOF && len(all) == 0 && c.inputFile == "" && len(joined) > 0:
 			c.stored = true
-			c.note("the seeds are those of the crawl: %s", seedsText(joined))
+			c.Note("the seeds are those of the crawl: %s", seedsText(joined))
 			return joined, nil
 		case err == io.EOF && len(all) == 0 && c.outputDir != "" && c.inputFile == "":
 			c.stored = true
@@ -364,7 +365,7 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 		case err != nil:
 			return nil, err
 		}
-		u, err := parseURL(c.streams, a, c.client.policy.protoDefault)
+		u, err := parseURL(c.Streams, a, c.client.policy.protoDefault)
 		switch {
 		case err != nil && a.line > 0:
 			return nil, fetch.Usage.Errorf("line %d: %w", a.line, err)

@@ -37,7 +37,7 @@ func (c *mirrorCommand) printDryRun(ctx context.Context, o *mirror.Options) erro
 			fmt.Fprintf(&text, "--%s=%s\n", f.name, quoteSpaces(value))
 		}
 	}
-	return c.print(strings.TrimSuffix(text.String(), "\n"))
+	return c.Print(strings.TrimSuffix(text.String(), "\n"))
 }
 
 // maxPending limits the number of pending URLs that a dry run prints.

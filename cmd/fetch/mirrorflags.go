@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -103,7 +104,7 @@ func (f *archiveFlags) options(o *mirror.Options) error {
 // warcinfo returns fields for the warcinfo record of each WARC file: the
 // software, and the values of flags such as --operator.
 func (f *archiveFlags) warcinfo() fetch.Header {
-	info := fetch.Header{{Name: "software", Value: product()}}
+	info := fetch.Header{{Name: "software", Value: console.Product()}}
 	for _, field := range []fetch.Field{
 		{Name: "operator", Value: f.operator}, {Name: "description", Value: f.description}, {Name: "isPartOf", Value: f.isPartOf},
 	} {
@@ -302,7 +303,7 @@ func (f *mirrorFlags) options() (o mirror.Options, err error) {
 		Hosts: f.limits.hosts, Tries: f.limits.tries, Delete: f.update.delete, MaxDelete: float64(f.update.maxDelete),
 		MaxLost:     float64(f.update.maxLost),
 		FollowLinks: f.scope.followLinks, Recheck: f.update.recheck, IgnoreRobots: f.scope.ignoreRobots,
-		Override: overrideFlag,
+		Override: console.OverrideFlag,
 	}
 	if f.archive.noTree && f.update.delete {
 		return o, fetch.Usage.Errorf("--delete moves files of tree/, so it excludes --no-tree")

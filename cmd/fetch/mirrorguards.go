@@ -84,7 +84,7 @@ func (f *guardFlags) apply(l *mirror.Limits) error {
 func (r *mirrorReport) printGuards(left mirror.LeftOut) {
 	for _, g := range r.guards.all() {
 		if n := left[g.guard]; n > 0 {
-			r.note(g.note+" (--%s N)", n, *g.limit, g.name())
+			r.Note(g.note+" (--%s N)", n, *g.limit, g.name())
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/metrics"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway"
@@ -17,7 +18,7 @@ import (
 // serveMetrics serves the metrics of a mirror at an address until the caller
 // calls stop. An empty host is an error, because the server would listen on all
 // addresses.
-func serveMetrics(s *streams, ctx context.Context, address string, m *mirror.Monitor) (stop func(), err error) {
+func serveMetrics(s *console.Streams, ctx context.Context, address string, m *mirror.Monitor) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
@@ -28,7 +29,7 @@ func serveMetrics(s *streams, ctx context.Context, address string, m *mirror.Mon
 	if err != nil {
 		return nil, fetch.FaultOf(err).Errorf("--metrics: %w", err)
 	}
-	s.note("the metrics are at http://%s/metrics", l.Addr())
+	s.Note("the metrics are at http://%s/metrics", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
 	var served sync.WaitGroup
 	served.Go(func() {
@@ -46,7 +47,7 @@ const crawledTime = 3 * time.Second
 func mirrorMetrics(ctx context.Context, m *mirror.Monitor) []metrics.Family {
 	all := []metrics.Family{{
 		Name: "fetch_build_info", Type: metrics.Gauge, Help: "Version of the program; the value is always 1.",
-		Label: "version", Samples: []metrics.Sample{{Label: currentVersion().number, Value: 1}},
+		Label: "version", Samples: []metrics.Sample{{Label: console.CurrentVersion().Number, Value: 1}},
 	}}
 	own, ok := m.Metrics()
 	if !ok {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -20,7 +21,7 @@ import (
 
 // A mirrorReport prints the events and the summary of a mirror.
 type mirrorReport struct {
-	*streams
+	*console.Streams
 	crawl   *progress.Crawl
 	started time.Time
 
@@ -41,12 +42,12 @@ type mirrorReport struct {
 
 // newMirrorReport returns a new mirrorReport. It shows the progress, unless
 // events are printed to the same terminal as JSON.
-func newMirrorReport(s *streams, json bool, f *progressFlags) *mirrorReport {
-	r := &mirrorReport{streams: s, json: json, started: time.Now(), overrides: map[string]int64{},
+func newMirrorReport(s *console.Streams, json bool, f *console.ProgressFlags) *mirrorReport {
+	r := &mirrorReport{Streams: s, json: json, started: time.Now(), overrides: map[string]int64{},
 		crawl: progress.NewCrawl(), closeProgress: func() {}}
-	r.shows = s.showsProgress(f) && !(json && terminal.Is(s.stdout) && terminal.Is(s.stderr))
+	r.shows = s.ShowsProgress(f) && !(json && terminal.Is(s.Stdout) && terminal.Is(s.Stderr))
 	if r.shows {
-		r.closeProgress = sync.OnceFunc(s.showProgress(f, r.crawl, (*progress.Snapshot).CrawlText))
+		r.closeProgress = sync.OnceFunc(s.ShowProgress(f, r.crawl, (*progress.Snapshot).CrawlText))
 	}
 	return r
 }
@@ -60,7 +61,7 @@ var noted = []string{"dead", "cut", "lost", "waits", "waiting", "paused", "resum
 // event prints an event of the mirror if it reports a problem, or if -v is set.
 func (r *mirrorReport) event(e mirror.Event) {
 	if r.json && r.unwritten == nil {
-		r.unwritten = encode(r.stdout, e) // a closed pipe ends the process by SIGPIPE
+		r.unwritten = console.Encode(r.Stdout, e) // a closed pipe ends the process by SIGPIPE
 	}
 	if e.Rejected {
 		r.rejectedSeeds++
@@ -74,20 +75,20 @@ func (r *mirrorReport) event(e mirror.Event) {
 	// The note of a failed request contains the URL. Other unreached URLs were
 	// never requested.
 	unreached := e.Unreached && strings.Contains(e.Note, uri.Redact(e.URL))
-	if r.log != nil {
+	if r.Log != nil {
 		return // the mirror itself logs its events
 	}
 	switch failed := e.Rejected || unreached || e.State == "dead"; {
-	case failed && e.Err != nil && r.errorJSON && !r.silent:
-		encode(r.stderr, visitRecord(e))
-	case failed || r.verbose || slices.Contains(noted, e.State):
-		r.note("%s", eventText(e))
+	case failed && e.Err != nil && r.ErrorJSON && !r.Silent:
+		console.Encode(r.Stderr, visitRecord(e))
+	case failed || r.Verbose || slices.Contains(noted, e.State):
+		r.Note("%s", eventText(e))
 	}
 }
 
 // visitRecord returns the JSON object of --error-json for a visit that failed.
-func visitRecord(e mirror.Event) errorRecord {
-	record := errorRecordOf(e.Err, exitCode(context.Background(), e.Err), errorSource{attempts: e.Attempts + 1})
+func visitRecord(e mirror.Event) console.ErrorRecord {
+	record := console.ErrorRecordOf(e.Err, console.ExitCode(context.Background(), e.Err), console.ErrorSource{Attempts: e.Attempts + 1})
 	record.URL, record.Override = uri.Redact(e.URL), e.Override
 	return record
 }
@@ -120,7 +121,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}
 	text := fmt.Sprintf("run %d (%s): %d new", s.Run, durationText(time.Since(r.started)), s.New)
 	if s.New > 0 {
-		text += " (" + sizeText(s.Bytes) + ")"
+		text += " (" + console.SizeText(s.Bytes) + ")"
 	}
 	for _, part := range []struct {
 		n    int64
@@ -134,34 +135,34 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 			text += fmt.Sprintf(", %d %s", part.n, part.name)
 		}
 	}
-	r.note("%s", text)
+	r.Note("%s", text)
 	if r.stored && r.deniedSeeds > 0 {
-		r.note("seeds of %s that were denied: %d; the policy trusts only URLs of the command line: "+
+		r.Note("seeds of %s that were denied: %d; the policy trusts only URLs of the command line: "+
 			"to mirror a denied URL, name it there", r.seedRecord(), r.deniedSeeds)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
-		r.note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
+		r.Note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
 	}
 	if s.HostLimit > 0 {
-		r.note("URLs excluded because of the limit of objects from each host: %d (--max-per-host N)", s.HostLimit)
+		r.Note("URLs excluded because of the limit of objects from each host: %d (--max-per-host N)", s.HostLimit)
 	}
 	r.printGuards(s.LeftOut)
 	if s.SessionLinks > 0 {
-		r.note("links with session identifiers or ignored parameters: %d; the mirror follows one link to each object "+
+		r.Note("links with session identifiers or ignored parameters: %d; the mirror follows one link to each object "+
 			"(--keep-session-ids)", s.SessionLinks)
 	}
 	if s.NoFollow > 0 {
-		r.note("links that were not followed because of nofollow: %d (--nofollow none follows them)", s.NoFollow)
+		r.Note("links that were not followed because of nofollow: %d (--nofollow none follows them)", s.NoFollow)
 	}
 	if errors.Is(err, mirror.ErrPaused) {
-		r.note("fetch frontier status lists the paused hosts; after fetch frontier resume, run the same command again")
+		r.Note("fetch frontier status lists the paused hosts; after fetch frontier resume, run the same command again")
 		return
 	}
 	switch fault := fetch.FaultOf(err); {
 	case fault == fetch.TooLarge && r.frontier != nil:
-		r.note("the limits count for all workers of the crawl; fetch frontier limit raises them")
+		r.Note("the limits count for all workers of the crawl; fetch frontier limit raises them")
 	case slices.Contains([]fetch.Fault{fetch.Canceled, fetch.DiskFull, fetch.TooLarge}, fault):
-		r.note("run the same command again to continue")
+		r.Note("run the same command again to continue")
 	}
 }
 
@@ -186,7 +187,7 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 		return err
 	}
 	if err != nil {
-		r.note("%v", err)
+		r.Note("%v", err)
 	}
 	return fetch.TooLarge.Errorf("URLs left out by guards: %d; running the same command again does not help, "+
 		"except for articles of newsgroups: raise the limits named above", n)
@@ -202,7 +203,7 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 	case err != nil || dead+s.Unreached == 0:
 		return err
 	case r.maxFailed >= 0 && newly <= r.maxFailed:
-		r.note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly,
+		r.Note("URLs that failed: %d, newly %d (--max-failed %d); %s lists them", dead+s.Unreached, newly,
 			r.maxFailed, filepath.Join(dir, "failed.txt"))
 		return nil
 	case dead == 0:

@@ -109,7 +109,7 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 	f := &c.mirror
 	if f.shared.frontier == "" && os.Getenv("FETCH_FRONTIER") != "" {
 		f.shared.frontier = os.Getenv("FETCH_FRONTIER")
-		c.note("FETCH_FRONTIER is set, so this run is a worker of the crawl%s", crawlName(f.shared.frontier))
+		c.Note("FETCH_FRONTIER is set, so this run is a worker of the crawl%s", crawlName(f.shared.frontier))
 	}
 	if f.shared.frontier == "" {
 		switch {
@@ -147,7 +147,7 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		}
 	}
 	if len(changed) > 0 {
-		c.note("the database of the crawl sets %s", flagList(changed))
+		c.Note("the database of the crawl sets %s", flagList(changed))
 	}
 	return o.Seeds, nil
 }

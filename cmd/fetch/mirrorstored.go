@@ -44,7 +44,7 @@ func (c *mirrorCommand) storedSeeds() ([]uri.URI, error) {
 	if len(changed) > 0 {
 		text = " with " + flagList(changed)
 	}
-	c.note("the seeds are those of options.json: %s%s", seedsText(o.Seeds), text)
+	c.Note("the seeds are those of options.json: %s%s", seedsText(o.Seeds), text)
 	return o.Seeds, nil
 }
 
@@ -217,7 +217,7 @@ func (c *mirrorCommand) continueRecords(dir string) error {
 	if !tree && !c.isSet("no-tree") && f.browse == "" && !c.mirror.update.delete {
 		f.noTree = true
 	}
-	c.note("%s has WARC files, so this run writes records too (--warc=false writes none)", filepath.Clean(dir))
+	c.Note("%s has WARC files, so this run writes records too (--warc=false writes none)", filepath.Clean(dir))
 	return nil
 }
 

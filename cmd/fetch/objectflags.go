@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -24,7 +25,7 @@ type objectFlags struct {
 	request   requestFlags
 	query     queryFlags
 	redirects redirectFlags
-	progress  progressFlags
+	progress  console.ProgressFlags
 	http      httpObjectFlags
 	ftp       ftpObjectFlags
 	gopher    gopherFlags
@@ -46,7 +47,7 @@ func (f *objectFlags) register(s *options.Set) {
 	f.gopher.register(s)
 	f.mail.register(s)
 	f.session.register(s)
-	f.progress.register(s)
+	f.progress.Register(s)
 	curlFlags{}.register(s)
 	p := s.Section("Output")
 	p.Func("directory-prefix", "like --output-dir and --create-dirs, as in wget", func(dir string) error {
@@ -59,7 +60,7 @@ func (f *objectFlags) register(s *options.Set) {
 // schemes returns the options of all URL schemes. If listing is true, a
 // newsgroup is retrieved as a listing. If native is true, listings keep the
 // format of the server.
-func (f *objectFlags) schemes(s *streams, listing, native bool) (o schemes.Options, err error) {
+func (f *objectFlags) schemes(s *console.Streams, listing, native bool) (o schemes.Options, err error) {
 	if o, err = f.client.schemes(); err != nil {
 		return o, err
 	}

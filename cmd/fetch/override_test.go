@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch/override"
 )
 
@@ -49,18 +50,18 @@ func overrideKinds(t *testing.T) (kinds []override.Kind) {
 	return kinds
 }
 
-// TestOverrideFlags checks that overrideFlags has an entry for each setting of
+// TestOverrideFlags checks that OverrideFlags has an entry for each setting of
 // the library, and that the flags of each entry exist.
 func TestOverrideFlags(t *testing.T) {
 	kinds := overrideKinds(t)
-	if len(kinds) != len(overrideFlags) || len(kinds) < 15 {
-		t.Errorf("the library has %d settings, overrideFlags has %d", len(kinds), len(overrideFlags))
+	if len(kinds) != len(console.OverrideFlags) || len(kinds) < 15 {
+		t.Errorf("the library has %d settings, overrideFlags has %d", len(kinds), len(console.OverrideFlags))
 	}
 	flags := flagNames()
 	for _, kind := range kinds {
-		names := regexp.MustCompile(`(?:^| )--?([A-Za-z][a-z0-9.-]*)`).FindAllStringSubmatch(overrideFlags[kind], -1)
+		names := regexp.MustCompile(`(?:^| )--?([A-Za-z][a-z0-9.-]*)`).FindAllStringSubmatch(console.OverrideFlags[kind], -1)
 		if len(names) == 0 {
-			t.Errorf("%s: no flag in %q", kind, overrideFlags[kind])
+			t.Errorf("%s: no flag in %q", kind, console.OverrideFlags[kind])
 		}
 		for _, m := range names {
 			if !flags[m[1]] {

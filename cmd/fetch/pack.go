@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -19,7 +20,7 @@ import (
 
 // A packCommand writes an archive as a WACZ file, or prints its digests.
 type packCommand struct {
-	*streams
+	*console.Streams
 	wacz, title string
 	manifest    bool
 	text        bool
@@ -39,7 +40,7 @@ With --manifest, pack prints the SHA-256 digest of each file of the archive for
 sha256sum. It leaves out fetch.db, lock, tmp/ and manifest-sha256.txt.`,
 		Example: examples("fetch pack example.org --wacz example.wacz",
 			"cd example.org && fetch pack . --manifest | sha256sum -c"),
-	}, &packCommand{streams: r.streams})
+	}, &packCommand{Streams: r.Streams})
 }
 
 func (c *packCommand) register(s *options.Set) {
@@ -60,7 +61,7 @@ func (c *packCommand) run(ctx context.Context, args []string) error {
 	case c.store != "" && (c.manifest || len(args) > 0):
 		return fetch.Usage.Errorf("--store excludes --manifest and the directory of an archive")
 	case c.store != "":
-		archive, err := openArchives(c.streams, ctx, c.store)
+		archive, err := openArchives(c.Streams, ctx, c.store)
 		if err != nil {
 			return err
 		}
@@ -80,13 +81,13 @@ func (c *packCommand) run(ctx context.Context, args []string) error {
 // error if dir is not an archive, because sha256sum would accept an empty list.
 func (c *packCommand) printManifest(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
-		return localError(err)
+		return console.LocalError(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
 		return fetch.Local.Errorf("%s is not an archive: it has no fetch.db", dir)
 	}
-	w, flush := terminal.NewWriter(c.stdout)
-	return flushAfter(mirror.Manifest(w, dir), flush)
+	w, flush := terminal.NewWriter(c.Stdout)
+	return console.FlushAfter(mirror.Manifest(w, dir), flush)
 }
 
 // writeWACZ writes the WARC files of an archive to a WACZ file. It skips
@@ -108,19 +109,19 @@ func (c *packCommand) writeWACZ(ctx context.Context, dir string) (err error) {
 // warc.Open reads.
 func (c *packCommand) files(dir string) (names []string, err error) {
 	if _, err := os.Stat(dir); err != nil {
-		return nil, localError(err)
+		return nil, console.LocalError(err)
 	}
 	for _, sub := range []string{"", "warc", "archive"} {
 		list, err := os.ReadDir(filepath.Join(dir, sub))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, localError(err)
+			return nil, console.LocalError(err)
 		}
 		for _, e := range list {
 			name := filepath.Join(dir, sub, e.Name())
 			switch {
 			case !warc.IsFileName(name) || !e.Type().IsRegular(): // a symbolic link could name a file of another archive
 			case strings.HasSuffix(name, warc.OpenSuffix):
-				c.note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
+				c.Note("%s is skipped, because its run was interrupted; run fetch mirror again to finish the file", name)
 			default:
 				names = append(names, name)
 			}
@@ -155,7 +156,7 @@ func (c *packCommand) seeds(ctx context.Context, dir string) []string {
 	}
 	seeds, err := mirror.Seeds(ctx, dir)
 	if err != nil {
-		c.note("no page is marked as a seed: %v", err)
+		c.Note("no page is marked as a seed: %v", err)
 	}
 	return seeds
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -15,7 +16,7 @@ import (
 // all flags of the main command, so that "plan" can be inserted into any
 // command line.
 type planCommand struct {
-	*streams
+	*console.Streams
 	flags objectFlags
 	json  bool
 }
@@ -27,7 +28,7 @@ func (r *commandTree) plan() *cobra.Command {
 		Long:    "plan prints each protocol command that fetch would send for the URL. It uses no network.",
 		Example: examples("fetch plan ftp://ftp.example.org/pub/README"),
 		Args:    exactArgs(1, "one URL"),
-	}, &planCommand{streams: r.streams})
+	}, &planCommand{Streams: r.Streams})
 }
 
 func (c *planCommand) register(s *options.Set) {
@@ -37,11 +38,11 @@ func (c *planCommand) register(s *options.Set) {
 }
 
 func (c *planCommand) run(ctx context.Context, args []string) error {
-	all, err := c.flags.arguments(c.streams, args)
+	all, err := c.flags.arguments(c.Streams, args)
 	if err != nil {
 		return err
 	}
-	r, err := c.flags.open(ctx, c.streams, retrievalOptions{})
+	r, err := c.flags.open(ctx, c.Streams, retrievalOptions{})
 	if err != nil {
 		return err
 	}
@@ -91,10 +92,10 @@ func (c *planCommand) printPlan(r *retrieval, a argument) error {
 
 func (c *planCommand) printStep(s scheme.Step) error {
 	if !c.json {
-		return c.print(terminal.Plain(s.String()))
+		return c.Print(terminal.Plain(s.String()))
 	}
 	if s.Arg = uri.Redact(s.Arg); s.Secret {
 		s.Arg = "***"
 	}
-	return encode(c.stdout, s)
+	return console.Encode(c.Stdout, s)
 }

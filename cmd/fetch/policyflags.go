@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 )
@@ -120,9 +121,9 @@ func parseSchemeList(list string, start, known []string) ([]string, error) {
 		if name == "all" {
 			names = known
 		} else if name == "" {
-			return nil, fetch.Usage.Errorf("a scheme is missing in the list %q", maskLogin(list))
+			return nil, fetch.Usage.Errorf("a scheme is missing in the list %q", console.MaskLogin(list))
 		} else if _, reserved := fetch.ReservedScheme(name); !reserved && !slices.Contains(known, name) {
-			return nil, fetch.Usage.Errorf("no scheme %s in the list of supported schemes", maskLogin(name))
+			return nil, fetch.Usage.Errorf("no scheme %s in the list of supported schemes", console.MaskLogin(name))
 		}
 		switch {
 		case item[0] == '-':

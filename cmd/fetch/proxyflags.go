@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -61,7 +62,7 @@ func (f *proxyFlags) set(prefix string) func(string) error {
 
 // askPassword prompts the user for the password of the proxy, if a flag names
 // only a user. SOCKS4 has no passwords.
-func (f *proxyFlags) askPassword(ctx context.Context, s *streams) error {
+func (f *proxyFlags) askPassword(ctx context.Context, s *console.Streams) error {
 	if strings.HasPrefix(f.url, "socks4") {
 		return nil
 	}
@@ -81,10 +82,10 @@ func (f *proxyFlags) askPassword(ctx context.Context, s *streams) error {
 	if has {
 		return nil
 	}
-	if !terminal.Is(s.stdin) {
+	if !terminal.Is(s.Stdin) {
 		return fetch.Auth.Errorf("no password for %s at the proxy: use a terminal, or proxy-user in config.toml", user)
 	}
-	password, err := s.readSecret(ctx, "Password for "+user+" at the proxy: ")
+	password, err := s.ReadSecret(ctx, "Password for "+user+" at the proxy: ")
 	f.user = user + ":" + password.Reveal()
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
@@ -157,7 +158,7 @@ func (m *metaFile) write(t *transfer) error {
 	r := t.record()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return encode(m.w, r)
+	return console.Encode(m.w, r)
 }
 
 // record returns the JSON record of the transfer for --meta.

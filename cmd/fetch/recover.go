@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -15,7 +16,7 @@ import (
 
 // A recoverCommand rebuilds the database of an archive from its other files.
 type recoverCommand struct {
-	*streams
+	*console.Streams
 	force bool
 	json  bool
 }
@@ -42,7 +43,7 @@ it is killed, run it again.`,
 				"3\tthe directory is not an archive, or another process uses the archive\n",
 		},
 		Args: exactArgs(1, "the directory of an archive"),
-	}, &recoverCommand{streams: r.streams})
+	}, &recoverCommand{Streams: r.Streams})
 }
 
 func (c *recoverCommand) register(s *options.Set) {
@@ -63,11 +64,11 @@ func (c *recoverCommand) run(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case c.json:
-		return encode(c.stdout, r)
+		return console.Encode(c.Stdout, r)
 	}
-	c.note("%s: the new database has %d URLs and %d objects", dir, r.URLs, r.Captures)
+	c.Note("%s: the new database has %d URLs and %d objects", dir, r.URLs, r.Captures)
 	if r.Replaced != "" {
-		c.note("the old database is %s", r.Replaced)
+		c.Note("the old database is %s", r.Replaced)
 	}
 	for _, part := range []struct {
 		n    int64
@@ -79,7 +80,7 @@ func (c *recoverCommand) run(ctx context.Context, args []string) error {
 		{r.Unlogged, "objects found only in WARC files"},
 	} {
 		if part.n > 0 {
-			c.note("%s", fmt.Sprint(part.text, ": ", part.n))
+			c.Note("%s", fmt.Sprint(part.text, ": ", part.n))
 		}
 	}
 	return nil

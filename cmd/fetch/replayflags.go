@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/warc"
@@ -27,7 +28,7 @@ func (f *replayFlags) addTo(p *pflag.FlagSet) {
 }
 
 // open opens the archives. It returns nil if the flags name no archive.
-func (f *replayFlags) open(ctx context.Context, s *streams) (*warc.Archive, error) {
+func (f *replayFlags) open(ctx context.Context, s *console.Streams) (*warc.Archive, error) {
 	if len(f.archives) == 0 {
 		if f.at.text != "" {
 			return nil, fetch.Usage.Errorf("--at requires --archive")

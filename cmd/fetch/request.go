@@ -13,7 +13,7 @@ func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	u, err := parseURL(r.streams, a, r.flags.client.policy.protoDefault)
+	u, err := parseURL(r.Streams, a, r.flags.client.policy.protoDefault)
 	if err != nil {
 		return nil, err
 	}

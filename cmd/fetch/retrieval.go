@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -20,7 +21,7 @@ import (
 
 // A retrieval contains the state that all jobs of a command share.
 type retrieval struct {
-	*streams
+	*console.Streams
 	flags   *objectFlags
 	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
@@ -40,7 +41,7 @@ type retrieval struct {
 	folder     *save.Folder // folder for files that are named after URLs, or nil
 
 	mu          sync.Mutex
-	tally       tally
+	tally       console.Tally
 	interrupted bool // a job was interrupted by a signal and has reported it
 }
 
@@ -54,10 +55,10 @@ type retrievalOptions struct {
 }
 
 // open returns a new retrieval. The caller must close its client.
-func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) (*retrieval, error) {
-	r := &retrieval{streams: s, flags: f, native: o.native, listing: o.listing, notes: s.trace(), retried: o.retried}
+func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalOptions) (*retrieval, error) {
+	r := &retrieval{Streams: s, flags: f, native: o.native, listing: o.listing, notes: s.Trace(), retried: o.retried}
 	r.restart = f.client.retryOptions(r.noteRestart)
-	err := errors.Join(f.query.validate(), f.query.read(s.stdin))
+	err := errors.Join(f.query.validate(), f.query.read(s.Stdin))
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +68,12 @@ func (f *objectFlags) open(ctx context.Context, s *streams, o retrievalOptions) 
 	}
 	all.Prospero = o.prospero
 	r.marks = all.NNTP.Marks
-	if in, ok := s.stdin.(*os.File); ok && terminal.Is(in) && terminal.Is(s.stdout) {
+	if in, ok := s.Stdin.(*os.File); ok && terminal.Is(in) && terminal.Is(s.Stdout) {
 		r.console = interactive.New(in)
 		all.Telnet.Mode = r.console.SetMode
 	}
 	spec := clientSpec{
-		schemes: all, context: f.mail.context, redirects: &f.redirects, redirectLogin: true, transcript: s.verbose,
+		schemes: all, context: f.mail.context, redirects: &f.redirects, redirectLogin: true, transcript: s.Verbose,
 		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.http.updateReferer},
 		standard: wrap.Options{
 			Segments: min(f.request.segments, maxSegments), Retry: f.client.retryOptions(r.noteRetry),
@@ -116,14 +117,14 @@ func (r *retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
 		next = n.requests() + 1
 	}
 	r.countProgress()
-	r.streams.noteRetry(t, t.Err, next, 0)
+	r.Streams.NoteRetry(t, t.Err, next, 0)
 }
 
-// noteRetry prints a note that a request will be sent again.
+// NoteRetry prints a note that a request will be sent again.
 func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 	next := countRetry(ctx, t.Count)
 	r.countProgress()
-	r.streams.noteRetry(t, t.Err, next, next-1+t.Remaining)
+	r.Streams.NoteRetry(t, t.Err, next, next-1+t.Remaining)
 }
 
 // countProgress counts a repeated request in the status line.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 )
@@ -148,7 +149,7 @@ func (d detour) apply(t fetch.Target) fetch.Target {
 // parseResolve parses an argument of --resolve, HOST:PORT:ADDRESS[,ADDRESS...].
 // Only the first address is used.
 func parseResolve(text string) (detour, error) {
-	bad := fetch.Usage.Errorf("--resolve %q is not HOST:PORT:ADDRESS", maskLogin(text))
+	bad := fetch.Usage.Errorf("--resolve %q is not HOST:PORT:ADDRESS", console.MaskLogin(text))
 	host, rest := cutHost(text)
 	port, addrs, ok := strings.Cut(rest, ":")
 	addr, _, _ := strings.Cut(addrs, ",")
@@ -176,7 +177,7 @@ func parseConnectTo(text string) (detour, error) {
 	d.newHost, rest = cutHost(rest)
 	d.newPort, err2 = optionalPort(rest)
 	if !ok || err1 != nil || err2 != nil {
-		return d, fetch.Usage.Errorf("--connect-to %q is not HOST1:PORT1:HOST2:PORT2", maskLogin(text))
+		return d, fetch.Usage.Errorf("--connect-to %q is not HOST1:PORT1:HOST2:PORT2", console.MaskLogin(text))
 	}
 	return d, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/prospero"
@@ -14,7 +15,7 @@ import (
 // A searchCommand searches an index, such as a Gopher search server. The scheme
 // converts the search words to a URL, which is then retrieved.
 type searchCommand struct {
-	*streams
+	*console.Streams
 	flags   objectFlags
 	max     int
 	like    []string
@@ -26,7 +27,7 @@ type searchCommand struct {
 }
 
 func (r *commandTree) search() *cobra.Command {
-	c := &searchCommand{streams: r.streams}
+	c := &searchCommand{Streams: r.Streams}
 	return r.define(&cobra.Command{
 		Use:     "search [flags] URL WORDS...",
 		Short:   "Search an index: gopher, wais, z39.50, ldap, archie or a mailbox",
@@ -76,10 +77,10 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 	if !ok {
 		return fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", c.match)
 	}
-	write := c.format.writer(c.stdout).limit(c.max)
+	write := c.format.writer(c.Stdout).limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
-	return c.flags.forEach(ctx, c.streams, args[:1], o, func(j *job) error {
-		u, err := parseURL(j.retrieval.streams, j.argument, c.flags.client.policy.protoDefault)
+	return c.flags.forEach(ctx, c.Streams, args[:1], o, func(j *job) error {
+		u, err := parseURL(j.retrieval.Streams, j.argument, c.flags.client.policy.protoDefault)
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 		j.url = u
 		switch {
 		case c.urlOnly:
-			return writeLine(j.output, u.String())
+			return console.WriteLine(j.output, u.String())
 		case c.native:
 			return j.download()
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway"
@@ -24,7 +25,7 @@ import (
 
 // A serveCommand runs a web server that shows archives and URLs of all schemes.
 type serveCommand struct {
-	*streams
+	*console.Streams
 	listen, base string
 	hosts        []string
 	scripts      bool
@@ -47,7 +48,7 @@ A URL of a private network or of this machine needs a confirmation in the browse
 token that the server prints.`,
 		Example: examples("fetch serve", "fetch serve --live=gopher,ftp --allow-host 192.168.1.0/24", "fetch serve gopher.example.org",
 			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
-	}, &serveCommand{streams: r.streams})
+	}, &serveCommand{Streams: r.Streams})
 }
 
 func (c *serveCommand) register(s *options.Set) {
@@ -64,12 +65,12 @@ func (c *serveCommand) register(s *options.Set) {
 const serveGrace = 10 * time.Second
 
 func (c *serveCommand) run(ctx context.Context, args []string) error {
-	defer saveMemory(96 << 20)()
+	defer console.SaveMemory(96 << 20)()
 	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
 	if c.public.public && len(args) == 0 && c.live.live == "" {
 		return fetch.Usage.Errorf("--public without archives requires --live=SCHEMES")
 	}
-	live, err := c.live.options(ctx, c.streams, len(args))
+	live, err := c.live.options(ctx, c.Streams, len(args))
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer l.Close()
-	opts.Address, opts.ErrorLog = l.Addr(), log.New(noteWriter{c.streams}, "", 0)
+	opts.Address, opts.ErrorLog = l.Addr(), log.New(console.NoteWriter{Streams: c.Streams}, "", 0)
 	h, err := gateway.New(opts)
 	if err != nil {
 		return err
@@ -105,11 +106,11 @@ func (c *serveCommand) run(ctx context.Context, args []string) error {
 		what = "gateway is"
 	}
 	server := serverURL(l.Addr())
-	c.note("the "+what+" at %s%s/", server, strings.TrimSuffix(c.base, "/"))
+	c.Note("the "+what+" at %s%s/", server, strings.TrimSuffix(c.base, "/"))
 	if path := h.TokenPath(); path != "" {
-		c.noteUnredacted("for your files, mailboxes and logins, open " + server + path)
+		c.NoteUnredacted("for your files, mailboxes and logins, open " + server + path)
 	}
-	c.interrupts.setGrace(serveGrace)
+	c.Interrupts.SetGrace(serveGrace)
 	return h.Serve(ctx, l, serveGrace)
 }
 
@@ -130,7 +131,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if err != nil {
 		return a, fetch.Local.With(err)
 	}
-	if a.Source, err = openArchives(c.streams, ctx, name); err != nil {
+	if a.Source, err = openArchives(c.Streams, ctx, name); err != nil {
 		return a, err
 	}
 	a.Name = filepath.Base(path)
@@ -143,7 +144,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 		return a, nil
 	}
 	if a.Seeds, err = mirror.Seeds(ctx, name); err != nil {
-		c.note("%s: the start URLs cannot be read: %v", name, err)
+		c.Note("%s: the start URLs cannot be read: %v", name, err)
 	}
 	a.Report, a.Options = c.readReport(filepath.Join(name, "report.json")), c.readReport(filepath.Join(name, "options.json"))
 	a.Runs = func(ctx context.Context) ([]gateway.Run, bool, error) { return pastRuns(ctx, name) }
@@ -195,7 +196,7 @@ func (c *serveCommand) readReport(name string) []byte {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxReport))
 	if err != nil {
-		c.note("%s: %v", name, err)
+		c.Note("%s: %v", name, err)
 	}
 	return text
 }

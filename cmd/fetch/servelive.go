@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway"
@@ -37,7 +38,7 @@ func (f *serveLiveFlags) register(s *options.Set) {
 func (f *serveLiveFlags) isOn(archives int) bool { return f.live != "" || archives == 0 }
 
 // options returns the options of live pages, or nil if no live pages are shown.
-func (f *serveLiveFlags) options(ctx context.Context, s *streams, archives int) (*gateway.Live, error) {
+func (f *serveLiveFlags) options(ctx context.Context, s *console.Streams, archives int) (*gateway.Live, error) {
 	if !f.isOn(archives) {
 		if len(f.allowHosts) > 0 {
 			return nil, fetch.Usage.Errorf("--allow-host requires --live")
@@ -64,7 +65,7 @@ func (f *serveLiveFlags) options(ctx context.Context, s *streams, archives int) 
 // serveClients opens the Clients that retrieve live pages.
 type serveClients struct {
 	ctx      context.Context
-	streams  *streams
+	streams  *console.Streams
 	flags    [2]clientFlags // the second is for requests that may use the data of the user
 	schemes  [2]schemes.Options
 	fields   fetch.Header // header fields of all requests
@@ -73,7 +74,7 @@ type serveClients struct {
 
 // newClients reads the credentials and the cookies that the flags name. They
 // are not used for requests of other users of this machine.
-func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveClients, err error) {
+func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c *serveClients, err error) {
 	personal, other := f.client, f.client
 	switch {
 	case personal.login.user != "":
@@ -114,7 +115,7 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *streams) (c *serveCl
 // open returns a Client with the policy p. If personal is true, the Client uses
 // the credentials and the cookies of the user.
 func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error) {
-	i, l := 0, &logins{streams: c.streams, silent: true}
+	i, l := 0, &logins{Streams: c.streams, silent: true}
 	if personal {
 		i, l = 1, c.personal
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
@@ -174,7 +175,7 @@ func (s *stream) Close() error {
 	if s.screen == nil {
 		return nil
 	}
-	err := localError(s.screen.Flush())
+	err := console.LocalError(s.screen.Flush())
 	if s.file != nil {
 		s.file.Close()
 		s.file = nil

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/mirror"
@@ -57,7 +58,7 @@ func storedFiles(ctx context.Context, s store.Store) (files []string, indexes ma
 
 // openArchives opens archives for replay. An argument is a directory, a file, or
 // the URL of a store, which must be the only argument.
-func openArchives(s *streams, ctx context.Context, args ...string) (*warc.Archive, error) {
+func openArchives(s *console.Streams, ctx context.Context, args ...string) (*warc.Archive, error) {
 	for _, text := range args {
 		if isStore(text) && len(args) > 1 {
 			return nil, fetch.Usage.Errorf("the store %s excludes other archives", uri.Redact(text))
@@ -74,14 +75,14 @@ func openArchives(s *streams, ctx context.Context, args ...string) (*warc.Archiv
 		return nil, err
 	}
 	for _, damage := range a.Damaged {
-		s.note("%v", damage)
+		s.Note("%v", damage)
 	}
 	return a, nil
 }
 
 // openStored opens the WARC files in a store. It prints a note if some of them
 // have no index and must be read completely.
-func openStored(s *streams, ctx context.Context, url string) (*warc.Archive, error) {
+func openStored(s *console.Streams, ctx context.Context, url string) (*warc.Archive, error) {
 	from, err := storeAt(url).Open()
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func openStored(s *streams, ctx context.Context, url string) (*warc.Archive, err
 		}
 	}
 	if missing > 0 {
-		s.note("%d of %d WARC files have no index, so they are read completely; fetch index --store writes the indexes", missing, len(files))
+		s.Note("%d of %d WARC files have no index, so they are read completely; fetch index --store writes the indexes", missing, len(files))
 	}
 	a, err := warc.OpenFiles(store.FS(ctx, from), names...)
 	var fault fetch.Fault

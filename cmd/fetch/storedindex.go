@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/linesort"
@@ -39,7 +40,7 @@ func (c *indexCommand) storeIndexes(ctx context.Context) error {
 		damage = append(damage, damaged...)
 		written++
 	}
-	c.note("wrote the indexes of %d WARC files; %d had one", written, len(files)-written)
+	c.Note("wrote the indexes of %d WARC files; %d had one", written, len(files)-written)
 	return errors.Join(damage...)
 }
 
@@ -75,7 +76,7 @@ func storeIndex(ctx context.Context, s store.Store, file, name string) (damage [
 	defer out.Close()
 	sum := sha256.New()
 	if err := linesort.Write(io.MultiWriter(out, sum), lines.Sorted()); err != nil {
-		return nil, localError(err)
+		return nil, console.LocalError(err)
 	}
 	size, err := out.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -86,19 +87,19 @@ func storeIndex(ctx context.Context, s store.Store, file, name string) (damage [
 
 // printIndex prints the index of all WARC files in a store.
 func (c *indexCommand) printIndex(ctx context.Context) error {
-	a, err := openArchives(c.streams, ctx, c.store)
+	a, err := openArchives(c.Streams, ctx, c.store)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	w, flush := terminal.NewWriter(c.stdout)
+	w, flush := terminal.NewWriter(c.Stdout)
 	for line, err := range a.Search("", 0) {
 		if err == nil {
 			_, err = io.WriteString(w, line.String()+"\n")
 		}
 		if err != nil {
-			return localError(err)
+			return console.LocalError(err)
 		}
 	}
-	return localError(flush())
+	return console.LocalError(flush())
 }

@@ -85,6 +85,6 @@ func (j *job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
 	if err != nil || !reported || !os.SameFile(condition, output) || output.Size() == resp.Size {
 		return false
 	}
-	j.note("%s has %d bytes and the object has %d: it is retrieved although it is not newer", j.sink.Name(), output.Size(), resp.Size)
+	j.Note("%s has %d bytes and the object has %d: it is retrieved although it is not newer", j.sink.Name(), output.Size(), resp.Size)
 	return true
 }

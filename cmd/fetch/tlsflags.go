@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -38,7 +39,7 @@ func (f *tlsFlags) register(s *options.Set) {
 }
 
 // config returns the TLS configuration, or nil for the defaults of crypto/tls.
-func (f *tlsFlags) config(ctx context.Context, s *streams) (*tls.Config, error) {
+func (f *tlsFlags) config(ctx context.Context, s *console.Streams) (*tls.Config, error) {
 	if *f == (tlsFlags{}) {
 		return nil, nil
 	}

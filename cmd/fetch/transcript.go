@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/http1"
@@ -15,7 +16,7 @@ import (
 
 // transcribe returns a copy of scheme that prints the commands it sends and the
 // replies it receives.
-func transcribe(s *streams, scheme fetch.Scheme) fetch.Scheme {
+func transcribe(s *console.Streams, scheme fetch.Scheme) fetch.Scheme {
 	open := scheme.Open
 	scheme.Open = func(env fetch.Env) fetch.Driver {
 		d := open(env)
@@ -35,7 +36,7 @@ func transcribe(s *streams, scheme fetch.Scheme) fetch.Scheme {
 
 // printLines returns a function that prints lines for -v, each with a prefix
 // such as ">". The function then calls next, unless next is nil.
-func printLines(s *streams, prefix string, next func([]byte)) func([]byte) {
+func printLines(s *console.Streams, prefix string, next func([]byte)) func([]byte) {
 	return func(p []byte) {
 		printText(s, prefix, string(p))
 		if next != nil {
@@ -45,24 +46,24 @@ func printLines(s *streams, prefix string, next func([]byte)) func([]byte) {
 }
 
 // printText prints the lines of text for -v, each with a prefix.
-func printText(s *streams, prefix, text string) {
+func printText(s *console.Streams, prefix, text string) {
 	var lines []string
 	for line := range strings.Lines(text) {
 		lines = append(lines, prefix+strings.TrimRight(line, "\r\n"))
 	}
-	s.printVerbose(lines...)
+	s.PrintVerbose(lines...)
 }
 
 // printHead prints the lines of a message head for -v, each with a prefix. It
 // masks the values of secret header fields.
-func printHead(s *streams, prefix, head string) {
+func printHead(s *console.Streams, prefix, head string) {
 	var lines []string
 	secret := false
 	for line := range strings.Lines(head) {
 		line, secret = maskedField(strings.TrimRight(line, "\r\n"), secret)
 		lines = append(lines, prefix+line)
 	}
-	s.printVerbose(lines...)
+	s.PrintVerbose(lines...)
 }
 
 // printExchanges is a middleware that prints the connections and the messages
@@ -76,7 +77,7 @@ func (c *openClient) printExchanges(next fetch.Driver) fetch.Driver {
 			t = *req.Trace
 		}
 		var seen atomic.Bool
-		t.Connection = func(text string) { s.printVerbose("* " + text) }
+		t.Connection = func(text string) { s.PrintVerbose("* " + text) }
 		t.RequestHead = func(head string) { printHead(s, "> ", head) }
 		t.ResponseHead = func(head string) { seen.Store(true); printHead(s, "< ", head) }
 		req = req.Clone()
@@ -91,7 +92,7 @@ func (c *openClient) printExchanges(next fetch.Driver) fetch.Driver {
 
 // printPlan prints the commands that the driver will send for req. The head of
 // an HTTP request is printed when the request is sent.
-func printPlan(s *streams, client *fetch.Client, req *fetch.Request) {
+func printPlan(s *console.Streams, client *fetch.Client, req *fetch.Request) {
 	steps, err := client.Plan(req)
 	if err != nil || len(steps) == 0 { // Client.Do returns the error
 		return
@@ -105,18 +106,18 @@ func printPlan(s *streams, client *fetch.Client, req *fetch.Request) {
 	for i, step := range steps {
 		lines[i] = "> " + step.String()
 	}
-	s.printVerbose(lines...)
+	s.PrintVerbose(lines...)
 }
 
 // printResponse prints the header of resp, unless it was already printed, and
 // the target of a redirect.
-func printResponse(s *streams, client *fetch.Client, resp *fetch.Response, printed bool) {
+func printResponse(s *console.Streams, client *fetch.Client, resp *fetch.Response, printed bool) {
 	conversation := len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.ControlConn
 	if !printed && !conversation {
 		printHead(s, "< ", string(responseHeader(resp)))
 	}
 	if !resp.Location.IsZero() {
-		s.printVerbose("* redirect to " + resp.Location.String())
+		s.PrintVerbose("* redirect to " + resp.Location.String())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/uribatch"
 	"github.com/anyurl/fetch/fetch"
@@ -14,13 +15,13 @@ import (
 
 // A uriCommand implements "fetch uri" and is the parent of its subcommands.
 type uriCommand struct {
-	*streams
+	*console.Streams
 	help  func() error
 	batch bool
 }
 
 func (r *commandTree) uri() *cobra.Command {
-	c := &uriCommand{streams: r.streams}
+	c := &uriCommand{Streams: r.Streams}
 	cmd := r.define(&cobra.Command{
 		Use:   "uri",
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
@@ -40,12 +41,12 @@ func (c *uriCommand) register(s *options.Set) {
 
 func (c *uriCommand) run(ctx context.Context, args []string) error {
 	if len(args) > 0 {
-		return fetch.Usage.Errorf("fetch uri has no command %q", maskLogin(args[0]))
+		return fetch.Usage.Errorf("fetch uri has no command %q", console.MaskLogin(args[0]))
 	}
 	if !c.batch {
 		return c.help()
 	}
-	return uribatch.Run(ctx, c.stdin, c.stdout)
+	return uribatch.Run(ctx, c.Stdin, c.Stdout)
 }
 
 // A uriFunc is a subcommand of "fetch uri" that is implemented by one function.
@@ -74,11 +75,11 @@ func parseTwo(args []string) (x, y uri.URI, err error) {
 
 // printBool prints true or false. If value is false, the command exits with
 // code 1.
-func printBool(s *streams, value bool) error {
-	if err := s.print(fmt.Sprint(value)); err != nil || value {
+func printBool(s *console.Streams, value bool) error {
+	if err := s.Print(fmt.Sprint(value)); err != nil || value {
 		return err
 	}
-	return exitError{Code: 1}
+	return console.ExitError{Code: 1}
 }
 
 func (r *commandTree) uriParse() *cobra.Command {
@@ -92,7 +93,7 @@ func (r *commandTree) uriParse() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return encode(r.stdout, uribatch.ComponentsOf(u))
+		return console.Encode(r.Stdout, uribatch.ComponentsOf(u))
 	}})
 }
 
@@ -111,7 +112,7 @@ func (r *commandTree) uriValid() *cobra.Command {
 		if !ok {
 			return fetch.Usage.Errorf("--as is not a production of RFC 3986: %q", production)
 		}
-		return printBool(r.streams, uri.Valid(args[0], p))
+		return printBool(r.Streams, uri.Valid(args[0], p))
 	}})
 }
 
@@ -141,7 +142,7 @@ func (r *commandTree) uriResolve() *cobra.Command {
 		if err != nil {
 			return fetch.BadURL.With(err)
 		}
-		return r.print(u.Unredacted())
+		return r.Print(u.Unredacted())
 	}})
 }
 
@@ -178,7 +179,7 @@ func (r *commandTree) uriNormalize() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.print(u.Normalize(level).Unredacted())
+		return r.Print(u.Normalize(level).Unredacted())
 	}})
 }
 
@@ -198,7 +199,7 @@ func (r *commandTree) uriEquivalent() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printBool(r.streams, uri.Equivalent(x, y, level))
+		return printBool(r.Streams, uri.Equivalent(x, y, level))
 	}})
 }
 
@@ -213,6 +214,6 @@ func (r *commandTree) uriRelativize() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.print(uri.Relativize(base, target).Unredacted())
+		return r.Print(uri.Relativize(base, target).Unredacted())
 	}})
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
@@ -20,7 +21,7 @@ import (
 // A uriExtractCommand prints the URIs that it finds in a text, in a format that
 // --input-file accepts.
 type uriExtractCommand struct {
-	*streams
+	*console.Streams
 	json bool
 	base string
 }
@@ -47,7 +48,7 @@ and "from" describe the link.`,
 			}
 			return nil
 		},
-	}, &uriExtractCommand{streams: r.streams})
+	}, &uriExtractCommand{Streams: r.Streams})
 }
 
 func (c *uriExtractCommand) register(s *options.Set) {
@@ -58,7 +59,7 @@ func (c *uriExtractCommand) register(s *options.Set) {
 }
 
 func (c *uriExtractCommand) run(ctx context.Context, args []string) error {
-	in := c.stdin
+	in := c.Stdin
 	if len(args) == 1 && args[0] != "-" {
 		f, err := os.Open(args[0])
 		if err != nil {
@@ -78,19 +79,19 @@ func (c *uriExtractCommand) run(ctx context.Context, args []string) error {
 		}
 		extract = func(in io.Reader, write extractWriter) error { return extractLinks(base, in, write) }
 	}
-	out := bufio.NewWriter(c.stdout)
+	out := bufio.NewWriter(c.Stdout)
 	err := extract(in, func(record any, u uri.URI) error {
 		if c.json {
-			return errors.Join(encode(out, record), ctx.Err())
+			return errors.Join(console.Encode(out, record), ctx.Err())
 		}
 		_, err := fmt.Fprintln(out, u.Unredacted())
-		return errors.Join(localError(err), ctx.Err())
+		return errors.Join(console.LocalError(err), ctx.Err())
 	})
 	if err != nil {
 		out.Flush()
 		return err
 	}
-	return localError(out.Flush())
+	return console.LocalError(out.Flush())
 }
 
 // An extractWriter prints one extracted URI, as a JSON record or as text.
@@ -127,9 +128,9 @@ func extractLinks(base uri.URI, in io.Reader, write extractWriter) error {
 	if !links.CanExtract(kind) {
 		kind = "text/html"
 	}
-	for l, err := range links.Extract(schemeByName(), base, kind, nil, body) {
+	for l, err := range links.Extract(console.SchemeByName(), base, kind, nil, body) {
 		if err != nil {
-			return localError(err)
+			return console.LocalError(err)
 		}
 		err := write(struct {
 			URI      string `json:"uri"`

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/uri/iri"
@@ -117,16 +118,16 @@ func (u *urlReader) close() {
 // parseURL parses a URL that the user entered. The URL may contain Unicode
 // characters, and its scheme may be missing. parseURL prints a note if the URL
 // differs from the text, or if the host may be misleading.
-func parseURL(s *streams, a argument, defaultScheme string) (uri.URI, error) {
+func parseURL(s *console.Streams, a argument, defaultScheme string) (uri.URI, error) {
 	u, changed, err := a.parse(defaultScheme)
 	if err != nil {
 		return u, &fetch.Error{Op: "parse", Err: fetch.BadURL.With(err)}
 	}
 	if changed && !a.quiet {
-		s.note("the URL is taken for %s", u)
+		s.Note("the URL is taken for %s", u)
 	}
 	if iri.Notes(u) != "" && !a.quiet {
-		s.note("check the URL: %s", iri.Display(u))
+		s.Note("check the URL: %s", iri.Display(u))
 	}
 	return u, nil
 }

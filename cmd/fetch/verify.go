@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -18,7 +19,7 @@ import (
 
 // A verifyCommand checks every byte of archives for damage.
 type verifyCommand struct {
-	*streams
+	*console.Streams
 	json       bool
 	heal       bool
 	maxLost    options.Share
@@ -55,7 +56,7 @@ FETCH_FRONTIER then has no effect.`,
 				"10\tthe archive is not complete (run fetch mirror again)\n" +
 				"11\tdamaged or missing data\n",
 		},
-	}, &verifyCommand{streams: r.streams})
+	}, &verifyCommand{Streams: r.Streams})
 }
 
 func (c *verifyCommand) register(s *options.Set) {
@@ -125,7 +126,7 @@ func (c *verifyCommand) conclude(name string, before int, err error) error {
 		c.incomplete = fetch.TooLarge.Errorf("%s is not complete: run fetch mirror again", name)
 		return nil
 	case err == nil && c.damage == before:
-		c.note("%s: no damage found", name)
+		c.Note("%s: no damage found", name)
 	}
 	return err
 }
@@ -153,14 +154,14 @@ func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 	requeued, err := mirror.Heal(ctx, dir, mirror.HealOptions{
 		MaxLost: float64(c.maxLost), Report: func(f mirror.Finding) {
 			if f.Note {
-				c.note("repaired %s: %s", f.Path, f.Text)
+				c.Note("repaired %s: %s", f.Path, f.Text)
 			} else {
-				c.note("not repaired %s: %s", f.Path, f.Text)
+				c.Note("not repaired %s: %s", f.Path, f.Text)
 			}
 		},
 	})
 	if requeued > 0 {
-		c.note("%s: the next fetch mirror retrieves %d objects again", dir, requeued)
+		c.Note("%s: the next fetch mirror retrieves %d objects again", dir, requeued)
 	}
 	return adviseArchive(dir, err)
 }
@@ -176,7 +177,7 @@ func adviseArchive(dir string, err error) error {
 	case errors.Is(err, mirror.ErrObjectsLost):
 		return fmt.Errorf("%w (to retrieve lost objects again: --again --recheck)", err)
 	case mirror.NeedsRecovery(err):
-		return recoverableError{Err: err, Dir: dir}
+		return console.RecoverableError{Err: err, Dir: dir}
 	}
 	return err
 }
@@ -222,8 +223,8 @@ func (c *verifyCommand) printFinding(finding any, note bool, text string) error 
 		c.damage++
 	}
 	if c.json {
-		return encode(c.stdout, finding)
+		return console.Encode(c.Stdout, finding)
 	}
-	_, err := fmt.Fprintln(c.stdout, tty.Escape(text))
-	return localError(err)
+	_, err := fmt.Fprintln(c.Stdout, tty.Escape(text))
+	return console.LocalError(err)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/save"
@@ -41,10 +42,10 @@ func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
 	}
 	w := &warcFile{name: filepath.Base(name)}
 	if w.dir, err = os.OpenRoot(filepath.Dir(name)); err != nil {
-		return nil, localError(err)
+		return nil, console.LocalError(err)
 	}
 	o := warc.Options{Name: w.name, Uncompressed: !strings.HasSuffix(name, ".gz")}
-	o.Info = fetch.Header{{Name: "software", Value: product()}}
+	o.Info = fetch.Header{{Name: "software", Value: console.Product()}}
 	host, _ := os.Hostname()
 	agent, err := f.client.http.agent()
 	for _, field := range []fetch.Field{{Name: "hostname", Value: host}, {Name: "http-header-user-agent", Value: agent}} {
@@ -80,7 +81,7 @@ func (w *warcFile) close() error {
 			err = nil
 		}
 	}
-	return localError(errors.Join(err, w.lock.Close(), w.dir.Close()))
+	return console.LocalError(errors.Join(err, w.lock.Close(), w.dir.Close()))
 }
 
 // preventResume changes req so that no middleware resumes the response or

@@ -62,7 +62,7 @@ func (r *retrieval) wildcard(a argument) (*wildcard, error) {
 		w.parts = append(w.parts, part)
 	}
 	if changed && !a.quiet {
-		r.note("the URL is taken for %s", u)
+		r.Note("the URL is taken for %s", u)
 	}
 	return w, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -77,7 +78,7 @@ func (o *writeOut) print(format string, stdin io.Reader, output, errOutput io.Wr
 			}
 		}
 	}
-	return localError(errors.Join(terminal.Write(errOutput, errorText.Bytes()), terminal.Write(output, text.Bytes())))
+	return console.LocalError(errors.Join(terminal.Write(errOutput, errorText.Bytes()), terminal.Write(output, text.Bytes())))
 }
 
 func readText(name string, stdin io.Reader) (string, error) {

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -18,11 +18,11 @@ const shutdownTime = time.Second
 // group.
 const repeatTime = shutdownTime / 10
 
-// interruptible returns a context that is canceled by SIGINT, SIGTERM and
+// Interruptible returns a context that is canceled by SIGINT, SIGTERM and
 // SIGHUP. A second signal ends the process. If own has a function, SIGINT calls
 // the function instead. SIGHUP is ignored if it was ignored when the process
 // started, as nohup(1) does.
-func interruptible(own *interrupts) (context.Context, func()) {
+func Interruptible(own *Interrupts) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -50,16 +50,16 @@ func interruptible(own *interrupts) (context.Context, func()) {
 	}
 }
 
-// interrupts contains the function that SIGINT calls. The zero value has no
+// Interrupts contains the function that SIGINT calls. The zero value has no
 // function, so that SIGINT ends the command. It is safe for concurrent use.
-type interrupts struct {
+type Interrupts struct {
 	mu    sync.Mutex
 	do    func()
 	grace time.Duration // time that the command needs to finish after a signal
 }
 
-// setGrace delays the forced exit after a signal by the duration grace.
-func (i *interrupts) setGrace(grace time.Duration) {
+// SetGrace delays the forced exit after a signal by the duration grace.
+func (i *Interrupts) SetGrace(grace time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.grace = grace
@@ -67,14 +67,14 @@ func (i *interrupts) setGrace(grace time.Duration) {
 
 // shutdownTime returns the time after a signal until the process is forced to
 // exit.
-func (i *interrupts) shutdownTime() time.Duration {
+func (i *Interrupts) shutdownTime() time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.grace + shutdownTime
 }
 
-// set sets the function that SIGINT calls, or removes it if do is nil.
-func (i *interrupts) set(do func()) {
+// Set sets the function that SIGINT calls, or removes it if do is nil.
+func (i *Interrupts) Set(do func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.do = do
@@ -82,7 +82,7 @@ func (i *interrupts) set(do func()) {
 
 // handle calls the function that was passed to set. It reports whether there is
 // one.
-func (i *interrupts) handle() bool {
+func (i *Interrupts) handle() bool {
 	i.mu.Lock()
 	do := i.do
 	i.mu.Unlock()

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -50,25 +50,25 @@ var exitCodes = map[fetch.Fault]int{
 }
 
 const (
-	mixedExit = 13       // several URLs failed with different exit codes
+	MixedExit = 13       // several URLs failed with different exit codes
 	pipeExit  = 128 + 13 // the reader of standard output has closed the pipe
 )
 
-// An exitError makes the process exit with a code without printing an error
+// An ExitError makes the process exit with a code without printing an error
 // message.
-type exitError struct{ Code int }
+type ExitError struct{ Code int }
 
-func (e exitError) Error() string { return fmt.Sprintf("exit %d", e.Code) }
+func (e ExitError) Error() string { return fmt.Sprintf("exit %d", e.Code) }
 
-// A recoverableError means that fetch recover can rebuild the database of the
+// A RecoverableError means that fetch recover can rebuild the database of the
 // archive in the directory Dir.
-type recoverableError struct {
+type RecoverableError struct {
 	Err error
 	Dir string
 }
 
-func (e recoverableError) Error() string { return e.Err.Error() }
-func (e recoverableError) Unwrap() error { return e.Err }
+func (e RecoverableError) Error() string { return e.Err.Error() }
+func (e RecoverableError) Unwrap() error { return e.Err }
 
 // A signalError is the cause of a context that was canceled by a signal such as
 // SIGINT.
@@ -77,8 +77,8 @@ type signalError struct{ signal syscall.Signal }
 func (s signalError) Error() string { return s.signal.String() }
 func (s signalError) Unwrap() error { return fetch.Canceled }
 
-// exitCode returns the exit code for err.
-func exitCode(ctx context.Context, err error) int {
+// ExitCode returns the exit code for err.
+func ExitCode(ctx context.Context, err error) int {
 	var signaled signalError
 	switch {
 	case errors.As(context.Cause(ctx), &signaled):
@@ -93,40 +93,40 @@ func exitCode(ctx context.Context, err error) int {
 	return code
 }
 
-// An errorSource contains the line number of a failed URL and the number of its
+// An ErrorSource contains the line number of a failed URL and the number of its
 // requests, for use in error messages.
-type errorSource struct {
-	line     int // line number in the input file, or 0
-	attempts int // number of requests, or 0 if there was none
+type ErrorSource struct {
+	Line     int // line number in the input file, or 0
+	Attempts int // number of requests, or 0 if there was none
 }
 
-// report writes err to standard error and returns the exit code for err. If the
+// Report writes err to standard error and returns the exit code for err. If the
 // reader of standard output has closed the pipe, report prints no message.
-func (s *streams) report(ctx context.Context, err error, source errorSource) int {
-	var silent exitError
+func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int {
+	var silent ExitError
 	if errors.As(err, &silent) {
 		return silent.Code
 	}
-	code := exitCode(ctx, err)
+	code := ExitCode(ctx, err)
 	switch {
 	case code == pipeExit:
-	case s.log != nil:
-		s.log.Error("failed", "kind", fetch.FaultOf(err).String(), "exit", code, "error", err, "override", remedy(err))
-	case s.errorJSON:
-		encode(s.stderr, errorRecordOf(err, code, source))
-	case s.showError || !s.silent:
+	case s.Log != nil:
+		s.Log.Error("failed", "kind", fetch.FaultOf(err).String(), "exit", code, "error", err, "override", Remedy(err))
+	case s.ErrorJSON:
+		Encode(s.Stderr, ErrorRecordOf(err, code, source))
+	case s.showError || !s.Silent:
 		line := ""
-		if source.line > 0 {
-			line = fmt.Sprintf("line %d: ", source.line)
+		if source.Line > 0 {
+			line = fmt.Sprintf("line %d: ", source.Line)
 		}
 		text := fmt.Sprintf("fetch: %s%s\n", line, terminal.Plain(oneLine(err.Error())))
-		if flag := remedy(err); flag != "" {
+		if flag := Remedy(err); flag != "" {
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
 		}
-		if recoverable := (recoverableError{}); errors.As(err, &recoverable) {
+		if recoverable := (RecoverableError{}); errors.As(err, &recoverable) {
 			text += fmt.Sprintf("fetch: to create the database again: fetch recover %s\n", tty.Escape(recoverable.Dir))
 		}
-		io.WriteString(s.stderr, text) // a single write keeps concurrent messages apart
+		io.WriteString(s.Stderr, text) // a single write keeps concurrent messages apart
 	}
 	return code
 }
@@ -137,8 +137,8 @@ func oneLine(text string) string {
 	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(strings.TrimRight(text, "\n"))
 }
 
-// An errorRecord is the JSON object that --error-json prints.
-type errorRecord struct {
+// An ErrorRecord is the JSON object that --error-json prints.
+type ErrorRecord struct {
 	Type      string `json:"type"` // always "error"
 	Kind      string `json:"kind"`
 	Op        string `json:"op,omitempty"`
@@ -152,11 +152,11 @@ type errorRecord struct {
 	Override  string `json:"override,omitempty"`
 }
 
-// errorRecordOf returns the record of an error with its exit code.
-func errorRecordOf(err error, code int, source errorSource) errorRecord {
-	r := errorRecord{
+// ErrorRecordOf returns the record of an error with its exit code.
+func ErrorRecordOf(err error, code int, source ErrorSource) ErrorRecord {
+	r := ErrorRecord{
 		Type: "error", Kind: fetch.FaultOf(err).String(), Exit: code, Retryable: fetch.Retryable(err),
-		Attempt: source.attempts, Line: source.line, Message: uri.Redact(err.Error()), Override: remedy(err),
+		Attempt: source.Attempts, Line: source.Line, Message: uri.Redact(err.Error()), Override: Remedy(err),
 	}
 	var e *fetch.Error
 	if errors.As(err, &e) {
@@ -173,16 +173,16 @@ func codeOf(err error) int {
 	return 0
 }
 
-// skipFlag is the hint for a certificate that is invalid. trustFlags is the hint
+// skipFlag is the hint for a certificate that is invalid. TrustFlags is the hint
 // for a certificate with an unknown issuer.
 const (
 	skipFlag   = "-k to skip verification (insecure)"
-	trustFlags = "--cacert FILE with the certificate of its issuer, or " + skipFlag
+	TrustFlags = "--cacert FILE with the certificate of its issuer, or " + skipFlag
 )
 
-// remedy returns the flags that would avoid err, such as "--allow-port
+// Remedy returns the flags that would avoid err, such as "--allow-port
 // http:25". It returns "" if no flag would avoid err.
-func remedy(err error) string {
+func Remedy(err error) string {
 	var verify *tls.CertificateVerificationError
 	if errors.As(err, &verify) {
 		var host x509.HostnameError
@@ -190,38 +190,38 @@ func remedy(err error) string {
 		if errors.As(err, &host) || errors.As(err, &invalid) && invalid.Reason == x509.Expired {
 			return skipFlag
 		}
-		return trustFlags
+		return TrustFlags
 	}
-	return overrideFlag(override.Of(err))
+	return OverrideFlag(override.Of(err))
 }
 
-// A tally combines the exit codes of several URLs into one exit code.
-type tally struct {
-	code      int  // exit code of all failures, or mixedExit if they differ
+// A Tally combines the exit codes of several URLs into one exit code.
+type Tally struct {
+	Code      int  // exit code of all failures, or MixedExit if they differ
 	succeeded bool // reports whether at least one URL has succeeded
 }
 
-// add adds the exit code of a URL.
-func (t *tally) add(code int) {
+// Add adds the exit code of a URL.
+func (t *Tally) Add(code int) {
 	switch {
 	case code == 0:
 		t.succeeded = true
-	case t.code == 0 || t.code == code:
-		t.code = code
+	case t.Code == 0 || t.Code == code:
+		t.Code = code
 	default:
-		t.code = mixedExit
+		t.Code = MixedExit
 	}
 }
 
-// err returns the combined exit code as an error, or nil if no URL failed. If
+// Err returns the combined exit code as an error, or nil if no URL failed. If
 // at least one URL succeeded, a malformed URL in the list does not cause exit
 // code 2, which means wrong usage of the command.
-func (t *tally) err() error {
+func (t *Tally) Err() error {
 	switch {
-	case t.code == 0:
+	case t.Code == 0:
 		return nil
-	case t.code == exitCodes[fetch.Usage] && t.succeeded:
-		return exitError{Code: mixedExit}
+	case t.Code == exitCodes[fetch.Usage] && t.succeeded:
+		return ExitError{Code: MixedExit}
 	}
-	return exitError{t.code}
+	return ExitError{t.Code}
 }

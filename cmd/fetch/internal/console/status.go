@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 )
 
-// progressFlags are the flags that control how progress is shown.
-type progressFlags struct {
+// ProgressFlags are the flags that control how progress is shown.
+type ProgressFlags struct {
 	off      bool
 	on       bool // ignored, because terminals show the progress by default
 	interval options.Interval
 }
 
-// register registers the flags.
-func (f *progressFlags) register(s *options.Set) {
+// Register registers the flags.
+func (f *ProgressFlags) Register(s *options.Set) {
 	p := s.Section("Messages")
 	p.BoolVar(&f.off, "no-progress-meter", false, "show no progress on a terminal")
 	p.Var(&f.interval, "status", "without a terminal, print the progress after each `INTERVAL` (such as 30s)")
@@ -38,55 +38,55 @@ type statusRecord struct {
 	progress.Snapshot
 }
 
-// showsProgress reports whether showProgress shows any progress.
-func (s *streams) showsProgress(f *progressFlags) bool {
-	if terminal.Is(s.stderr) {
-		return !s.silent && !f.off && !s.errorJSON && s.log == nil
+// ShowsProgress reports whether ShowProgress shows any progress.
+func (s *Streams) ShowsProgress(f *ProgressFlags) bool {
+	if terminal.Is(s.Stderr) {
+		return !s.Silent && !f.off && !s.ErrorJSON && s.Log == nil
 	}
-	return !s.silent && f.interval > 0
+	return !s.Silent && f.interval > 0
 }
 
-// showProgress shows the progress of t until the caller calls stop. On a
+// ShowProgress shows the progress of t until the caller calls stop. On a
 // terminal, the progress is shown in status lines below the messages. Otherwise
 // it is printed in the interval of --status, in the form of text.
-func (s *streams) showProgress(f *progressFlags, t tracker, text func(*progress.Snapshot) string) (stop func()) {
+func (s *Streams) ShowProgress(f *ProgressFlags, t tracker, text func(*progress.Snapshot) string) (stop func()) {
 	switch {
-	case !s.showsProgress(f):
+	case !s.ShowsProgress(f):
 		return func() {}
-	case !terminal.Is(s.stderr):
+	case !terminal.Is(s.Stderr):
 		return progress.Every(time.Duration(f.interval), func() { s.printStatus(t.Snapshot(), text) })
 	}
-	stdout, stderr := s.stdout, s.stderr
+	stdout, stderr := s.Stdout, s.Stderr
 	screen := progress.NewScreen(stderr, t.Lines)
-	s.stderr = screen
+	s.Stderr = screen
 	if terminal.Is(stdout) { // for the output of -D - and -w
-		s.stdout = screen
+		s.Stdout = screen
 	}
-	return func() { screen.Close(); s.stdout, s.stderr = stdout, stderr }
+	return func() { screen.Close(); s.Stdout, s.Stderr = stdout, stderr }
 }
 
 // printStatus prints the progress of a command as one line.
-func (s *streams) printStatus(state progress.Snapshot, text func(*progress.Snapshot) string) {
-	if s.log != nil {
-		s.log.Info("progress", "progress", state)
+func (s *Streams) printStatus(state progress.Snapshot, text func(*progress.Snapshot) string) {
+	if s.Log != nil {
+		s.Log.Info("progress", "progress", state)
 		return
 	}
-	if s.errorJSON {
-		encode(s.stderr, statusRecord{"status", state})
+	if s.ErrorJSON {
+		Encode(s.Stderr, statusRecord{"status", state})
 		return
 	}
-	fmt.Fprintf(s.stderr, "fetch: %s\n", text(&state)) // the URL is already escaped
+	fmt.Fprintf(s.Stderr, "fetch: %s\n", text(&state)) // the URL is already escaped
 }
 
-// printLastLine prints the last line of a download, if status lines are shown.
-func (s *streams) printLastLine(line func(width int) string) {
-	if screen, ok := s.stderr.(*progress.Screen); ok {
+// PrintLastLine prints the last line of a download, if status lines are shown.
+func (s *Streams) PrintLastLine(line func(width int) string) {
+	if screen, ok := s.Stderr.(*progress.Screen); ok {
 		fmt.Fprintln(screen, line(screen.Width()))
 	}
 }
 
-// sizeText formats a number of bytes, such as "512 bytes" or "1.5 MiB".
-func sizeText(n int64) string {
+// SizeText formats a number of bytes, such as "512 bytes" or "1.5 MiB".
+func SizeText(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprint(n, " bytes")
 	}

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestOverrideFlag(t *testing.T) {
 		{"another.Options.Setting", "1", "another.Options.Setting 1"},
 		{"", "", ""},
 	} {
-		if got := overrideFlag(override.Setting{Kind: c.kind, Value: c.value}); got != c.want {
+		if got := OverrideFlag(override.Setting{Kind: c.kind, Value: c.value}); got != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.kind, c.value, got, c.want)
 		}
 	}

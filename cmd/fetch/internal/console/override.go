@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"strings"
@@ -17,9 +17,9 @@ const (
 	proxyLoginFlag = "-U USER, which asks for the password"
 )
 
-// overrideFlags maps each setting of the library to the flags that change the
+// OverrideFlags maps each setting of the library to the flags that change the
 // setting. VALUE is a placeholder for the new value, such as a port.
-var overrideFlags = map[override.Kind]string{
+var OverrideFlags = map[override.Kind]string{
 	override.Addresses:  "--allow-address VALUE",
 	override.Ports:      "--allow-port VALUE",
 	override.Schemes:    "--proto +VALUE",
@@ -41,11 +41,11 @@ var overrideFlags = map[override.Kind]string{
 	sftp.OverrideHostKey:       "--hostpubsha256 VALUE",
 }
 
-// overrideFlag returns the flags that change the setting o, such as
+// OverrideFlag returns the flags that change the setting o, such as
 // "--allow-port http:25". If no flag changes the setting, the result is the
 // name of the setting. The result is "" for the zero Setting.
-func overrideFlag(o override.Setting) string {
-	text, ok := overrideFlags[o.Kind]
+func OverrideFlag(o override.Setting) string {
+	text, ok := OverrideFlags[o.Kind]
 	if !ok {
 		return o.String()
 	}

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"runtime"
@@ -28,7 +28,7 @@ func TestVersionOf(t *testing.T) {
 		{"go build -buildvcs=false", "(devel)", nil, "fetch dev PLATFORM\nSchemes:"},
 		{"no build information", "", nil, "fetch dev PLATFORM\nSchemes:"},
 	} {
-		got := versionText(versionOf(&debug.BuildInfo{Main: debug.Module{Version: c.version}, Settings: c.settings}))
+		got := VersionText(versionOf(&debug.BuildInfo{Main: debug.Module{Version: c.version}, Settings: c.settings}))
 		platform := "(" + runtime.GOOS + "/" + runtime.GOARCH + ") " + runtime.Version()
 		if want := strings.Replace(c.want, "PLATFORM", platform, 1); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.oddity, got, want)

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -10,24 +10,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// newLogger returns a logger that writes records as lines of JSON to standard
+// NewLogger returns a logger that writes records as lines of JSON to standard
 // error. The records contain no passwords, and control characters are escaped.
-func newLogger(s *streams) *slog.Logger {
+func NewLogger(s *Streams) *slog.Logger {
 	level := slog.LevelInfo
 	switch {
-	case s.verbose:
+	case s.Verbose:
 		level = slog.LevelDebug
-	case s.silent:
+	case s.Silent:
 		level = slog.LevelError
 	}
 	return slog.New(slog.NewJSONHandler(logWriter{s}, &slog.HandlerOptions{Level: level, ReplaceAttr: redactAttr}))
 }
 
 // logWriter writes each record to standard error.
-type logWriter struct{ s *streams }
+type logWriter struct{ s *Streams }
 
 func (w logWriter) Write(line []byte) (int, error) {
-	_, err := w.s.stderr.Write(tty.JSON(line))
+	_, err := w.s.Stderr.Write(tty.JSON(line))
 	return len(line), err
 }
 
@@ -47,18 +47,18 @@ func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	return slog.String(a.Key, uri.Redact(v.String()))
 }
 
-// mirrorLogger returns the logger for the messages of a mirror. Without
+// MirrorLogger returns the logger for the messages of a mirror. Without
 // --log-json, it prints only warnings, as notes. It omits visits and other
 // events, because a mirrorReport prints them.
-func mirrorLogger(s *streams) *slog.Logger {
-	if s.log != nil {
-		return s.log
+func MirrorLogger(s *Streams) *slog.Logger {
+	if s.Log != nil {
+		return s.Log
 	}
 	return slog.New(&noteHandler{s: s})
 }
 
 // A noteHandler prints warnings as notes.
-type noteHandler struct{ s *streams }
+type noteHandler struct{ s *Streams }
 
 func (h *noteHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
 
@@ -72,7 +72,7 @@ func (h *noteHandler) Handle(_ context.Context, r slog.Record) error {
 		text += ": " + strings.TrimSpace(fmt.Sprint(a.Value.Any()))
 		return true
 	})
-	h.s.note("%s", oneLine(text))
+	h.s.Note("%s", oneLine(text))
 	return nil
 }
 

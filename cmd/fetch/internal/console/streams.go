@@ -1,6 +1,6 @@
 // Package console has what all commands of fetch share: the standard streams, the
 // messages for the user, the exit codes and the flags that select messages.
-package main
+package console
 
 import (
 	"bytes"
@@ -18,54 +18,54 @@ import (
 	"github.com/anyurl/fetch/internal/base/tty"
 )
 
-// streams contains the standard streams of the process and the flags for
+// Streams contains the standard streams of the process and the flags for
 // messages.
-type streams struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer // standard error, or the progress bars while they are shown
+type Streams struct {
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer // standard error, or the progress bars while they are shown
 	messageFlags
 
-	interrupts interrupts
+	Interrupts Interrupts
 }
 
 // messageFlags are the flags that select the messages on standard error.
 type messageFlags struct {
-	silent    bool
+	Silent    bool
 	showError bool
-	verbose   bool
-	errorJSON bool
-	log       *slog.Logger // destination of all messages, or nil without --log-json
+	Verbose   bool
+	ErrorJSON bool
+	Log       *slog.Logger // destination of all messages, or nil without --log-json
 	traceName string       // file of --trace-ascii, or ""
 	traceTime bool         // print the time before each line of -v
 	traceTo   io.Writer    // destination of --trace-ascii, or nil for standard error
 }
 
-// register registers the flags for messages.
-func (f *messageFlags) register(s *options.Set) {
+// Register registers the flags for messages.
+func (f *messageFlags) Register(s *options.Set) {
 	p := s.Section("Messages")
-	p.BoolVarP(&f.silent, "silent", "s", false, "print no progress, notes or errors")
+	p.BoolVarP(&f.Silent, "silent", "s", false, "print no progress, notes or errors")
 	p.BoolVarP(&f.showError, "show-error", "S", false, "with -s, print errors")
-	p.BoolVarP(&f.verbose, "verbose", "v", false, "print requests, responses and connections")
+	p.BoolVarP(&f.Verbose, "verbose", "v", false, "print requests, responses and connections")
 	for _, name := range []string{"trace-ascii", "trace"} {
 		p.Func(name, "like -v, but write to `FILE` (- for standard output)", func(file string) error {
-			f.traceName, f.verbose = file, true
+			f.traceName, f.Verbose = file, true
 			return nil
 		})
 	}
 	p.Lookup("trace").Hidden = true
 	p.BoolVar(&f.traceTime, "trace-time", false, "with -v, print the time before each line")
-	p.BoolVar(&f.errorJSON, "error-json", false, "print all messages as lines of JSON")
+	p.BoolVar(&f.ErrorJSON, "error-json", false, "print all messages as lines of JSON")
 }
 
-// openTrace creates the file of --trace-ascii. The file is never closed, because
+// OpenTrace creates the file of --trace-ascii. The file is never closed, because
 // lines are written until the process ends.
-func (s *streams) openTrace() error {
+func (s *Streams) OpenTrace() error {
 	switch s.traceName {
 	case "", "%": // as in curl, % is standard error
 		return nil
 	case "-":
-		s.traceTo = s.stdout
+		s.traceTo = s.Stdout
 		return nil
 	}
 	file, err := os.OpenFile(s.traceName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -76,25 +76,25 @@ func (s *streams) openTrace() error {
 	return nil
 }
 
-// print writes a line of text to standard output.
-func (s *streams) print(text string) error { return writeLine(s.stdout, text) }
+// Print writes a line of text to standard output.
+func (s *Streams) Print(text string) error { return WriteLine(s.Stdout, text) }
 
-// printJSON prints a value as indented JSON.
-func (s *streams) printJSON(v any) error {
-	e := json.NewEncoder(s.stdout)
+// PrintJSON prints a value as indented JSON.
+func (s *Streams) PrintJSON(v any) error {
+	e := json.NewEncoder(s.Stdout)
 	e.SetIndent("", "  ")
-	return localError(e.Encode(v))
+	return LocalError(e.Encode(v))
 }
 
-// writeLine writes text and a line end.
-func writeLine(w io.Writer, text string) error {
+// WriteLine writes text and a line end.
+func WriteLine(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text+"\n")
-	return localError(err)
+	return LocalError(err)
 }
 
-// encode writes v to w as one line of JSON. It escapes control characters. It
+// Encode writes v to w as one line of JSON. It escapes control characters. It
 // does not escape the characters <, > and &, which occur in URLs.
-func encode(w io.Writer, v any) error {
+func Encode(w io.Writer, v any) error {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
@@ -102,25 +102,25 @@ func encode(w io.Writer, v any) error {
 		return err
 	}
 	_, err := w.Write(tty.JSON(line.Bytes()))
-	return localError(err)
+	return LocalError(err)
 }
 
-// writeFile writes text to the named file. If the name is "-", it writes to w.
+// WriteFile writes text to the named file. If the name is "-", it writes to w.
 // If the file is a terminal, it writes to the terminal. Otherwise it calls
 // create, which writes the file.
-func writeFile(w io.Writer, name string, text []byte, create func() error) error {
+func WriteFile(w io.Writer, name string, text []byte, create func() error) error {
 	if name == "-" {
-		return localError(terminal.Write(w, text))
+		return LocalError(terminal.Write(w, text))
 	}
 	if done, err := terminal.WriteTo(name, text); done {
-		return localError(err)
+		return LocalError(err)
 	}
 	return create()
 }
 
-// maskLogin replaces the part of an option value before the last at sign by
+// MaskLogin replaces the part of an option value before the last at sign by
 // ***, because it may contain a password.
-func maskLogin(text string) string {
+func MaskLogin(text string) string {
 	if n := strings.LastIndexByte(text, '@'); n >= 0 {
 		return "***" + text[n:]
 	}
@@ -131,18 +131,18 @@ func maskLogin(text string) string {
 // closed the pipe.
 var errPipe = syscall.EPIPE
 
-// flushAfter writes the buffered output with flush. It returns err, which is
+// FlushAfter writes the buffered output with flush. It returns err, which is
 // usually the error of an earlier write, or else the error of flush.
-func flushAfter(err error, flush func() error) error {
-	if flushed := localError(flush()); err == nil {
+func FlushAfter(err error, flush func() error) error {
+	if flushed := LocalError(flush()); err == nil {
 		return flushed
 	}
 	return err
 }
 
-// localError assigns the class fetch.Local to an error without a class, such as
+// LocalError assigns the class fetch.Local to an error without a class, such as
 // an error of writing a file. It returns other errors unchanged.
-func localError(err error) error {
+func LocalError(err error) error {
 	if err == nil || fetch.FaultOf(err) != fetch.Internal && !errors.Is(err, errPipe) {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 
 // A buildVersion identifies the source code of the program.
 type buildVersion struct {
-	number   string // such as 0.1.0, or "dev" for a build of an unknown version
+	Number   string // such as 0.1.0, or "dev" for a build of an unknown version
 	commit   string // hash of the git commit, or ""
 	date     string // date of the commit, such as 2026-11-22, or ""
 	modified bool   // if true, the build contains uncommitted changes
 }
 
-// currentVersion returns the version of the running program.
-func currentVersion() buildVersion {
+// CurrentVersion returns the version of the running program.
+func CurrentVersion() buildVersion {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
@@ -31,9 +31,9 @@ func currentVersion() buildVersion {
 // versionOf returns the version in the build information. "go build" derives it
 // from the tag of the commit. "go install MODULE@VERSION" stores VERSION.
 func versionOf(info *debug.BuildInfo) buildVersion {
-	v := buildVersion{number: strings.TrimPrefix(info.Main.Version, "v")}
-	if v.number == "" || v.number == "(devel)" {
-		v.number = "dev"
+	v := buildVersion{Number: strings.TrimPrefix(info.Main.Version, "v")}
+	if v.Number == "" || v.Number == "(devel)" {
+		v.Number = "dev"
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -48,9 +48,9 @@ func versionOf(info *debug.BuildInfo) buildVersion {
 	return v
 }
 
-// product returns the name and the version of the program, such as
+// Product returns the name and the version of the program, such as
 // "fetch/0.1.0", for servers and WARC files.
-func product() string { return "fetch/" + currentVersion().number }
+func Product() string { return "fetch/" + CurrentVersion().Number }
 
 // features lists the content codings, protocols and file formats that the
 // program supports. Scripts may test for them, because earlier or later versions
@@ -59,10 +59,10 @@ var features = []string{
 	"brotli", "deflate", "gzip", "HTTP2", "HTTPS-proxy", "IDN", "IPv6", "PSL", "SOCKS", "SQLite", "TLS1.3", "WACZ", "WARC", "zstd",
 }
 
-// versionText returns the output of --version, in the format of curl --version.
-func versionText(v buildVersion) string {
+// VersionText returns the output of --version, in the format of curl --version.
+func VersionText(v buildVersion) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "fetch %s (%s/%s) %s\n", v.number, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(&b, "fetch %s (%s/%s) %s\n", v.Number, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	if v.commit != "" {
 		fmt.Fprintf(&b, "Commit: %s %s", v.commit, v.date)
 		if v.modified {
@@ -70,13 +70,13 @@ func versionText(v buildVersion) string {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "Schemes: %s\n", strings.Join(schemeNames(), " "))
+	fmt.Fprintf(&b, "Schemes: %s\n", strings.Join(SchemeNames(), " "))
 	fmt.Fprintf(&b, "Features: %s", strings.Join(features, " "))
 	return b.String()
 }
 
-// schemeNames returns the names of all supported schemes in alphabetical order.
-func schemeNames() (names []string) {
+// SchemeNames returns the names of all supported schemes in alphabetical order.
+func SchemeNames() (names []string) {
 	for _, s := range schemes.All(schemes.Options{}) {
 		names = append(names, s.Name)
 	}
@@ -84,8 +84,8 @@ func schemeNames() (names []string) {
 	return names
 }
 
-// schemeByName returns a function that returns the scheme with a name, or the
+// SchemeByName returns a function that returns the scheme with a name, or the
 // zero Scheme.
-func schemeByName() func(name string) fetch.Scheme {
+func SchemeByName() func(name string) fetch.Scheme {
 	return fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...).Scheme
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -34,48 +34,48 @@ type retryRecord struct {
 	Message  string  `json:"message"`
 }
 
-// note prints a message for the user on standard error, unless -s is set.
-func (s *streams) note(format string, args ...any) {
-	s.noteUnredacted(uri.Redact(fmt.Sprintf(format, args...)))
+// Note prints a message for the user on standard error, unless -s is set.
+func (s *Streams) Note(format string, args ...any) {
+	s.NoteUnredacted(uri.Redact(fmt.Sprintf(format, args...)))
 }
 
-// A noteWriter prints each line of a log as a note.
-type noteWriter struct{ *streams }
+// A NoteWriter prints each line of a log as a note.
+type NoteWriter struct{ *Streams }
 
-func (w noteWriter) Write(text []byte) (int, error) {
+func (w NoteWriter) Write(text []byte) (int, error) {
 	for line := range strings.Lines(string(text)) {
-		w.note("%s", strings.TrimRight(line, "\n"))
+		w.Note("%s", strings.TrimRight(line, "\n"))
 	}
 	return len(text), nil
 }
 
-// noteUnredacted is like note, but prints secrets in text, such as a token that
+// NoteUnredacted is like note, but prints secrets in text, such as a token that
 // the user needs.
-func (s *streams) noteUnredacted(text string) {
+func (s *Streams) NoteUnredacted(text string) {
 	switch {
-	case s.silent:
-	case s.log != nil:
-		s.log.Info("note", "text", text)
-	case s.errorJSON:
-		encode(s.stderr, messageRecord{"note", text})
+	case s.Silent:
+	case s.Log != nil:
+		s.Log.Info("note", "text", text)
+	case s.ErrorJSON:
+		Encode(s.Stderr, messageRecord{"note", text})
 	default:
-		fmt.Fprintf(s.stderr, "fetch: %s\n", tty.Escape(text))
+		fmt.Fprintf(s.Stderr, "fetch: %s\n", tty.Escape(text))
 	}
 }
 
-// printVerbose prints lines for -v on standard error, or in the file of
+// PrintVerbose prints lines for -v on standard error, or in the file of
 // --trace-ascii.
-func (s *streams) printVerbose(lines ...string) {
+func (s *Streams) PrintVerbose(lines ...string) {
 	var all bytes.Buffer // a single write keeps concurrent messages apart
 	for _, line := range lines {
 		if s.traceTime {
 			line = time.Now().Format("15:04:05.000000 ") + line
 		}
 		switch {
-		case s.log != nil && s.traceTo == nil:
-			s.log.Debug("trace", "text", line)
-		case s.errorJSON && s.traceTo == nil:
-			encode(&all, messageRecord{"verbose", uri.Redact(line)})
+		case s.Log != nil && s.traceTo == nil:
+			s.Log.Debug("trace", "text", line)
+		case s.ErrorJSON && s.traceTo == nil:
+			Encode(&all, messageRecord{"verbose", uri.Redact(line)})
 		default:
 			all.WriteString(terminal.Plain(line) + "\n")
 		}
@@ -84,36 +84,36 @@ func (s *streams) printVerbose(lines ...string) {
 		s.traceTo.Write(all.Bytes())
 		return
 	}
-	s.stderr.Write(all.Bytes())
+	s.Stderr.Write(all.Bytes())
 }
 
-// trace returns a Trace that prints the notes about each request. If -v is set,
+// Trace returns a Trace that prints the notes about each request. If -v is set,
 // it also prints the details.
-func (s *streams) trace() *trace.Trace {
-	t := &trace.Trace{Note: func(text string) { s.note("%s", text) }}
+func (s *Streams) Trace() *trace.Trace {
+	t := &trace.Trace{Note: func(text string) { s.Note("%s", text) }}
 	switch {
 	case s.traceTo != nil:
-		t.Detail = func(text string) { s.printVerbose("* " + text) }
-	case s.verbose:
+		t.Detail = func(text string) { s.PrintVerbose("* " + text) }
+	case s.Verbose:
 		t.Detail = t.Note
 	}
 	return t
 }
 
-// noteRetry prints a note that a request will be sent again. The number next is
+// NoteRetry prints a note that a request will be sent again. The number next is
 // the number of the next attempt, and limit is the maximum number of attempts.
 // The limit is 0 if it is unknown, because the transfer of the body failed.
-func (s *streams) noteRetry(t wrap.Attempt, err error, next, limit int) {
-	if s.silent {
+func (s *Streams) NoteRetry(t wrap.Attempt, err error, next, limit int) {
+	if s.Silent {
 		return
 	}
-	if s.log != nil {
-		s.log.Info("retry", "url", t.Request.URL.String(), "status", codeOf(t.Err), "kind", fetch.FaultOf(t.Err).String(),
+	if s.Log != nil {
+		s.Log.Info("retry", "url", t.Request.URL.String(), "status", codeOf(t.Err), "kind", fetch.FaultOf(t.Err).String(),
 			"attempt", next, "wait", t.Wait.Seconds(), "error", err)
 		return
 	}
-	if s.errorJSON {
-		encode(s.stderr, retryRecord{
+	if s.ErrorJSON {
+		Encode(s.Stderr, retryRecord{
 			Type: "retry", Kind: fetch.FaultOf(t.Err).String(), URL: uri.Redact(t.Request.URL.String()),
 			Code: codeOf(t.Err), Attempt: next, Attempts: limit, Wait: t.Wait.Seconds(), Message: uri.Redact(err.Error()),
 		})
@@ -121,8 +121,8 @@ func (s *streams) noteRetry(t wrap.Attempt, err error, next, limit int) {
 	}
 	wait := t.Wait.Round(100 * time.Millisecond)
 	if limit == 0 {
-		s.note("%v; attempt %d in %v", err, next, wait)
+		s.Note("%v; attempt %d in %v", err, next, wait)
 		return
 	}
-	s.note("%v; attempt %d of %d in %v", err, next, limit, wait)
+	s.Note("%v; attempt %d of %d in %v", err, next, limit, wait)
 }
