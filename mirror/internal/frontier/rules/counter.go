@@ -1,5 +1,5 @@
 // Package rules contains the rules of a frontier that do not depend on its
-// database.
+// database. Both engines apply them.
 package rules
 
 import "github.com/anyurl/fetch/mirror/internal/frontier"

@@ -45,7 +45,7 @@ type Store interface {
 	// excluded URLs without a capture. It returns the number of URLs by host.
 	RequeueAll(state frontier.State, earlier bool) ([]Requeued, error)
 
-	// IncludeHosts makes all excluded hosts normal hosts.
+	// IncludeHosts ends the exclusion of all hosts.
 	IncludeHosts() error
 
 	// IsFull reports whether a host has at least limit pending URLs.
