@@ -95,6 +95,32 @@ func TestLivingWorker(t *testing.T) {
 	third.Close()
 }
 
+// TestJoinConflict checks that a worker can join although the first attempt fails
+// at its commit.
+func TestJoinConflict(t *testing.T) {
+	s := &server{Server: peer.Postgres(t, false)}
+	f, err := openClock(t.Context(), s.place(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e := f.(*engine)
+	_, err = e.pool.Exec(t.Context(), `create sequence attempt;
+		create function fail_once() returns trigger language plpgsql as $$ begin
+			if nextval('attempt') = 1 then raise exception 'conflict' using errcode = '40001'; end if;
+			return null;
+		end $$;
+		create constraint trigger fail_once after insert on worker deferrable initially deferred
+			for each row execute function fail_once()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.worker = frontier.Worker{Name: "w", Folder: "f"}
+	if err := e.join(t.Context()); err != nil || e.worker.Incarnation != 1 {
+		t.Errorf("joined as incarnation %d: %v", e.worker.Incarnation, err)
+	}
+}
+
 // TestIdleTransaction checks that a worker that stops in a transaction does not
 // stop other workers for longer than idleTime, and that it continues afterwards.
 func TestIdleTransaction(t *testing.T) {

@@ -30,8 +30,12 @@ func (e *engine) join(ctx context.Context) (err error) {
 		return nil
 	}
 	for range endAttempts {
-		if err = e.tryJoin(ctx); !errors.Is(err, frontier.ErrRunning) {
-			e.joined = err == nil
+		var incarnation int64
+		switch incarnation, err = e.tryJoin(ctx); {
+		case err == nil:
+			e.worker.Incarnation, e.joined = incarnation, true
+			return nil
+		case !errors.Is(err, frontier.ErrRunning):
 			return err
 		}
 		timer := time.NewTimer(endInterval)
@@ -45,16 +49,20 @@ func (e *engine) join(ctx context.Context) (err error) {
 	return err
 }
 
-func (e *engine) tryJoin(ctx context.Context) error {
+// tryJoin registers the worker and returns its incarnation.
+func (e *engine) tryJoin(ctx context.Context) (incarnation int64, err error) {
 	w := &e.worker
-	return e.write(ctx, exclusive, func(t *tx) error {
-		err := t.exec("insert into worker (name, folder, joined, beat) values ($1, $2, $3, $3) on conflict do nothing",
+	return transact(ctx, e, exclusive, func(t *tx) (incarnation int64, err error) {
+		if err := t.start(); err != nil {
+			return 0, err
+		}
+		err = t.exec("insert into worker (name, folder, joined, beat) values ($1, $2, $3, $3) on conflict do nothing",
 			w.Name, w.Folder, t.Now)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		var folder, place string
-		var incarnation, beat int64
+		var beat int64
 		var connected bool
 		err = t.QueryRow(t.ctx, `select folder, incarnation, place, beat, session <> $2 and
 			exists (select from pg_stat_activity where application_name = $3 || session) from worker where name = $1 for update`,
@@ -62,19 +70,18 @@ func (e *engine) tryJoin(ctx context.Context) error {
 		where, _, _ := strings.Cut(place, "#")
 		switch {
 		case err != nil:
-			return err
+			return 0, err
 		case w.Incarnation != 0 && w.Incarnation != incarnation:
-			return fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrAbandoned)
+			return 0, fmt.Errorf("the worker %s: %w", w.Name, frontier.ErrAbandoned)
 		case folder != "" && folder != w.Folder: // a new folder can take the name of an abandoned worker
-			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, where)
+			return 0, fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrOtherFolder, where)
 		case folder != "" && place != w.Place && connected && t.Now-beat < aliveTime.Microseconds():
-			return fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, where)
+			return 0, fmt.Errorf("the worker %s: %w (%s)", w.Name, frontier.ErrRunning, where)
 		}
-		w.Incarnation = incarnation
 		if err := t.exec("delete from receipt where at < $1", t.Now-oldReceipts); err != nil {
-			return err
+			return 0, err
 		}
-		return t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
+		return incarnation, t.exec("update worker set folder = $2, session = $3, place = $4, beat = $5 where name = $1",
 			w.Name, w.Folder, e.session, w.Place, t.Now)
 	})
 }
