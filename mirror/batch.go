@@ -86,7 +86,8 @@ func (c *crawl) entry(v *visit) archive.Entry {
 		Result: frontier.Result{
 			Item: v.item, State: v.outcome.state(), Retry: c.databaseTime(v.retry),
 			Postpone: v.outcome == visitUnreached || v.outcome == visitUntrusted,
-			Defer:    v.requested() && v.err != nil && v.outcome != visitUntrusted, Note: v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
+			Defer:    v.requested && v.err != nil && v.outcome != visitUntrusted,
+			Note:     v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
 		},
 		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },
 	}

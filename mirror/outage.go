@@ -66,7 +66,7 @@ func (s *outages) givenUp(v *visit) error {
 // of the pause during which the host gets no requests, or the zero Time if
 // there is no pause.
 func (s *outages) pauseUntil(v *visit) time.Time {
-	if !v.hasOrigin() || !v.requested() {
+	if !v.hasOrigin() || !v.requested {
 		return time.Time{}
 	}
 	s.mu.Lock()

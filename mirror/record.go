@@ -30,7 +30,7 @@ func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, 
 	messages := v.scheme.Mirror.Record == scheme.RecordWire // otherwise the records contain the object
 	switch {
 	case v.outcome == visitRetried, v.outcome == visitUntrusted,
-		v.outcome == visitExcluded && !v.redirects() && v.content != contentErrorPage, v.err != nil && !v.requested():
+		v.outcome == visitExcluded && !v.redirects() && v.content != contentErrorPage, v.err != nil && !v.requested:
 		return nil, nil
 	case v.err != nil && !(v.content == contentErrorPage && messages):
 		return []*warc.Record{v.capture().Failure(v.err)}, nil

@@ -182,7 +182,7 @@ func (r *report) addVisit(v *visit, e Event) {
 			t.Repaired++
 		case v.content == contentListed:
 			t.Listed++
-		case v.requested():
+		case v.requested:
 			t.Unchanged++
 		}
 	case visitUnreached:

@@ -150,7 +150,7 @@ func (c *crawl) unchangedByListing(it frontier.Item, mt meta) bool {
 // retrieve sends the request for v and reads the response.
 func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	req := c.newRequest(v)
-	v.exchange, v.sent = c.newExchange(v), true
+	v.exchange, v.requested = c.newExchange(v), true
 	// The Trace distinguishes this request from requests for the rules of a
 	// robots.txt, which have none.
 	req.Trace = v.exchange.Trace(nil)

@@ -42,10 +42,10 @@ func (r *robotsResult) isValid(now time.Time, a *archive.Archive, last *frontier
 // robotsResultOf returns the result of a visit of robots.txt. It returns nil if
 // the next run must request the file again.
 func robotsResultOf(v *visit) *robotsResult {
-	if v.meta.Robots != nil && !v.requested() {
+	if v.meta.Robots != nil && !v.requested {
 		return v.meta.Robots
 	}
-	if v.resp == nil || !v.requested() || v.outcome.state() == frontier.Pending {
+	if v.resp == nil || !v.requested || v.outcome.state() == frontier.Pending {
 		return nil
 	}
 	r := &robotsResult{Time: v.started, Code: v.resp.Code}

@@ -124,9 +124,9 @@ func (t *tally) count(v *visit) (reason string, err error) {
 func countsAsFile(v *visit) bool {
 	switch v.outcome {
 	case visitDone, visitKept:
-		return v.requested() || v.content == contentListed
+		return v.requested || v.content == contentListed
 	case visitGone, visitDead:
-		return v.requested()
+		return v.requested
 	}
 	return false
 }

@@ -22,13 +22,13 @@ type visit struct {
 	began   time.Time    // start of this visit
 	started time.Time    // time of the request, also if an earlier visit sent it
 
-	sent     bool            // if true, a request was sent
-	resp     *fetch.Response // nil if there is no response
-	body     *archive.Spool  // the payload, or nil if there is no payload to keep
-	digest   [sha256.Size]byte
-	size     int64
-	exchange *record.Exchange // nil if no request was sent or nothing is recorded
-	mark     string           // position up to which a newsgroup was read
+	requested bool            // if true, a request was sent
+	resp      *fetch.Response // nil if there is no response
+	body      *archive.Spool  // the payload, or nil if there is no payload to keep
+	digest    [sha256.Size]byte
+	size      int64
+	exchange  *record.Exchange // nil if no request was sent or nothing is recorded
+	mark      string           // position up to which a newsgroup was read
 
 	outcome outcome
 	content content
@@ -107,9 +107,6 @@ type findings struct {
 
 // hasOrigin reports whether the URL of v has an origin.
 func (v *visit) hasOrigin() bool { return v.origin != fetch.Origin{} }
-
-// requested reports whether a request was sent.
-func (v *visit) requested() bool { return v.sent }
 
 // isNew reports whether v retrieved a new object or a new version of an object.
 func (v *visit) isNew() bool { return v.outcome.succeeded() && !v.content.isArchived() }

@@ -17,7 +17,7 @@ const reportedWait = 10 * time.Second
 
 // waits describes the waiting times of a run that visits no host.
 type waits struct {
-	due time.Time // end of the most recent wait that was checked
+	checked time.Time // end of the most recent wait that was checked
 }
 
 // checkWaits returns the statistics of the frontier when no host is visited. If
@@ -25,7 +25,7 @@ type waits struct {
 // checkWaits shortens the waits. It reports each long wait once.
 func (c *crawl) checkWaits(ctx context.Context, w *waits) (frontier.Stats, error) {
 	stats, err := c.queue.Stats(ctx)
-	if err != nil || stats.NextDue.IsZero() || stats.NextDue.Equal(w.due) {
+	if err != nil || stats.NextDue.IsZero() || stats.NextDue.Equal(w.checked) {
 		return stats, err
 	}
 	if longest := maxPause + max(c.o.Delay, publicDelay); stats.NextDue.Sub(stats.Time) > longest {
@@ -36,7 +36,7 @@ func (c *crawl) checkWaits(ctx context.Context, w *waits) (frontier.Stats, error
 			return stats, err
 		}
 	}
-	w.due = stats.NextDue
+	w.checked = stats.NextDue
 	if wait := stats.NextDue.Sub(stats.Time); wait >= reportedWait && stats.Waiting == stats.Open {
 		c.report.waiting(stats.NextHost, c.localTime(stats.NextDue), wait, stats.Waiting-1)
 	}
