@@ -225,7 +225,7 @@ func TestUnresponsiveServer(t *testing.T) {
 func TestBusyPages(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(http.ResponseWriter){
-		"503":               func(out http.ResponseWriter) { http.Error(out, "busy", 503) },
+		"503":               func(out http.ResponseWriter) { http.Error(out, "busy", http.StatusServiceUnavailable) },
 		"closed connection": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 	} {
 		for _, tries := range []int{0, 1} {
