@@ -79,8 +79,7 @@ func (a *authenticator) keys() (all []ssh.Signer, err error) {
 // requests a credential from Env.Login.
 func (a *authenticator) password() (string, error) {
 	if a.login.Password == "" {
-		a.limit.timer.Stop()
-		defer a.limit.start()
+		defer a.limit.pause()()
 		c := fetch.Challenge{Origin: a.login.origin, User: a.login.User, Realm: "ssh"}
 		found, err := sessions.AskFor(a.ctx, a.driver.env.Login, c)
 		if err != nil {

@@ -105,8 +105,7 @@ func (k *lockedKey) SignWithAlgorithm(rand io.Reader, data []byte, algorithm str
 // unlock decrypts the key. A driver asks for each passphrase once.
 func (k *lockedKey) unlock() (ssh.Signer, error) {
 	a, d := k.a, k.a.driver
-	a.limit.timer.Stop()
-	defer a.limit.start()
+	defer a.limit.pause()()
 	d.unlocking.Lock()
 	defer d.unlocking.Unlock()
 	if key := d.unlocked[k.name]; key != nil {

@@ -230,6 +230,12 @@ func (l *timeLimit) start() (stop func() bool) {
 	return l.timer.Stop
 }
 
+// pause stops the time of an operation until the caller calls resume.
+func (l *timeLimit) pause() (resume func()) {
+	l.timer.Stop()
+	return func() { l.timer.Reset(sessions.ReplyTimeout) }
+}
+
 // A timed limits the time of each operation on a channel. An operation consists
 // of several reads and writes. The time between two operations is not limited,
 // because the SSH library reads from the network in the background.
