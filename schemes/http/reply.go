@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/coding"
 	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/schemes/internal/selection"
 )
 
 // A responseBuilder converts an HTTP response to a fetch.Response.
@@ -139,8 +140,7 @@ func (r *responseBuilder) applyStatus() error {
 // complete processes a 2xx response that contains the complete object.
 func (r *responseBuilder) complete() {
 	r.out.Validator = r.validator()
-	if changed := r.out.Time; !changed.IsZero() &&
-		(!r.req.Since.IsZero() && !changed.After(r.req.Since) || !r.req.Before.IsZero() && changed.After(r.req.Before)) {
+	if selection.Excludes(r.req, "", r.out.Time) { // the server has compared the validator
 		r.req.Trace.Notef("server ignored the date condition")
 		r.setUnchanged()
 		return
