@@ -65,10 +65,10 @@ func (d *driver) login(ctx context.Context, s *session, creds credentials) error
 		} else if creds.auth == nil {
 			refusal = sessions.NeedLogin(fetch.FaultOf(refusal), refusal)
 		}
-		if retry || s.IsBroken() || creds.prompt == nil || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
+		if retry || s.IsBroken() || creds.auth == nil || fetch.FaultOf(refusal) != fetch.Auth {
 			return refusal
 		}
-		found, err := creds.prompt(ctx, fetch.Challenge{
+		found, err := sessions.Ask(ctx, creds.prompt, fetch.Challenge{
 			Origin: s.target.Origin(), User: creds.auth.User, Realm: a.text, Rejected: true,
 		})
 		if err != nil || found == nil {
