@@ -137,9 +137,7 @@ func (p *Pool[S]) checkDelay(key string, w *watch) {
 		}
 	}
 	p.mu.Unlock()
-	for _, e := range closing {
-		e.session.Close()
-	}
+	closeAll(closing)
 }
 
 // hasPlace reports whether a session was closed for another one recently, and
@@ -266,9 +264,7 @@ func (p *Pool[S]) closeSurplus(key string) {
 		closing = p.removeIdleAt(key, sv.leased+p.countIdle(key)-sv.limit)
 	}
 	p.mu.Unlock()
-	for _, e := range closing {
-		e.session.Close()
-	}
+	closeAll(closing)
 }
 
 // countIdle returns the number of idle sessions at the server of key. The caller

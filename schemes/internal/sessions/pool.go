@@ -172,8 +172,14 @@ func (p *Pool[S]) Put(key string, s S) {
 	if idle <= 0 {
 		idle = IdleTimeout
 	}
-	for _, old := range p.add(key, idleSession[S]{s, time.Now().Add(idle)}, idle) {
-		old.session.Close()
+	closeAll(p.add(key, idleSession[S]{s, time.Now().Add(idle)}, idle))
+}
+
+// closeAll closes sessions that were removed from a Pool. The mutex of the Pool
+// must not be held, because Close can block.
+func closeAll[S Session](removed []idleSession[S]) {
+	for _, e := range removed {
+		e.session.Close()
 	}
 }
 
@@ -242,9 +248,7 @@ func (p *Pool[S]) closeExpired(idle time.Duration) {
 		case now := <-timer.C:
 			over, next = p.removeExpired(func(e idleSession[S]) bool { return !e.expires.After(now) })
 		}
-		for _, e := range over {
-			e.session.Close()
-		}
+		closeAll(over)
 		if next.IsZero() {
 			return
 		}

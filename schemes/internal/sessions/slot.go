@@ -146,9 +146,7 @@ func (p *Pool[S]) closeOthers(key string) bool {
 		}
 	}
 	p.mu.Unlock()
-	for _, e := range closing {
-		e.session.Close()
-	}
+	closeAll(closing)
 	return len(closing) > 0
 }
 
