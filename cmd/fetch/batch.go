@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
@@ -37,7 +38,7 @@ func (f *objectFlags) download(ctx context.Context, s *console.Streams, args []s
 		all.Ended = func(line func(int) string) { s.PrintLastLine(line) }
 	}
 	return f.forEach(ctx, s, args, o, func(j *job) error {
-		end := all.Begin(j.text)
+		end := all.Begin(j.Text)
 		err := j.download()
 		end(err)
 		return err
@@ -79,12 +80,12 @@ func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []st
 
 // arguments converts the URLs on the command line and those in the files of -K
 // to arguments.
-func (f *objectFlags) arguments(s *console.Streams, typed []string) ([]argument, error) {
-	all, err := newArguments(s, slices.Concat(typed, f.input.urls), argumentOptions{
-		f.input.configured, f.input.file, f.client.policy.protoDefault, f.input.globOff,
+func (f *objectFlags) arguments(s *console.Streams, typed []string) ([]arguments.Argument, error) {
+	all, err := arguments.Parse(s, slices.Concat(typed, f.input.urls), arguments.Options{
+		Configured: f.input.configured, InputFile: f.input.file, DefaultScheme: f.client.policy.protoDefault, GlobOff: f.input.globOff,
 	})
 	for _, a := range all {
-		if err == nil && a.pattern != nil {
+		if err == nil && a.Pattern != nil {
 			err = f.checkGlobOutput(a)
 		}
 	}
@@ -93,17 +94,17 @@ func (f *objectFlags) arguments(s *console.Streams, typed []string) ([]argument,
 
 // checkGlobOutput returns an error if all URLs of a glob would replace the same
 // output file.
-func (f *objectFlags) checkGlobOutput(a argument) error {
-	if a.index >= len(f.body.output) {
+func (f *objectFlags) checkGlobOutput(a arguments.Argument) error {
+	if a.Index >= len(f.body.output) {
 		return nil
 	}
-	name := f.body.output[a.index]
-	_, first := a.pattern.Expansion(0)
-	_, last := a.pattern.Expansion(a.pattern.Count() - 1)
+	name := f.body.output[a.Index]
+	_, first := a.Pattern.Expansion(0)
+	_, last := a.Pattern.Expansion(a.Pattern.Count() - 1)
 	if glob.Substitute(name, first) != glob.Substitute(name, last) {
 		return nil
 	}
-	return f.checkSharedOutput(a.index, a.pattern.Count(), "use #1 in the name")
+	return f.checkSharedOutput(a.Index, a.Pattern.Count(), "use #1 in the name")
 }
 
 // checkSharedOutput returns an error if count URLs would replace the same output
@@ -126,18 +127,18 @@ const maxNames = 10_000
 // checkParallelOutput returns an error if two URLs of the command line have the
 // same output file and -Z is set, because either body could remain. Names that
 // the server sends, and URLs of an input file, are unknown before the start.
-func (f *objectFlags) checkParallelOutput(args []argument) error {
+func (f *objectFlags) checkParallelOutput(args []arguments.Argument) error {
 	if !f.input.parallel || f.file.noClobber || f.body.remoteHeaderName || !f.writesFiles() {
 		return nil
 	}
 	owners := map[string]string{}
-	for list := (urlReader{args: args}); len(list.args) > 0 && len(owners) < maxNames; {
-		a := list.nextArgument()
-		u, _, err := a.parse(f.client.policy.protoDefault)
+	for list := (arguments.Reader{Args: args}); len(list.Args) > 0 && len(owners) < maxNames; {
+		a := list.NextArgument()
+		u, _, err := a.Parse(f.client.policy.protoDefault)
 		if err != nil {
 			continue // the job reports the error
 		}
-		name, err := f.body.fileName(u.Path(), a.index, a.values)
+		name, err := f.body.fileName(u.Path(), a.Index, a.Values)
 		if err != nil || name == "" {
 			continue
 		}
@@ -164,7 +165,7 @@ func (f *objectFlags) writesFiles() bool {
 }
 
 // run calls do for the job of each URL, in several goroutines if -Z is set.
-func (r *retrieval) run(ctx context.Context, args []argument, do func(*job) error) error {
+func (r *retrieval) run(ctx context.Context, args []arguments.Argument, do func(*job) error) error {
 	workers := r.workers()
 	if workers > 1 {
 		// Parallel downloads of small files allocate many short-lived objects.

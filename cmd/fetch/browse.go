@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/browse"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
@@ -118,8 +119,8 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	b := &browse.Browser{
 		Do: r.client.Do, Scheme: r.client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
-			args, err := newArguments(c.Streams, []string{text}, argumentOptions{globOff: true,
-				defaultScheme: c.flags.client.policy.protoDefault})
+			args, err := arguments.Parse(c.Streams, []string{text}, arguments.Options{GlobOff: true,
+				DefaultScheme: c.flags.client.policy.protoDefault})
 			if err != nil {
 				return nil, err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
@@ -184,7 +185,7 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 		f = flags.ShorthandLookup(name[:1])
 	}
 	if cmd == r.main {
-		if err := checkCommand(cmd.Flags().Args(), cmd.SuggestionsFor, ""); err != nil {
+		if err := arguments.CheckCommand(cmd.Flags().Args(), cmd.SuggestionsFor, ""); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func (j *job) openSink(req *fetch.Request) (sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := body.fileName(req.URL.Path(), j.index, j.values)
+	name, err := body.fileName(req.URL.Path(), j.Index, j.Values)
 	if err != nil {
 		return nil, err
 	}

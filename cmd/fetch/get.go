@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
@@ -96,7 +97,7 @@ func (c *getCommand) run(ctx context.Context, args []string) error {
 	if c.version {
 		return console.WriteLine(c.Stdout, console.VersionText(console.CurrentVersion()))
 	}
-	if err := checkCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
+	if err := arguments.CheckCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
 		return err
 	}
 	for _, name := range c.flags.body.output {

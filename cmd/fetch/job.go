@@ -36,7 +36,7 @@ type job struct {
 // ErrorSource returns the line number of the URL and the number of requests
 // that the job has sent, for use in error messages.
 func (j *job) errorSource() console.ErrorSource {
-	return console.ErrorSource{Line: j.line, Attempts: j.attempts.requests()}
+	return console.ErrorSource{Line: j.Line, Attempts: j.attempts.requests()}
 }
 
 // request sends req and counts the request. If -w prints variables of the
@@ -88,7 +88,7 @@ func (j *job) writeOut() error {
 
 // retrieve downloads the URL to the file or stream that the flags select.
 func (j *job) retrieve() (err error) {
-	req, err := j.newRequest(j.argument)
+	req, err := j.newRequest(j.Argument)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	}
 	// Only the first request of the command truncates the file of -D. Later
 	// requests append to the file.
-	later := j.number > 0 || j.attempts.calls.Load() > 0
+	later := j.Number > 0 || j.attempts.calls.Load() > 0
 	resp, err := j.request(ctx, req)
 	if err == nil {
 		resp, err = j.completeOld(ctx, req, resp)
@@ -330,10 +330,10 @@ func requireText(resp *fetch.Response) error {
 
 // list writes a listing of the URL, or of the records in a WARC or WACZ file.
 func (j *job) list(write entryWriter) error {
-	if isArchive(j.text) {
-		return write.writeAll(j.output, warc.FileEntries(j.text))
+	if isArchive(j.Text) {
+		return write.writeAll(j.output, warc.FileEntries(j.Text))
 	}
-	w, err := j.wildcard(j.argument)
+	w, err := j.wildcard(j.Argument)
 	if err != nil {
 		return err
 	}
@@ -341,7 +341,7 @@ func (j *job) list(write entryWriter) error {
 	if w != nil {
 		req, err = j.listRequest(w)
 	} else {
-		req, err = j.newRequest(j.argument)
+		req, err = j.newRequest(j.Argument)
 	}
 	if err != nil {
 		return err
@@ -363,7 +363,7 @@ func (j *job) list(write entryWriter) error {
 // listCaptures writes the captures of the URL in the archive. It is an error if
 // there are none.
 func (j *job) listCaptures(write entryWriter) error {
-	req, err := j.newRequest(j.argument)
+	req, err := j.newRequest(j.Argument)
 	if err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func (j *job) listCaptures(write entryWriter) error {
 
 // describe prints the metadata of the URL as a line of JSON.
 func (j *job) describe() error {
-	req, err := j.newRequest(j.argument)
+	req, err := j.newRequest(j.Argument)
 	if err != nil {
 		return err
 	}

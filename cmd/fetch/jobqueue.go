@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 )
 
@@ -17,14 +18,14 @@ type jobQueue struct {
 	stream *ordered.Stream // standard output, or nil if one job runs at a time
 
 	mu      sync.Mutex
-	urls    urlReader
-	matches []argument // files that matched the last wildcard and have no job yet
-	number  int        // number of jobs so far
-	err     error      // io.EOF after the last URL
+	urls    arguments.Reader
+	matches []arguments.Argument // files that matched the last wildcard and have no job yet
+	number  int                  // number of jobs so far
+	err     error                // io.EOF after the last URL
 }
 
-func newJobQueue(ctx context.Context, r *retrieval, args []argument, parallel bool) *jobQueue {
-	q := &jobQueue{ctx: ctx, run: r, urls: urlReader{args: args, name: r.flags.input.file, stdin: r.Stdin}}
+func newJobQueue(ctx context.Context, r *retrieval, args []arguments.Argument, parallel bool) *jobQueue {
+	q := &jobQueue{ctx: ctx, run: r, urls: arguments.Reader{Args: args, Name: r.flags.input.file, Stdin: r.Stdin}}
 	if parallel {
 		q.stream = ordered.New(ctx, r.Stdout)
 	}
@@ -44,10 +45,10 @@ func (q *jobQueue) next() *job {
 	j := &job{retrieval: q.run, output: q.run.Stdout}
 	j.defaultScheme = q.run.flags.client.policy.protoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
-	if j.argument, q.err = q.nextArgument(); q.err != nil {
+	if j.Argument, q.err = q.nextArgument(); q.err != nil {
 		return nil
 	}
-	if q.stream != nil && q.run.flags.body.toStdout(j.index) {
+	if q.stream != nil && q.run.flags.body.toStdout(j.Index) {
 		j.slot = q.stream.Slot()
 		j.output = j.slot
 		j.ctx = context.WithValue(j.ctx, slotKey{}, j.slot)
@@ -67,22 +68,22 @@ func turnOf(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-// nextArgument returns the next URL. It expands a URL that contains a wildcard
+// NextArgument returns the next URL. It expands a URL that contains a wildcard
 // to the matching files. If the directory cannot be listed, the result contains
 // the error.
-func (q *jobQueue) nextArgument() (a argument, err error) {
+func (q *jobQueue) nextArgument() (a arguments.Argument, err error) {
 	if len(q.matches) == 0 {
-		if a, err = q.urls.next(); err != nil {
+		if a, err = q.urls.Next(); err != nil {
 			return a, err
 		}
 		if q.matches, err = q.run.expandWildcard(q.ctx, a); err != nil {
-			a.err, q.matches = err, nil
+			a.Err, q.matches = err, nil
 		}
 	}
 	if len(q.matches) > 0 {
 		a, q.matches = q.matches[0], q.matches[1:]
 	}
-	a.number = q.number
+	a.Number = q.number
 	q.number++
 	return a, nil
 }
@@ -90,7 +91,7 @@ func (q *jobQueue) nextArgument() (a argument, err error) {
 // close closes the input file. It returns the error that ended the list of URLs
 // early, or nil.
 func (q *jobQueue) close() error {
-	q.urls.close()
+	q.urls.Close()
 	if q.err == io.EOF {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -334,22 +335,22 @@ const maxSeeds = 100_000
 // there are no URLs, seeds returns those of the joined crawl, or of the last run
 // in --output-dir.
 func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
-	given, err := newArguments(c.Streams, args, argumentOptions{
-		c.config.urls, c.inputFile, c.client.policy.protoDefault, c.globOff,
+	given, err := arguments.Parse(c.Streams, args, arguments.Options{
+		Configured: c.config.urls, InputFile: c.inputFile, DefaultScheme: c.client.policy.protoDefault, GlobOff: c.globOff,
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range given {
-		if a.pattern != nil && a.pattern.Count() > maxSeeds {
+		if a.Pattern != nil && a.Pattern.Count() > maxSeeds {
 			return nil, fetch.Usage.Errorf("a glob with %d URLs is too large for a mirror: the limit is %d",
-				a.pattern.Count(), maxSeeds)
+				a.Pattern.Count(), maxSeeds)
 		}
 	}
-	list := urlReader{args: given, name: c.inputFile, stdin: c.Stdin}
-	defer list.close()
+	list := arguments.Reader{Args: given, Name: c.inputFile, Stdin: c.Stdin}
+	defer list.Close()
 	for {
-		a, err := list.next()
+		a, err := list.Next()
 		switch {
 		case err == io.EOF && len(all) == 0 && c.inputFile == "" && len(joined) > 0:
 			c.stored = true
@@ -365,10 +366,10 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 		case err != nil:
 			return nil, err
 		}
-		u, err := parseURL(c.Streams, a, c.client.policy.protoDefault)
+		u, err := arguments.ParseURL(c.Streams, a, c.client.policy.protoDefault)
 		switch {
-		case err != nil && a.line > 0:
-			return nil, fetch.Usage.Errorf("line %d: %w", a.line, err)
+		case err != nil && a.Line > 0:
+			return nil, fetch.Usage.Errorf("line %d: %w", a.Line, err)
 		case err != nil:
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -47,9 +48,9 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer r.client.close()
-	list := urlReader{args: all}
+	list := arguments.Reader{Args: all}
 	for {
-		a, err := list.next()
+		a, err := list.Next()
 		if err == io.EOF {
 			return nil
 		}
@@ -63,7 +64,7 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 }
 
 // printPlan prints the requests for one URL.
-func (c *planCommand) printPlan(r *retrieval, a argument) error {
+func (c *planCommand) printPlan(r *retrieval, a arguments.Argument) error {
 	w, err := r.wildcard(a)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -20,7 +21,7 @@ import (
 
 // A transfer describes the retrieval of one URL for -w and --meta.
 type transfer struct {
-	argument
+	arguments.Argument
 	defaultScheme string // value of --proto-default
 
 	measure   *measure        // times and sizes of the transfer, or nil
@@ -163,7 +164,7 @@ func (m *metaFile) write(t *transfer) error {
 
 // record returns the JSON record of the transfer for --meta.
 func (t *transfer) record() transferRecord {
-	r := transferRecord{Asked: t.requestedURL(), Line: t.line, Length: "unknown", Attempts: t.requests,
+	r := transferRecord{Asked: t.requestedURL(), Line: t.Line, Length: "unknown", Attempts: t.requests,
 		Timings: map[string]float64{}}
 	if t.resp != nil {
 		r.metadata = metadataOf(t.resp)
@@ -203,7 +204,7 @@ func (t *transfer) record() transferRecord {
 
 // requestedURL returns the URL that the user entered, without its password.
 func (t *transfer) requestedURL() string {
-	u, _, err := t.parse(t.defaultScheme)
+	u, _, err := t.Parse(t.defaultScheme)
 	if err != nil {
 		return "(malformed)" // any part of the text may be a password
 	}

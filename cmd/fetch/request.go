@@ -4,16 +4,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/fetch"
 )
 
 // newRequest returns a Request for the URL of the argument a, with the options
 // that the flags select.
-func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
-	if a.err != nil {
-		return nil, a.err
+func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
+	if a.Err != nil {
+		return nil, a.Err
 	}
-	u, err := parseURL(r.Streams, a, r.flags.client.policy.protoDefault)
+	u, err := arguments.ParseURL(r.Streams, a, r.flags.client.policy.protoDefault)
 	if err != nil {
 		return nil, err
 	}
@@ -22,8 +23,8 @@ func (r *retrieval) newRequest(a argument) (*fetch.Request, error) {
 		return nil, err
 	}
 	req := &fetch.Request{URL: u}
-	if a.request != nil {
-		req = a.request()
+	if a.Request != nil {
+		req = a.Request()
 		req.URL = u
 	} else {
 		req.Auth = r.client.logins.credential(req)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -80,14 +81,14 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 	write := c.format.writer(c.Stdout).limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
 	return c.flags.forEach(ctx, c.Streams, args[:1], o, func(j *job) error {
-		u, err := parseURL(j.retrieval.Streams, j.argument, c.flags.client.policy.protoDefault)
+		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.client.policy.protoDefault)
 		if err != nil {
 			return err
 		}
 		if u, err = j.client.Query(u, query); err != nil {
 			return err
 		}
-		j.url = u
+		j.URL = u
 		switch {
 		case c.urlOnly:
 			return console.WriteLine(j.output, u.String())

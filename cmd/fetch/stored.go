@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
@@ -21,7 +22,7 @@ import (
 // of an archive file is not the URL of a store.
 func isStore(text string) bool {
 	scheme, _, ok := strings.Cut(text, ":")
-	return ok && (scheme == "s3" || scheme == "file" && !hasArchiveSuffix(text))
+	return ok && (scheme == "s3" || scheme == "file" && !arguments.HasArchiveSuffix(text))
 }
 
 // storeAt returns the store with the given URL, or nil if the URL is "".
@@ -113,7 +114,7 @@ func openStored(s *console.Streams, ctx context.Context, url string) (*warc.Arch
 // isArchive reports whether text is the name of an existing WARC or WACZ file.
 // Otherwise text is a URL.
 func isArchive(text string) bool {
-	if !hasArchiveSuffix(text) {
+	if !arguments.HasArchiveSuffix(text) {
 		return false
 	}
 	info, err := os.Stat(text)

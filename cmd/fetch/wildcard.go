@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
@@ -20,19 +21,19 @@ const (
 // A wildcard selects the entries of a directory, such as *.tar.gz in
 // ftp://h/pub/*.tar.gz. A "*" stands for any characters.
 type wildcard struct {
-	dir   argument // the directory
-	text  string   // last segment of the URL, as written
-	parts []string // decoded text between the "*"
+	dir   arguments.Argument // the directory
+	text  string             // last segment of the URL, as written
+	parts []string           // decoded text between the "*"
 }
 
 // wildcard returns the wildcard in the URL of the argument a, or nil if the URL
 // has none. Only typed URLs of schemes with directories have wildcards: ftp,
 // ftps, sftp, scp and file.
-func (r *retrieval) wildcard(a argument) (*wildcard, error) {
-	if !a.typed || r.flags.input.globOff || !a.url.IsZero() || !strings.Contains(a.text, "*") {
+func (r *retrieval) wildcard(a arguments.Argument) (*wildcard, error) {
+	if !a.Typed || r.flags.input.globOff || !a.URL.IsZero() || !strings.Contains(a.Text, "*") {
 		return nil, nil
 	}
-	u, changed, err := a.parse(r.flags.client.policy.protoDefault)
+	u, changed, err := a.Parse(r.flags.client.policy.protoDefault)
 	if err != nil {
 		return nil, nil // the job reports the error
 	}
@@ -51,7 +52,7 @@ func (r *retrieval) wildcard(a argument) (*wildcard, error) {
 	case traits.ControlConn && strings.Contains(w.text, ";"):
 		return nil, fetch.Usage.Errorf("%s: a wildcard excludes a parameter such as ;type=a", u)
 	}
-	if w.dir.url, err = u.WithoutQuery().WithoutFragment().WithPath(u.Path()[:n]); err != nil {
+	if w.dir.URL, err = u.WithoutQuery().WithoutFragment().WithPath(u.Path()[:n]); err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
 	for part := range strings.SplitSeq(w.text, "*") {
@@ -61,7 +62,7 @@ func (r *retrieval) wildcard(a argument) (*wildcard, error) {
 		}
 		w.parts = append(w.parts, part)
 	}
-	if changed && !a.quiet {
+	if changed && !a.Quiet {
 		r.Note("the URL is taken for %s", u)
 	}
 	return w, nil
@@ -74,7 +75,7 @@ func (w *wildcard) matches(e fetch.Entry) bool {
 	if e.URL.IsZero() || e.Kind == fetch.Info {
 		return false
 	}
-	segment, ok := strings.CutPrefix(e.URL.Path(), w.dir.url.Path())
+	segment, ok := strings.CutPrefix(e.URL.Path(), w.dir.URL.Path())
 	segment = strings.TrimSuffix(segment, "/")
 	name, err := uri.Unescape(segment)
 	if !ok || err != nil || strings.Contains(name, "/") || strings.HasPrefix(name, ".") && w.parts[0] == "" {
@@ -111,13 +112,13 @@ func (r *retrieval) listRequest(w *wildcard) (*fetch.Request, error) {
 
 // noMatch returns the error for a wildcard that matches no entry.
 func (w *wildcard) noMatch() error {
-	return fetch.NotFound.Errorf("no entry of %s matches %s", w.dir.url, w.text)
+	return fetch.NotFound.Errorf("no entry of %s matches %s", w.dir.URL, w.text)
 }
 
 // expandWildcard returns an argument for each file that matches the wildcard in
 // a URL. It returns nil if the URL has no wildcard, or if the command lists the
 // directory.
-func (r *retrieval) expandWildcard(ctx context.Context, a argument) ([]argument, error) {
+func (r *retrieval) expandWildcard(ctx context.Context, a arguments.Argument) ([]arguments.Argument, error) {
 	if r.listing {
 		return nil, nil
 	}
@@ -152,7 +153,7 @@ func (w *wildcard) entries(all iter.Seq2[fetch.Entry, error]) iter.Seq2[fetch.En
 
 // expand returns an argument for each file that matches w. As in lftp's mget,
 // directories are skipped.
-func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []argument, err error) {
+func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Argument, err error) {
 	if limit := time.Duration(r.flags.client.limits.maxTime); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit,
@@ -182,17 +183,17 @@ func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []argument, er
 		}
 		e.Raw, e.Extra = "", nil // to use less memory
 		a := w.dir
-		a.url, a.request = e.URL, e.Request
+		a.URL, a.Request = e.URL, e.Request
 		all = append(all, a)
 		if size += len(e.URL.Unredacted()); len(all) > maxMatches || size > maxMatchBytes {
-			return nil, fetch.TooLarge.Errorf("%s: more than %d files match %s", w.dir.url, len(all)-1, w.text)
+			return nil, fetch.TooLarge.Errorf("%s: more than %d files match %s", w.dir.URL, len(all)-1, w.text)
 		}
 	}
 	switch {
 	case len(all) == 0 && dirs > 0:
-		return nil, fetch.NotFound.Errorf("only directories in %s match %s", w.dir.url, w.text)
+		return nil, fetch.NotFound.Errorf("only directories in %s match %s", w.dir.URL, w.text)
 	case len(all) == 0:
 		return nil, w.noMatch()
 	}
-	return all, r.flags.checkSharedOutput(w.dir.index, int64(len(all)), "use -O or --output-dir")
+	return all, r.flags.checkSharedOutput(w.dir.Index, int64(len(all)), "use -O or --output-dir")
 }

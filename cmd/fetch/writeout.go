@@ -188,7 +188,7 @@ func (s transferTime) MarshalJSON() ([]byte, error) { return []byte(s.String()),
 func (o *writeOut) variables() map[string]any {
 	m := o.measure
 	v := map[string]any{
-		"url": o.requestedURL(), "urlnum": o.index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
+		"url": o.requestedURL(), "urlnum": o.Index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
 		"size_download": m.size, "num_connects": m.conns, "num_retries": o.requests - 1,
 		"time_namelookup": transferTime(m.phaseTime(trace.Resolved)), "time_connect": transferTime(m.phaseTime(trace.Connected)),
 		"time_appconnect": transferTime(m.phaseTime(trace.Secured)), "time_pretransfer": transferTime(m.phaseTime(trace.RequestSent)),

@@ -1,4 +1,6 @@
-package main
+// Package arguments parses the URLs on the command line and in input files, and
+// expands their globs.
+package arguments
 
 import (
 	"os"
@@ -14,84 +16,84 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// An argument is a URL to retrieve. The URL comes from the command line, or
+// An Argument is a URL to retrieve. The URL comes from the command line, or
 // from a file such as that of --input-file.
-type argument struct {
-	text  string
-	url   uri.URI // the parsed URL, or zero if text must be parsed
-	line  int     // line number in the input file, or 0
-	index int     // position among all arguments and input lines, which selects the -o flag
-	typed bool    // if true, the URL comes from the command line
+type Argument struct {
+	Text  string
+	URL   uri.URI // the parsed URL, or zero if text must be parsed
+	Line  int     // line number in the input file, or 0
+	Index int     // position among all arguments and input lines, which selects the -o flag
+	Typed bool    // if true, the URL comes from the command line
 
-	pattern *glob.Pattern // globs in text, or nil
-	values  []string      // values of the globs, for names such as #1
-	quiet   bool          // print no notes, because the first URL of the glob has printed them
-	number  int           // number of URLs before this one, in the order of retrieval
+	Pattern *glob.Pattern // globs in text, or nil
+	Values  []string      // values of the globs, for names such as #1
+	Quiet   bool          // print no notes, because the first URL of the glob has printed them
+	Number  int           // number of URLs before this one, in the order of retrieval
 
-	request func() *fetch.Request // creates the request for url; set only if a directory listing contained url
-	err     error                 // if not nil, the URL cannot be retrieved
+	Request func() *fetch.Request // creates the request for url; set only if a directory listing contained url
+	Err     error                 // if not nil, the URL cannot be retrieved
 }
 
-// argumentOptions control how arguments are parsed.
-type argumentOptions struct {
-	configured    []string // more URLs, from the files of -K
-	inputFile     string   // name of a file with more URLs, or ""
-	defaultScheme string   // scheme of URLs without a scheme, or ""
-	globOff       bool     // if true, glob characters are literal
+// Options control how arguments are parsed.
+type Options struct {
+	Configured    []string // more URLs, from the files of -K
+	InputFile     string   // name of a file with more URLs, or ""
+	DefaultScheme string   // scheme of URLs without a scheme, or ""
+	GlobOff       bool     // if true, glob characters are literal
 }
 
-// newArguments converts the URLs on the command line and the configured URLs to
+// Parse converts the URLs on the command line and the configured URLs to
 // arguments. It returns an error for a word that is neither a URL nor a file.
 // Such a word is looked up in DNS only if there is no other URL and no input
 // file.
-func newArguments(s *console.Streams, typed []string, o argumentOptions) (all []argument, _ error) {
-	alone := len(typed)+len(o.configured) == 1 && o.inputFile == ""
+func Parse(s *console.Streams, typed []string, o Options) (all []Argument, _ error) {
+	alone := len(typed)+len(o.Configured) == 1 && o.InputFile == ""
 	for i, text := range typed {
-		a := argument{text: text, index: i, typed: true}
+		a := Argument{Text: text, Index: i, Typed: true}
 		if err := a.resolve(alone, o); err != nil {
 			return nil, err
 		}
-		if !a.url.IsZero() {
-			s.Note("the URL is taken for %s", a.url)
+		if !a.URL.IsZero() {
+			s.Note("the URL is taken for %s", a.URL)
 		}
 		all = append(all, a)
 	}
-	for _, text := range o.configured {
-		all = append(all, argument{text: text, index: len(all)})
+	for _, text := range o.Configured {
+		all = append(all, Argument{Text: text, Index: len(all)})
 	}
 	return all, nil
 }
 
 // resolve sets a.url if the text names a local file, and a.pattern if it has
 // globs. The parameter alone is true if there is no other argument.
-func (a *argument) resolve(alone bool, o argumentOptions) (err error) {
-	if isLocal(a.text) {
-		a.url, err = fileURL(a.text)
+func (a *Argument) resolve(alone bool, o Options) (err error) {
+	if isLocal(a.Text) {
+		a.URL, err = fileURL(a.Text)
 		return err
 	}
-	text := a.text
-	if !o.globOff {
+	text := a.Text
+	if !o.GlobOff {
 		p, err := glob.Parse(text)
 		if err != nil {
 			return fetch.Usage.Errorf("%w (-g turns globs off)", err)
 		}
 		if text, _ = p.Expansion(0); p.Globs() > 0 {
-			a.pattern = p
+			a.Pattern = p
 		} else {
-			a.text = text // with the backslashes of escapes removed
+			a.Text = text // with the backslashes of escapes removed
 		}
 	}
 	if hasFileExtension(text) || isWord(text) && !alone {
 		return fetch.Usage.Errorf("%q is neither a URL nor a file; if it is a host: %s", text,
-			hostURL(text, o.defaultScheme))
+			hostURL(text, o.DefaultScheme))
 	}
 	return nil
 }
 
 // expansion returns a copy of a with the i-th URL of its glob, starting at 0.
-func (a argument) expansion(i int64) argument {
-	a.text, a.values = a.pattern.Expansion(i)
-	a.quiet = i > 0
+func (a Argument) expansion(i int64) Argument {
+	a.Text, a.Values = a.Pattern.Expansion(i)
+	a.Quiet = i > 0
 	return a
 }
 
@@ -118,12 +120,12 @@ func isLocal(text string) bool {
 		return false
 	}
 	_, err = os.Stat(filepath.Join(first, "fetch.db"))
-	return err != nil || hasArchiveSuffix(text)
+	return err != nil || HasArchiveSuffix(text)
 }
 
-// hasArchiveSuffix reports whether name has the extension of a WARC or WACZ
+// HasArchiveSuffix reports whether name has the extension of a WARC or WACZ
 // file.
-func hasArchiveSuffix(name string) bool {
+func HasArchiveSuffix(name string) bool {
 	return warc.IsFileName(name) || strings.HasSuffix(name, ".wacz")
 }
 
@@ -134,7 +136,7 @@ var fileExtensions = []string{".bz2", ".csv", ".gif", ".gz", ".htm", ".html", ".
 // hasFileExtension reports whether text is a file name such as "list.txt". Such
 // a name is not a host.
 func hasFileExtension(text string) bool {
-	known := slices.Contains(fileExtensions, strings.ToLower(filepath.Ext(text))) || hasArchiveSuffix(text)
+	known := slices.Contains(fileExtensions, strings.ToLower(filepath.Ext(text))) || HasArchiveSuffix(text)
 	return known && !strings.ContainsAny(text, ":/?#[{")
 }
 
@@ -195,9 +197,9 @@ const (
 	minLoneWord = 5
 )
 
-// checkCommand returns an error if the first argument is a misspelled command.
+// CheckCommand returns an error if the first argument is a misspelled command.
 // The function suggest returns the commands that are similar to a word.
-func checkCommand(args []string, suggest func(string) []string, defaultScheme string) error {
+func CheckCommand(args []string, suggest func(string) []string, defaultScheme string) error {
 	if len(args) == 0 || len(args[0]) < minWord || !isWord(args[0]) || isLocal(args[0]) {
 		return nil
 	}
