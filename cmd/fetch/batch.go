@@ -64,13 +64,13 @@ func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []st
 	if err != nil {
 		return err
 	}
-	defer r.client.close()
+	defer r.client.Close()
 	if r.meta, err = openMeta(f.body.meta); err != nil {
 		return errors.Join(err, r.warc.close())
 	}
-	err = errors.Join(r.run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.saveCookies(), r.warc.close())
+	err = errors.Join(r.run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveCookies(), r.warc.close())
 	if r.tally.Code == 0 {
-		err = errors.Join(err, f.mail.writeMarks(r.marks))
+		err = errors.Join(err, f.mail.WriteMarks(r.marks))
 	}
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []st
 // to arguments.
 func (f *objectFlags) arguments(s *console.Streams, typed []string) ([]arguments.Argument, error) {
 	all, err := arguments.Parse(s, slices.Concat(typed, f.input.urls), arguments.Options{
-		Configured: f.input.configured, InputFile: f.input.file, DefaultScheme: f.client.policy.protoDefault, GlobOff: f.input.globOff,
+		Configured: f.input.configured, InputFile: f.input.file, DefaultScheme: f.client.Policy.ProtoDefault, GlobOff: f.input.globOff,
 	})
 	for _, a := range all {
 		if err == nil && a.Pattern != nil {
@@ -134,7 +134,7 @@ func (f *objectFlags) checkParallelOutput(args []arguments.Argument) error {
 	owners := map[string]string{}
 	for list := (arguments.Reader{Args: args}); len(list.Args) > 0 && len(owners) < maxNames; {
 		a := list.NextArgument()
-		u, _, err := a.Parse(f.client.policy.protoDefault)
+		u, _, err := a.Parse(f.client.Policy.ProtoDefault)
 		if err != nil {
 			continue // the job reports the error
 		}
@@ -213,7 +213,7 @@ const (
 func (r *retrieval) workers() int {
 	n := r.maxWorkers()
 	if r.flags.body.anyToStdout() {
-		n = min(n, r.flags.client.limits.perHost/max(r.flags.request.segments, 1))
+		n = min(n, r.flags.client.Limits.PerHost/max(r.flags.request.segments, 1))
 	}
 	return max(n, 1)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/browse"
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -74,18 +75,18 @@ func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 	if len(args) > 0 {
 		url = args[0]
 	}
-	archives := &c.flags.client.replay.archives
+	archives := &c.flags.client.Replay.Archives
 	switch {
-	case isArchive(url):
+	case clientflags.IsArchive(url):
 		file, *archives = url, append(*archives, url)
-	case url == "" && len(*archives) == 1 && isArchive((*archives)[0]):
+	case url == "" && len(*archives) == 1 && clientflags.IsArchive((*archives)[0]):
 		file = (*archives)[0]
 	}
 	r, err := c.flags.open(ctx, c.Streams, retrievalOptions{progress: c.updateProgress})
 	if err != nil {
 		return err
 	}
-	defer r.client.close()
+	defer r.client.Close()
 	var first *page.Page
 	if file != "" {
 		first, err = archivePage(file)
@@ -93,7 +94,7 @@ func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
 	if err == nil {
 		err = c.browser(r).Run(ctx, url, first)
 	}
-	err = errors.Join(err, r.client.saveCookies(), r.warc.close())
+	err = errors.Join(err, r.client.SaveCookies(), r.warc.close())
 	if err != nil || terminal.Is(c.Stdin) {
 		return err
 	}
@@ -120,7 +121,7 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 		Do: r.client.Do, Scheme: r.client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
 			args, err := arguments.Parse(c.Streams, []string{text}, arguments.Options{GlobOff: true,
-				DefaultScheme: c.flags.client.policy.protoDefault})
+				DefaultScheme: c.flags.client.Policy.ProtoDefault})
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
@@ -149,7 +150,7 @@ func validateFirst(validate func() error, args cobra.PositionalArgs) cobra.Posit
 // a shell alias may set them.
 func registerIgnored(s *options.Set) {
 	var ignored options.Set
-	new(replayFlags).register(&ignored)
+	new(clientflags.ReplayFlags).Register(&ignored)
 	ignored.Hide()
 	registerIgnoredConnection(s)
 	s.Sections = append(s.Sections, ignored.Sections...)
@@ -161,7 +162,7 @@ func registerIgnoredConnection(s *options.Set) {
 	var ignored options.Set
 	var dir, file string
 	var globOff bool
-	new(clientFlags).registerConnection(&ignored)
+	new(clientflags.Flags).RegisterConnection(&ignored)
 	new(console.ProgressFlags).Register(&ignored)
 	registerOutputDir(ignored.Section("Output"), &dir, "")
 	registerInput(ignored.Section("URLs"), &file, &globOff)

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -20,7 +21,7 @@ import (
 // An exportCommand writes each object of WARC files to a file of its own.
 type exportCommand struct {
 	*console.Streams
-	replay    replayFlags
+	replay    clientflags.ReplayFlags
 	include   []string
 	exclude   []string
 	overwrite bool
@@ -60,7 +61,7 @@ command again. It keeps the files that are complete.`,
 
 func (c *exportCommand) register(s *options.Set) {
 	p := s.Own("Flags")
-	c.replay.addTo(p)
+	c.replay.AddTo(p)
 	p.StringArrayVar(&c.include, "include", nil, "export only URLs that match `REGEXP`")
 	p.StringArrayVar(&c.exclude, "exclude", nil, "do not export URLs that match `REGEXP`")
 	p.BoolVar(&c.overwrite, "overwrite", false, "replace existing files with other content")
@@ -69,7 +70,7 @@ func (c *exportCommand) register(s *options.Set) {
 }
 
 func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
-	if len(c.replay.archives) == 0 {
+	if len(c.replay.Archives) == 0 {
 		return fetch.Usage.Errorf("fetch export requires --archive FILE")
 	}
 	o := mirror.ExportOptions{Overwrite: c.overwrite, Report: func(p mirror.ExportProblem) {
@@ -81,7 +82,7 @@ func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
 	if o.Exclude, err = compilePatterns(c.exclude); err != nil {
 		return err
 	}
-	if o.Archive, err = c.replay.open(ctx, c.Streams); err != nil {
+	if o.Archive, err = c.replay.Open(ctx, c.Streams); err != nil {
 		return err
 	}
 	defer o.Archive.Close()
@@ -136,7 +137,7 @@ func (c *exportCommand) failure(e mirror.Exported) error {
 	case e.Damaged > 0:
 		return damaged
 	case e.Files+e.Present == 0:
-		return fetch.NotFound.Errorf("%s has no object to export", strings.Join(c.replay.archives, ", "))
+		return fetch.NotFound.Errorf("%s has no object to export", strings.Join(c.replay.Archives, ", "))
 	}
 	return nil
 }

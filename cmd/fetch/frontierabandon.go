@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -53,7 +54,7 @@ func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
 		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")
 	}
 	a, err := mirror.Abandon(ctx, postgres.New(dsn), args[0], mirror.AbandonOptions{
-		Store: storeAt(c.store), Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
+		Store: clientflags.StoreAt(c.store), Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
 	})
 	if err != nil {
 		return adviseStore(err)

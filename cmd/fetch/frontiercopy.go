@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -65,7 +66,7 @@ func (c *frontierCopyCommand) run(ctx context.Context, _ []string) error {
 	case to == "":
 		return fetch.Usage.Errorf("fetch frontier copy requires --to URL, or FETCH_FRONTIER")
 	}
-	done, err := mirror.CopyFrontier(ctx, c.from, mirror.CopyOptions{Frontier: postgres.New(to), Worker: c.worker, Store: storeAt(c.store)})
+	done, err := mirror.CopyFrontier(ctx, c.from, mirror.CopyOptions{Frontier: postgres.New(to), Worker: c.worker, Store: clientflags.StoreAt(c.store)})
 	switch {
 	case err != nil:
 		return adviseArchive(c.from, err)

@@ -97,7 +97,7 @@ func (c *getCommand) run(ctx context.Context, args []string) error {
 	if c.version {
 		return console.WriteLine(c.Stdout, console.VersionText(console.CurrentVersion()))
 	}
-	if err := arguments.CheckCommand(args, c.similar, c.flags.client.policy.protoDefault); err != nil {
+	if err := arguments.CheckCommand(args, c.similar, c.flags.client.Policy.ProtoDefault); err != nil {
 		return err
 	}
 	for _, name := range c.flags.body.output {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 )
@@ -30,7 +31,7 @@ func (r headerRecorder) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 		return resp, err
 	}
 	if req.Op == fetch.Stat || len(resp.Head)+len(resp.Header) > 0 {
-		buffer.Write(responseHeader(resp))
+		buffer.Write(clientflags.ResponseHeader(resp))
 	}
 	return resp, nil
 }
@@ -42,12 +43,12 @@ func withHeaderBuffer(ctx context.Context, buffer *bytes.Buffer) context.Context
 }
 
 // recordsHeaders reports whether -i or -D is set.
-func (f *objectFlags) recordsHeaders() bool { return f.body.include || f.http.dumpHeader != "" }
+func (f *objectFlags) recordsHeaders() bool { return f.body.include || f.http.DumpHeader != "" }
 
-// dumpHeader writes text to the file that -D names. If appended is true, text
+// DumpHeader writes text to the file that -D names. If appended is true, text
 // is appended to the file.
 func (f *objectFlags) dumpHeader(output io.Writer, text []byte, appended bool) error {
-	name := f.http.dumpHeader
+	name := f.http.DumpHeader
 	if name == "" {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
@@ -105,7 +106,7 @@ func (j *job) retrieve() (err error) {
 	defer out.Close()
 	j.sink = out
 	defer func() { j.notePartialFile(err) }()
-	if limit := time.Duration(j.flags.client.limits.maxTime); limit > 0 { // applies to all attempts together
+	if limit := time.Duration(j.flags.client.Limits.MaxTime); limit > 0 { // applies to all attempts together
 		var cancel context.CancelFunc
 		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit,
 			fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
@@ -192,7 +193,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 		return nil, err
 	}
 	j.resp = resp
-	if err := j.flags.http.saveETag(resp); err != nil {
+	if err := j.flags.http.SaveETag(resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 		return err
 	}
 	if resp.Trailer != nil {
-		if text := fieldLines(resp.Trailer()); len(text) > 0 {
+		if text := clientflags.FieldLines(resp.Trailer()); len(text) > 0 {
 			if err := j.flags.dumpHeader(j.output, text, true); err != nil {
 				return err
 			}
@@ -288,8 +289,8 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 			return err
 		}
 	}
-	if j.flags.mail.converts() {
-		return console.LocalError(j.flags.mail.convert(out, resp, j.Note))
+	if j.flags.mail.Converts() {
+		return console.LocalError(j.flags.mail.Convert(out, resp, j.Note))
 	}
 	j.observe(resp)
 	buffer := j.buffer(resp.Size)
@@ -330,7 +331,7 @@ func requireText(resp *fetch.Response) error {
 
 // list writes a listing of the URL, or of the records in a WARC or WACZ file.
 func (j *job) list(write entryWriter) error {
-	if isArchive(j.Text) {
+	if clientflags.IsArchive(j.Text) {
 		return write.writeAll(j.output, warc.FileEntries(j.Text))
 	}
 	w, err := j.wildcard(j.Argument)
@@ -369,7 +370,7 @@ func (j *job) listCaptures(write entryWriter) error {
 	}
 	found := false
 	all := func(yield func(fetch.Entry, error) bool) {
-		for e, err := range j.client.archive.Captures(j.ctx, req.URL) {
+		for e, err := range j.client.Archive.Captures(j.ctx, req.URL) {
 			found = true
 			if !yield(e, err) {
 				return

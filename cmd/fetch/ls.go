@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -72,7 +73,7 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 		if c.native || c.format.urls {
 			return fetch.Usage.Errorf("--captures excludes --native and --urls")
 		}
-		if len(c.flags.client.replay.archives) == 0 {
+		if len(c.flags.client.Replay.Archives) == 0 {
 			return fetch.Usage.Errorf("--captures requires --archive")
 		}
 		write := entryWriter(writeCapture)
@@ -92,7 +93,7 @@ func (c *lsCommand) run(ctx context.Context, args []string) error {
 
 // listStore lists the captures of all WARC files in a store.
 func (c *lsCommand) listStore(ctx context.Context) error {
-	a, err := openArchives(c.Streams, ctx, c.store)
+	a, err := clientflags.OpenArchives(c.Streams, ctx, c.store)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -58,7 +59,7 @@ type mirrorCommand struct {
 	globOff   bool
 	mirror    mirrorFlags
 	progress  console.ProgressFlags
-	client    clientFlags
+	client    clientflags.Flags
 	flags     *options.Set // all flags of the command
 	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
@@ -112,8 +113,8 @@ func (c *mirrorCommand) register(s *options.Set) {
 	c.mirror.register(s)
 	registerOutputDir(s.Section("Archive"), &c.outputDir, "write the archive to `DIR`")
 	registerInput(s.Section("URLs"), &c.inputFile, &c.globOff)
-	c.client.retry.retries = 1 // only one, because --tries visits a failed URL again
-	c.client.register(s)
+	c.client.Retry.Retries = 1 // only one, because --tries visits a failed URL again
+	c.client.Register(s)
 	c.progress.Register(s)
 }
 
@@ -171,14 +172,14 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Dir, o.Seeds, o.StoredSeeds, o.DiscardOptions = dir, seeds, c.stored, len(c.client.replay.archives) > 0
+	o.Dir, o.Seeds, o.StoredSeeds, o.DiscardOptions = dir, seeds, c.stored, len(c.client.Replay.Archives) > 0
 	c.mirror.shared.apply(&o)
-	limits := &c.client.limits
-	o.Limits.FileSize = int64(limits.maxFilesize)
-	if limits.set.Changed("per-host") {
-		o.PerHost = limits.perHost
+	limits := &c.client.Limits
+	o.Limits.FileSize = int64(limits.MaxFilesize)
+	if limits.Set.Changed("per-host") {
+		o.PerHost = limits.PerHost
 	}
-	if o.Delay = time.Duration(limits.delay); o.Delay == 0 && (limits.set.Changed("delay") || len(c.client.replay.archives) > 0) {
+	if o.Delay = time.Duration(limits.Delay); o.Delay == 0 && (limits.Set.Changed("delay") || len(c.client.Replay.Archives) > 0) {
 		o.Delay = -1 // no delay for --delay 0 and for replays
 	}
 	if o.WARC != nil {
@@ -200,7 +201,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer client.close()
+	defer client.Close()
 	o.Client = client.Client
 	if c.mirror.archive.dedup != "" {
 		index, err := openDedup(ctx, o.Client, c.mirror.archive.dedup)
@@ -210,7 +211,7 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		defer index.close()
 		o.WARC.Dedup = index.IndexFile
 	}
-	o.Marks = groupMarks{marks, c.client.mail.newsServer}
+	o.Marks = groupMarks{marks, c.client.Mail.NewsServer}
 	o.Event = report.event
 	if report.shows {
 		o.Progress = report.crawl.Update
@@ -248,14 +249,14 @@ func (c *mirrorCommand) run(ctx context.Context, args []string) error {
 		c.Note("%v", err)
 		err = nil
 	}
-	return errors.Join(err, report.unwritten, client.saveCookies())
+	return errors.Join(err, report.unwritten, client.SaveCookies())
 }
 
-// openClient returns the Client of the mirror, and the marks that record the
+// OpenClient returns the Client of the mirror, and the marks that record the
 // last article retrieved from each newsgroup.
 func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
-	report *mirrorReport) (*openClient, *nntp.Marks, error) {
-	all, err := c.client.schemes()
+	report *mirrorReport) (*clientflags.OpenClient, *nntp.Marks, error) {
+	all, err := c.client.Schemes()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -265,25 +266,25 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 	if c.stored { // credentials are sent only to servers that the user entered
 		seeds = nil
 	}
-	credentials, err := newSeedCredentials(seeds, &c.client.http)
+	credentials, err := newSeedCredentials(seeds, &c.client.HTTP)
 	if err != nil {
 		return nil, nil, err
 	}
-	standard := wrap.Options{Retry: c.client.retry.options(c.noteRetry(report)), Rate: int64(c.client.limits.rate)}
+	standard := wrap.Options{Retry: c.client.Retry.Options(c.noteRetry(report)), Rate: int64(c.client.Limits.Rate)}
 	if report.shows {
 		standard.Progress = report.crawl.UpdateBody
 	}
-	client, err := c.client.open(ctx, c.Streams, clientSpec{
-		schemes:     all,
-		middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
-		standard:    standard,
+	client, err := c.client.Open(ctx, c.Streams, clientflags.Spec{
+		Schemes:     all,
+		Middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
+		Standard:    standard,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	credentials.logins = client.logins
-	if err := client.logins.promptFor(ctx, client.Client, seeds); err != nil {
-		client.close()
+	credentials.logins = client.Logins
+	if err := client.Logins.PromptFor(ctx, client.Client, seeds); err != nil {
+		client.Close()
 		return nil, nil, err
 	}
 	return client, all.NNTP.Marks, nil
@@ -292,7 +293,7 @@ func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
 // addUserAgent adds the User-Agent of the requests to the fields of a warcinfo
 // record.
 func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
-	agent, err := c.client.http.agent()
+	agent, err := c.client.HTTP.Agent()
 	if err == nil && agent != "" {
 		*info = append(*info, fetch.Field{Name: "http-header-user-agent", Value: agent})
 	}
@@ -336,7 +337,7 @@ const maxSeeds = 100_000
 // in --output-dir.
 func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
 	given, err := arguments.Parse(c.Streams, args, arguments.Options{
-		Configured: c.config.urls, InputFile: c.inputFile, DefaultScheme: c.client.policy.protoDefault, GlobOff: c.globOff,
+		Configured: c.config.urls, InputFile: c.inputFile, DefaultScheme: c.client.Policy.ProtoDefault, GlobOff: c.globOff,
 	})
 	if err != nil {
 		return nil, err
@@ -366,7 +367,7 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 		case err != nil:
 			return nil, err
 		}
-		u, err := arguments.ParseURL(c.Streams, a, c.client.policy.protoDefault)
+		u, err := arguments.ParseURL(c.Streams, a, c.client.Policy.ProtoDefault)
 		switch {
 		case err != nil && a.Line > 0:
 			return nil, fetch.Usage.Errorf("line %d: %w", a.Line, err)

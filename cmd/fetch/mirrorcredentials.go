@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
@@ -13,7 +14,7 @@ import (
 // to requests, but only for the servers of the seed URLs. Other servers get
 // only the User-Agent field.
 type seedCredentials struct {
-	logins  *logins
+	logins  *clientflags.Logins
 	seeds   []fetch.Origin // servers of the seeds
 	fields  fetch.Header   // header fields for servers of the seeds
 	general fetch.Header   // header fields for other servers
@@ -21,8 +22,8 @@ type seedCredentials struct {
 
 // newSeedCredentials returns a seedCredentials for the servers of the seed
 // URLs. The caller must set logins before the first request.
-func newSeedCredentials(seeds []uri.URI, f *httpFlags) (*seedCredentials, error) {
-	fields, err := f.fields()
+func newSeedCredentials(seeds []uri.URI, f *clientflags.HTTPFlags) (*seedCredentials, error) {
+	fields, err := f.Fields()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 // add adds header fields and credentials to req.
 func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	req.Header = append(req.Header, c.fields...)
-	if !c.logins.complete(req) {
+	if !c.logins.Complete(req) {
 		return
 	}
 	// The driver of a mailbox creates the URLs of its messages. Requests for

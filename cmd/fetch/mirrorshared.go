@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -55,7 +56,7 @@ func (f *sharedFlags) apply(o *mirror.Options) {
 		o.Frontier = postgres.New(f.frontier)
 	}
 	o.Worker, o.Again = f.worker, f.again
-	o.Store, o.KeepLocal, o.MaxSpool = storeAt(f.store), f.keepLocal, int64(f.maxSpool)
+	o.Store, o.KeepLocal, o.MaxSpool = clientflags.StoreAt(f.store), f.keepLocal, int64(f.maxSpool)
 }
 
 // frontierURL returns the URL of the shared frontier: the value of --frontier,

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -24,14 +25,14 @@ type objectFlags struct {
 	input     inputFlags
 	request   requestFlags
 	query     queryFlags
-	redirects redirectFlags
+	redirects clientflags.RedirectFlags
 	progress  console.ProgressFlags
-	http      httpObjectFlags
-	ftp       ftpObjectFlags
+	http      clientflags.HTTPObjectFlags
+	ftp       clientflags.FTPObjectFlags
 	gopher    gopherFlags
-	mail      mailObjectFlags
+	mail      clientflags.MailObjectFlags
 	session   sessionFlags
-	client    clientFlags
+	client    clientflags.Flags
 }
 
 func (f *objectFlags) register(s *options.Set) {
@@ -40,12 +41,12 @@ func (f *objectFlags) register(s *options.Set) {
 	f.input.register(s)
 	f.request.register(s)
 	f.query.register(s)
-	f.redirects.register(s)
-	f.client.register(s)
-	f.http.register(s)
-	f.ftp.register(s)
+	f.redirects.Register(s)
+	f.client.Register(s)
+	f.http.Register(s)
+	f.ftp.Register(s)
 	f.gopher.register(s)
-	f.mail.register(s)
+	f.mail.Register(s)
 	f.session.register(s)
 	f.progress.Register(s)
 	curlFlags{}.register(s)
@@ -61,15 +62,15 @@ func (f *objectFlags) register(s *options.Set) {
 // newsgroup is retrieved as a listing. If native is true, listings keep the
 // format of the server.
 func (f *objectFlags) schemes(s *console.Streams, listing, native bool) (o schemes.Options, err error) {
-	if o, err = f.client.schemes(); err != nil {
+	if o, err = f.client.Schemes(); err != nil {
 		return o, err
 	}
-	o.HTTP.Legacy.Raw = f.http.raw
-	f.ftp.apply(&o.FTP, !f.http.raw && !native)
-	if err = f.mail.apply(&o.NNTP, listing); err != nil {
+	o.HTTP.Legacy.Raw = f.http.Raw
+	f.ftp.Apply(&o.FTP, !f.http.Raw && !native)
+	if err = f.mail.Apply(&o.NNTP, listing); err != nil {
 		return o, err
 	}
-	o.Mail.Mbox = f.mail.mailboxes() && !listing
+	o.Mail.Mbox = f.mail.Mailboxes() && !listing
 	if o.Gopher, err = f.gopher.options(s, f.file.strict); err != nil {
 		return o, err
 	}
@@ -82,7 +83,7 @@ func (f *objectFlags) schemes(s *console.Streams, listing, native bool) (o schem
 func (f *objectFlags) sums() bool { return f.body.checksum != nil || f.body.meta != "" }
 
 // unmodified reports whether the body is written exactly as received.
-func (f *objectFlags) unmodified() bool { return !f.body.include && !f.mail.converts() }
+func (f *objectFlags) unmodified() bool { return !f.body.include && !f.mail.Converts() }
 
 // state returns the size and the validator of the body of resp. They are
 // unknown if a flag modifies the body.

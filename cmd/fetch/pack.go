@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -61,7 +62,7 @@ func (c *packCommand) run(ctx context.Context, args []string) error {
 	case c.store != "" && (c.manifest || len(args) > 0):
 		return fetch.Usage.Errorf("--store excludes --manifest and the directory of an archive")
 	case c.store != "":
-		archive, err := openArchives(c.Streams, ctx, c.store)
+		archive, err := clientflags.OpenArchives(c.Streams, ctx, c.store)
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer r.client.close()
+	defer r.client.Close()
 	list := arguments.Reader{Args: all}
 	for {
 		a, err := list.Next()

@@ -14,7 +14,7 @@ func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
-	u, err := arguments.ParseURL(r.Streams, a, r.flags.client.policy.protoDefault)
+	u, err := arguments.ParseURL(r.Streams, a, r.flags.client.Policy.ProtoDefault)
 	if err != nil {
 		return nil, err
 	}
@@ -27,18 +27,18 @@ func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
 		req = a.Request()
 		req.URL = u
 	} else {
-		req.Auth = r.client.logins.credential(req)
+		req.Auth = r.client.Logins.Credential(req)
 	}
-	req.NoFollow, req.Trace = f.redirects.noFollow && !f.redirects.trusted, r.notes
+	req.NoFollow, req.Trace = f.redirects.NoFollow && !f.redirects.Trusted, r.notes
 	req.ErrorBody = f.request.noFail || f.request.failWithBody
 	if f.request.head {
 		req.Op = fetch.Stat
 	}
-	if req.Header, err = f.client.http.fields(); err != nil {
+	if req.Header, err = f.client.HTTP.Fields(); err != nil {
 		return nil, err
 	}
 	setTimeCondition(req, f.request.timeCond)
-	if err := f.http.apply(req); err != nil {
+	if err := f.http.Apply(req); err != nil {
 		return nil, err
 	}
 	if f.body.include && f.body.continueAt == "-" {

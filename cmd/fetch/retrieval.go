@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -25,7 +26,7 @@ type retrieval struct {
 	flags   *objectFlags
 	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
-	client  *openClient
+	client  *clientflags.OpenClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
 	meta    *metaFile            // file of --meta, or nil
@@ -57,7 +58,7 @@ type retrievalOptions struct {
 // open returns a new retrieval. The caller must close its client.
 func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalOptions) (*retrieval, error) {
 	r := &retrieval{Streams: s, flags: f, native: o.native, listing: o.listing, notes: s.Trace(), retried: o.retried}
-	r.restart = f.client.retryOptions(r.noteRestart)
+	r.restart = f.client.RetryOptions(r.noteRestart)
 	err := errors.Join(f.query.validate(), f.query.read(s.Stdin))
 	if err != nil {
 		return nil, err
@@ -72,24 +73,24 @@ func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalO
 		r.console = interactive.New(in)
 		all.Telnet.Mode = r.console.SetMode
 	}
-	spec := clientSpec{
-		schemes: all, context: f.mail.context, redirects: &f.redirects, redirectLogin: true, transcript: s.Verbose,
-		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.http.updateReferer},
-		standard: wrap.Options{
-			Segments: min(f.request.segments, maxSegments), Retry: f.client.retryOptions(r.noteRetry),
-			Polite: f.politeOptions(), Rate: int64(f.client.limits.rate), Progress: o.progress,
+	spec := clientflags.Spec{
+		Schemes: all, Context: f.mail.Context, Redirects: &f.redirects, RedirectLogin: true, Transcript: s.Verbose,
+		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.http.UpdateReferer},
+		Standard: wrap.Options{
+			Segments: min(f.request.segments, maxSegments), Retry: f.client.RetryOptions(r.noteRetry),
+			Polite: f.politeOptions(), Rate: int64(f.client.Limits.Rate), Progress: o.progress,
 		},
 	}
 	if o.listing {
-		spec.standard.Cache = &wrap.CacheOptions{}
+		spec.Standard.Cache = &wrap.CacheOptions{}
 	}
 	if r.warc, err = f.openWARCFile(); err != nil {
 		return nil, err
 	}
 	if r.warc != nil {
-		spec.innermost = []fetch.Middleware{r.warc.recorder.Middleware}
+		spec.Innermost = []fetch.Middleware{r.warc.recorder.Middleware}
 	}
-	if r.client, err = f.client.open(ctx, s, spec); err != nil {
+	if r.client, err = f.client.Open(ctx, s, spec); err != nil {
 		r.warc.close()
 	}
 	return r, err
@@ -98,11 +99,11 @@ func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalO
 // politeOptions returns the limits for requests to one host, or nil if requests
 // are not limited.
 func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
-	limits := &f.client.limits
-	if !f.input.parallel && limits.delay <= 0 && !f.request.robots {
+	limits := &f.client.Limits
+	if !f.input.parallel && limits.Delay <= 0 && !f.request.robots {
 		return nil
 	}
-	o := &wrap.PoliteOptions{PerHost: limits.perHost, Streams: f.input.parallelMax, Delay: time.Duration(limits.delay), Urgent: turnOf}
+	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Streams: f.input.parallelMax, Delay: time.Duration(limits.Delay), Urgent: turnOf}
 	if f.request.robots {
 		o.Rule = wrap.Robots("fetch")
 	}

@@ -81,7 +81,7 @@ func (c *searchCommand) run(ctx context.Context, args []string) error {
 	write := c.format.writer(c.Stdout).limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
 	return c.flags.forEach(ctx, c.Streams, args[:1], o, func(j *job) error {
-		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.client.policy.protoDefault)
+		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.client.Policy.ProtoDefault)
 		if err != nil {
 			return err
 		}

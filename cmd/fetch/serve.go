@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -131,11 +132,11 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if err != nil {
 		return a, fetch.Local.With(err)
 	}
-	if a.Source, err = openArchives(c.Streams, ctx, name); err != nil {
+	if a.Source, err = clientflags.OpenArchives(c.Streams, ctx, name); err != nil {
 		return a, err
 	}
 	a.Name = filepath.Base(path)
-	if isStore(name) {
+	if clientflags.IsStore(name) {
 		name, _, _ = strings.Cut(name, "?")
 		a.Name = filepath.Base(name)
 		return a, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -19,7 +20,7 @@ import (
 type serveLiveFlags struct {
 	live       string // "", "all", or names of schemes
 	allowHosts []string
-	client     clientFlags
+	client     clientflags.Flags
 }
 
 func (f *serveLiveFlags) register(s *options.Set) {
@@ -30,7 +31,7 @@ func (f *serveLiveFlags) register(s *options.Set) {
 	})
 	p.Lookup("live").NoOptDefVal = "all"
 	p.StringSliceVar(&f.allowHosts, "allow-host", nil, "show live pages of the private `HOST|PREFIX` without a confirmation")
-	f.client.register(s)
+	f.client.Register(s)
 }
 
 // isOn reports whether live pages are shown: if --live is set, or if there are
@@ -66,10 +67,10 @@ func (f *serveLiveFlags) options(ctx context.Context, s *console.Streams, archiv
 type serveClients struct {
 	ctx      context.Context
 	streams  *console.Streams
-	flags    [2]clientFlags // the second is for requests that may use the data of the user
+	flags    [2]clientflags.Flags // the second is for requests that may use the data of the user
 	schemes  [2]schemes.Options
-	fields   fetch.Header // header fields of all requests
-	personal *logins      // the logins of the user
+	fields   fetch.Header        // header fields of all requests
+	personal *clientflags.Logins // the logins of the user
 }
 
 // newClients reads the credentials and the cookies that the flags name. They
@@ -77,28 +78,28 @@ type serveClients struct {
 func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c *serveClients, err error) {
 	personal, other := f.client, f.client
 	switch {
-	case personal.login.user != "":
+	case personal.Login.User != "":
 		err = fetch.Usage.Errorf("--user would send the password to every server: use --netrc")
-	case personal.http.cookies.field() != "":
+	case personal.HTTP.Cookies.Field() != "":
 		err = fetch.Usage.Errorf("--cookie NAME=VALUE would send the cookie to every server: use --cookie FILE")
-	case personal.http.cookies.jarFile != "":
+	case personal.HTTP.Cookies.JarFile != "":
 		err = fetch.Usage.Errorf("serve does not save cookies: use --cookie FILE")
-	case len(personal.replay.archives) > 0:
+	case len(personal.Replay.Archives) > 0:
 		err = fetch.Usage.Errorf("serve reads the archives that are its arguments, not those of --archive")
 	}
 	if err != nil {
 		return nil, err
 	}
-	other.login, other.http.cookies, other.mail.stores = loginFlags{}, cookieFlags{}, nil
-	other.tls.cert, other.tls.key = "", ""
-	c = &serveClients{ctx: ctx, streams: s, flags: [2]clientFlags{other, personal}}
+	other.Login, other.HTTP.Cookies, other.Mail.Stores = clientflags.LoginFlags{}, clientflags.CookieFlags{}, nil
+	other.TLS.Cert, other.TLS.Key = "", ""
+	c = &serveClients{ctx: ctx, streams: s, flags: [2]clientflags.Flags{other, personal}}
 	for i := range c.flags {
-		if c.schemes[i], err = c.flags[i].schemes(); err != nil {
+		if c.schemes[i], err = c.flags[i].Schemes(); err != nil {
 			return nil, err
 		}
 		c.schemes[i].HTTP.Compressed = true // the gateway sends bodies without content codings
 	}
-	if c.fields, err = personal.http.fields(); err != nil {
+	if c.fields, err = personal.HTTP.Fields(); err != nil {
 		return nil, err
 	}
 	for _, field := range c.fields {
@@ -106,8 +107,8 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c 
 			return nil, fetch.Usage.Errorf("the header field %s would be sent to every server", field.Name)
 		}
 	}
-	if c.personal, err = personal.login.open(s); err == nil {
-		c.personal.silent = true
+	if c.personal, err = personal.Login.Open(s); err == nil {
+		c.personal.Silent = true
 	}
 	return c, err
 }
@@ -115,19 +116,19 @@ func (f *serveLiveFlags) newClients(ctx context.Context, s *console.Streams) (c 
 // open returns a Client with the policy p. If personal is true, the Client uses
 // the credentials and the cookies of the user.
 func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error) {
-	i, l := 0, &logins{Streams: c.streams, silent: true}
+	i, l := 0, &clientflags.Logins{Streams: c.streams, Silent: true}
 	if personal {
 		i, l = 1, c.personal
 	}
 	f := &c.flags[i]
-	retry := f.retry.options(nil)
-	if !f.retry.set.Changed("retry") {
+	retry := f.Retry.Options(nil)
+	if !f.Retry.Set.Changed("retry") {
 		retry.Attempts = 1 // the user can reload the page
 	}
-	opened, err := f.open(c.ctx, c.streams, clientSpec{
-		schemes: c.schemes[i], policy: &p, logins: l,
-		middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return loginDriver{next, c.fields, l} }},
-		standard:    wrap.Options{Retry: retry, Rate: int64(f.limits.rate)},
+	opened, err := f.Open(c.ctx, c.streams, clientflags.Spec{
+		Schemes: c.schemes[i], Policy: &p, Logins: l,
+		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return loginDriver{next, c.fields, l} }},
+		Standard:    wrap.Options{Retry: retry, Rate: int64(f.Limits.Rate)},
 	})
 	if err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (c *serveClients) open(p fetch.Policy, personal bool) (*fetch.Client, error
 type loginDriver struct {
 	next   fetch.Driver
 	fields fetch.Header
-	logins *logins
+	logins *clientflags.Logins
 }
 
 func (d loginDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
@@ -154,7 +155,7 @@ func (d loginDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Respons
 		ok = ok && page == origin
 	}
 	if ok {
-		d.logins.complete(req)
+		d.logins.Complete(req)
 	}
 	return d.next.Do(ctx, req)
 }

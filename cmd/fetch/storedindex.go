@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -18,11 +19,11 @@ import (
 
 // storeIndexes writes the missing indexes of the WARC files in a store.
 func (c *indexCommand) storeIndexes(ctx context.Context) error {
-	s, err := storeAt(c.store).Open()
+	s, err := clientflags.StoreAt(c.store).Open()
 	if err != nil {
 		return err
 	}
-	files, indexes, err := storedFiles(ctx, s)
+	files, indexes, err := clientflags.StoredFiles(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func storeIndex(ctx context.Context, s store.Store, file, name string) (damage [
 
 // printIndex prints the index of all WARC files in a store.
 func (c *indexCommand) printIndex(ctx context.Context) error {
-	a, err := openArchives(c.Streams, ctx, c.store)
+	a, err := clientflags.OpenArchives(c.Streams, ctx, c.store)
 	if err != nil {
 		return err
 	}

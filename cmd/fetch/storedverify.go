@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/store"
 	"github.com/anyurl/fetch/warc"
@@ -15,12 +16,12 @@ import (
 // verifyStore reads all WARC files in a store. It checks their records, and
 // compares their bytes with the digests that the store has recorded.
 func (c *verifyCommand) verifyStore(ctx context.Context) error {
-	s, err := storeAt(c.store).Open()
+	s, err := clientflags.StoreAt(c.store).Open()
 	if err != nil {
 		return err
 	}
 	v := &storeVerifier{ctx: ctx, store: s}
-	if v.names, _, err = storedFiles(ctx, s); err != nil {
+	if v.names, _, err = clientflags.StoredFiles(ctx, s); err != nil {
 		return err
 	}
 	before := c.damage

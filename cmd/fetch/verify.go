@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -134,7 +135,7 @@ func (c *verifyCommand) conclude(name string, before int, err error) error {
 // verifyCrawl checks the store of a shared crawl.
 func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 	before := c.damage
-	for f, err := range mirror.FrontierVerify(ctx, postgres.New(frontierURL(c.dsn)), storeAt(c.store)) {
+	for f, err := range mirror.FrontierVerify(ctx, postgres.New(frontierURL(c.dsn)), clientflags.StoreAt(c.store)) {
 		if err == nil {
 			text := f.Path + ": " + f.Text
 			if f.Note {

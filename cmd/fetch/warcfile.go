@@ -35,7 +35,7 @@ func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
 	switch {
 	case !warc.IsFileName(name) || strings.HasSuffix(name, warc.OpenSuffix):
 		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc or .warc.gz, such as %q", name+".warc.gz")
-	case len(f.client.replay.archives) > 0:
+	case len(f.client.Replay.Archives) > 0:
 		return nil, fetch.Usage.Errorf("--warc-file and --archive exclude each other, because nothing is requested")
 	case f.request.head, f.request.byteRange != "", f.body.continueAt != "", f.request.segments > 1:
 		return nil, fetch.Usage.Errorf("--warc-file records complete objects, so it excludes -I, -r, -C and --segments")
@@ -47,7 +47,7 @@ func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
 	o := warc.Options{Name: w.name, Uncompressed: !strings.HasSuffix(name, ".gz")}
 	o.Info = fetch.Header{{Name: "software", Value: console.Product()}}
 	host, _ := os.Hostname()
-	agent, err := f.client.http.agent()
+	agent, err := f.client.HTTP.Agent()
 	for _, field := range []fetch.Field{{Name: "hostname", Value: host}, {Name: "http-header-user-agent", Value: agent}} {
 		if field.Value != "" {
 			o.Info = append(o.Info, field)

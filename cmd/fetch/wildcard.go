@@ -33,7 +33,7 @@ func (r *retrieval) wildcard(a arguments.Argument) (*wildcard, error) {
 	if !a.Typed || r.flags.input.globOff || !a.URL.IsZero() || !strings.Contains(a.Text, "*") {
 		return nil, nil
 	}
-	u, changed, err := a.Parse(r.flags.client.policy.protoDefault)
+	u, changed, err := a.Parse(r.flags.client.Policy.ProtoDefault)
 	if err != nil {
 		return nil, nil // the job reports the error
 	}
@@ -154,7 +154,7 @@ func (w *wildcard) entries(all iter.Seq2[fetch.Entry, error]) iter.Seq2[fetch.En
 // expand returns an argument for each file that matches w. As in lftp's mget,
 // directories are skipped.
 func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Argument, err error) {
-	if limit := time.Duration(r.flags.client.limits.maxTime); limit > 0 {
+	if limit := time.Duration(r.flags.client.Limits.MaxTime); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit,
 			fetch.Timeout.Errorf("the listing took longer than %v (--max-time)", limit))

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"context"
@@ -12,30 +12,30 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// replayFlags are the flags for reading objects from archives instead of the
+// ReplayFlags are the flags for reading objects from archives instead of the
 // network.
-type replayFlags struct {
-	archives []string
+type ReplayFlags struct {
+	Archives []string
 	at       period
 }
 
-func (f *replayFlags) register(s *options.Set) { f.addTo(s.Section("Archives")) }
+func (f *ReplayFlags) Register(s *options.Set) { f.AddTo(s.Section("Archives")) }
 
-// addTo registers the flags in a section of the help text.
-func (f *replayFlags) addTo(p *pflag.FlagSet) {
-	p.StringArrayVar(&f.archives, "archive", nil, "read objects from the mirror, WARC or WACZ `FILE` (or store), not the network")
+// AddTo registers the flags in a section of the help text.
+func (f *ReplayFlags) AddTo(p *pflag.FlagSet) {
+	p.StringArrayVar(&f.Archives, "archive", nil, "read objects from the mirror, WARC or WACZ `FILE` (or store), not the network")
 	p.Var(&f.at, "at", "with --archive, read the capture nearest to `DATE` (such as 2026-11-21)")
 }
 
-// open opens the archives. It returns nil if the flags name no archive.
-func (f *replayFlags) open(ctx context.Context, s *console.Streams) (*warc.Archive, error) {
-	if len(f.archives) == 0 {
+// Open opens the archives. It returns nil if the flags name no archive.
+func (f *ReplayFlags) Open(ctx context.Context, s *console.Streams) (*warc.Archive, error) {
+	if len(f.Archives) == 0 {
 		if f.at.text != "" {
 			return nil, fetch.Usage.Errorf("--at requires --archive")
 		}
 		return nil, nil
 	}
-	a, err := openArchives(s, ctx, f.archives...)
+	a, err := OpenArchives(s, ctx, f.Archives...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 // retryFlags are the flags that control retries of failed requests.
 type retryFlags struct {
-	set       *pflag.FlagSet
-	retries   int
+	Set       *pflag.FlagSet
+	Retries   int
 	delay     options.Seconds
 	totalTime options.Seconds
 	allErrors bool
@@ -24,8 +24,8 @@ type retryFlags struct {
 
 func (f *retryFlags) register(s *options.Set) {
 	p := s.Section("Retries and limits")
-	f.set = p
-	p.IntVar(&f.retries, "retry", 3, "retry up to `N` times after transient errors")
+	f.Set = p
+	p.IntVar(&f.Retries, "retry", 3, "retry up to `N` times after transient errors")
 	p.Var(&f.delay, "retry-delay", "wait `SECONDS` before each retry (default: increasing delays)")
 	p.Var(&f.totalTime, "retry-max-time", "stop retrying after `SECONDS`")
 	p.BoolVar(&f.allErrors, "retry-all-errors", false, "retry after all errors except local ones")
@@ -39,20 +39,20 @@ func (f *retryFlags) setTries(text string) error {
 	n, err := strconv.ParseUint(text, 10, 31)
 	switch {
 	case text == "inf" || err == nil && n == 0:
-		f.retries = math.MaxInt32
+		f.Retries = math.MaxInt32
 	case err != nil:
 		return fetch.Usage.Errorf("not a number of attempts: %q", text)
 	default:
-		f.retries = int(n) - 1
+		f.Retries = int(n) - 1
 	}
 	return nil
 }
 
-// options converts the flags to options of the Retry middleware, which calls
+// Options converts the flags to options of the Retry middleware, which calls
 // notify before each retry.
-func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
+func (f *retryFlags) Options(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
 	return wrap.RetryOptions{
-		Attempts:  max(f.retries, 0) + 1,
+		Attempts:  max(f.Retries, 0) + 1,
 		Delay:     time.Duration(f.delay),
 		Total:     time.Duration(f.totalTime),
 		AllErrors: f.allErrors,
@@ -62,29 +62,29 @@ func (f *retryFlags) options(notify func(context.Context, wrap.Attempt)) wrap.Re
 
 // limitFlags are the flags that limit the time, size and speed of transfers.
 type limitFlags struct {
-	set            *pflag.FlagSet
-	maxTime        options.Seconds
+	Set            *pflag.FlagSet
+	MaxTime        options.Seconds
 	connectTimeout options.Seconds
-	maxFilesize    options.Bytes
-	rate           options.Bytes
+	MaxFilesize    options.Bytes
+	Rate           options.Bytes
 	speedLimit     options.Bytes
 	speedTime      options.Seconds
-	perHost        int
-	delay          options.Seconds
+	PerHost        int
+	Delay          options.Seconds
 }
 
 func (f *limitFlags) register(s *options.Set) {
 	p := s.Section("Retries and limits")
-	f.set = p
-	p.VarP(&f.maxTime, "max-time", "m", "allow at most `SECONDS` for each URL, including retries")
+	f.Set = p
+	p.VarP(&f.MaxTime, "max-time", "m", "allow at most `SECONDS` for each URL, including retries")
 	p.Var(&f.connectTimeout, "connect-timeout", "allow at most `SECONDS` for each connection attempt")
-	p.Var(&f.maxFilesize, "max-filesize", "reject files larger than `BYTES` (suffixes: k, M, G)")
-	p.Var(&f.rate, "limit-rate", "limit the total download speed to `BYTES` per second")
+	p.Var(&f.MaxFilesize, "max-filesize", "reject files larger than `BYTES` (suffixes: k, M, G)")
+	p.Var(&f.Rate, "limit-rate", "limit the total download speed to `BYTES` per second")
 	f.speedLimit, f.speedTime = 1024, options.Seconds(time.Minute)
 	p.VarP(&f.speedLimit, "speed-limit", "Y", "fail if fewer `BYTES` per second arrive (0: no limit)")
 	p.VarP(&f.speedTime, "speed-time", "y", "measure the speed over `SECONDS`")
-	p.IntVar(&f.perHost, "per-host", 6, "open at most `N` connections to each host")
-	p.Var(&f.delay, "delay", "wait `SECONDS` between requests to the same host")
+	p.IntVar(&f.PerHost, "per-host", 6, "open at most `N` connections to each host")
+	p.Var(&f.Delay, "delay", "wait `SECONDS` between requests to the same host")
 	p.Func("rate", "send at most `N/UNIT` requests to each host (s, m, h or d)", f.setRate)
 }
 
@@ -114,5 +114,5 @@ func (f *limitFlags) setRate(text string) error {
 	if err != nil || err2 != nil || n == 0 || units == 0 || !ok {
 		return fetch.Usage.Errorf("not a number of requests such as 10/s, 10/m or 10/h: %q", text)
 	}
-	return f.set.Set("delay", strconv.FormatFloat(seconds*float64(units)/float64(n), 'f', -1, 64))
+	return f.Set.Set("delay", strconv.FormatFloat(seconds*float64(units)/float64(n), 'f', -1, 64))
 }

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"bytes"
@@ -68,7 +68,7 @@ func printHead(s *console.Streams, prefix, head string) {
 
 // printExchanges is a middleware that prints the connections and the messages
 // of each request, including redirects.
-func (c *openClient) printExchanges(next fetch.Driver) fetch.Driver {
+func (c *OpenClient) printExchanges(next fetch.Driver) fetch.Driver {
 	s := c.streams
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		printPlan(s, c.Client, req)
@@ -114,21 +114,21 @@ func printPlan(s *console.Streams, client *fetch.Client, req *fetch.Request) {
 func printResponse(s *console.Streams, client *fetch.Client, resp *fetch.Response, printed bool) {
 	conversation := len(resp.Head) == 0 && client.Scheme(resp.URL.Scheme()).Traits.ControlConn
 	if !printed && !conversation {
-		printHead(s, "< ", string(responseHeader(resp)))
+		printHead(s, "< ", string(ResponseHeader(resp)))
 	}
 	if !resp.Location.IsZero() {
 		s.PrintVerbose("* redirect to " + resp.Location.String())
 	}
 }
 
-// responseHeader returns the header of resp as received. If the protocol has no
+// ResponseHeader returns the header of resp as received. If the protocol has no
 // header, it returns equivalent HTTP header fields.
-func responseHeader(resp *fetch.Response) []byte {
+func ResponseHeader(resp *fetch.Response) []byte {
 	if len(resp.Head) > 0 {
 		return resp.Head
 	}
 	var b bytes.Buffer
-	b.Write(fieldLines(resp.Header))
+	b.Write(FieldLines(resp.Header))
 	if len(resp.Header) == 0 {
 		if !resp.Location.IsZero() {
 			fmt.Fprintf(&b, "Location: %s\r\n", resp.Location)
@@ -147,7 +147,7 @@ func responseHeader(resp *fetch.Response) []byte {
 	return b.Bytes()
 }
 
-func fieldLines(h fetch.Header) (text []byte) {
+func FieldLines(h fetch.Header) (text []byte) {
 	for _, f := range h {
 		text = append(text, f.Name+": "+f.Value+"\r\n"...)
 	}

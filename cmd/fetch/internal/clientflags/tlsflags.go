@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 type tlsFlags struct {
 	insecure bool
 	cacert   string
-	cert     string
-	key      string
+	Cert     string
+	Key      string
 	pinned   string
 	v12, v13 bool
 }
@@ -30,8 +30,8 @@ func (f *tlsFlags) register(s *options.Set) {
 	p := s.Section("TLS")
 	p.BoolVarP(&f.insecure, "insecure", "k", false, "skip certificate verification (insecure)")
 	p.StringVar(&f.cacert, "cacert", "", "trust only the CA certificates in `FILE`")
-	p.StringVarP(&f.cert, "cert", "E", "", "use the client certificate in `FILE`")
-	p.StringVar(&f.key, "key", "", "use the private key in `FILE` for the client certificate, or for sftp")
+	p.StringVarP(&f.Cert, "cert", "E", "", "use the client certificate in `FILE`")
+	p.StringVar(&f.Key, "key", "", "use the private key in `FILE` for the client certificate, or for sftp")
 	p.StringVar(&f.pinned, "pinnedpubkey", "", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
 	p.BoolVar(&f.v12, "tlsv1.2", false, "use TLS 1.2 or later (default)")
 	p.BoolVar(&f.v13, "tlsv1.3", false, "require TLS 1.3 or later")
@@ -57,12 +57,12 @@ func (f *tlsFlags) config(ctx context.Context, s *console.Streams) (*tls.Config,
 			return nil, fetch.Usage.Errorf("%s contains no certificate in PEM format", f.cacert)
 		}
 	}
-	if f.cert != "" {
-		key := f.key
+	if f.Cert != "" {
+		key := f.Key
 		if key == "" {
-			key = f.cert
+			key = f.Cert
 		}
-		pair, err := loadKeyPair(s, ctx, f.cert, key)
+		pair, err := loadKeyPair(s, ctx, f.Cert, key)
 		if err != nil {
 			return nil, err
 		}

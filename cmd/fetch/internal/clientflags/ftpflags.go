@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"runtime"
@@ -60,22 +60,22 @@ func (f *ftpFlags) options(tls scheme.TLSMode, ignoreSize bool) (ftp.Options, er
 	return o, nil
 }
 
-// ftpObjectFlags are the flags for ftp and ftps URLs in commands that retrieve
+// FTPObjectFlags are the flags for ftp and ftps URLs in commands that retrieve
 // single objects.
-type ftpObjectFlags struct {
+type FTPObjectFlags struct {
 	ascii    bool
 	listOnly bool
 }
 
-func (f *ftpObjectFlags) register(s *options.Set) {
+func (f *FTPObjectFlags) Register(s *options.Set) {
 	p := s.Section("FTP")
 	p.BoolVarP(&f.ascii, "use-ascii", "B", false, "transfer in ASCII mode (add --raw to keep CRLF line ends)")
 	p.BoolVarP(&f.listOnly, "list-only", "l", false, "list only the names in a directory")
 }
 
-// apply sets the transfer mode in o. If localLines is true, ASCII transfers use
+// Apply sets the transfer mode in o. If localLines is true, ASCII transfers use
 // the line endings of the operating system.
-func (f *ftpObjectFlags) apply(o *ftp.Options, localLines bool) {
+func (f *FTPObjectFlags) Apply(o *ftp.Options, localLines bool) {
 	o.ASCII, o.NamesOnly = f.ascii, f.listOnly
 	o.LF = localLines && runtime.GOOS != "windows"
 }

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// httpFlags are the flags for http and https URLs in all commands that use the
+// HTTPFlags are the flags for http and https URLs in all commands that use the
 // network.
-type httpFlags struct {
+type HTTPFlags struct {
 	set          *pflag.FlagSet
 	header       []string
 	userAgent    string
@@ -37,16 +37,16 @@ type httpFlags struct {
 	basic, digest, anyauth bool
 	bearer                 string
 
-	cookies cookieFlags
+	Cookies CookieFlags
 }
 
-func (f *httpFlags) register(s *options.Set) {
+func (f *HTTPFlags) register(s *options.Set) {
 	p := s.Section("HTTP")
 	f.set = p
 	p.StringArrayVarP(&f.header, "header", "H", nil, "send the header `FIELD` (\"Name: value\"; \"Name:\" removes it)")
 	p.StringVarP(&f.userAgent, "user-agent", "A", "", "send `TEXT` as the User-Agent field")
 	p.BoolVar(&f.compressed, "compressed", false, "request compressed bodies and decompress them (http, nntp)")
-	f.cookies.register(p)
+	f.Cookies.register(p)
 	p.BoolVar(&f.pathAsIs, "path-as-is", false, "do not remove . and .. from the path of the URL")
 	p.BoolVarP(&f.http10, "http1.0", "0", false, "use HTTP/1.0")
 	p.BoolVar(&f.http11, "http1.1", false, "use HTTP/1.1")
@@ -64,7 +64,7 @@ func (f *httpFlags) register(s *options.Set) {
 
 // options converts the flags to options of the http package. The cookie jar
 // contains the cookies from the files of --cookie.
-func (f *httpFlags) options() (o http.Options, err error) {
+func (f *HTTPFlags) options() (o http.Options, err error) {
 	o = http.Options{
 		UserAgent: console.Product(), PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
 		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
@@ -75,24 +75,24 @@ func (f *httpFlags) options() (o http.Options, err error) {
 	case f.digest:
 		o.Auth = http.Digest
 	}
-	o.Jar, err = f.cookies.read()
+	o.Jar, err = f.Cookies.read()
 	return o, err
 }
 
-// agent returns the value of the User-Agent field of requests, or "" if the
+// Agent returns the value of the User-Agent field of requests, or "" if the
 // user has removed the field.
-func (f *httpFlags) agent() (string, error) {
-	fields, err := f.fields()
+func (f *HTTPFlags) Agent() (string, error) {
+	fields, err := f.Fields()
 	if values := fields.Values("User-Agent"); len(values) > 0 {
 		return values[len(values)-1], err
 	}
 	return console.Product(), err
 }
 
-// fields returns the header fields that -H, -A, -b and --oauth2-bearer
+// Fields returns the header fields that -H, -A, -b and --oauth2-bearer
 // add to each request. As in curl, -H replaces or removes the fields of other
 // flags.
-func (f *httpFlags) fields() (fetch.Header, error) {
+func (f *HTTPFlags) Fields() (fetch.Header, error) {
 	var h fetch.Header
 	if f.set.Changed("user-agent") {
 		h = append(h, fetch.Field{Name: "User-Agent", Value: f.userAgent})
@@ -100,7 +100,7 @@ func (f *httpFlags) fields() (fetch.Header, error) {
 	if f.bearer != "" {
 		h = append(h, fetch.Field{Name: "Authorization", Value: "Bearer " + f.bearer})
 	}
-	if value := f.cookies.field(); value != "" {
+	if value := f.Cookies.Field(); value != "" {
 		h = append(h, fetch.Field{Name: "Cookie", Value: value})
 	}
 	custom, err := parseFields(f.header)
@@ -161,22 +161,22 @@ func isDefaultField(name string) bool {
 	return false
 }
 
-// cookieFlags are the flags that load, send and save cookies.
-type cookieFlags struct {
+// CookieFlags are the flags that load, send and save cookies.
+type CookieFlags struct {
 	cookies     []string // pairs NAME=VALUE, and names of files
-	jarFile     string
+	JarFile     string
 	junkSession bool
 }
 
-func (f *cookieFlags) register(p *pflag.FlagSet) {
+func (f *CookieFlags) register(p *pflag.FlagSet) {
 	p.StringArrayVarP(&f.cookies, "cookie", "b", nil, "`NAME=VALUE|FILE`: send a cookie, or the cookies in FILE")
-	p.StringVarP(&f.jarFile, "cookie-jar", "c", "", "save all cookies to `FILE` when the command ends")
+	p.StringVarP(&f.JarFile, "cookie-jar", "c", "", "save all cookies to `FILE` when the command ends")
 	p.BoolVarP(&f.junkSession, "junk-session-cookies", "j", false, "ignore session cookies in the files of --cookie")
 }
 
-// field returns the value of the Cookie header field, which contains all
+// Field returns the value of the Cookie header field, which contains all
 // NAME=VALUE arguments of --cookie.
-func (f *cookieFlags) field() string {
+func (f *CookieFlags) Field() string {
 	var pairs []string
 	for _, c := range f.cookies {
 		if strings.Contains(c, "=") {
@@ -188,7 +188,7 @@ func (f *cookieFlags) field() string {
 
 // read returns a Jar with the cookies from the files of --cookie. It returns
 // nil if no flag enables cookies.
-func (f *cookieFlags) read() (jar *http.Jar, _ error) {
+func (f *CookieFlags) read() (jar *http.Jar, _ error) {
 	for _, c := range f.cookies {
 		if strings.Contains(c, "=") {
 			continue
@@ -200,7 +200,7 @@ func (f *cookieFlags) read() (jar *http.Jar, _ error) {
 			return jar, err
 		}
 	}
-	if f.jarFile != "" && jar == nil {
+	if f.JarFile != "" && jar == nil {
 		jar = &http.Jar{}
 	}
 	return jar, nil
@@ -208,7 +208,7 @@ func (f *cookieFlags) read() (jar *http.Jar, _ error) {
 
 // readFile adds the cookies in the named file to jar. As in curl, an empty
 // name, a directory and a missing file are ignored.
-func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
+func (f *CookieFlags) readFile(jar *http.Jar, name string) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -231,16 +231,16 @@ func (f *cookieFlags) readFile(jar *http.Jar, name string) error {
 
 // write saves the cookies in jar to the file that --cookie-jar names. An
 // existing file is replaced only after all cookies have been written.
-func (f *cookieFlags) write(s *console.Streams, jar *http.Jar) error {
-	if f.jarFile == "" || jar == nil {
+func (f *CookieFlags) write(s *console.Streams, jar *http.Jar) error {
+	if f.JarFile == "" || jar == nil {
 		return nil
 	}
 	var text bytes.Buffer
 	if err := jar.Write(&text, time.Now()); err != nil {
 		return err
 	}
-	return console.WriteFile(s.Stdout, f.jarFile, text.Bytes(), func() error {
-		file, err := save.Create(f.jarFile, save.Options{Mode: 0o600})
+	return console.WriteFile(s.Stdout, f.JarFile, text.Bytes(), func() error {
+		file, err := save.Create(f.JarFile, save.Options{Mode: 0o600})
 		if err != nil {
 			return err
 		}
@@ -252,28 +252,28 @@ func (f *cookieFlags) write(s *console.Streams, jar *http.Jar) error {
 	})
 }
 
-// httpObjectFlags are the flags for http and https URLs in commands that
+// HTTPObjectFlags are the flags for http and https URLs in commands that
 // retrieve single objects.
-type httpObjectFlags struct {
+type HTTPObjectFlags struct {
 	referer     string
-	raw         bool
+	Raw         bool
 	etagSave    string
 	etagCompare string
-	dumpHeader  string
+	DumpHeader  string
 }
 
-func (f *httpObjectFlags) register(s *options.Set) {
+func (f *HTTPObjectFlags) Register(s *options.Set) {
 	p := s.Section("HTTP")
 	p.StringVarP(&f.referer, "referer", "e", "", "send `URL` as the Referer field (;auto: update it after redirects)")
-	p.BoolVar(&f.raw, "raw", false, "do not decode transfer codings")
+	p.BoolVar(&f.Raw, "raw", false, "do not decode transfer codings")
 	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
 	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
-	p.StringVarP(&f.dumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
+	p.StringVarP(&f.DumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
 }
 
-// apply adds the Referer field to req, and the ETag in the file of
+// Apply adds the Referer field to req, and the ETag in the file of
 // --etag-compare.
-func (f *httpObjectFlags) apply(req *fetch.Request) error {
+func (f *HTTPObjectFlags) Apply(req *fetch.Request) error {
 	if referer := strings.TrimSuffix(f.referer, autoReferer); referer != "" {
 		field := fetch.Field{Name: "Referer", Value: referer}
 		req.Header = append(withoutFields(fetch.Header{field}, req.Header), req.Header...)
@@ -295,9 +295,9 @@ func (f *httpObjectFlags) apply(req *fetch.Request) error {
 // previous URL the Referer.
 const autoReferer = ";auto"
 
-// updateReferer is a middleware that sends the previous URL as the Referer of
+// UpdateReferer is a middleware that sends the previous URL as the Referer of
 // redirected requests if --referer selects it. A field of -H takes precedence.
-func (f *httpObjectFlags) updateReferer(next fetch.Driver) fetch.Driver {
+func (f *HTTPObjectFlags) UpdateReferer(next fetch.Driver) fetch.Driver {
 	first, auto := strings.CutSuffix(f.referer, autoReferer)
 	if !auto {
 		return next
@@ -312,8 +312,8 @@ func (f *httpObjectFlags) updateReferer(next fetch.Driver) fetch.Driver {
 	})
 }
 
-// saveETag writes the ETag of resp to the file that --etag-save names.
-func (f *httpObjectFlags) saveETag(resp *fetch.Response) error {
+// SaveETag writes the ETag of resp to the file that --etag-save names.
+func (f *HTTPObjectFlags) SaveETag(resp *fetch.Response) error {
 	if f.etagSave == "" || resp.Header.Get("ETag") == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 // policyFlags are the flags that allow or block schemes, ports and addresses.
 type policyFlags struct {
 	proto        string
-	protoDefault string
+	ProtoDefault string
 	protoRedir   string
 	downgrade    bool
 	ports        []string
@@ -26,7 +26,7 @@ type policyFlags struct {
 func (f *policyFlags) register(s *options.Set) {
 	p := s.Section("Redirects and policy")
 	p.Func("proto", "allow only these `SCHEMES` (-ftp for all except ftp)", nonEmptyList(&f.proto))
-	p.StringVar(&f.protoDefault, "proto-default", "", "use `SCHEME` for URLs without a scheme")
+	p.StringVar(&f.ProtoDefault, "proto-default", "", "use `SCHEME` for URLs without a scheme")
 	p.Func("proto-redir", "allow redirects only to these `SCHEMES`", nonEmptyList(&f.protoRedir))
 	p.BoolVar(&f.downgrade, "allow-downgrade", false, "allow redirects from https to http")
 	p.StringSliceVar(&f.ports, "allow-port", nil, "`SCHEME:PORT`: allow a blocked port (with :any at the end, also in redirects)")
@@ -49,9 +49,9 @@ func nonEmptyList(list *string) func(string) error {
 
 // policy returns a copy of the policy p, changed as the flags require.
 func (f *policyFlags) policy(p fetch.Policy, l *limitFlags, all []fetch.Scheme) (fetch.Policy, error) {
-	p.MaxTime = cmp.Or(time.Duration(l.maxTime), p.MaxTime)
+	p.MaxTime = cmp.Or(time.Duration(l.MaxTime), p.MaxTime)
 	p.Connect = time.Duration(l.connectTimeout)
-	p.MaxBody = int64(l.maxFilesize)
+	p.MaxBody = int64(l.MaxFilesize)
 	l.applySpeed(&p)
 	p.Downgrade = f.downgrade
 	switch f.portPolicy {
@@ -144,26 +144,26 @@ func parseSchemeList(list string, start, known []string) ([]string, error) {
 	return chosen, nil
 }
 
-// redirectFlags are the flags that control how redirects are followed.
-type redirectFlags struct {
-	noFollow bool
+// RedirectFlags are the flags that control how redirects are followed.
+type RedirectFlags struct {
+	NoFollow bool
 	follow   bool // ignored, because redirects are followed by default
-	trusted  bool
+	Trusted  bool
 	limit    int
 }
 
-func (f *redirectFlags) register(s *options.Set) {
+func (f *RedirectFlags) Register(s *options.Set) {
 	p := s.Section("Redirects and policy")
-	p.BoolVar(&f.noFollow, "no-location", false, "do not follow redirects")
+	p.BoolVar(&f.NoFollow, "no-location", false, "do not follow redirects")
 	p.BoolVarP(&f.follow, "location", "L", true, "follow redirects (default)")
-	p.BoolVar(&f.trusted, "location-trusted", false, "send credentials to all hosts of redirects (insecure)")
+	p.BoolVar(&f.Trusted, "location-trusted", false, "send credentials to all hosts of redirects (insecure)")
 	p.IntVar(&f.limit, "max-redirs", 10, "follow at most `N` redirects (-1 for no limit)")
 	p.Lookup("location").Hidden = true
 }
 
 // apply sets the options for redirects in the policy p.
-func (f *redirectFlags) apply(p *fetch.Policy) {
-	p.LocationTrusted = f.trusted
+func (f *RedirectFlags) apply(p *fetch.Policy) {
+	p.LocationTrusted = f.Trusted
 	switch {
 	case f.limit < 0:
 		p.MaxHops = 1 << 20

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"errors"
@@ -20,25 +20,25 @@ import (
 // mailFlags are the flags for news and mail in all commands that use the
 // network.
 type mailFlags struct {
-	newsServer   string
+	NewsServer   string
 	insecureAuth bool
 	sasl         string
-	stores       []string
+	Stores       []string
 }
 
 func (f *mailFlags) register(s *options.Set) {
 	p := s.Section("News and mail")
-	p.StringVar(&f.newsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host")
-	p.StringArrayVar(&f.stores, "mail-store", nil, "look up mid, cid and mailto URLs in the mailbox `STORE`")
+	p.StringVar(&f.NewsServer, "news-server", "", "use `HOST[:PORT]` for news URLs without a host")
+	p.StringArrayVar(&f.Stores, "mail-store", nil, "look up mid, cid and mailto URLs in the mailbox `STORE`")
 	p = s.Section("Authentication")
 	p.StringVar(&f.sasl, "sasl", "", "authenticate with SASL `MECHANISM` (imap, pop; +LOGIN: no SASL; *: any)")
 	options.SetValues(p.Lookup("sasl"), mail.Mechanisms()...)
 	p.BoolVar(&f.insecureAuth, "insecure-auth", false, "allow plaintext passwords for news servers (insecure)")
 }
 
-// mailObjectFlags are the flags that select the messages of a URL and their
+// MailObjectFlags are the flags that select the messages of a URL and their
 // output format.
-type mailObjectFlags struct {
+type MailObjectFlags struct {
 	headers  bool
 	body     bool
 	field    string
@@ -49,10 +49,10 @@ type mailObjectFlags struct {
 	decode   bool
 	after    uint64
 	state    string
-	context  string
+	Context  string
 }
 
-func (f *mailObjectFlags) register(s *options.Set) {
+func (f *MailObjectFlags) Register(s *options.Set) {
 	p := s.Section("News and mail")
 	p.BoolVar(&f.headers, "headers", false, "retrieve only the headers of news articles")
 	p.BoolVar(&f.body, "body", false, "retrieve only the bodies of news articles")
@@ -64,21 +64,21 @@ func (f *mailObjectFlags) register(s *options.Set) {
 	p.BoolVar(&f.decode, "decode", false, "decode the yEnc or uuencoded file in news articles")
 	p.Uint64Var(&f.after, "since-article", 0, "skip articles up to article `NUMBER`")
 	p.StringVar(&f.state, "state", "", "retrieve only new articles since the last run (state in `FILE`)")
-	p.StringVar(&f.context, "in", "", "look up cid URLs in the message at `URL`")
+	p.StringVar(&f.Context, "in", "", "look up cid URLs in the message at `URL`")
 }
 
-// mailboxes reports whether --mbox or --maildir is set. A mailbox URL then
+// Mailboxes reports whether --mbox or --maildir is set. A mailbox URL then
 // returns messages instead of a listing.
-func (f *mailObjectFlags) mailboxes() bool { return f.mbox || f.maildir != "" }
+func (f *MailObjectFlags) Mailboxes() bool { return f.mbox || f.maildir != "" }
 
-// apply sets the options for news articles in o. If listing is true, a
+// Apply sets the options for news articles in o. If listing is true, a
 // newsgroup is retrieved as a listing of its articles.
-func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
+func (f *MailObjectFlags) Apply(o *nntp.Options, listing bool) error {
 	o.After, o.Field, o.Describe = f.after, f.field, f.describe
 	switch {
 	case f.headers && f.body:
 		return fetch.Usage.Errorf("--headers and --body exclude each other")
-	case f.body && f.mailboxes():
+	case f.body && f.Mailboxes():
 		return fetch.Usage.Errorf("--body excludes --mbox and --maildir, which store complete messages")
 	case listing:
 		o.View = nntp.Overview
@@ -86,7 +86,7 @@ func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
 		o.View = nntp.Head
 	case f.body:
 		o.View = nntp.Body
-	case f.mailboxes():
+	case f.Mailboxes():
 		o.View = nntp.Articles
 	}
 	if f.state == "" {
@@ -105,9 +105,9 @@ func (f *mailObjectFlags) apply(o *nntp.Options, listing bool) error {
 	return err
 }
 
-// writeMarks saves the number of the last article of each newsgroup to the file
+// WriteMarks saves the number of the last article of each newsgroup to the file
 // that --state names.
-func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
+func (f *MailObjectFlags) WriteMarks(marks *nntp.Marks) error {
 	if f.state == "" || marks == nil {
 		return nil
 	}
@@ -122,13 +122,13 @@ func (f *mailObjectFlags) writeMarks(marks *nntp.Marks) error {
 	return file.Commit()
 }
 
-// converts reports whether a flag such as --mbox or --decode changes the format
+// Converts reports whether a flag such as --mbox or --decode changes the format
 // of messages.
-func (f *mailObjectFlags) converts() bool { return f.mailboxes() || f.part != "" || f.decode }
+func (f *MailObjectFlags) Converts() bool { return f.Mailboxes() || f.part != "" || f.decode }
 
-// convert writes the messages of resp in the format that the flags select, such
+// Convert writes the messages of resp in the format that the flags select, such
 // as mbox.
-func (f *mailObjectFlags) convert(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
+func (f *MailObjectFlags) Convert(w io.Writer, resp *fetch.Response, note func(format string, args ...any)) error {
 	switch {
 	case f.part != "":
 		part, err := rfc822.FindNumber(resp.Body, f.part)

@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"context"
@@ -17,29 +17,29 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// loginFlags are the flags that select the credentials for servers.
-type loginFlags struct {
-	user          string
+// LoginFlags are the flags that select the credentials for servers.
+type LoginFlags struct {
+	User          string
 	netrc         bool
 	netrcOptional bool
 	netrcFile     string
 }
 
-func (f *loginFlags) register(s *options.Set) {
+func (f *LoginFlags) register(s *options.Set) {
 	p := s.Section("Authentication")
-	p.StringVarP(&f.user, "user", "u", "", "log in as `USER:PASSWORD` (prompts for a missing password)")
+	p.StringVarP(&f.User, "user", "u", "", "log in as `USER:PASSWORD` (prompts for a missing password)")
 	p.BoolVarP(&f.netrc, "netrc", "n", false, "read user names and passwords from ~/.netrc")
 	p.BoolVar(&f.netrcOptional, "netrc-optional", false, "like --netrc, but prefer the password of the URL")
 	p.StringVar(&f.netrcFile, "netrc-file", "", "like --netrc, but read `FILE`")
 }
 
-// logins looks up credentials in the flags and in the netrc file. If necessary,
+// Logins looks up credentials in the flags and in the netrc file. If necessary,
 // it prompts the user on a terminal.
-type logins struct {
+type Logins struct {
 	*console.Streams
 	netrc    *netrc.File // contents of the netrc file, or nil
 	optional bool        // if true, the password of a URL overrides netrc
-	silent   bool        // if true, never prompt
+	Silent   bool        // if true, never prompt
 
 	mu      sync.Mutex        // serializes prompts, and guards the fields below
 	user    *fetch.Credential // from --user, or nil
@@ -53,12 +53,12 @@ type loginKey struct {
 	user   string
 }
 
-// open reads the netrc file. If --user contains no password, the password comes
+// Open reads the netrc file. If --user contains no password, the password comes
 // from FETCH_PASSWORD. Otherwise, requests that need it prompt the user.
-func (f *loginFlags) open(s *console.Streams) (*logins, error) {
-	l := &logins{Streams: s, optional: f.netrcOptional}
-	if f.user != "" {
-		name, password, has := strings.Cut(f.user, ":")
+func (f *LoginFlags) Open(s *console.Streams) (*Logins, error) {
+	l := &Logins{Streams: s, optional: f.netrcOptional}
+	if f.User != "" {
+		name, password, has := strings.Cut(f.User, ":")
 		l.user = &fetch.Credential{User: name, Password: fetch.Secret(password)}
 		if has && password != "" && terminal.Is(s.Stderr) {
 			s.Note("warning: other users of this machine can see the password on the command line")
@@ -83,9 +83,9 @@ func (f *loginFlags) open(s *console.Streams) (*logins, error) {
 	return l, nil
 }
 
-// credential returns the credentials from --user or the netrc file for a URL
+// Credential returns the credentials from --user or the netrc file for a URL
 // that the user entered. It returns nil if there are no such credentials.
-func (l *logins) credential(req *fetch.Request) *fetch.Credential {
+func (l *Logins) Credential(req *fetch.Request) *fetch.Credential {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.user != nil {
@@ -102,7 +102,7 @@ func (l *logins) credential(req *fetch.Request) *fetch.Credential {
 // middleware returns a driver that prompts for the missing password of --user
 // before it calls next. For schemes that use the private keys of the user, it
 // does not: their drivers request a password if the server accepts no key.
-func (l *logins) middleware(next fetch.Driver) fetch.Driver {
+func (l *Logins) middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 		if a := req.Auth; a != nil && a.Incomplete && req.Typed() && !req.Scheme().Traits.UserKeys {
 			password, err := l.userPassword(ctx, a.User)
@@ -122,7 +122,7 @@ func (l *logins) middleware(next fetch.Driver) fetch.Driver {
 
 // userPassword returns the password of --user, for which it prompts the user
 // once. It returns nil if the flag names another user.
-func (l *logins) userPassword(ctx context.Context, name string) (*fetch.Secret, error) {
+func (l *Logins) userPassword(ctx context.Context, name string) (*fetch.Secret, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.user == nil || l.user.User != name {
@@ -138,9 +138,9 @@ func (l *logins) userPassword(ctx context.Context, name string) (*fetch.Secret, 
 	return &l.user.Password, nil
 }
 
-// promptFor prompts for the missing password of --user, if the requests for one
+// PromptFor prompts for the missing password of --user, if the requests for one
 // of the URLs need it.
-func (l *logins) promptFor(ctx context.Context, client *fetch.Client, urls []uri.URI) error {
+func (l *Logins) PromptFor(ctx context.Context, client *fetch.Client, urls []uri.URI) error {
 	if l.user == nil || !slices.ContainsFunc(urls, func(u uri.URI) bool { return !client.Scheme(u.Scheme()).Traits.UserKeys }) {
 		return nil
 	}
@@ -148,16 +148,16 @@ func (l *logins) promptFor(ctx context.Context, client *fetch.Client, urls []uri
 	return err
 }
 
-// complete adds the credentials from --user or the netrc file to req. If the
+// Complete adds the credentials from --user or the netrc file to req. If the
 // URL has a user name, they must have the same name. A password in the URL is
 // not replaced, and complete then returns false. The URL may specify a
 // mechanism but no user name, as imap://;AUTH=PLAIN@HOST/ does.
-func (l *logins) complete(req *fetch.Request) bool {
+func (l *Logins) Complete(req *fetch.Request) bool {
 	given := req.Auth
 	if given != nil && (given.Password != "" || given.Token != "" || given.User == "" && given.Mechanism == "") {
 		return false
 	}
-	login := l.credential(req)
+	login := l.Credential(req)
 	if p, ok := os.LookupEnv(console.PasswordVariable); login == nil && ok && given != nil && given.Incomplete {
 		login = &fetch.Credential{User: given.User, Password: fetch.Secret(p)}
 	}
@@ -171,9 +171,9 @@ func (l *logins) complete(req *fetch.Request) bool {
 	return true
 }
 
-// redirectLogin returns a function that looks up credentials for redirect
+// RedirectLogin returns a function that looks up credentials for redirect
 // targets in the netrc file. It returns nil if --user overrides the netrc file.
-func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
+func (l *Logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
 	if l.netrc == nil || l.user != nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (l *logins) redirectLogin() func(fetch.Origin) *fetch.Credential {
 
 // answer returns credentials for a server that requires authentication. They
 // come from the netrc file, from FETCH_PASSWORD or from the terminal.
-func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+func (l *Logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.netrc != nil {
@@ -196,7 +196,7 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 	if known := l.answers[key]; known != nil && !c.Rejected && (c.Typed || c.User != "") {
 		return known, nil
 	}
-	if l.silent || !c.Typed {
+	if l.Silent || !c.Typed {
 		return nil, nil
 	}
 	found, err := l.ask(ctx, c)
@@ -211,7 +211,7 @@ func (l *logins) answer(ctx context.Context, c fetch.Challenge) (*fetch.Credenti
 
 // ask returns a login from the terminal. Without a terminal, FETCH_PASSWORD is
 // the password of a known user.
-func (l *logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+func (l *Logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	if l.CanPrompt() {
 		return l.prompt(ctx, c)
 	}
@@ -222,7 +222,7 @@ func (l *logins) ask(ctx context.Context, c fetch.Challenge) (*fetch.Credential,
 }
 
 // prompt reads a user name and a password from the terminal.
-func (l *logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
+func (l *Logins) prompt(ctx context.Context, c fetch.Challenge) (*fetch.Credential, error) {
 	fmt.Fprintf(l.Stderr, "%s port %d requires a login (%s)\n", tty.Escape(c.Origin.Host), c.Origin.Port,
 		tty.Escape(c.Realm))
 	user := c.User

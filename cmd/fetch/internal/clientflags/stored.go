@@ -1,4 +1,4 @@
-package main
+package clientflags
 
 import (
 	"context"
@@ -18,15 +18,15 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// isStore reports whether text is the URL of a store of WARC files. A file URL
+// IsStore reports whether text is the URL of a store of WARC files. A file URL
 // of an archive file is not the URL of a store.
-func isStore(text string) bool {
+func IsStore(text string) bool {
 	scheme, _, ok := strings.Cut(text, ":")
 	return ok && (scheme == "s3" || scheme == "file" && !arguments.HasArchiveSuffix(text))
 }
 
-// storeAt returns the store with the given URL, or nil if the URL is "".
-func storeAt(url string) mirror.Store {
+// StoreAt returns the store with the given URL, or nil if the URL is "".
+func StoreAt(url string) mirror.Store {
 	switch scheme, _, _ := strings.Cut(url, ":"); {
 	case url == "":
 		return nil
@@ -36,9 +36,9 @@ func storeAt(url string) mirror.Store {
 	return s3.New(url, s3.Options{Getenv: os.Getenv})
 }
 
-// storedFiles lists a store. It returns the names of the WARC files, and the
+// StoredFiles lists a store. It returns the names of the WARC files, and the
 // set of the names of their indexes.
-func storedFiles(ctx context.Context, s store.Store) (files []string, indexes map[string]bool, err error) {
+func StoredFiles(ctx context.Context, s store.Store) (files []string, indexes map[string]bool, err error) {
 	indexes = map[string]bool{}
 	for o, err := range s.List(ctx, "") {
 		if err != nil {
@@ -57,17 +57,17 @@ func storedFiles(ctx context.Context, s store.Store) (files []string, indexes ma
 	return files, indexes, nil
 }
 
-// openArchives opens archives for replay. An argument is a directory, a file, or
+// OpenArchives opens archives for replay. An argument is a directory, a file, or
 // the URL of a store, which must be the only argument.
-func openArchives(s *console.Streams, ctx context.Context, args ...string) (*warc.Archive, error) {
+func OpenArchives(s *console.Streams, ctx context.Context, args ...string) (*warc.Archive, error) {
 	for _, text := range args {
-		if isStore(text) && len(args) > 1 {
+		if IsStore(text) && len(args) > 1 {
 			return nil, fetch.Usage.Errorf("the store %s excludes other archives", uri.Redact(text))
 		}
 	}
 	var a *warc.Archive
 	var err error
-	if len(args) == 1 && isStore(args[0]) {
+	if len(args) == 1 && IsStore(args[0]) {
 		a, err = openStored(s, ctx, args[0])
 	} else if a, err = warc.Open(args...); fetch.FaultOf(err) == fetch.NotFound {
 		err = fmt.Errorf("%w; a mirror has some if it was made with --warc", err)
@@ -84,11 +84,11 @@ func openArchives(s *console.Streams, ctx context.Context, args ...string) (*war
 // openStored opens the WARC files in a store. It prints a note if some of them
 // have no index and must be read completely.
 func openStored(s *console.Streams, ctx context.Context, url string) (*warc.Archive, error) {
-	from, err := storeAt(url).Open()
+	from, err := StoreAt(url).Open()
 	if err != nil {
 		return nil, err
 	}
-	files, indexes, err := storedFiles(ctx, from)
+	files, indexes, err := StoredFiles(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,9 @@ func openStored(s *console.Streams, ctx context.Context, url string) (*warc.Arch
 	return a, err
 }
 
-// isArchive reports whether text is the name of an existing WARC or WACZ file.
+// IsArchive reports whether text is the name of an existing WARC or WACZ file.
 // Otherwise text is a URL.
-func isArchive(text string) bool {
+func IsArchive(text string) bool {
 	if !arguments.HasArchiveSuffix(text) {
 		return false
 	}

@@ -1,0 +1,207 @@
+// Package clientflags has the flags of all commands that use the network, and
+// opens the Client that they describe.
+package clientflags
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/nntp"
+	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// Flags are the flags that all commands with network access share.
+type Flags struct {
+	Retry    retryFlags
+	Limits   limitFlags
+	Policy   policyFlags
+	proxy    proxyFlags
+	gateway  gatewayFlags
+	route    routeFlags
+	Login    LoginFlags
+	TLS      tlsFlags
+	startTLS startTLSFlags
+	HTTP     HTTPFlags
+	ftp      ftpFlags
+	Mail     mailFlags
+	nfs      nfsFlags
+	ssh      sshFlags
+	Replay   ReplayFlags
+	scheme   schemeFlags
+}
+
+func (f *Flags) Register(s *options.Set) {
+	f.RegisterConnection(s)
+	f.Replay.Register(s)
+}
+
+// RegisterConnection registers the flags except those that read objects from
+// archives.
+func (f *Flags) RegisterConnection(s *options.Set) {
+	f.Retry.register(s)
+	f.Limits.register(s)
+	f.Policy.register(s)
+	f.proxy.register(s)
+	f.gateway.register(s)
+	f.route.register(s)
+	f.Login.register(s)
+	f.TLS.register(s)
+	f.startTLS.register(s)
+	f.HTTP.register(s)
+	f.ftp.register(s)
+	f.Mail.register(s)
+	f.nfs.register(s)
+	f.ssh.register(s)
+	f.scheme.register(s)
+}
+
+// Schemes converts the flags to the options of the URL schemes.
+func (f *Flags) Schemes() (o schemes.Options, err error) {
+	if o.HTTP, err = f.HTTP.options(); err != nil {
+		return o, err
+	}
+	if o.FTP, err = f.ftp.options(f.startTLS.mode(), f.HTTP.ignoreLength); err != nil {
+		return o, err
+	}
+	o.NNTP.Server, o.NNTP.ClearPassword, o.NNTP.TLS = f.Mail.NewsServer, f.Mail.insecureAuth, f.startTLS.mode()
+	if f.HTTP.compressed {
+		o.NNTP.Compress = nntp.CompressAlways
+	}
+	o.POP.TLS, o.POP.Mechanism = f.startTLS.mode(), f.Mail.sasl
+	o.SFTP = f.ssh.options(f.TLS.Key)
+	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.Mail.Stores, f.Mail.sasl, f.startTLS.mode()
+	o.LDAP.TLS = f.startTLS.mode()
+	if o.NFS, err = f.nfs.options(); err != nil {
+		return o, err
+	}
+	return o, f.scheme.apply(&o)
+}
+
+// A Spec contains the settings of a Client that differ between commands.
+type Spec struct {
+	Schemes       schemes.Options
+	Context       string             // URL of the message for cid URLs, or ""
+	Middlewares   []fetch.Middleware // outermost first; they enclose the middlewares of standard
+	Standard      wrap.Options       // middlewares of the library
+	Innermost     []fetch.Middleware // enclosed by the middlewares of standard; each attempt of a request calls them
+	Redirects     *RedirectFlags     // limits of redirects, or nil for the defaults
+	RedirectLogin bool               // if true, look up targets of redirects in netrc
+	Transcript    bool               // if true, print the dialogs with servers
+	Policy        *fetch.Policy      // base policy, which the flags modify; nil means fetch.Typed()
+	Logins        *Logins            // if not nil, overrides the logins that the flags select
+}
+
+// An OpenClient is a Client together with its credentials, its cookies and the
+// WARC files from which it reads responses.
+type OpenClient struct {
+	*fetch.Client
+	Logins  *Logins
+	jar     *http.Jar
+	Archive *warc.Archive // source of responses, or nil for the network
+	cookies *CookieFlags
+	streams *console.Streams
+}
+
+// RetryOptions returns the options of the Retry middleware. Responses from an
+// archive are never requested again, because the result would be the same.
+func (f *Flags) RetryOptions(notify func(context.Context, wrap.Attempt)) wrap.RetryOptions {
+	o := f.Retry.Options(notify)
+	if len(f.Replay.Archives) > 0 {
+		o.Attempts = 1
+	}
+	return o
+}
+
+// Open returns a new Client with the options from the flags and from spec. The
+// caller must close the Client.
+func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *OpenClient, err error) {
+	c := &OpenClient{jar: spec.Schemes.HTTP.Jar, cookies: &f.HTTP.Cookies, streams: s}
+	spec.Schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
+		return c.Logins.answer(ctx, challenge)
+	}
+	if s.CanPrompt() && (spec.Logins == nil || !spec.Logins.Silent) {
+		spec.Schemes.SFTP.Passphrase = s.ReadPassphrase
+	}
+	if spec.Context != "" {
+		spec.Schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.Context) }
+	}
+	if err := f.proxy.askPassword(ctx, s); err != nil {
+		return nil, err
+	}
+	proxy, err := f.proxy.proxyFunc(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	all := schemes.All(spec.Schemes)
+	for i, scheme := range all {
+		if spec.Transcript && scheme.Traits.ControlConn {
+			all[i] = transcribe(s, scheme)
+		}
+	}
+	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {
+		return nil, err
+	}
+	if c.Archive, err = f.Replay.Open(ctx, s); err != nil {
+		return nil, err
+	}
+	if c.Archive != nil {
+		c.Archive.Decode, c.Archive.Raw = spec.Schemes.HTTP.Compressed, spec.Schemes.HTTP.Legacy.Raw
+		all = c.Archive.Schemes(append(all, replayOnly()...)...)
+	}
+	if spec.Transcript {
+		spec.Middlewares = append(spec.Middlewares, c.printExchanges)
+	}
+	o := fetch.Options{Proxy: proxy, Resolver: f.route.resolver()}
+	base := fetch.Typed()
+	if spec.Policy != nil {
+		base = *spec.Policy
+	}
+	if o.Policy, err = f.Policy.policy(base, &f.Limits, all); err != nil {
+		return nil, err
+	}
+	o.Policy.Blocked = f.route.blocked(o.Policy.Blocked)
+	if spec.Redirects != nil {
+		spec.Redirects.apply(&o.Policy)
+	}
+	if c.Logins = spec.Logins; c.Logins == nil {
+		if c.Logins, err = f.Login.Open(s); err != nil {
+			return nil, err
+		}
+	}
+	outer := append(slices.Clip(spec.Middlewares), c.Logins.middleware)
+	o.Wrap = slices.Concat(outer, wrap.Standard(spec.Standard), spec.Innermost)
+	o.Login = c.Logins.answer
+	if spec.RedirectLogin {
+		o.RedirectLogin = c.Logins.redirectLogin()
+	}
+	if o.Route, err = f.route.route(); err != nil {
+		return nil, err
+	}
+	if o.LocalAddrs, err = f.route.localAddrs(ctx); err != nil {
+		return nil, err
+	}
+	o.Socket = f.route.socket
+	if o.TLS, err = f.TLS.config(ctx, s); err != nil {
+		return nil, err
+	}
+	c.Client = fetch.New(o, all...)
+	return c, nil
+}
+
+// SaveCookies writes all cookies to the file that --cookie-jar names.
+func (c *OpenClient) SaveCookies() error { return c.cookies.write(c.streams, c.jar) }
+
+// Close closes the Client and the WARC files from which it reads.
+func (c *OpenClient) Close() {
+	c.Client.Close()
+	if c.Archive != nil {
+		c.Archive.Close()
+	}
+}
