@@ -35,66 +35,82 @@ func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, e
 	return a, truncations, nil
 }
 
-// restoreFiles checks the database of a local archive before the first change.
-// It then restores the names of WARC files and settles the losses of short files.
-func (a *Archive) restoreFiles(ctx context.Context) error {
-	if err := a.frontier.Check(ctx); err != nil {
-		return err
-	}
-	if err := a.restoreNames(ctx); err != nil {
-		return err
-	}
-	lost, failed := a.shortFiles(ctx)
-	return a.settleLosses(ctx, lost, failed)
-}
-
-func (a *Archive) restore(ctx context.Context) (truncations []Truncation, err error) {
+// restore completes the last commit, discards uncommitted data, and opens the
+// files of the archive for a run.
+func (a *Archive) restore(ctx context.Context) ([]Truncation, error) {
 	if _, err := a.folder.root.Stat(tree.Dir); err == nil && !a.options.Tree {
 		return nil, fetch.Usage.Errorf(
 			"%s contains a tree, which a run without a tree would not update: use another folder", a.folder.dir)
 	}
-	if a.options.Shared == nil {
-		err := a.folder.checkLocal()
-		if err == nil {
-			err = a.folder.removeUnfinished()
-		}
-		if err != nil {
+	for _, step := range []func(context.Context) error{
+		a.openDatabase, a.settleWARC, a.restoreTree, a.restoreJournal,
+	} {
+		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.openFrontier(ctx); err != nil {
-		return nil, err
+	return a.openRecords(ctx)
+}
+
+// openDatabase opens the database. It creates the database of a new archive.
+func (a *Archive) openDatabase(ctx context.Context) error {
+	if a.options.Shared == nil {
+		if err := a.folder.checkLocal(); err != nil {
+			return err
+		}
+		if err := a.folder.removeUnfinished(); err != nil {
+			return err
+		}
 	}
+	return a.openFrontier(ctx)
+}
+
+// settleWARC compares the WARC files with the database, and marks lost records.
+// It checks the database of a local archive before the first change. It also
+// ends the leases of earlier runs.
+func (a *Archive) settleWARC(ctx context.Context) (err error) {
 	if a.options.Shared != nil {
 		err = a.settleFiles(ctx)
-	} else {
-		err = a.restoreFiles(ctx)
+	} else if err = a.frontier.Check(ctx); err == nil {
+		if err = a.restoreNames(ctx); err == nil {
+			lost, failed := a.shortFiles(ctx)
+			err = a.settleLosses(ctx, lost, failed)
+		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := a.frontier.Evict(ctx); err != nil {
-		return nil, err
-	}
+	return a.frontier.Evict(ctx)
+}
+
+// restoreTree moves the files of the last commit to the tree, and removes files
+// that no run needs.
+func (a *Archive) restoreTree(ctx context.Context) (err error) {
 	if a.store, err = tree.Open(a.folder.dir, tree.Options{}); err != nil {
-		return nil, err
+		return err
 	}
 	if err := a.publishCommitted(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := errors.Join(a.store.Clean(), a.findParts(), a.moveRetired(ctx)); err != nil {
-		return nil, err
+		return err
 	}
-	if err := a.openLayout(ctx); err != nil {
-		return nil, err
-	}
+	err = a.openLayout(ctx)
 	a.namer = tree.NewNamer(a.layout, a.options.Scheme, a.frontier.NameOwners)
+	return err
+}
+
+// restoreJournal opens the journal and appends the lines that it lacks.
+func (a *Archive) restoreJournal(ctx context.Context) (err error) {
 	if a.journal, err = openJournal(a.folder.root); err != nil {
-		return nil, err
+		return err
 	}
-	if err := a.restoreLog(ctx); err != nil {
-		return nil, err
-	}
+	return a.restoreLog(ctx)
+}
+
+// openRecords opens the WARC files for appending and removes uncommitted records
+// from their ends. In a shared crawl with a store, it also schedules uploads.
+func (a *Archive) openRecords(ctx context.Context) (truncations []Truncation, err error) {
 	committed, err := a.frontier.FileEnds(ctx)
 	if err != nil || a.options.WARC == nil && len(committed) == 0 {
 		return nil, err
