@@ -243,9 +243,12 @@ func TestOptions(t *testing.T) {
 // TestForeignParts requests captures as browsers do for pages of other sites and
 // for archived pages, which have an origin of their own.
 func TestForeignParts(t *testing.T) {
-	h := newHandler(t, func(o *Options) { o.Scripts = true })
+	h := newHandler(t, func(o *Options) {
+		o.Scripts, o.Archives = true, append(o.Archives, Archive{Name: "other", Source: openSample(t)})
+	})
 	key := partKey.FindString(get(h, "GET", root+"2024/http://a.example/").Body.String())
-	if key == "" {
+	other := partKey.FindString(get(h, "GET", "/archive/other/2024/http://a.example/").Body.String())
+	if key == "" || other == "" {
 		t.Fatal("an archived page has no token")
 	}
 	for name, c := range map[string]struct {
@@ -263,6 +266,7 @@ func TestForeignParts(t *testing.T) {
 		"fetch with Origin":                {"mp_", []string{"Origin: http://evil.example", "Sec-Fetch-Dest: empty"}, 403},
 		"worker":                           {"mp_", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: serviceworker"}, 403},
 		"wrong token":                      {"mp_;key=x", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 403},
+		"page of another archive":          {"mp_" + other, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 403},
 		"archived page":                    {"mp_" + key, []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script"}, 200},
 		"page of the interface":            {"mp_", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: image"}, 200},
 		"link of another site":             {"", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document"}, 200},

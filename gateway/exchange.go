@@ -195,9 +195,9 @@ func (c *collection) pathOf(timestamp string, f form, u uri.URI) string {
 }
 
 // partOf returns the path of a capture of u for use in an archived page. The
-// token in the path shows that a page of this server contains the link.
+// token in the path shows that a page of the archive c contains the link.
 func (h *Handler) partOf(c *collection, timestamp string, u uri.URI) string {
-	return c.pathOf(timestamp, formPlain+form(";key="+h.key.Token(guard.PartToken)), u)
+	return c.pathOf(timestamp, formPlain+form(";key="+h.key.Token(guard.PartToken(c.path))), u)
 }
 
 // isForeignPart reports whether a page of another site requests a capture as an
@@ -208,7 +208,7 @@ func (x *exchange) isForeignPart(t target) bool {
 	case guard.Own, guard.Navigation:
 		return false
 	}
-	return guard.IsPart(x.r.Header) && !x.key.ValidToken(guard.PartToken, t.key)
+	return guard.IsPart(x.r.Header) && !x.key.ValidToken(guard.PartToken(t.archive.path), t.key)
 }
 
 // resourcePolicy is the header field that makes browsers refuse a response to
@@ -220,7 +220,7 @@ const resourcePolicy = "Cross-Origin-Resource-Policy"
 
 // forbidParts sets resourcePolicy unless an archived page contains the link.
 func (x *exchange) forbidParts(t target) {
-	if !x.key.ValidToken(guard.PartToken, t.key) {
+	if !x.key.ValidToken(guard.PartToken(t.archive.path), t.key) {
 		x.w.Header().Set(resourcePolicy, "same-origin")
 	}
 }

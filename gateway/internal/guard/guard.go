@@ -165,8 +165,12 @@ const (
 	FormToken   Purpose = "form"   // a form of the gateway
 	StartToken  Purpose = "start"  // the address that the program prints at its start
 	CookieToken Purpose = "cookie" // the cookie of a browser that has opened this address
-	PartToken   Purpose = "part"   // images, style sheets and scripts of archived pages
 )
+
+// PartToken returns the Purpose of the token for images, style sheets and
+// scripts of the pages of an archive. An archive has a token of its own, so that
+// its pages cannot use those of other archives.
+func PartToken(archive string) Purpose { return Purpose("part " + archive) }
 
 // kindToken is the first byte of the authenticated text of a token.
 const kindToken kind = 't'

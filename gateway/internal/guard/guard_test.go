@@ -76,7 +76,7 @@ func TestSignedSource(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	k := NewKey()
-	all := []Purpose{FormToken, StartToken, CookieToken, PartToken}
+	all := []Purpose{FormToken, StartToken, CookieToken, PartToken("/a/"), PartToken("/b/")}
 	for _, p := range all {
 		for _, q := range all {
 			if k.ValidToken(q, k.Token(p)) != (p == q) {
