@@ -38,9 +38,9 @@ func (x *exchange) liveError(t liveTarget, p guard.Permission, err error) {
 	fault := fetch.FaultOf(err)
 	status := faultStatus(fault)
 	switch {
-	case isMetadata(err): // neither a confirmation nor the user as the source permits it
+	case isMetadata(err), fault == fetch.BadAddress && x.public != nil: // the user cannot permit it
 		x.fail(status, "The policy denies access to this URL", err.Error())
-	case fault == fetch.BadAddress && p.Level == guard.Entered && x.public == nil:
+	case fault == fetch.BadAddress && p.Level == guard.Entered:
 		x.confirm(t, err)
 	case status == http.StatusForbidden && p.Level < guard.Entered && !t.raw && !t.inline:
 		x.offer(t, err)

@@ -201,3 +201,25 @@ func waitUntil(t *testing.T, condition func() bool) {
 		}
 	}
 }
+
+// TestPublicDenied checks that a public server offers no form for a private
+// address, because no client can permit it.
+func TestPublicDenied(t *testing.T) {
+	h, n := newIsolated(t, func(o *Options) { o.Public, o.Live.Schemes = true, []string{"gopher"} })
+	for _, c := range []struct {
+		name, target string
+		form         bool
+	}{
+		{"private address", "/live/gopher://10.1.2.3/", false},
+		{"name of a private address", "/live/gopher://private.example/", false},
+		{"denied port", "/live/gopher://public.example:25/", true},
+	} {
+		w := get(h, "GET", c.target, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+		if got := strings.Contains(w.Body.String(), "as if you had entered it"); w.Code != 403 || got != c.form {
+			t.Errorf("%s: status %d, form %v", c.name, w.Code, got)
+		}
+	}
+	if dialed := n.take(); len(dialed) > 0 {
+		t.Errorf("connections to %q", dialed)
+	}
+}
