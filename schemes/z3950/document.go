@@ -32,7 +32,7 @@ func (l locator) document(r apdu.Record) (media string, body []byte, err error) 
 		}
 		return textMedia, b, nil
 	case apdu.SUTRS:
-		return textMedia, []byte(textform.UTF8(r.Data)), nil
+		return textMedia, textform.UTF8Bytes(r.Data), nil
 	case apdu.XML:
 		return "application/xml", r.Data, nil
 	case apdu.HTML:

@@ -22,15 +22,46 @@ func HasControl(s string) bool { return strings.ContainsFunc(s, IsControl) }
 // UTF8 returns a text in UTF-8. A text that is not valid UTF-8 is converted from
 // ISO 8859-1, which servers of old protocols use.
 func UTF8[T string | []byte](text T) string {
-	s := string(text)
-	if utf8.ValidString(s) {
-		return s
+	if isValid(text) {
+		return string(text)
 	}
-	b := make([]byte, 0, len(s)+len(s)/4)
-	for i := range len(s) {
-		b = utf8.AppendRune(b, rune(s[i]))
+	var b strings.Builder
+	b.Grow(sizeInUTF8(text))
+	for i := range len(text) {
+		b.WriteRune(rune(text[i]))
 	}
-	return string(b)
+	return b.String()
+}
+
+// UTF8Bytes is like UTF8, for a large text. It returns b if b is valid UTF-8.
+func UTF8Bytes(b []byte) []byte {
+	if isValid(b) {
+		return b
+	}
+	text := make([]byte, 0, sizeInUTF8(b))
+	for _, c := range b {
+		text = utf8.AppendRune(text, rune(c))
+	}
+	return text
+}
+
+func isValid[T string | []byte](text T) bool {
+	if b, ok := any(text).([]byte); ok {
+		return utf8.Valid(b)
+	}
+	return utf8.ValidString(string(text))
+}
+
+// sizeInUTF8 returns the length of a text in ISO 8859-1 after its conversion to
+// UTF-8.
+func sizeInUTF8[T string | []byte](text T) int {
+	size := len(text)
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			size++
+		}
+	}
+	return size
 }
 
 // Lines iterates over the lines of r. A line ends with LF, with CR LF or at the

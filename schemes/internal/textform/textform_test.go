@@ -18,7 +18,7 @@ func TestUTF8(t *testing.T) {
 		{"ISO 8859-1", "caf\xe9 \x80\xff", "caf\u00e9 \u0080\u00ff"},
 		{"truncated UTF-8", "é\xc3", "Ã©Ã"},
 	} {
-		if got := UTF8(c.in); got != c.want || UTF8([]byte(c.in)) != got {
+		if got := UTF8(c.in); got != c.want || UTF8([]byte(c.in)) != got || string(UTF8Bytes([]byte(c.in))) != got {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
