@@ -1,7 +1,6 @@
 package arch
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -156,9 +155,10 @@ func TestLayerPaths(t *testing.T) {
 	for folder, allowed := range testImports {
 		named = append(append(named, folder), allowed...)
 	}
+	all := allFiles(t)
 	for _, folder := range named {
 		folder = strings.TrimSuffix(folder, "/")
-		if !slices.ContainsFunc(goFiles(t), func(name string) bool { return isBelow(path.Dir(name), folder) }) {
+		if !slices.ContainsFunc(all, func(f file) bool { return isBelow(f.dir, folder) }) {
 			t.Errorf("the rules name %s, which has no package", folder)
 		}
 	}

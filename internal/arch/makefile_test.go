@@ -14,7 +14,7 @@ import (
 func TestSchemeTests(t *testing.T) {
 	folder := module + "schemes/ftp"
 	want := []string{"./fetch/fetchtest", "./internal/arch"}
-	for _, f := range slices.Concat(files(t), testFiles(t)) {
+	for _, f := range allFiles(t) {
 		imports := slices.ContainsFunc(f.ast.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"`+folder+`"` })
 		if imports || f.dir == "schemes/ftp" {
 			want = append(want, path.Join(module, f.dir))

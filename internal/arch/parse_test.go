@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,66 +21,55 @@ type file struct {
 	ast  *ast.File
 }
 
-// files parses the Go files of the module, without tests.
+// files returns the Go files of the module, without tests.
 func files(t *testing.T) []file {
 	t.Helper()
-	return parse(t, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+	return slices.DeleteFunc(allFiles(t), func(f file) bool { return strings.HasSuffix(f.name, "_test.go") })
 }
 
-// testFiles parses the files of the module's tests.
+// testFiles returns the files of the module's tests.
 func testFiles(t *testing.T) []file {
 	t.Helper()
-	return parse(t, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	return slices.DeleteFunc(allFiles(t), func(f file) bool { return !strings.HasSuffix(f.name, "_test.go") })
 }
 
-// parse parses the Go files of the module whose names match.
-func parse(t *testing.T, match func(name string) bool) (all []file) {
+// allFiles returns the Go files of the module.
+func allFiles(t *testing.T) []file {
 	t.Helper()
-	set := token.NewFileSet()
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != root) {
-			return fs.SkipDir
-		}
-		if !strings.HasSuffix(name, ".go") || !match(name) {
-			return nil
-		}
-		parsed, err := parser.ParseFile(set, name, nil, 0)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, name)
-		rel = filepath.ToSlash(rel)
-		all = append(all, file{rel, path.Dir(rel), parsed})
-		return err
-	})
+	all, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(all) < 20 {
 		t.Fatalf("found only %d files below the root", len(all))
 	}
-	return all
+	return slices.Clone(all)
 }
 
-// goFiles returns the paths of all Go files relative to the root, including
-// tests.
-func goFiles(t *testing.T) (names []string) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(name, ".go") && !strings.Contains(name, "/testdata/") {
-			rel, _ := filepath.Rel(root, name)
-			names = append(names, filepath.ToSlash(rel))
+// parsed parses the Go files of the module once for all tests.
+var parsed = sync.OnceValues(func() (all []file, err error) {
+	set := token.NewFileSet()
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != root) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		rel = filepath.ToSlash(rel)
+		all = append(all, file{rel, path.Dir(rel), f})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
+	return all, err
+})
 
 // imports returns the paths of the packages that f imports.
 func imports(f file) (paths []string) {
