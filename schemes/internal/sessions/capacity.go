@@ -203,6 +203,32 @@ func (p *Pool[S]) stopWatch(w *watch) {
 	w.server.delayed = slices.DeleteFunc(w.server.delayed, func(o *watch) bool { return o == w })
 }
 
+// endWatch ends the observation of w before its session is closed or becomes
+// idle.
+func (p *Pool[S]) endWatch(w *watch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.removeWatch(w)
+}
+
+// removeWatch removes w from the counts of its server. The caller must hold p.mu.
+func (p *Pool[S]) removeWatch(w *watch) {
+	p.stopWatch(w)
+	if w.ended {
+		return
+	}
+	w.ended = true
+	if w.answered {
+		w.server.answered--
+	}
+	if w.reused {
+		w.server.reused--
+	}
+	if w.heard {
+		w.server.heard--
+	}
+}
+
 // mustClose reports whether a session is closed at the end of its lease, because
 // another session waits for the server.
 func (p *Pool[S]) mustClose(w *watch) bool {

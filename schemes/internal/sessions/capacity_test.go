@@ -26,6 +26,7 @@ func (s *heldSession) Close() error {
 	s.once.Do(func() {
 		if s.held {
 			<-s.server.places
+			time.Sleep(s.server.closing)
 		}
 	})
 	return nil
@@ -39,6 +40,8 @@ type limitedServer struct {
 	pause  time.Duration // the server answers nothing for this time, from the second request
 	start  time.Time
 	n      int
+
+	closing time.Duration // time from the end of a session at the server to the end of Close
 }
 
 // responseTime returns the duration of the next response.
@@ -97,6 +100,8 @@ func TestCapacity(t *testing.T) {
 	}{
 		{"one at a time", limitedServer{places: make(chan bool, 1)}, 4, 1, 1, 8 * time.Second},
 		{"one at a time, several keys", limitedServer{places: make(chan bool, 1)}, 4, 3, 1, 8 * time.Second},
+		{"one at a time, sessions close slowly", limitedServer{places: make(chan bool, 1), closing: 100 * time.Millisecond}, 4, 1, 1, 8 * time.Second},
+		{"one at a time, sessions close slowly, several keys", limitedServer{places: make(chan bool, 1), closing: 100 * time.Millisecond}, 4, 3, 1, 50 * time.Second},
 		{"one at a time, one worker with several keys", limitedServer{places: make(chan bool, 1)}, 1, 3, 1, 8 * time.Second},
 		{"two at a time", limitedServer{places: make(chan bool, 2)}, 4, 1, 2, 8 * time.Second},
 		{"two at a time, many workers", limitedServer{places: make(chan bool, 2)}, 50, 1, 2, 8 * time.Second},
@@ -108,7 +113,8 @@ func TestCapacity(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &Pool[*heldSession]{Done: t.Context().Done(), NoGreeting: true}
+				done := make(chan struct{})
+				p := &Pool[*heldSession]{Done: done, NoGreeting: true}
 				sv := c.server
 				sv.places = make(chan bool, cap(c.server.places))
 				start := time.Now()
@@ -134,6 +140,8 @@ func TestCapacity(t *testing.T) {
 				if took := time.Since(start); got != c.limit || took > c.longest {
 					t.Errorf("took %v with the limit %d, want %d", took, got, c.limit)
 				}
+				close(done)
+				time.Sleep(time.Second) // until all sessions are closed
 			})
 		})
 	}

@@ -68,10 +68,15 @@ func (l *Lease[S]) End(complete bool) {
 	if l.ended.Swap(true) {
 		return
 	}
-	switch stopped := l.stop(); {
+	stopped := l.stop()
+	keeps := stopped && complete && l.Session.Release() && !l.pool.mustClose(l.watch)
+	// Another session can be answered as soon as this one is closed. They must
+	// not count as served at the same time.
+	l.pool.endWatch(l.watch)
+	switch {
 	case !stopped || !complete:
 		l.Session.Abort()
-	case l.Session.Release() && !l.pool.mustClose(l.watch):
+	case keeps:
 		l.pool.Put(l.key, l.Session)
 	default:
 		l.Session.Close()

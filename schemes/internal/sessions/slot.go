@@ -55,20 +55,9 @@ func (p *Pool[S]) addServer(key string) *server {
 func (p *Pool[S]) endLease(key string, w *watch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sv := w.server
-	p.stopWatch(w)
-	if w.answered {
-		sv.answered--
-	}
-	if w.reused {
-		sv.reused--
-	}
-	if w.heard {
-		sv.heard--
-	}
-	w.ended = true
-	sv.leased--
-	p.wakeOrDelete(key, sv)
+	p.removeWatch(w)
+	w.server.leased--
+	p.wakeOrDelete(key, w.server)
 }
 
 // failLease decrements the number of sessions in use after a session could not
