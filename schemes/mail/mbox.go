@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/format/mailstore"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
@@ -17,11 +19,36 @@ const MboxMedia = "application/mbox"
 // mboxResponse returns the messages of a mailbox or a search as one mbox file.
 func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
 	q.searchAll()
+	req := *q.req
+	req.Trace = oneAtATime(q.req.Trace)
+	q.req = &req
 	ctx, cancel := context.WithCancel(ctx)
 	resp := &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1}
 	var err error
 	resp.Body, err = newSequenceReader(cancel, mboxChunks(d.searchMessages(ctx, q, resp)))
 	return resp, err
+}
+
+// oneAtATime returns a copy of t whose functions for bytes are not called
+// concurrently. The search and the messages can use two sessions.
+func oneAtATime(t *trace.Trace) *trace.Trace {
+	if t == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	lock := func(f func([]byte)) func([]byte) {
+		if f == nil {
+			return nil
+		}
+		return func(p []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			f(p)
+		}
+	}
+	locked := *t
+	locked.Sent, locked.Received = lock(t.Sent), lock(t.Received)
+	return &locked
 }
 
 // searchAll converts the locator of a mailbox to a search for all messages in
