@@ -1,9 +1,8 @@
 package ftp
 
 import (
-	"net/http"
-
 	"context"
+	"net/http"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"

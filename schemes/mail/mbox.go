@@ -19,36 +19,11 @@ const MboxMedia = "application/mbox"
 // mboxResponse returns the messages of a mailbox or a search as one mbox file.
 func (d *driver) mboxResponse(ctx context.Context, q *task) (*fetch.Response, error) {
 	q.searchAll()
-	req := *q.req
-	req.Trace = oneAtATime(q.req.Trace)
-	q.req = &req
 	ctx, cancel := context.WithCancel(ctx)
 	resp := &fetch.Response{Kind: fetch.Document, Media: MboxMedia, Size: -1}
 	var err error
 	resp.Body, err = newSequenceReader(cancel, mboxChunks(d.searchMessages(ctx, q, resp)))
 	return resp, err
-}
-
-// oneAtATime returns a copy of t whose functions for bytes are not called
-// concurrently. The search and the messages can use two sessions.
-func oneAtATime(t *trace.Trace) *trace.Trace {
-	if t == nil {
-		return nil
-	}
-	var mu sync.Mutex
-	lock := func(f func([]byte)) func([]byte) {
-		if f == nil {
-			return nil
-		}
-		return func(p []byte) {
-			mu.Lock()
-			defer mu.Unlock()
-			f(p)
-		}
-	}
-	locked := *t
-	locked.Sent, locked.Received = lock(t.Sent), lock(t.Received)
-	return &locked
 }
 
 // searchAll converts the locator of a mailbox to a search for all messages in
@@ -62,6 +37,9 @@ func (l *locator) searchAll() {
 // searchMessages iterates over the messages that the search q finds. Before the
 // first message, it copies the connection details (Proto, Peer and TLS) to dst.
 func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Response) iter.Seq2[storedMessage, error] {
+	search, req := *q, *q.req
+	req.Trace = oneAtATime(req.Trace)
+	search.req, q = &req, &search
 	return func(yield func(storedMessage, error) bool) {
 		resp, err := d.request(ctx, q)
 		if err != nil {
@@ -85,6 +63,29 @@ func (d *driver) searchMessages(ctx context.Context, q *task, dst *fetch.Respons
 			}
 		}
 	}
+}
+
+// oneAtATime returns a copy of t whose functions for bytes are not called
+// concurrently. The client of the search reads in a goroutine of its own while
+// another session retrieves a message.
+func oneAtATime(t *trace.Trace) *trace.Trace {
+	if t == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	lock := func(f func([]byte)) func([]byte) {
+		if f == nil {
+			return nil
+		}
+		return func(p []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			f(p)
+		}
+	}
+	locked := *t
+	locked.Sent, locked.Received = lock(t.Sent), lock(t.Received)
+	return &locked
 }
 
 // searchedMessage returns the storedMessage for the listing entry e. Its open

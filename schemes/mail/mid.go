@@ -1,10 +1,9 @@
 package mail
 
 import (
-	"net/http"
-
 	"context"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"

@@ -1,10 +1,9 @@
 package z3950
 
 import (
-	"net/http"
-
 	"bytes"
 	"context"
+	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/z3950/apdu"

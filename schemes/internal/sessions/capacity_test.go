@@ -200,3 +200,37 @@ func TestCapacityOfLongBody(t *testing.T) {
 		}
 	})
 }
+
+// TestCapacityOfReplacedSession tests that a replaced session does not count as
+// served at the same time as a session that the server serves after it.
+func TestCapacityOfReplacedSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &Pool[*heldSession]{Done: t.Context().Done()}
+		sv := limitedServer{places: make(chan bool, 1)}
+		open := func() (*heldSession, error) { // the server greets when it has a place
+			sv.places <- true
+			return &heldSession{server: &sv, held: true}, nil
+		}
+		end := func(l *Lease[*heldSession]) error { l.End(true); return nil }
+		if err := p.Do(t.Context(), "h", nil, open, end); err != nil {
+			t.Fatal(err)
+		}
+		var other sync.WaitGroup
+		err := p.Do(t.Context(), "h", nil, open, func(l *Lease[*heldSession]) error {
+			other.Go(func() {
+				p.Do(t.Context(), "h", nil, open, func(l *Lease[*heldSession]) error { l.End(false); return nil })
+			})
+			synctest.Wait() // until the other request waits for a place
+			err := l.Replace(open)
+			if proven := p.servers["h"].proven; proven > 1 {
+				t.Errorf("%d sessions count as served at the same time", proven)
+			}
+			l.End(true)
+			return err
+		})
+		other.Wait()
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

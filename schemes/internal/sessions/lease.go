@@ -43,13 +43,19 @@ func (l *Lease[S]) Answered() { l.pool.markAnswered(l.watch, l.trace) }
 // open fails, the lease ends and Replace returns the error.
 func (l *Lease[S]) Replace(open func() (S, error)) error {
 	l.stop()
+	l.pool.endWatch(l.watch) // see End
 	l.Session.Close()
 	l.trace.Restarted()
+	l.watch = l.pool.startWatch(l.key, false)
 	s, err := open()
 	if err != nil {
 		l.ended.Store(true)
+		l.pool.failWatch(l.watch, err, l.trace)
 		l.pool.endLease(l.key, l.watch)
 		return err
+	}
+	if !l.pool.NoGreeting {
+		l.Answered()
 	}
 	l.Session, l.stop = s, context.AfterFunc(l.ctx, s.Abort)
 	return nil

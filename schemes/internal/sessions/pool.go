@@ -98,7 +98,7 @@ func (p *Pool[S]) Do(
 		if err == nil {
 			return nil
 		}
-		p.failWatch(w, err, trace)
+		p.failWatch(l.watch, err, trace)
 		stale := warm && (errors.Is(err, ErrStale) || l.Session.Stale())
 		l.End(!stale)
 		if !stale || ctx.Err() != nil {

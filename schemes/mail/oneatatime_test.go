@@ -1,0 +1,36 @@
+package mail
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/anyurl/fetch/fetch/trace"
+)
+
+// TestOneAtATime calls the functions of a Trace in several goroutines. The race
+// detector finds calls of one function at the same time.
+func TestOneAtATime(t *testing.T) {
+	var sent, received, notes int
+	both := oneAtATime(&trace.Trace{
+		Sent:     func(p []byte) { sent += len(p) },
+		Received: func(p []byte) { received += len(p) },
+		Note:     func(string) { notes++ },
+	})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 100 {
+				both.Sent([]byte("ab"))
+				both.Received([]byte("abc"))
+			}
+		})
+	}
+	all.Wait()
+	both.Notef("note")
+	if sent != 1600 || received != 2400 || notes != 1 {
+		t.Errorf("%d bytes sent, %d received, %d notes", sent, received, notes)
+	}
+	if oneAtATime(nil) != nil || oneAtATime(&trace.Trace{}).Sent != nil {
+		t.Error("a missing function was added")
+	}
+}
