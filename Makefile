@@ -1,3 +1,4 @@
+# make          list these targets
 # make build    build bin/fetch, a static binary
 # make test     run gofmt, go vet and all tests; installs the servers if root
 # make test-scheme S=ftp  run the tests that a change of a scheme can affect
@@ -11,6 +12,7 @@
 # make release  build the archives and packages of a release in dist/
 # make release-test  build a release for this machine twice, and install it
 # make vuln     report known vulnerabilities of the dependencies (needs the Internet)
+# make clean    remove bin and dist
 
 FUZZTIME ?= 10s
 SOAKTIME ?= 12h
@@ -29,7 +31,11 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: build test test-scheme peers lint fuzz bench bench-large soak recordings release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz bench bench-large soak recordings release release-test vuln clean
+
+# help prints the lines about targets at the start of this file.
+help:
+	@sed -n '/^# make/!q; s/^# //p' Makefile
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/fetch ./cmd/fetch
