@@ -137,7 +137,7 @@ func TestArchivedScript(t *testing.T) {
 	unprotected := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/attack" {
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, page)
+			fmt.Fprint(w, strings.Replace(page, `src="http://a.example/two?q=1"`, `src="/two"`, 1)) // a frame of the same origin
 			return
 		}
 		fmt.Fprint(w, "open")

@@ -117,7 +117,7 @@ func TestBrowser(t *testing.T) {
 	checkOverview(p, base+root)
 	menu := b.Open(base + "/")
 	menu.Wait("document.querySelector('main a').textContent == 'sample.warc.gz'")
-	if got := menu.Eval("getComputedStyle(document.querySelector('.archives')).listStyleType"); got != "none" {
+	if got := menu.Eval("getComputedStyle(document.querySelector('.cards')).listStyleType"); got != "none" {
 		t.Errorf("the style sheet has no effect: %s", got)
 	}
 	if got := menu.Errors(); len(got) > 0 {

@@ -44,10 +44,10 @@ type Failure struct {
 type runsView struct {
 	Problem string
 	Columns template.HTML // chart of the new, unchanged and failed URLs of each run
-	Area    template.HTML // chart of the bytes of all new objects after each run
+	Sizes   template.HTML // chart of the new bytes of each run
 	First   int64         // number of the first run in the charts
 	Last    int64
-	Bytes   int64    // bytes of the new objects of all runs
+	Bytes   int64    // largest number of new bytes in a run
 	Rows    []runRow // beginning with the newest run
 	Earlier int      // number of older runs that are not in Rows
 }
@@ -91,18 +91,15 @@ func newRunsView(all []Run) *runsView {
 	if len(shown) > 0 {
 		v.First, v.Last = shown[0].Number, shown[len(shown)-1].Number
 	}
-	var columns [][]int64
-	var sums []int64
-	for i, r := range all {
-		v.Bytes += r.Bytes
-		if i >= len(all)-len(shown) {
-			columns = append(columns, []int64{r.New, r.Unchanged, r.Failed})
-			sums = append(sums, v.Bytes)
-		}
+	var columns, sizes [][]int64
+	for _, r := range shown {
+		v.Bytes = max(v.Bytes, r.Bytes)
+		columns = append(columns, []int64{r.New, r.Unchanged, r.Failed})
+		sizes = append(sizes, []int64{r.Bytes})
 	}
 	if len(shown) > 1 {
 		v.Columns = chart.Columns(fmt.Sprintf("New, unchanged and failed URLs of runs %d to %d", v.First, v.Last), columns)
-		v.Area = chart.Area(fmt.Sprintf("Bytes of all new objects after runs %d to %d", v.First, v.Last), sums)
+		v.Sizes = chart.Columns(fmt.Sprintf("New bytes of runs %d to %d", v.First, v.Last), sizes)
 	}
 	for _, r := range slices.Backward(all[max(len(all)-maxRunRows, 0):]) {
 		d := max(r.Ended.Sub(r.Started), 0)
@@ -125,6 +122,10 @@ type growthView struct {
 	Area        template.HTML
 }
 
+// minArea is the minimum number of values of an area chart. With fewer values, an
+// area looks like a slab.
+const minArea = 8
+
 // newGrowth returns the data about the growth over time, or nil if all captures
 // have the same date.
 func newGrowth(s *statistics) *growthView {
@@ -141,7 +142,15 @@ func newGrowth(s *statistics) *growthView {
 		columns, sums = append(columns, []int64{c.captures}), append(sums, v.Bytes)
 	}
 	v.Columns = chart.Columns("Captures of each "+name+" from "+v.First+" to "+v.Last, columns)
-	v.Area = chart.Area("Bytes of all captures from "+v.First+" to "+v.Last, sums)
+	label := "Bytes of all captures from " + v.First + " to " + v.Last
+	if len(sums) < minArea {
+		for i, sum := range sums {
+			columns[i] = []int64{sum}
+		}
+		v.Area = chart.Columns(label, columns)
+		return v
+	}
+	v.Area = chart.Area(label, sums)
 	return v
 }
 
@@ -176,8 +185,27 @@ func addOptions(facts *[]render.Fact, prefix string, values map[string]any) {
 			}
 			value = strings.Join(words, ", ")
 		}
-		*facts = append(*facts, render.Fact{Name: tty.Escape(name), Value: tty.Escape(clipText(fmt.Sprint(value)))})
+		*facts = append(*facts, render.Fact{Name: tty.Escape(name), Value: tty.Escape(clipText(optionText(name, value)))})
 	}
+}
+
+// optionText formats the value of an option. Sizes and durations have a unit.
+func optionText(name string, value any) string {
+	n, ok := value.(json.Number)
+	if !ok {
+		return fmt.Sprint(value)
+	}
+	last := name[strings.LastIndexByte(name, ' ')+1:]
+	size, err := n.Int64()
+	switch {
+	case err == nil && (last == "bytes" || last == "size" || last == "free"):
+		return render.FormatSize(size)
+	case last == "seconds":
+		return n.String() + " s"
+	case err == nil && size >= 10_000:
+		return render.FormatCount(size)
+	}
+	return n.String()
 }
 
 type failuresPage struct {

@@ -110,15 +110,26 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 	t := target{archive: archive}
 	segment, text, _ := strings.Cut(rest, "/")
 	if segment == "timemap" {
-		var list string
-		list, text, _ = strings.Cut(text, "/")
-		segment += "/" + list
+		var format string
+		format, text, _ = strings.Cut(text, "/")
+		segment += "/" + format
 	}
 	handle := x.capture
+	digits, list := strings.CutSuffix(segment, "*")
+	older, newer, _ := strings.Cut(segment, "-")
 	m := selector().FindStringSubmatch(segment)
 	switch {
 	case segment == "*":
 		handle = x.captures
+	case list && dateDigits().MatchString(digits):
+		var ok bool
+		if t.period, ok = parsePeriod(digits); !ok {
+			x.failDate()
+			return
+		}
+		handle = x.captures
+	case isTimestamp(older) && isTimestamp(newer):
+		handle = func(t target) { x.compare(t, older, newer) }
 	case segment == "timegate":
 		handle = x.timeGate
 	case segment == "timemap/link":
@@ -126,7 +137,7 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 	case m != nil:
 		var ok bool
 		if t.period, ok = parsePeriod(m[1]); !ok {
-			x.fail(http.StatusBadRequest, "The date is invalid", "A date has 4 to 14 digits: YYYYMMDDhhmmss.")
+			x.failDate()
 			return
 		}
 		if t.parameters, ok = parseParameters(m[3]); !ok {
@@ -145,6 +156,18 @@ func (x *exchange) routeURL(archive *collection, rest string) {
 	}
 	t.url = u.WithoutFragment()
 	handle(t)
+}
+
+func (x *exchange) failDate() {
+	x.fail(http.StatusBadRequest, "The date is invalid", "A date has 4 to 14 digits: YYYYMMDDhhmmss.")
+}
+
+// dateDigits matches the digits of a date, which can be incomplete.
+var dateDigits = lazy.Regexp(`^[0-9]{4,14}$`)
+
+func isTimestamp(text string) bool {
+	_, ok := parseTimestamp(text)
+	return ok
 }
 
 // A period is the time interval that a timestamp selects. A timestamp with

@@ -23,6 +23,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -111,6 +112,7 @@ type collection struct {
 
 	statistics *computed[statistics] // statistics of the index
 	runsView   *computed[runsView]
+	large      atomic.Bool // counting the captures takes longer than the first page waits
 	titles     titles
 	lookups    *lru[string, []warc.Line] // index lines by URL
 }

@@ -217,6 +217,9 @@ func (x *exchange) liveView(l liveLinks, resp *fetch.Response) view {
 	p := x.newPage("", nil)
 	p.Banner = &render.Banner{Label: "Document", URL: l.target.url.WithoutUserinfo().String(),
 		Links: []render.Link{{Name: "bytes", Path: l.Bytes(l.target.url)}}}
+	if resp != nil && resp.Code >= 300 {
+		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Status", Value: statusText(resp.Code)})
+	}
 	if resp != nil && resp.Peer.IsValid() {
 		p.Banner.Facts = append(p.Banner.Facts, render.Fact{Name: "Answered by", Value: resp.Peer.String()})
 	}

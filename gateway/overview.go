@@ -30,6 +30,7 @@ type overviewPage struct {
 	Run           *crawlreport.Report
 	Failures      tableOf
 	Exclusions    tableOf
+	Feed          string // path of the Atom feed
 	FailuresPath  string // path of the list of failures, or ""
 	Runs          *runsView
 	Growth        *growthView
@@ -81,11 +82,17 @@ func (x *exchange) overview(c *collection) {
 	case strings.TrimSpace(values.Get("prefix")+values.Get("words")) != "":
 		x.search(c, values)
 		return
+	case values.Has("date"):
+		x.goToDate(c, values)
+		return
+	case values.Has("feed"):
+		x.feed(c)
+		return
 	case values.Has("failures"):
 		x.failures(c, values)
 		return
 	}
-	data := overviewPage{page: x.newPage(c.Name, c), Limit: maxCounted}
+	data := overviewPage{page: x.newPage(c.Name, c), Limit: maxCounted, Feed: c.path + "?feed"}
 	if err := c.describe(x.r.Context(), &data); err != nil {
 		x.failWith(http.StatusInternalServerError, "The index cannot be read", problemText(err), c, nil)
 		return
@@ -194,46 +201,4 @@ func clipText(text string) string {
 		}
 	}
 	return text
-}
-
-// captures sends the list of all captures of a URL.
-func (x *exchange) captures(t target) {
-	data := struct {
-		page
-		URL string
-	}{x.newPage("Captures", t.archive), t.url.String()}
-	rows, problem := 0, ""
-	for e, err := range t.archive.Source.Captures(x.r.Context(), t.url) {
-		if rows == 0 {
-			if err != nil {
-				x.missing(t, err)
-				return
-			}
-			if !x.render("captures", data) || x.r.Method == http.MethodHead {
-				return
-			}
-		}
-		if err != nil {
-			problem = "The list is incomplete. " + problemText(err)
-			break
-		}
-		rows++
-		if !x.render("capturerow", entryCapture(t, e)) {
-			return
-		}
-	}
-	if rows == 0 {
-		x.missing(t, nil)
-		return
-	}
-	x.render("endtable", problem)
-}
-
-// entryCapture returns the table row of a capture.
-func entryCapture(t target, e fetch.Entry) captureRow {
-	return captureRow{
-		Date: render.FormatDate(e.Time), Path: t.archive.pathOf(e.Time.UTC().Format(timeForm), formPage, t.url),
-		Media: tty.Escape(e.Media), Status: tty.Escape(e.Extra["status"]), Size: render.FormatSize(e.Size),
-		Digest: tty.Escape(e.Extra["digest"]),
-	}
 }

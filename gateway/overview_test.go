@@ -53,14 +53,14 @@ func TestOverview(t *testing.T) {
 		"list of failures":   `<a href="` + root + `?failures">`,
 		"exclusions":         `<td>denied</td><td class="number">5</td>`,
 		"runs, newest first": `<td class="number">2</td><td class="date">2026-01-01 00:00:00 UTC</td><td class="number">1.5s</td><td class="number">0</td><td class="number">1,000</td>`,
-		"chart of runs": `aria-label="New, unchanged and failed URLs of runs 1 to 2" viewBox="0 0 2 40" preserveAspectRatio="none">` +
+		"chart of runs": `aria-label="New, unchanged and failed URLs of runs 1 to 2" viewBox="0 0 24 40" preserveAspectRatio="none">` +
 			`<rect class="s1" x="0.1" y="10" width="0.8" height="30"/><rect class="s3" x="0.1" y="0" width="0.8" height="10"/>` +
 			`<rect class="s2" x="1.1" y="20" width="0.8" height="20"/></svg>`,
-		"growth over runs": `<path d="M0 40L0 20L1 0L1 40Z"/></svg>`,
+		"bytes of runs":    `<figcaption>New bytes of runs 1 to 2: at most 1.0 MiB</figcaption>`,
 		"growth over time": `aria-label="Captures of each month from 2024-01-01 to 2026-01-01" viewBox="0 0 25 40"`,
 		"sizes":            `<td>less than 1 KiB</td>`,
 		"option":           `<dt>scope exclude</dt><dd>a, &lt;b&gt;</dd>`,
-		"option of limits": `<dt>limits min free</dt><dd>5</dd>`,
+		"option of limits": `<dt>limits min free</dt><dd>5 B</dd>`,
 		"start URL":        `href="` + root + `*/gopher://g.example/1/"`,
 	} {
 		if !strings.Contains(body, want) {

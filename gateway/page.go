@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"html/template"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,11 +37,7 @@ type archiveLink struct{ Name, Path string }
 // newPage returns the common data of a page. If the page belongs to no archive,
 // c is nil.
 func (x *exchange) newPage(title string, c *collection) page {
-	first := "Archives"
-	if x.gate != nil {
-		first = "Open a URL"
-	}
-	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: first, Path: x.base + "/"}}}}
+	p := page{Page: render.Page{StyleSheet: x.base + "/style.css", Trail: []render.Link{{Name: "fetch", Path: x.base + "/"}}}}
 	if isProxied(x.r) { // a client would resolve a path against another server
 		p.StyleSheet, p.Trail = "http://"+x.address+p.StyleSheet, nil
 	}
@@ -65,6 +63,9 @@ func captureBanner(t target, s selection) *render.Banner {
 		Label: "Capture", URL: t.url.String(),
 		Facts: []render.Fact{{Name: "Archived", Value: render.FormatDate(at), Machine: at.Format(time.RFC3339)}},
 	}
+	if code, err := strconv.Atoi(s.line.Status); err == nil && code >= 300 {
+		b.Facts = append(b.Facts, render.Fact{Name: "Status", Value: statusText(code)})
+	}
 	if s.previous != "" {
 		b.Links = append(b.Links, render.Link{Name: "previous", Path: t.archive.pathOf(s.previous, formPage, t.url), Rel: "prev"})
 	}
@@ -74,6 +75,11 @@ func captureBanner(t target, s selection) *render.Banner {
 	b.Links = append(b.Links, render.Link{Name: "all captures", Path: t.archive.path + "*/" + t.url.Unredacted()},
 		render.Link{Name: "bytes", Path: t.archive.pathOf(s.chosen, formBytes, t.url)})
 	return b
+}
+
+// statusText returns an HTTP status code and its name, such as "404 Not Found".
+func statusText(code int) string {
+	return strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code))
 }
 
 // pagePolicy is the Content-Security-Policy of the gateway's own pages. They
@@ -113,25 +119,6 @@ func (x *exchange) failWith(status int, title, text string, c *collection, list 
 
 func (x *exchange) notFound() {
 	x.fail(http.StatusNotFound, "There is no such page", "The first page lists the archives of this server.")
-}
-
-// home sends the first page. The text is the initial value of the form for a
-// URL.
-func (x *exchange) home(text string) {
-	data := struct {
-		page
-		Archives []archiveLink
-		Form     *openForm
-		Personal bool
-	}{page: x.newPage("Archives", nil)}
-	if x.gate != nil {
-		data.SetTitle("Open a URL")
-		data.Form, data.Personal = x.newOpenForm(tty.Escape(text)), x.isPersonal()
-	}
-	for _, c := range x.archives {
-		data.Archives = append(data.Archives, archiveLink{tty.Escape(c.Name), c.path})
-	}
-	x.render("home", data)
 }
 
 func (x *exchange) styleSheet() {

@@ -37,7 +37,7 @@ type results struct {
 	First   string // path of the first page of results, or "" for the first page
 }
 
-type captureRow struct{ Date, URL, Path, Media, Status, Size, Digest, Title string }
+type captureRow struct{ Date, URL, Path, Media, Status, Size, Digest, Title, Changes, Same string }
 
 type searchPage struct {
 	page

@@ -22,7 +22,8 @@ type statistics struct {
 	sizes       []crawlreport.Row
 	days        map[int64]dayCount // by the number of days since 1970
 	first, last time.Time
-	partial     bool // the statistics do not contain all captures
+	newest      []warc.Line // newest captures, at most maxFeed
+	partial     bool        // the statistics do not contain all captures
 }
 
 type dayCount struct{ captures, bytes int64 }
@@ -94,6 +95,7 @@ func (s *statistics) add(l warc.Line) {
 	if !ok {
 		return
 	}
+	s.newest = keepNewest(s.newest, l)
 	if s.first.IsZero() || at.Before(s.first) {
 		s.first = at
 	}

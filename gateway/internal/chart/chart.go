@@ -21,6 +21,10 @@ func Bar(value, limit int64) template.HTML {
 // units.
 const height = 40
 
+// minColumns is the number of columns for which a chart has room at least. The
+// columns of a short list are therefore narrow.
+const minColumns = 24
+
 // Columns returns a chart with a column for each element of columns. A column
 // consists of values that are stacked, beginning at the bottom. Elements of the
 // n-th value have the class sN, such as s1. The label describes the chart for
@@ -31,7 +35,7 @@ func Columns(label string, columns [][]int64) template.HTML {
 		limit = max(limit, sum(values))
 	}
 	var b strings.Builder
-	open(&b, "columns", label, len(columns))
+	open(&b, "columns", label, max(len(columns), minColumns))
 	for i, values := range columns {
 		below := int64(0)
 		for n, value := range values {

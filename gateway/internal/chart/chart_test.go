@@ -22,16 +22,16 @@ func TestCharts(t *testing.T) {
 		"negative value":     {Bar(-5, 10), bar + `0" height="1"/></svg>`},
 		"beyond the limit":   {Bar(50, 10), bar + `100" height="1"/></svg>`},
 		"columns": {Columns(`"new" & failed`, [][]int64{{3, 1}, {0, 2}, {}}),
-			`<svg class="columns" role="img" aria-label="&#34;new&#34; &amp; failed" viewBox="0 0 3 40" preserveAspectRatio="none">` +
+			`<svg class="columns" role="img" aria-label="&#34;new&#34; &amp; failed" viewBox="0 0 24 40" preserveAspectRatio="none">` +
 				`<rect class="s1" x="0.1" y="10" width="0.8" height="30"/><rect class="s2" x="0.1" y="0" width="0.8" height="10"/>` +
 				`<rect class="s2" x="1.1" y="20" width="0.8" height="20"/></svg>`},
 		"no columns": {Columns("none", nil),
-			`<svg class="columns" role="img" aria-label="none" viewBox="0 0 1 40" preserveAspectRatio="none"></svg>`},
+			`<svg class="columns" role="img" aria-label="none" viewBox="0 0 24 40" preserveAspectRatio="none"></svg>`},
 		"negative column": {Columns("x", [][]int64{{-1, 4}}),
-			`<svg class="columns" role="img" aria-label="x" viewBox="0 0 1 40" preserveAspectRatio="none">` +
+			`<svg class="columns" role="img" aria-label="x" viewBox="0 0 24 40" preserveAspectRatio="none">` +
 				`<rect class="s2" x="0.1" y="0" width="0.8" height="40"/></svg>`},
 		"huge column": {Columns("x", [][]int64{{1 << 62, 1 << 62}}),
-			`<svg class="columns" role="img" aria-label="x" viewBox="0 0 1 40" preserveAspectRatio="none">` +
+			`<svg class="columns" role="img" aria-label="x" viewBox="0 0 24 40" preserveAspectRatio="none">` +
 				`<rect class="s1" x="0.1" y="0" width="0.8" height="40"/></svg>`},
 		"area": {Area("bytes", []int64{0, 5, 10}),
 			`<svg class="area" role="img" aria-label="bytes" viewBox="0 0 2 40" preserveAspectRatio="none">` +
