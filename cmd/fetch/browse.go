@@ -36,7 +36,7 @@ type browseCommand struct {
 	saved  *progress.Downloads // progress of the file that is being saved, or nil
 }
 
-func (r *commandTree) browse() *cobra.Command {
+func newBrowse(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "browse [flags] [URL|FILE.warc.gz|FILE.wacz]",
 		Short: "Browse listings and pages by number",

@@ -42,6 +42,23 @@ type commandTree struct {
 	sets   map[*cobra.Command]func() *options.Set // for each command, registers and returns its flags
 }
 
+// newCommandTree returns a tree without commands.
+func newCommandTree(s *console.Streams) *commandTree {
+	return &commandTree{Streams: s, sets: map[*cobra.Command]func() *options.Set{}}
+}
+
+// setMain sets the main command, its help command and its other subcommands.
+func (r *commandTree) setMain(main, help *cobra.Command, others ...*cobra.Command) {
+	r.main = main
+	main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		return errors.Join(r.configure(cmd), r.OpenTrace())
+	}
+	main.AddCommand(others...)
+	main.SetHelpCommand(help)
+	main.InitDefaultHelpCmd() // adds the help command
+	main.CompletionOptions.DisableDefaultCmd = true
+}
+
 // set returns the flags of cmd. It registers them at the first call, because a
 // process needs the flags of only a few commands.
 func (r *commandTree) set(cmd *cobra.Command) *options.Set {

@@ -48,7 +48,7 @@ func TestPreparedCommands(t *testing.T) {
 		{"completion", "__complete mirror --", "fetch, fetch mirror"},
 		{"completion of a command", "__completeNoDesc ls", "fetch"},
 	} {
-		tree := newCommandTree(&console.Streams{})
+		tree := newCommands(&console.Streams{})
 		tree.prepare(strings.Fields(test.args))
 		var paths []string
 		commands := 0

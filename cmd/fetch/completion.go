@@ -15,7 +15,7 @@ type completionCommand struct {
 	noDescriptions bool
 }
 
-func (r *commandTree) completion() *cobra.Command {
+func newCompletion(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "completion [flags] bash|fish|powershell|zsh",
 		Short: "Print a completion script for a shell",

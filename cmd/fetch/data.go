@@ -11,35 +11,6 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// writingFlags are the flags of curl and wget that upload data. Each of them
-// except --request GET returns an error, because fetch only reads.
-type writingFlags struct{}
-
-func (writingFlags) register(s *options.Set) {
-	var writing options.Set
-	p := writing.Section("Writing")
-	names := [][2]string{{"upload-file", "T"}, {"form", "F"}, {"form-string"}, {"data", "d"}, {"data-ascii"}, {"data-raw"},
-		{"data-binary"}, {"data-urlencode"}, {"json"}, {"post-data"}, {"post-file"}, {"body-data"}, {"body-file"},
-		{"append", "a"}, {"quote", "Q"}, {"prequote"}, {"postquote"}, {"mail-from"}, {"mail-rcpt"}}
-	for _, name := range names {
-		p.FuncP(name[0], name[1], "not supported", func(string) error { return errOnlyReads(name[0]) })
-	}
-	p.Lookup("append").NoOptDefVal = "true"
-	p.FuncP("request", "X", "not supported", func(method string) error {
-		switch strings.ToUpper(method) {
-		case "GET":
-			return nil
-		case "HEAD":
-			return fetch.Usage.Errorf("use -I to request only the header")
-		}
-		return errOnlyReads("request")
-	})
-	writing.Hide()
-	s.Sections = append(s.Sections, writing.Sections...)
-}
-
-func errOnlyReads(flag string) error { return fetch.Unsupported.Errorf("--%s: fetch only reads", flag) }
-
 // queryFlags are the flags that add data to the query of each URL.
 type queryFlags struct {
 	get  bool

@@ -16,7 +16,7 @@ import (
 // doc/*.md exist.
 func TestDocumentedFlags(t *testing.T) {
 	flags, commands := flagNames(), map[string]bool{}
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.registerAll()
 	main, mirror := tree.main, tree.main
 	for _, c := range tree.main.Commands() {

@@ -28,7 +28,7 @@ type exportCommand struct {
 	json      bool
 }
 
-func (r *commandTree) export() *cobra.Command {
+func newExport(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "export --archive FILE [flags] DIR",
 		Short: "Write the objects of WARC files as a tree of files",

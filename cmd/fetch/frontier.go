@@ -15,7 +15,7 @@ import (
 // the state of the URLs in an archive.
 type frontierCommand struct{ *console.Streams }
 
-func (r *commandTree) frontier() *cobra.Command {
+func newFrontier(r *commandTree) *cobra.Command {
 	cmd := r.define(&cobra.Command{
 		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|limit|abandon|copy",
 		Short: "Show the URLs of an archive, visit some of them again, or control a crawl",
@@ -29,9 +29,9 @@ func (r *commandTree) frontier() *cobra.Command {
             type or size
 The commands work while a mirror is running.`,
 	}, &frontierCommand{r.Streams})
-	cmd.AddCommand(r.frontierStatus(), r.frontierDump(), r.frontierRequeue())
-	cmd.AddCommand(r.hostCommands()...)
-	cmd.AddCommand(r.frontierLimit(), r.frontierAbandon(), r.frontierCopy())
+	cmd.AddCommand(newFrontierStatus(r), newFrontierDump(r), newFrontierRequeue(r))
+	cmd.AddCommand(hostCommands(r)...)
+	cmd.AddCommand(newFrontierLimit(r), newFrontierAbandon(r), newFrontierCopy(r))
 	return cmd
 }
 
@@ -47,7 +47,7 @@ type frontierStatusCommand struct {
 	dsn string
 }
 
-func (r *commandTree) frontierStatus() *cobra.Command {
+func newFrontierStatus(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "status [flags] [DIR]",
 		Short: "Count the URLs of an archive by their state, as JSON",
@@ -115,7 +115,7 @@ type frontierDumpCommand struct {
 	states []string
 }
 
-func (r *commandTree) frontierDump() *cobra.Command {
+func newFrontierDump(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "dump [flags] [DIR]",
 		Short: "Print the URLs of an archive, one line of JSON each",
@@ -158,7 +158,7 @@ type frontierRequeueCommand struct {
 	damaged bool
 }
 
-func (r *commandTree) frontierRequeue() *cobra.Command {
+func newFrontierRequeue(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "requeue [flags] [DIR]",
 		Short: "Make the next run of fetch mirror retry failed URLs",

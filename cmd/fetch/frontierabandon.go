@@ -22,7 +22,7 @@ type frontierAbandonCommand struct {
 	forceAfter options.Seconds
 }
 
-func (r *commandTree) frontierAbandon() *cobra.Command {
+func newFrontierAbandon(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "abandon [flags] WORKER",
 		Short: "Exclude a worker with a lost directory from a shared crawl",

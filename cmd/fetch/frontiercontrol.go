@@ -37,11 +37,11 @@ func (c *hostCommand) run(ctx context.Context, args []string) error {
 }
 
 // hostCommands returns the subcommands that change the settings of a host.
-func (r *commandTree) hostCommands() []*cobra.Command {
-	return []*cobra.Command{r.frontierPause(), r.frontierResume(), r.frontierRate(), r.frontierExclude()}
+func hostCommands(r *commandTree) []*cobra.Command {
+	return []*cobra.Command{newFrontierPause(r), newFrontierResume(r), newFrontierRate(r), newFrontierExclude(r)}
 }
 
-func (r *commandTree) frontierPause() *cobra.Command {
+func newFrontierPause(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "pause [flags] HOST [DIR]",
 		Short: "Stop the requests to a host",
@@ -56,7 +56,7 @@ left, the crawl ends with exit code 10.`,
 		}})
 }
 
-func (r *commandTree) frontierResume() *cobra.Command {
+func newFrontierResume(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:     "resume [flags] HOST [DIR]",
 		Short:   "Continue the requests to a paused host",
@@ -69,7 +69,7 @@ func (r *commandTree) frontierResume() *cobra.Command {
 		}})
 }
 
-func (r *commandTree) frontierExclude() *cobra.Command {
+func newFrontierExclude(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "exclude [flags] HOST [DIR]",
 		Short: "Retrieve no further URLs of a host",
@@ -88,7 +88,7 @@ five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
 		}})
 }
 
-func (r *commandTree) frontierRate() *cobra.Command {
+func newFrontierRate(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "rate [flags] HOST DELAY [DIR]",
 		Short: "Set the delay between two requests to a host",

@@ -22,7 +22,7 @@ type frontierCopyCommand struct {
 	json                    bool
 }
 
-func (r *commandTree) frontierCopy() *cobra.Command {
+func newFrontierCopy(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "copy --from DIR --to URL [flags]",
 		Short: "Move the crawl of an archive to PostgreSQL, for several workers",

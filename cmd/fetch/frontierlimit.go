@@ -21,7 +21,7 @@ type frontierLimitCommand struct {
 	limits totalLimits
 }
 
-func (r *commandTree) frontierLimit() *cobra.Command {
+func newFrontierLimit(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "limit [flags]",
 		Short: "Change the limits of a shared crawl",

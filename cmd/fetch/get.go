@@ -52,7 +52,7 @@ type getCommand struct {
 	similar func(word string) []string // returns the commands whose names are similar to a word
 }
 
-func (r *commandTree) get() *cobra.Command {
+func newGet(r *commandTree) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch [flags] URL...",
 		Short: "Retrieve the object that a URL names",

@@ -128,7 +128,7 @@ func TestHabits(t *testing.T) {
 // checkParsed checks that the command line is correct.
 func checkParsed(t *testing.T, args []string) {
 	t.Helper()
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.prepare(args)
 	cmd, rest, err := tree.main.Find(args)
 	if err == nil {
@@ -155,7 +155,7 @@ func TestNoHabits(t *testing.T) {
 		"-o 2 U/", "-o log U/", "-D headers.txt U/", "-D h U/", "-D - U/", "-A curl/8.0 U/", "-A pdf/1.0 U/", "-e http://x/?a=b U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "mirror --tries 2 --quota 1M U/",
 	} {
 		args := strings.Fields(strings.ReplaceAll(args, "U/", "http://127.0.0.1:1/"))
-		tree := newCommandTree(&console.Streams{})
+		tree := newCommands(&console.Streams{})
 		tree.prepare(args)
 		cmd, _, err := tree.main.Find(args)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 // the documentation.
 type helpCommand struct{ *commandTree }
 
-func (r *commandTree) help() *cobra.Command {
+func newHelp(r *commandTree) *cobra.Command {
 	c := &helpCommand{r}
 	return r.define(&cobra.Command{
 		Use:   "help [COMMAND | TOPIC | SCHEME]",

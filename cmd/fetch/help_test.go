@@ -26,7 +26,7 @@ func flagNames() map[string]bool {
 			visit(c)
 		}
 	}
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.registerAll()
 	visit(tree.main)
 	delete(flags, "")
@@ -80,7 +80,7 @@ func TestHelpWidth(t *testing.T) {
 // every word about its exit codes, and that the pages of the documentation have
 // a row for each code.
 func TestExitCodes(t *testing.T) {
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.registerAll()
 	pages := &manual.Pages{Set: tree.set}
 	var visit func(*cobra.Command)
@@ -145,7 +145,7 @@ func TestHelpTopics(t *testing.T) {
 		if text := help(0, page.Name); !strings.HasPrefix(text, "# "+page.Title+"\n") || strings.Contains(text, ".md)") {
 			t.Errorf("help %s: %.60q", page.Name, text)
 		}
-		if cmd, _, err := newCommandTree(&console.Streams{}).main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
+		if cmd, _, err := newCommands(&console.Streams{}).main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
 			t.Errorf("%s is the name of a page and of a command", page.Name)
 		}
 		if _, ok := schemeHelp(page.Name); ok {
@@ -171,7 +171,7 @@ func TestHelpTopics(t *testing.T) {
 // TestTimes checks that every flag for a time accepts seconds with and without a
 // unit, and rejects other values.
 func TestTimes(t *testing.T) {
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.registerAll()
 	found := 0
 	var visit func(*cobra.Command)

@@ -20,7 +20,7 @@ type indexCommand struct {
 	print bool
 }
 
-func (r *commandTree) index() *cobra.Command {
+func newIndex(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "index FILE.warc.gz...|DIR|--store URL",
 		Short: "Write the CDXJ index of WARC files",

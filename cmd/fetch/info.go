@@ -16,7 +16,7 @@ type infoCommand struct {
 	unused unusedFlags
 }
 
-func (r *commandTree) info() *cobra.Command {
+func newInfo(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "info [flags] URL...",
 		Short: "Describe an object without its body, as JSON",

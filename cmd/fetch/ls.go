@@ -22,7 +22,7 @@ type lsCommand struct {
 	store            string
 }
 
-func (r *commandTree) ls() *cobra.Command {
+func newLs(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...|--store URL",
 		Short: "List a directory in the same form for every scheme",

@@ -24,7 +24,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	std := &console.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	ctx, stop := console.Interruptible(&std.Interrupts)
 	defer stop()
-	tree := newCommandTree(std)
+	tree := newCommands(std)
 	tree.prepare(args)
 	std.ErrorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
 	root := tree.main

@@ -14,7 +14,7 @@ import (
 // A manCommand writes the manual pages of all commands.
 type manCommand struct{ *commandTree }
 
-func (r *commandTree) man() *cobra.Command {
+func newMan(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write the manual pages to a directory",

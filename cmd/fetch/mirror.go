@@ -64,7 +64,7 @@ type mirrorCommand struct {
 	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
 
-func (r *commandTree) mirror() *cobra.Command {
+func newMirror(r *commandTree) *cobra.Command {
 	c := &mirrorCommand{Streams: r.Streams, config: &r.config}
 	return r.define(&cobra.Command{
 		Use:   "mirror [flags] [URL...]",

@@ -14,7 +14,6 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes"
-	"github.com/spf13/pflag"
 )
 
 // objectFlags are the flags of commands that retrieve single objects, such as
@@ -123,11 +122,6 @@ func (f *bodyFlags) register(s *options.Set) {
 	p.StringVarP(&f.writeOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
 	p.StringVar(&f.warcFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
 	p.StringVar(&f.meta, "meta", "", "append a JSON record of each transfer to `FILE`")
-}
-
-// registerOutputDir registers --output-dir.
-func registerOutputDir(p *pflag.FlagSet, dir *string, usage string) {
-	p.StringVar(dir, "output-dir", "", usage)
 }
 
 // toStdout reports whether the body of a URL is written to standard output. The
@@ -263,12 +257,6 @@ func (f *inputFlags) register(s *options.Set) {
 
 // count returns the number of URLs from --url and from the files of -K.
 func (f *inputFlags) count() int { return len(f.urls) + len(f.configured) }
-
-// registerInput registers --input-file and --globoff.
-func registerInput(p *pflag.FlagSet, name *string, globOff *bool) {
-	p.BoolVarP(globOff, "globoff", "g", false, "do not expand globs such as {a,b}, [1-9] and * in URLs")
-	p.StringVar(name, "input-file", "", "read more URLs from `FILE`, one per line (- for standard input)")
-}
 
 // requestFlags are the flags that change the request, such as -I and -r.
 type requestFlags struct {

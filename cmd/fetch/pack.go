@@ -28,7 +28,7 @@ type packCommand struct {
 	store       string
 }
 
-func (r *commandTree) pack() *cobra.Command {
+func newPack(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "pack DIR|--store URL --wacz FILE|--manifest",
 		Short: "Make a WACZ file of an archive, or a list of its digests",

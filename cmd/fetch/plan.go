@@ -22,7 +22,7 @@ type planCommand struct {
 	json  bool
 }
 
-func (r *commandTree) plan() *cobra.Command {
+func newPlan(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:     "plan [flags] URL",
 		Short:   "Print the requests for a URL without sending them",

@@ -21,7 +21,7 @@ type recoverCommand struct {
 	json  bool
 }
 
-func (r *commandTree) recover() *cobra.Command {
+func newRecover(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "recover [flags] DIR",
 		Short: "Create the lost or damaged database of an archive again",

@@ -27,7 +27,7 @@ type searchCommand struct {
 	urlOnly bool
 }
 
-func (r *commandTree) search() *cobra.Command {
+func newSearch(r *commandTree) *cobra.Command {
 	c := &searchCommand{Streams: r.Streams}
 	return r.define(&cobra.Command{
 		Use:     "search [flags] URL WORDS...",

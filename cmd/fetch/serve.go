@@ -34,7 +34,7 @@ type serveCommand struct {
 	live         serveLiveFlags
 }
 
-func (r *commandTree) serve() *cobra.Command {
+func newServe(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "serve [flags] [DIR|FILE|STORE-URL...]",
 		Short: "Show URLs and archives in a web browser",

@@ -82,7 +82,7 @@ func flagServer(t *testing.T, log *bytes.Buffer) string {
 // rejects the flags that it does not list. The effect is a difference in the
 // output, the requests, the exit code or the files.
 func TestListedFlags(t *testing.T) {
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.registerAll()
 	var log bytes.Buffer
 	server := flagServer(t, &log)
@@ -154,7 +154,7 @@ func TestUnlistedFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	samples := map[string]string{"checksum": "sha256=" + strings.Repeat("0", 64), "range": "0-1", "segments": "2", "continue-at": "1",
 		"parallel-max": "2", "directory-prefix": "d", "time-cond": "2026-01-01"}
-	tree := newCommandTree(&console.Streams{})
+	tree := newCommands(&console.Streams{})
 	tree.registerAll()
 	pages := &manual.Pages{Set: tree.set}
 	for command, names := range map[string]string{"ls": listingNames, "search": listingNames, "info": infoNames, "browse": browseNames, "plan": planNames} {

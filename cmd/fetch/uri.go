@@ -20,7 +20,7 @@ type uriCommand struct {
 	batch bool
 }
 
-func (r *commandTree) uri() *cobra.Command {
+func newURI(r *commandTree) *cobra.Command {
 	c := &uriCommand{Streams: r.Streams}
 	cmd := r.define(&cobra.Command{
 		Use:   "uri",
@@ -29,8 +29,8 @@ func (r *commandTree) uri() *cobra.Command {
 prints one answer per line, so that a program can use it as a subprocess.`,
 	}, c)
 	c.help = cmd.Help
-	cmd.AddCommand(r.uriParse(), r.uriValid(), r.uriResolve(), r.uriNormalize(), r.uriEquivalent(),
-		r.uriRelativize(), r.uriExtract())
+	cmd.AddCommand(newURIParse(r), newURIValid(r), newURIResolve(r), newURINormalize(r), newURIEquivalent(r),
+		newURIRelativize(r), newURIExtract(r))
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func printBool(s *console.Streams, value bool) error {
 	return console.ExitError{Code: 1}
 }
 
-func (r *commandTree) uriParse() *cobra.Command {
+func newURIParse(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "parse URI",
 		Short: "Print the components of a URI as JSON",
@@ -97,7 +97,7 @@ func (r *commandTree) uriParse() *cobra.Command {
 	}})
 }
 
-func (r *commandTree) uriValid() *cobra.Command {
+func newURIValid(r *commandTree) *cobra.Command {
 	var production string
 	flags := func(p *pflag.FlagSet) {
 		p.StringVar(&production, "as", "URI", "match the grammar rule `RULE` of RFC 3986 (such as relative-ref)")
@@ -119,7 +119,7 @@ func (r *commandTree) uriValid() *cobra.Command {
 // resolveModes maps the values of --mode to the rules for resolving references.
 var resolveModes = map[string]uri.Mode{"rfc3986": uri.RFC3986, "draft2003": uri.Draft2003, "draft1997": uri.Draft1997}
 
-func (r *commandTree) uriResolve() *cobra.Command {
+func newURIResolve(r *commandTree) *cobra.Command {
 	var mode string
 	flags := func(p *pflag.FlagSet) {
 		p.StringVar(&mode, "mode", "rfc3986", "apply the `RULES` of rfc3986, draft2003 or draft1997")
@@ -163,7 +163,7 @@ func (f *levelFlag) level() (uri.Level, error) {
 	return 0, fetch.Usage.Errorf("--level is syntax or scheme, not %q", string(*f))
 }
 
-func (r *commandTree) uriNormalize() *cobra.Command {
+func newURINormalize(r *commandTree) *cobra.Command {
 	var flag levelFlag
 	return r.define(&cobra.Command{
 		Use:   "normalize [flags] URI",
@@ -183,7 +183,7 @@ func (r *commandTree) uriNormalize() *cobra.Command {
 	}})
 }
 
-func (r *commandTree) uriEquivalent() *cobra.Command {
+func newURIEquivalent(r *commandTree) *cobra.Command {
 	var flag levelFlag
 	return r.define(&cobra.Command{
 		Use:   "equivalent [flags] A B",
@@ -203,7 +203,7 @@ func (r *commandTree) uriEquivalent() *cobra.Command {
 	}})
 }
 
-func (r *commandTree) uriRelativize() *cobra.Command {
+func newURIRelativize(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "relativize BASE TARGET",
 		Short: "Print the relative reference from one URI to another",

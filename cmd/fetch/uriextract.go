@@ -26,7 +26,7 @@ type uriExtractCommand struct {
 	base string
 }
 
-func (r *commandTree) uriExtract() *cobra.Command {
+func newURIExtract(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "extract [flags] [FILE]",
 		Short: "Find the URIs in a text, or the links of a page, one per line",

@@ -29,7 +29,7 @@ type verifyCommand struct {
 	incomplete error // reports an archive whose mirror has not finished, or nil
 }
 
-func (r *commandTree) verify() *cobra.Command {
+func newVerify(r *commandTree) *cobra.Command {
 	return r.define(&cobra.Command{
 		Use:   "verify [flags] [DIR|FILE...]",
 		Short: "Check every byte of archives and WARC files",
