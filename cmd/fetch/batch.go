@@ -68,7 +68,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []st
 	if r.meta, err = openMeta(f.body.meta); err != nil {
 		return errors.Join(err, r.warc.close())
 	}
-	err = errors.Join(r.run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveCookies(), r.warc.close())
+	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveCookies(), r.warc.close())
 	if r.tally.Code == 0 {
 		err = errors.Join(err, f.mail.WriteMarks(r.marks))
 	}
@@ -164,8 +164,8 @@ func (f *objectFlags) writesFiles() bool {
 	return f.body.remoteName || f.body.outputDir != "" || slices.ContainsFunc(f.body.output, func(name string) bool { return name != "-" })
 }
 
-// run calls do for the job of each URL, in several goroutines if -Z is set.
-func (r *retrieval) run(ctx context.Context, args []arguments.Argument, do func(*job) error) error {
+// Run calls do for the job of each URL, in several goroutines if -Z is set.
+func (r *retrieval) Run(ctx context.Context, args []arguments.Argument, do func(*job) error) error {
 	workers := r.workers()
 	if workers > 1 {
 		// Parallel downloads of small files allocate many short-lived objects.

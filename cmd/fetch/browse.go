@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/browse"
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -36,8 +37,8 @@ type browseCommand struct {
 	saved  *progress.Downloads // progress of the file that is being saved, or nil
 }
 
-func newBrowse(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newBrowse(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "browse [flags] [URL|FILE.warc.gz|FILE.wacz]",
 		Short: "Browse listings and pages by number",
 		Long: `browse prints a listing or page with numbered entries and reads commands. A number
@@ -50,7 +51,7 @@ saved. For a WARC or WACZ file, browse opens the captures in the file.
 
 An entry is a link from a server, so the policy for links applies. The command g
 opens any URL that you type. Commands can also come from a file or a pipe.`,
-		Example: examples("fetch browse gopher://gopher.example.org/", "fetch browse ftp://ftp.example.org/pub/",
+		Example: command.Examples("fetch browse gopher://gopher.example.org/", "fetch browse ftp://ftp.example.org/pub/",
 			"fetch browse --archive example.wacz https://example.org/"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -61,16 +62,16 @@ opens any URL that you type. Commands can also come from a file or a pipe.`,
 	}, &browseCommand{Streams: r.Streams})
 }
 
-func (c *browseCommand) register(s *options.Set) {
-	c.flags.register(s)
+func (c *browseCommand) Register(s *options.Set) {
+	c.flags.Register(s)
 	c.unused.hide(s, browseNames)
 }
 
-func (c *browseCommand) validate() error {
+func (c *browseCommand) Validate() error {
 	return c.unused.reject("fetch browse", ", which writes to standard output; its command s saves a file")
 }
 
-func (c *browseCommand) run(ctx context.Context, args []string) (err error) {
+func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
 	url, file := "", ""
 	if len(args) > 0 {
 		url = args[0]

@@ -49,7 +49,7 @@ func TestPreparedCommands(t *testing.T) {
 		{"completion of a command", "__completeNoDesc ls", "fetch"},
 	} {
 		tree := newCommands(&console.Streams{})
-		tree.prepare(strings.Fields(test.args))
+		tree.Prepare(strings.Fields(test.args))
 		var paths []string
 		commands := 0
 		var visit func(*cobra.Command)
@@ -62,7 +62,7 @@ func TestPreparedCommands(t *testing.T) {
 				visit(sub)
 			}
 		}
-		visit(tree.main)
+		visit(tree.Main)
 		slices.Sort(paths)
 		got := strings.Join(paths, ", ")
 		if len(paths) == commands {

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
 // newCommands returns the main command with all subcommands. Their flags are
 // not registered yet.
-func newCommands(s *console.Streams) *commandTree {
-	t := newCommandTree(s)
-	t.setMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), newMirror(t), newVerify(t),
+func newCommands(s *console.Streams) *command.Tree {
+	t := command.NewTree(s)
+	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), newMirror(t), newVerify(t),
 		newRecover(t), newIndex(t), newPack(t), newExport(t), newServe(t), newFrontier(t), newURI(t), newMan(t), newCompletion(t))
 	return t
 }

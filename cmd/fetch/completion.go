@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -11,52 +12,52 @@ import (
 
 // A completionCommand prints a completion script for a shell such as bash.
 type completionCommand struct {
-	*commandTree
+	*command.Tree
 	noDescriptions bool
 }
 
-func newCompletion(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newCompletion(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "completion [flags] bash|fish|powershell|zsh",
 		Short: "Print a completion script for a shell",
 		Long: `completion prints a script that makes a shell complete the commands and flags of
 fetch. The shell reads the script when it starts, or by the command "source".`,
-		Example: examples(
+		Example: command.Examples(
 			"fetch completion bash > /etc/bash_completion.d/fetch",
 			"fetch completion fish > ~/.config/fish/completions/fetch.fish",
 			`fetch completion zsh > "${fpath[1]}/_fetch"`,
 		),
 		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
-	}, &completionCommand{commandTree: r})
+	}, &completionCommand{Tree: r})
 }
 
-func (c *completionCommand) register(s *options.Set) {
+func (c *completionCommand) Register(s *options.Set) {
 	s.Own("Flags").BoolVar(&c.noDescriptions, "no-descriptions", false, "print no descriptions of the completions")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *completionCommand) run(_ context.Context, args []string) error {
+func (c *completionCommand) Run(_ context.Context, args []string) error {
 	if len(args) != 1 {
-		cmd, _, _ := c.main.Find([]string{"completion"})
+		cmd, _, _ := c.Main.Find([]string{"completion"})
 		return cmd.Help()
 	}
 	var err error
 	switch args[0] {
 	case "bash":
-		err = c.main.GenBashCompletionV2(c.Stdout, !c.noDescriptions)
+		err = c.Main.GenBashCompletionV2(c.Stdout, !c.noDescriptions)
 	case "fish":
-		err = c.main.GenFishCompletion(c.Stdout, !c.noDescriptions)
+		err = c.Main.GenFishCompletion(c.Stdout, !c.noDescriptions)
 	case "powershell":
 		if c.noDescriptions {
-			err = c.main.GenPowerShellCompletion(c.Stdout)
+			err = c.Main.GenPowerShellCompletion(c.Stdout)
 		} else {
-			err = c.main.GenPowerShellCompletionWithDesc(c.Stdout)
+			err = c.Main.GenPowerShellCompletionWithDesc(c.Stdout)
 		}
 	case "zsh":
 		if c.noDescriptions {
-			err = c.main.GenZshCompletionNoDesc(c.Stdout)
+			err = c.Main.GenZshCompletionNoDesc(c.Stdout)
 		} else {
-			err = c.main.GenZshCompletion(c.Stdout)
+			err = c.Main.GenZshCompletion(c.Stdout)
 		}
 	default:
 		return fetch.Usage.Errorf("no completion script for %q: the shells are bash, fish, powershell and zsh", args[0])

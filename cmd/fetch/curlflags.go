@@ -51,8 +51,8 @@ var unsupportedValues = map[string]string{
 // shortNames maps flags to their short names.
 var shortNames = map[string]string{"tlsv1": "1", "sslv2": "2", "sslv3": "3", "next": ":", "manual": "M", "telnet-option": "t"}
 
-// register registers the flags as hidden flags.
-func (curlFlags) register(s *options.Set) {
+// Register registers the flags as hidden flags.
+func (curlFlags) Register(s *options.Set) {
 	var hidden options.Set
 	p := hidden.Section("curl")
 	for name, value := range ignoredFlags {

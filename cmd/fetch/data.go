@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
@@ -22,9 +23,9 @@ type queryData struct {
 	flag, value string
 }
 
-// register registers the flags. Without --get, curl would post the data, so
+// Register registers the flags. Without --get, curl would post the data, so
 // that validate returns an error.
-func (f *queryFlags) register(s *options.Set) {
+func (f *queryFlags) Register(s *options.Set) {
 	p := s.Section("Requests")
 	p.BoolVarP(&f.get, "get", "G", false, "add the data of -d to the query of the URL")
 	for _, o := range []struct{ name, short, usage string }{
@@ -45,12 +46,12 @@ func (f *queryFlags) register(s *options.Set) {
 	}
 }
 
-// validate returns an error if the flags would send data in the body of a
+// Validate returns an error if the flags would send data in the body of a
 // request.
-func (f *queryFlags) validate() error {
+func (f *queryFlags) Validate() error {
 	for _, d := range f.data {
 		if !f.get && d.flag != "url-query" {
-			return errOnlyReads(d.flag)
+			return command.ErrOnlyReads(d.flag)
 		}
 	}
 	return nil

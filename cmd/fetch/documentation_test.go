@@ -17,9 +17,9 @@ import (
 func TestDocumentedFlags(t *testing.T) {
 	flags, commands := flagNames(), map[string]bool{}
 	tree := newCommands(&console.Streams{})
-	tree.registerAll()
-	main, mirror := tree.main, tree.main
-	for _, c := range tree.main.Commands() {
+	tree.RegisterAll()
+	main, mirror := tree.Main, tree.Main
+	for _, c := range tree.Main.Commands() {
 		commands[c.Name()] = true
 		if c.Name() == "mirror" {
 			mirror = c

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -28,8 +29,8 @@ type exportCommand struct {
 	json      bool
 }
 
-func newExport(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newExport(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "export --archive FILE [flags] DIR",
 		Short: "Write the objects of WARC files as a tree of files",
 		Long: `export writes each object of WARC and WACZ files to a file in DIR, such as
@@ -46,7 +47,7 @@ time that the server sent, or the time of the capture.
 A file gets its name when it is complete. export never replaces a file with
 other content, unless --overwrite is set. If export is interrupted, run the same
 command again. It keeps the files that are complete.`,
-		Example: examples("fetch export --archive example.org files",
+		Example: command.Examples("fetch export --archive example.org files",
 			"fetch export --archive crawl.wacz --at 2026-11 --include '^https?://example[.]org/' files"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tall objects are in DIR\n" +
@@ -55,21 +56,21 @@ command again. It keeps the files that are complete.`,
 				"11\tcaptures are damaged, truncated or missing\n" +
 				"13\tboth 3 and 11\n",
 		},
-		Args: exactArgs(1, "a directory for the files"),
+		Args: command.ExactArgs(1, "a directory for the files"),
 	}, &exportCommand{Streams: r.Streams})
 }
 
-func (c *exportCommand) register(s *options.Set) {
+func (c *exportCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	c.replay.AddTo(p)
 	p.StringArrayVar(&c.include, "include", nil, "export only URLs that match `REGEXP`")
 	p.StringArrayVar(&c.exclude, "exclude", nil, "do not export URLs that match `REGEXP`")
 	p.BoolVar(&c.overwrite, "overwrite", false, "replace existing files with other content")
 	p.BoolVar(&c.json, "json", false, "print the numbers as a line of JSON")
-	registerIgnoredConnection(s)
+	command.RegisterIgnoredConnection(s)
 }
 
-func (c *exportCommand) run(ctx context.Context, args []string) (err error) {
+func (c *exportCommand) Run(ctx context.Context, args []string) (err error) {
 	if len(c.replay.Archives) == 0 {
 		return fetch.Usage.Errorf("fetch export requires --archive FILE")
 	}

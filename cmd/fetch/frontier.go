@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -15,8 +16,8 @@ import (
 // the state of the URLs in an archive.
 type frontierCommand struct{ *console.Streams }
 
-func newFrontier(r *commandTree) *cobra.Command {
-	cmd := r.define(&cobra.Command{
+func newFrontier(r *command.Tree) *cobra.Command {
+	cmd := r.Define(&cobra.Command{
 		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|limit|abandon|copy",
 		Short: "Show the URLs of an archive, visit some of them again, or control a crawl",
 		Long: `frontier describes the URLs of an archive. Each URL is in one state:
@@ -35,9 +36,9 @@ The commands work while a mirror is running.`,
 	return cmd
 }
 
-func (c *frontierCommand) register(s *options.Set) { registerIgnored(s) }
+func (c *frontierCommand) Register(s *options.Set) { command.RegisterIgnored(s) }
 
-func (c *frontierCommand) run(context.Context, []string) error {
+func (c *frontierCommand) Run(context.Context, []string) error {
 	return fetch.Usage.Errorf("fetch frontier requires a command, such as status; see fetch frontier --help")
 }
 
@@ -47,8 +48,8 @@ type frontierStatusCommand struct {
 	dsn string
 }
 
-func newFrontierStatus(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierStatus(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "status [flags] [DIR]",
 		Short: "Count the URLs of an archive by their state, as JSON",
 		Long: `status prints one JSON object:
@@ -78,12 +79,12 @@ func newFrontierStatus(r *commandTree) *cobra.Command {
 	}, &frontierStatusCommand{Streams: r.Streams})
 }
 
-func (c *frontierStatusCommand) register(s *options.Set) {
+func (c *frontierStatusCommand) Register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *frontierStatusCommand) run(ctx context.Context, args []string) error {
+func (c *frontierStatusCommand) Run(ctx context.Context, args []string) error {
 	crawl, err := locate(args, c.dsn)
 	if err != nil {
 		return err
@@ -115,25 +116,25 @@ type frontierDumpCommand struct {
 	states []string
 }
 
-func newFrontierDump(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierDump(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "dump [flags] [DIR]",
 		Short: "Print the URLs of an archive, one line of JSON each",
 		Long: `dump prints a JSON record for each URL of an archive, with its state and the
 result of the last visit. With --state, dump prints only some of the URLs.`,
-		Example: examples("fetch frontier dump --state dead,excluded example.org"),
+		Example: command.Examples("fetch frontier dump --state dead,excluded example.org"),
 	}, &frontierDumpCommand{Streams: r.Streams})
 }
 
-func (c *frontierDumpCommand) register(s *options.Set) {
+func (c *frontierDumpCommand) Register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
 	s.Own("Flags").StringSliceVar(&c.states, "state", nil,
 		"print only URLs in these `STATES`, such as pending,dead")
 	setStates(s)
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *frontierDumpCommand) run(ctx context.Context, args []string) error {
+func (c *frontierDumpCommand) Run(ctx context.Context, args []string) error {
 	crawl, err := locate(args, c.dsn)
 	if err != nil {
 		return err
@@ -158,8 +159,8 @@ type frontierRequeueCommand struct {
 	damaged bool
 }
 
-func newFrontierRequeue(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierRequeue(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "requeue [flags] [DIR]",
 		Short: "Make the next run of fetch mirror retry failed URLs",
 		Long: `requeue makes all URLs pending that have failed permanently, or that are in one of
@@ -169,20 +170,20 @@ one. With the state excluded, requeue also undoes fetch frontier exclude.
 With --damaged, requeue reads all files of tree/ and all WARC records. It makes
 the URLs pending whose object is damaged or missing. It restores a file of tree/
 from an intact WARC record, and moves damaged files of tree/ to attic/.`,
-		Example: examples("fetch frontier requeue example.org && fetch mirror http://example.org/"),
+		Example: command.Examples("fetch frontier requeue example.org && fetch mirror http://example.org/"),
 	}, &frontierRequeueCommand{Streams: r.Streams})
 }
 
-func (c *frontierRequeueCommand) register(s *options.Set) {
+func (c *frontierRequeueCommand) Register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
 	s.Own("Flags").StringSliceVar(&c.states, "state", []string{"dead"},
 		"retry URLs in these `STATES`, such as dead,gone")
 	setStates(s)
 	s.Own("Flags").BoolVar(&c.damaged, "damaged", false, "retrieve objects again that are damaged or missing")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *frontierRequeueCommand) run(ctx context.Context, args []string) error {
+func (c *frontierRequeueCommand) Run(ctx context.Context, args []string) error {
 	crawl, err := locate(args, c.dsn)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -22,8 +23,8 @@ type frontierAbandonCommand struct {
 	forceAfter options.Seconds
 }
 
-func newFrontierAbandon(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierAbandon(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "abandon [flags] WORKER",
 		Short: "Exclude a worker with a lost directory from a shared crawl",
 		Long: `abandon excludes a worker whose directory is lost. Its WARC files in the store of the
@@ -34,21 +35,21 @@ still runs, it ends with exit code 3 and its later files do not count.
 abandon prints JSON with the number of files in the store that were not recorded yet, and
 the lost files, records, URLs and leases. It requires that the worker was silent for five
 minutes, because a worker that only lost its connection continues by itself.`,
-		Example: examples("fetch frontier abandon --store s3://warcs/news2026 --dry-run crawler3"),
-		Args:    exactArgs(1, "the name of a worker"),
+		Example: command.Examples("fetch frontier abandon --store s3://warcs/news2026 --dry-run crawler3"),
+		Args:    command.ExactArgs(1, "the name of a worker"),
 	}, &frontierAbandonCommand{Streams: r.Streams, forceAfter: options.Seconds(5 * time.Minute)})
 }
 
-func (c *frontierAbandonCommand) register(s *options.Set) {
+func (c *frontierAbandonCommand) Register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
 	registerStore(s, &c.store, "find uploaded WARC files at `URL`, the store of the crawl")
 	p := s.Own("Flags")
 	p.BoolVar(&c.dryRun, "dry-run", false, "print the numbers, but change nothing")
 	p.Var(&c.forceAfter, "force-after", "abandon a worker that was silent for `SECONDS`")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *frontierAbandonCommand) run(ctx context.Context, args []string) error {
+func (c *frontierAbandonCommand) Run(ctx context.Context, args []string) error {
 	dsn := frontierURL(c.dsn)
 	if dsn == "" {
 		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")

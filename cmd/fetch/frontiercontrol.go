@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -22,12 +23,12 @@ type hostCommand struct {
 	change     func(ctx context.Context, p mirror.Location, host string, parameters []string) error
 }
 
-func (c *hostCommand) register(s *options.Set) {
+func (c *hostCommand) Register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *hostCommand) run(ctx context.Context, args []string) error {
+func (c *hostCommand) Run(ctx context.Context, args []string) error {
 	n := 1 + c.parameters
 	crawl, err := locate(args[n:], c.dsn)
 	if err != nil {
@@ -37,47 +38,47 @@ func (c *hostCommand) run(ctx context.Context, args []string) error {
 }
 
 // hostCommands returns the subcommands that change the settings of a host.
-func hostCommands(r *commandTree) []*cobra.Command {
+func hostCommands(r *command.Tree) []*cobra.Command {
 	return []*cobra.Command{newFrontierPause(r), newFrontierResume(r), newFrontierRate(r), newFrontierExclude(r)}
 }
 
-func newFrontierPause(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierPause(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "pause [flags] HOST [DIR]",
 		Short: "Stop the requests to a host",
 		Long: `pause stops the requests to a host. Its URLs remain pending. A running crawl obeys within
 five seconds: requests that are under way are completed. If only paused hosts have URLs
 left, the crawl ends with exit code 10.`,
-		Example: examples("fetch frontier pause www.example.org"),
-		Args:    minArgs(1, "a host"),
+		Example: command.Examples("fetch frontier pause www.example.org"),
+		Args:    command.MinArgs(1, "a host"),
 	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			return mirror.PauseHost(ctx, p, host)
 		}})
 }
 
-func newFrontierResume(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierResume(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:     "resume [flags] HOST [DIR]",
 		Short:   "Continue the requests to a paused host",
 		Long:    `resume ends the effect of fetch frontier pause.`,
-		Example: examples("fetch frontier resume www.example.org"),
-		Args:    minArgs(1, "a host"),
+		Example: command.Examples("fetch frontier resume www.example.org"),
+		Args:    command.MinArgs(1, "a host"),
 	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			return mirror.ResumeHost(ctx, p, host)
 		}})
 }
 
-func newFrontierExclude(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierExclude(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "exclude [flags] HOST [DIR]",
 		Short: "Retrieve no further URLs of a host",
 		Long: `exclude gives all pending URLs of a host the state excluded, and prints their number. URLs
 of the host that the crawl finds later are excluded as well. A running crawl obeys within
 five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
-		Example: examples("fetch frontier exclude calendar.example.org"),
-		Args:    minArgs(1, "a host"),
+		Example: command.Examples("fetch frontier exclude calendar.example.org"),
+		Args:    command.MinArgs(1, "a host"),
 	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
 			n, err := mirror.ExcludeHost(ctx, p, host)
@@ -88,16 +89,16 @@ five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
 		}})
 }
 
-func newFrontierRate(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierRate(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "rate [flags] HOST DELAY [DIR]",
 		Short: "Set the delay between two requests to a host",
 		Long: `rate sets the delay between the starts of two requests to a host, for all workers. DELAY is
 a number of seconds, such as 0.5, or a duration, such as 500ms or 2m. DELAY replaces the
 delay of the crawl (--delay) for this host; the value default restores it. A longer
 Crawl-delay in robots.txt takes precedence. A running crawl obeys within five seconds.`,
-		Example: examples("fetch frontier rate www.example.org 10", "fetch frontier rate www.example.org default"),
-		Args:    minArgs(2, "a host and a delay"),
+		Example: command.Examples("fetch frontier rate www.example.org 10", "fetch frontier rate www.example.org default"),
+		Args:    command.MinArgs(2, "a host and a delay"),
 	}, &hostCommand{Streams: r.Streams, parameters: 1,
 		change: func(ctx context.Context, p mirror.Location, host string, parameters []string) error {
 			delay, err := parseDelay(parameters[0])

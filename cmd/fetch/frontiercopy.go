@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -22,8 +23,8 @@ type frontierCopyCommand struct {
 	json                    bool
 }
 
-func newFrontierCopy(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierCopy(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "copy --from DIR --to URL [flags]",
 		Short: "Move the crawl of an archive to PostgreSQL, for several workers",
 		Long: `copy moves a crawl from the database of an archive to a PostgreSQL schema without a
@@ -37,28 +38,28 @@ crawl lacks are named: --mailboxes, --delete and the limits of one run. With --s
 the first worker also uploads the WARC files of DIR.
 
 copy copies the complete crawl or nothing. If it was killed, run it again.`,
-		Example: examples("fetch frontier copy --from news --to 'postgres://db.example.org/crawls?search_path=news'",
+		Example: command.Examples("fetch frontier copy --from news --to 'postgres://db.example.org/crawls?search_path=news'",
 			"FETCH_FRONTIER='postgres://db.example.org/crawls?search_path=news' fetch mirror --output-dir news"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tthe crawl is in PostgreSQL\n" +
 				"2\tthe schema has a crawl, or DIR has a tree or is the directory of a worker\n" +
 				"3\tDIR is not an archive, or another process uses it, or the database failed\n",
 		},
-		Args: exactArgs(0, "--from DIR and --to URL, and no other argument"),
+		Args: command.ExactArgs(0, "--from DIR and --to URL, and no other argument"),
 	}, &frontierCopyCommand{Streams: r.Streams})
 }
 
-func (c *frontierCopyCommand) register(s *options.Set) {
+func (c *frontierCopyCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringVar(&c.from, "from", "", "copy the crawl of the archive in `DIR`")
 	p.StringVar(&c.to, "to", "", "copy the crawl to the PostgreSQL schema at `URL` (or set FETCH_FRONTIER)")
 	p.StringVar(&c.worker, "worker", "", "make the directory that of the worker `NAME` (default the host name)")
 	p.StringVar(&c.store, "store", "", "let the workers upload their WARC files to the store at `URL`")
 	p.BoolVar(&c.json, "json", false, "print the result as JSON")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *frontierCopyCommand) run(ctx context.Context, _ []string) error {
+func (c *frontierCopyCommand) Run(ctx context.Context, _ []string) error {
 	to := frontierURL(c.to)
 	switch {
 	case c.from == "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -21,8 +22,8 @@ type frontierLimitCommand struct {
 	limits totalLimits
 }
 
-func newFrontierLimit(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newFrontierLimit(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "limit [flags]",
 		Short: "Change the limits of a shared crawl",
 		Long: `limit changes the limits that count for all workers of a shared crawl, and prints all of
@@ -32,18 +33,18 @@ again: without the flag of the limit, or with the new value.
 
 The limits of an archive without a shared frontier count for each run of fetch mirror. To
 continue it, run fetch mirror again, with another limit if necessary.`,
-		Example: examples("fetch frontier limit --max-files 200000", "fetch frontier limit --max-bytes 500G --run-time 0"),
+		Example: command.Examples("fetch frontier limit --max-files 200000", "fetch frontier limit --max-bytes 500G --run-time 0"),
 	}, &frontierLimitCommand{Streams: r.Streams})
 }
 
-func (c *frontierLimitCommand) register(s *options.Set) {
+func (c *frontierLimitCommand) Register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
 	c.flags = s.Own("Flags")
-	c.limits.register(c.flags)
-	registerIgnored(s)
+	c.limits.Register(c.flags)
+	command.RegisterIgnored(s)
 }
 
-func (c *frontierLimitCommand) run(ctx context.Context, args []string) error {
+func (c *frontierLimitCommand) Run(ctx context.Context, args []string) error {
 	dsn := frontierURL(c.dsn)
 	if dsn == "" || len(args) > 0 {
 		return fetch.Usage.Errorf("fetch frontier limit requires a crawl with --frontier, and no directory; " +

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
@@ -45,14 +46,14 @@ const files = `$XDG_CONFIG_HOME/fetch/config.toml	default values of flags, by th
 // A getCommand implements the main command, which retrieves objects.
 type getCommand struct {
 	*console.Streams
-	config  *configFlags
+	config  *command.ConfigFlags
 	flags   objectFlags
 	version bool
 
 	similar func(word string) []string // returns the commands whose names are similar to a word
 }
 
-func newGet(r *commandTree) *cobra.Command {
+func newGet(r *command.Tree) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch [flags] URL...",
 		Short: "Retrieve the object that a URL names",
@@ -69,7 +70,7 @@ of the documentation. Flags can also be set in
 $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
   retry = 5
   user-agent = "example/1.0"`,
-		Example: examples(
+		Example: command.Examples(
 			"fetch https://example.org/",
 			"fetch -O https://example.org/file.tar.gz",
 			"fetch -C - -O ftp://ftp.example.org/pub/file.iso    # resume",
@@ -85,15 +86,15 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 
 		SuggestionsMinimumDistance: 2,
 	}
-	return r.define(cmd, &getCommand{Streams: r.Streams, config: &r.config, similar: cmd.SuggestionsFor})
+	return r.Define(cmd, &getCommand{Streams: r.Streams, config: &r.Config, similar: cmd.SuggestionsFor})
 }
 
-func (c *getCommand) register(s *options.Set) {
-	c.flags.register(s)
-	s.Own(helpTitle).BoolVarP(&c.version, "version", "V", false, "print the version, the schemes and the features")
+func (c *getCommand) Register(s *options.Set) {
+	c.flags.Register(s)
+	s.Own(command.HelpTitle).BoolVarP(&c.version, "version", "V", false, "print the version, the schemes and the features")
 }
 
-func (c *getCommand) run(ctx context.Context, args []string) error {
+func (c *getCommand) Run(ctx context.Context, args []string) error {
 	if c.version {
 		return console.WriteLine(c.Stdout, console.VersionText(console.CurrentVersion()))
 	}
@@ -105,6 +106,6 @@ func (c *getCommand) run(ctx context.Context, args []string) error {
 			c.Note("-o %s is the file for the body, as in curl; messages are written to standard error", name)
 		}
 	}
-	c.flags.input.configured = c.config.urls
+	c.flags.input.configured = c.config.URLs
 	return c.flags.download(ctx, c.Streams, args, false)
 }

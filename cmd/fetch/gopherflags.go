@@ -20,7 +20,7 @@ type gopherFlags struct {
 	answers    []string
 }
 
-func (f *gopherFlags) register(s *options.Set) {
+func (f *gopherFlags) Register(s *options.Set) {
 	p := s.Section("Gopher")
 	p.StringVar(&f.view, "view", "", "request the Gopher+ view with the media `TYPE`")
 	p.StringVar(&f.lang, "lang", "", "request the Gopher+ view in `LANGUAGE`")

@@ -129,15 +129,15 @@ func TestHabits(t *testing.T) {
 func checkParsed(t *testing.T, args []string) {
 	t.Helper()
 	tree := newCommands(&console.Streams{})
-	tree.prepare(args)
-	cmd, rest, err := tree.main.Find(args)
+	tree.Prepare(args)
+	cmd, rest, err := tree.Main.Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)
 	}
 	if err != nil {
 		t.Errorf("%q: %v", args, err)
 	}
-	if err := tree.habit(cmd); err != nil {
+	if err := tree.Habit(cmd); err != nil {
 		t.Errorf("%q: %v", args, err)
 	}
 }
@@ -156,12 +156,12 @@ func TestNoHabits(t *testing.T) {
 	} {
 		args := strings.Fields(strings.ReplaceAll(args, "U/", "http://127.0.0.1:1/"))
 		tree := newCommands(&console.Streams{})
-		tree.prepare(args)
-		cmd, _, err := tree.main.Find(args)
+		tree.Prepare(args)
+		cmd, _, err := tree.Main.Find(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tree.habit(cmd); err != nil {
+		if err := tree.Habit(cmd); err != nil {
 			t.Errorf("fetch %s: %v", strings.Join(args, " "), err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -16,30 +17,30 @@ import (
 
 // A helpCommand prints the help for a command or for a URL scheme, or a page of
 // the documentation.
-type helpCommand struct{ *commandTree }
+type helpCommand struct{ *command.Tree }
 
-func newHelp(r *commandTree) *cobra.Command {
+func newHelp(r *command.Tree) *cobra.Command {
 	c := &helpCommand{r}
-	return r.define(&cobra.Command{
+	return r.Define(&cobra.Command{
 		Use:   "help [COMMAND | TOPIC | SCHEME]",
 		Short: "Describe a command, a topic, or the URLs of a scheme",
 		Long: `help prints the help of a command, a page of the documentation, or a description of
 the URLs of a scheme. Without an argument, help prints the help of fetch and the
 names of all topics and schemes.`,
-		Example:           examples("fetch help mirror", "fetch help mirroring", "fetch help gopher"),
+		Example:           command.Examples("fetch help mirror", "fetch help mirroring", "fetch help gopher"),
 		ValidArgsFunction: c.complete,
 	}, c)
 }
 
-func (c *helpCommand) register(s *options.Set) { registerIgnored(s) }
+func (c *helpCommand) Register(s *options.Set) { command.RegisterIgnored(s) }
 
-func (c *helpCommand) run(_ context.Context, args []string) error {
+func (c *helpCommand) Run(_ context.Context, args []string) error {
 	pages, err := doc.Pages()
 	if err != nil {
 		return fetch.Internal.With(err)
 	}
 	if len(args) == 0 {
-		if err := c.main.Help(); err != nil {
+		if err := c.Main.Help(); err != nil {
 			return console.LocalError(err)
 		}
 		return c.Print("\n" + manual.Index(pages, console.SchemeNames()))
@@ -53,8 +54,8 @@ func (c *helpCommand) run(_ context.Context, args []string) error {
 			return c.Print(strings.TrimRight(manual.Topic(page.Text), "\n"))
 		}
 	}
-	cmd, _, err := c.main.Find(args)
-	if err != nil || cmd == c.main {
+	cmd, _, err := c.Main.Find(args)
+	if err != nil || cmd == c.Main {
 		return c.unknown(args[0], name, pages)
 	}
 	return cmd.Help()
@@ -87,7 +88,7 @@ func (c *helpCommand) unknown(typed, name string, pages []doc.Page) error {
 	for _, scheme := range console.SchemeNames() {
 		add(scheme)
 	}
-	similar := append(c.main.SuggestionsFor(name), others.SuggestionsFor(name)...)
+	similar := append(c.Main.SuggestionsFor(name), others.SuggestionsFor(name)...)
 	if len(similar) == 0 {
 		return fetch.Usage.Errorf("no command, topic or scheme is called %q; fetch help lists them", console.MaskLogin(typed))
 	}
@@ -101,7 +102,7 @@ func (c *helpCommand) complete(_ *cobra.Command, args []string, _ string) (names
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, cmd := range c.main.Commands() {
+	for _, cmd := range c.Main.Commands() {
 		if cmd.IsAvailableCommand() {
 			names = append(names, cobra.CompletionWithDesc(cmd.Name(), cmd.Short))
 		}

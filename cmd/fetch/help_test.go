@@ -27,8 +27,8 @@ func flagNames() map[string]bool {
 		}
 	}
 	tree := newCommands(&console.Streams{})
-	tree.registerAll()
-	visit(tree.main)
+	tree.RegisterAll()
+	visit(tree.Main)
 	delete(flags, "")
 	return flags
 }
@@ -81,15 +81,15 @@ func TestHelpWidth(t *testing.T) {
 // a row for each code.
 func TestExitCodes(t *testing.T) {
 	tree := newCommands(&console.Streams{})
-	tree.registerAll()
-	pages := &manual.Pages{Set: tree.set}
+	tree.RegisterAll()
+	pages := &manual.Pages{Set: tree.Set}
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
 		for _, name := range []string{manual.ExitStatus, manual.Environment, manual.Files} {
 			page := plainText(pages.Page(c))
 			help := page
 			if name == manual.ExitStatus {
-				help = plainText(manual.Usage(c, tree.set(c), true))
+				help = plainText(manual.Usage(c, tree.Set(c), true))
 			}
 			for line := range strings.Lines(c.Annotations[name]) {
 				if line = plainText(line); !strings.Contains(help, line) || !strings.Contains(page, line) {
@@ -101,7 +101,7 @@ func TestExitCodes(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(tree.main)
+	visit(tree.Main)
 	for page, codes := range map[string]string{"mirroring.md": mirrorExitStatus, "scripting.md": exitStatus} {
 		text, err := os.ReadFile("../../doc/" + page)
 		if err != nil {
@@ -145,7 +145,7 @@ func TestHelpTopics(t *testing.T) {
 		if text := help(0, page.Name); !strings.HasPrefix(text, "# "+page.Title+"\n") || strings.Contains(text, ".md)") {
 			t.Errorf("help %s: %.60q", page.Name, text)
 		}
-		if cmd, _, err := newCommands(&console.Streams{}).main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
+		if cmd, _, err := newCommands(&console.Streams{}).Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
 			t.Errorf("%s is the name of a page and of a command", page.Name)
 		}
 		if _, ok := schemeHelp(page.Name); ok {
@@ -172,7 +172,7 @@ func TestHelpTopics(t *testing.T) {
 // unit, and rejects other values.
 func TestTimes(t *testing.T) {
 	tree := newCommands(&console.Streams{})
-	tree.registerAll()
+	tree.RegisterAll()
 	found := 0
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
@@ -200,7 +200,7 @@ func TestTimes(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(tree.main)
+	visit(tree.Main)
 	if found < 20 {
 		t.Errorf("%d flags", found)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -20,8 +21,8 @@ type indexCommand struct {
 	print bool
 }
 
-func newIndex(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newIndex(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "index FILE.warc.gz...|DIR|--store URL",
 		Short: "Write the CDXJ index of WARC files",
 		Long: `index writes a sorted CDXJ index of WARC files to standard output, in the format
@@ -31,26 +32,26 @@ files of index/ and manifest-sha256.txt in the archive.
 With --store, index writes an object index/FILE.cdxj for each WARC file in the store
 that has none. Other commands then read single records of the store. With --print,
 index prints the index of all WARC files in the store and writes nothing.`,
-		Example: examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org",
+		Example: command.Examples("fetch index *.warc.gz > all.cdxj", "fetch index example.org",
 			"fetch index --store 's3://warcs/news?region=eu-west-1'"),
 	}, &indexCommand{Streams: r.Streams})
 }
 
-func (c *indexCommand) register(s *options.Set) {
+func (c *indexCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringVar(&c.store, "store", "", "write the missing indexes of the WARC files in the store at `URL`")
 	p.BoolVar(&c.print, "print", false, "with --store, print the index of all WARC files instead")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *indexCommand) advice(flag string) string {
+func (c *indexCommand) Advice(flag string) string {
 	if flag == "output" {
 		return "the index is written to standard output"
 	}
 	return ""
 }
 
-func (c *indexCommand) run(ctx context.Context, args []string) error {
+func (c *indexCommand) Run(ctx context.Context, args []string) error {
 	switch {
 	case c.store == "" && (len(args) == 0 || c.print), c.store != "" && len(args) > 0:
 		return fetch.Usage.Errorf("fetch index requires WARC files, or the directory of an archive, or --store")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
@@ -16,30 +17,30 @@ type infoCommand struct {
 	unused unusedFlags
 }
 
-func newInfo(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newInfo(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "info [flags] URL...",
 		Short: "Describe an object without its body, as JSON",
 		Long: `info prints a JSON record for each URL: type, size, time, validator, redirects,
 server, TLS and header fields. With -I, info prints the response header in the
 format of the protocol, and accepts the flags for output, such as -o.`,
-		Example: examples("fetch info https://example.org/"),
+		Example: command.Examples("fetch info https://example.org/"),
 	}, &infoCommand{Streams: r.Streams})
 }
 
-func (c *infoCommand) register(s *options.Set) {
-	c.flags.register(s)
+func (c *infoCommand) Register(s *options.Set) {
+	c.flags.Register(s)
 	c.unused.hide(s, infoNames)
 }
 
-func (c *infoCommand) validate() error {
+func (c *infoCommand) Validate() error {
 	if c.flags.request.head {
 		return nil
 	}
 	return c.unused.reject("fetch info", ", which prints JSON; with -I it prints the header and permits -o and other flags")
 }
 
-func (c *infoCommand) run(ctx context.Context, args []string) error {
+func (c *infoCommand) Run(ctx context.Context, args []string) error {
 	if c.flags.request.head {
 		return c.flags.download(ctx, c.Streams, args, false)
 	}

@@ -62,7 +62,7 @@ type listingFlags struct {
 	withType, withURL bool
 }
 
-func (f *listingFlags) register(p *pflag.FlagSet, entry string) {
+func (f *listingFlags) Register(p *pflag.FlagSet, entry string) {
 	p.BoolVar(&f.json, "json", false, "print each "+entry+" as a line of JSON")
 	p.BoolVar(&f.urls, "urls", false, "print only the URL of each "+entry)
 	p.BoolVar(&f.withType, "with-type", false, "print the media type of each "+entry+" too")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -22,8 +23,8 @@ type lsCommand struct {
 	store            string
 }
 
-func newLs(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newLs(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...|--store URL",
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
@@ -36,30 +37,30 @@ media type and URL. The index contains no sizes.
 
 With --archive and --captures, ls lists the captures of each URL, with date,
 status, size, digest and media type.`,
-		Example: examples("fetch ls ftp://ftp.example.org/pub/",
+		Example: command.Examples("fetch ls ftp://ftp.example.org/pub/",
 			"fetch ls --urls gopher://gopher.example.org/ | fetch --input-file -",
 			"fetch ls --archive example.wacz --captures https://example.org/"),
 	}, &lsCommand{Streams: r.Streams})
 }
 
-func (c *lsCommand) register(s *options.Set) {
+func (c *lsCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
-	c.format.register(p, "entry")
+	c.format.Register(p, "entry")
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	p.StringVar(&c.store, "store", "", "list the captures of the WARC files in the store at `URL`")
-	c.flags.register(s)
+	c.flags.Register(s)
 	c.unused.hide(s, listingNames)
 }
 
-func (c *lsCommand) validate() error {
+func (c *lsCommand) Validate() error {
 	if c.native {
 		return nil
 	}
 	return c.unused.reject("fetch ls", nativeAdvice)
 }
 
-func (c *lsCommand) run(ctx context.Context, args []string) error {
+func (c *lsCommand) Run(ctx context.Context, args []string) error {
 	if c.format.json && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
 	}

@@ -25,9 +25,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := console.Interruptible(&std.Interrupts)
 	defer stop()
 	tree := newCommands(std)
-	tree.prepare(args)
+	tree.Prepare(args)
 	std.ErrorJSON = slices.Contains(args, "--error-json") // also for errors in the arguments
-	root := tree.main
+	root := tree.Main
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

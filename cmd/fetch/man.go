@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -12,24 +13,24 @@ import (
 )
 
 // A manCommand writes the manual pages of all commands.
-type manCommand struct{ *commandTree }
+type manCommand struct{ *command.Tree }
 
-func newMan(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newMan(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write the manual pages to a directory",
 		Long:    "man writes one manual page for each command to a directory. It creates the directory if necessary.",
-		Example: examples("fetch man /usr/local/share/man/man1"),
-		Args:    exactArgs(1, "a directory"),
+		Example: command.Examples("fetch man /usr/local/share/man/man1"),
+		Args:    command.ExactArgs(1, "a directory"),
 	}, &manCommand{r})
 }
 
-func (c *manCommand) register(s *options.Set) { registerIgnored(s) }
+func (c *manCommand) Register(s *options.Set) { command.RegisterIgnored(s) }
 
-func (c *manCommand) run(_ context.Context, args []string) error {
+func (c *manCommand) Run(_ context.Context, args []string) error {
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return fetch.Local.With(err)
 	}
-	pages := manual.Pages{Version: console.CurrentVersion().Number, Set: c.set}
-	return fetch.Local.With(pages.Write(c.main, args[0]))
+	pages := manual.Pages{Version: console.CurrentVersion().Number, Set: c.Set}
+	return fetch.Local.With(pages.Write(c.Main, args[0]))
 }

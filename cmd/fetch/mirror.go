@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -53,7 +54,7 @@ fetch.db	the state of the archive
 // A mirrorCommand implements fetch mirror, which copies sites into an archive.
 type mirrorCommand struct {
 	*console.Streams
-	config    *configFlags
+	config    *command.ConfigFlags
 	outputDir string
 	inputFile string
 	globOff   bool
@@ -64,9 +65,9 @@ type mirrorCommand struct {
 	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
 
-func newMirror(r *commandTree) *cobra.Command {
-	c := &mirrorCommand{Streams: r.Streams, config: &r.config}
-	return r.define(&cobra.Command{
+func newMirror(r *command.Tree) *cobra.Command {
+	c := &mirrorCommand{Streams: r.Streams, config: &r.Config}
+	return r.Define(&cobra.Command{
 		Use:   "mirror [flags] [URL...]",
 		Short: "Copy whole sites into an archive and keep it up to date",
 		Long: `mirror retrieves the URLs and everything that they link to, over every scheme:
@@ -95,7 +96,7 @@ mirror obeys robots.txt.
 Guards leave out URLs of sites with an unlimited number of URLs. The summary
 names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 		Annotations: map[string]string{manual.ExitStatus: mirrorExitStatus, manual.Files: mirrorFiles},
-		Example: examples(
+		Example: command.Examples(
 			"fetch mirror gopher://gopher.example.org/",
 			"fetch mirror --warc --page-requisites http://example.org/docs/",
 			"fetch mirror --page http://example.org/docs/intro.html    # one page with its images",
@@ -108,11 +109,11 @@ names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 	}, c)
 }
 
-func (c *mirrorCommand) register(s *options.Set) {
+func (c *mirrorCommand) Register(s *options.Set) {
 	c.flags = s
-	c.mirror.register(s)
-	registerOutputDir(s.Section("Archive"), &c.outputDir, "write the archive to `DIR`")
-	registerInput(s.Section("URLs"), &c.inputFile, &c.globOff)
+	c.mirror.Register(s)
+	command.RegisterOutputDir(s.Section("Archive"), &c.outputDir, "write the archive to `DIR`")
+	command.RegisterInput(s.Section("URLs"), &c.inputFile, &c.globOff)
 	c.client.Retry.Retries = 1 // only one, because --tries visits a failed URL again
 	c.client.Register(s)
 	c.progress.Register(s)
@@ -139,16 +140,16 @@ var mirrorAdvice = map[string]string{
 	"write-out":     "use crawl.jsonl or --json",
 }
 
-func (c *mirrorCommand) validate() error {
+func (c *mirrorCommand) Validate() error {
 	if c.mirror.logJSON && c.ErrorJSON {
 		return fetch.Usage.Errorf("--log-json excludes --error-json, because both define the messages")
 	}
-	return c.mirror.scope.validate()
+	return c.mirror.scope.Validate()
 }
 
-func (c *mirrorCommand) advice(flag string) string { return mirrorAdvice[flag] }
+func (c *mirrorCommand) Advice(flag string) string { return mirrorAdvice[flag] }
 
-func (c *mirrorCommand) run(ctx context.Context, args []string) error {
+func (c *mirrorCommand) Run(ctx context.Context, args []string) error {
 	if c.mirror.logJSON {
 		c.Streams.Log = console.NewLogger(c.Streams)
 	}
@@ -337,7 +338,7 @@ const maxSeeds = 100_000
 // in --output-dir.
 func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
 	given, err := arguments.Parse(c.Streams, args, arguments.Options{
-		Configured: c.config.urls, InputFile: c.inputFile, DefaultScheme: c.client.Policy.ProtoDefault, GlobOff: c.globOff,
+		Configured: c.config.URLs, InputFile: c.inputFile, DefaultScheme: c.client.Policy.ProtoDefault, GlobOff: c.globOff,
 	})
 	if err != nil {
 		return nil, err

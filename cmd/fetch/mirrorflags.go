@@ -27,13 +27,13 @@ type mirrorFlags struct {
 	logJSON bool
 }
 
-func (f *mirrorFlags) register(s *options.Set) {
-	f.archive.register(s)
-	f.scope.register(s)
-	f.limits.register(s)
-	f.guards.register(s)
-	f.update.register(s)
-	f.shared.register(s)
+func (f *mirrorFlags) Register(s *options.Set) {
+	f.archive.Register(s)
+	f.scope.Register(s)
+	f.limits.Register(s)
+	f.guards.Register(s)
+	f.update.Register(s)
+	f.shared.Register(s)
 	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 	s.Own("Reports").BoolVar(&f.logJSON, "log-json", false, "print all messages as JSON records of log/slog (-v: also visits)")
@@ -56,7 +56,7 @@ type archiveFlags struct {
 	dedup        string
 }
 
-func (f *archiveFlags) register(s *options.Set) {
+func (f *archiveFlags) Register(s *options.Set) {
 	p := s.Own("Archive")
 	p.BoolVar(&f.warc, "warc", false, "write WARC records to warc/")
 	p.BoolVar(&f.noTree, "no-tree", false, "with --warc, write no files to tree/")
@@ -134,7 +134,7 @@ type scopeFlags struct {
 	ignored      []string
 }
 
-func (f *scopeFlags) register(s *options.Set) {
+func (f *scopeFlags) Register(s *options.Set) {
 	p := s.Own("Scope")
 	f.set = p
 	p.BoolVar(&f.page, "page", false, "retrieve only the page at each URL, with its images, styles and scripts")
@@ -155,9 +155,9 @@ func (f *scopeFlags) register(s *options.Set) {
 	p.BoolVar(&f.ignoreRobots, "ignore-robots", false, "ignore robots.txt and nofollow (WARC files record this setting)")
 }
 
-// validate returns an error if --page is combined with --scope or --depth,
+// Validate returns an error if --page is combined with --scope or --depth,
 // because --page determines both values.
-func (f *scopeFlags) validate() error {
+func (f *scopeFlags) Validate() error {
 	for _, name := range []string{"scope", "depth"} {
 		if f.page && f.set.Changed(name) {
 			return fetch.Usage.Errorf("--page follows no links, so it excludes --%s", name)
@@ -242,7 +242,7 @@ type totalLimits struct {
 	runTime  options.Seconds
 }
 
-func (f *totalLimits) register(p *pflag.FlagSet) {
+func (f *totalLimits) Register(p *pflag.FlagSet) {
 	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects, including unchanged and failed ones")
 	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` of new and unchanged objects (suffixes: k, M, G)")
 	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
@@ -259,10 +259,10 @@ type crawlLimits struct {
 	tries      int
 }
 
-func (f *crawlLimits) register(s *options.Set) {
+func (f *crawlLimits) Register(s *options.Set) {
 	f.minFree = 64 << 20
 	p := s.Own("Limits of a run")
-	f.totalLimits.register(p)
+	f.totalLimits.Register(p)
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
@@ -288,7 +288,7 @@ type updateFlags struct {
 	recheck   bool
 }
 
-func (f *updateFlags) register(s *options.Set) {
+func (f *updateFlags) Register(s *options.Set) {
 	f.maxDelete, f.maxLost = 0.1, 0.1
 	p := s.Own("Updates")
 	p.BoolVar(&f.delete, "delete", false, "move files that were deleted on the server to attic/")

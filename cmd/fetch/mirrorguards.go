@@ -56,7 +56,7 @@ func (f *guardFlags) all() []guardFlag {
 // name returns the name of the flag.
 func (g *guardFlag) name() string { return "max-" + g.guard.String() }
 
-func (f *guardFlags) register(s *options.Set) {
+func (f *guardFlags) Register(s *options.Set) {
 	p := s.Own("Guards against endless sites")
 	for _, g := range f.all() {
 		p.Int64Var(g.limit, g.name(), g.standard, g.usage)

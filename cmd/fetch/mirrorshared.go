@@ -29,7 +29,7 @@ type sharedFlags struct {
 	maxSpool  options.Bytes
 }
 
-func (f *sharedFlags) register(s *options.Set) {
+func (f *sharedFlags) Register(s *options.Set) {
 	p := s.Own("Shared crawls")
 	registerFrontier(s, &f.frontier)
 	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` (default from worker.json, or the host name)")

@@ -26,7 +26,7 @@ func TestMirrorStop(t *testing.T) {
 			site := newStoppedSite(t)
 			url := site.URL + "/"
 			dir := filepath.Join(t.TempDir(), "arc")
-			c := command("fetch", "--no-config", "mirror", "--warc", "--output-dir", dir, url)
+			c := fetchProcess("fetch", "--no-config", "mirror", "--warc", "--output-dir", dir, url)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -34,21 +35,21 @@ type objectFlags struct {
 	client    clientflags.Flags
 }
 
-func (f *objectFlags) register(s *options.Set) {
-	f.body.register(s)
-	f.file.register(s)
-	f.input.register(s)
-	f.request.register(s)
-	f.query.register(s)
+func (f *objectFlags) Register(s *options.Set) {
+	f.body.Register(s)
+	f.file.Register(s)
+	f.input.Register(s)
+	f.request.Register(s)
+	f.query.Register(s)
 	f.redirects.Register(s)
 	f.client.Register(s)
 	f.http.Register(s)
 	f.ftp.Register(s)
-	f.gopher.register(s)
+	f.gopher.Register(s)
 	f.mail.Register(s)
-	f.session.register(s)
+	f.session.Register(s)
 	f.progress.Register(s)
-	curlFlags{}.register(s)
+	curlFlags{}.Register(s)
 	p := s.Section("Output")
 	p.Func("directory-prefix", "like --output-dir and --create-dirs, as in wget", func(dir string) error {
 		f.body.outputDir, f.file.createDirs = dir, true
@@ -108,12 +109,12 @@ type bodyFlags struct {
 	writeOut         string
 }
 
-func (f *bodyFlags) register(s *options.Set) {
+func (f *bodyFlags) Register(s *options.Set) {
 	p := s.Section("Output")
 	p.StringArrayVarP(&f.output, "output", "o", nil, "write to `FILE` instead of standard output (repeat for more URLs)")
 	p.BoolVarP(&f.remoteName, "remote-name", "O", false, "write to a file named after the last part of the URL path")
 	p.BoolVarP(&f.remoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
-	registerOutputDir(p, &f.outputDir, "write files to `DIR` (named as with -O unless -o is set)")
+	command.RegisterOutputDir(p, &f.outputDir, "write files to `DIR` (named as with -O unless -o is set)")
 	p.StringVarP(&f.continueAt, "continue-at", "C", "", "resume at byte `OFFSET`, or where the last attempt stopped (-)")
 	p.BoolP("no-buffer", "N", true, "do not buffer the output (default)")
 	p.Lookup("no-buffer").Hidden = true
@@ -228,7 +229,7 @@ type fileFlags struct {
 	strict       bool
 }
 
-func (f *fileFlags) register(s *options.Set) {
+func (f *fileFlags) Register(s *options.Set) {
 	p := s.Section("Output")
 	p.BoolVar(&f.createDirs, "create-dirs", false, "create missing directories of output files")
 	p.BoolVar(&f.noClobber, "no-clobber", false, "do not overwrite files; add a number to the name instead")
@@ -247,10 +248,10 @@ type inputFlags struct {
 	parallelMax int
 }
 
-func (f *inputFlags) register(s *options.Set) {
+func (f *inputFlags) Register(s *options.Set) {
 	p := s.Section("URLs")
 	p.StringArrayVar(&f.urls, "url", nil, "retrieve `URL`, as an argument without a flag")
-	registerInput(p, &f.file, &f.globOff)
+	command.RegisterInput(p, &f.file, &f.globOff)
 	p.BoolVarP(&f.parallel, "parallel", "Z", false, "fetch URLs in parallel (standard output stays in order)")
 	p.IntVar(&f.parallelMax, "parallel-max", 50, "with -Z, fetch at most `N` URLs in parallel")
 }
@@ -270,7 +271,7 @@ type requestFlags struct {
 	failWithBody bool
 }
 
-func (f *requestFlags) register(s *options.Set) {
+func (f *requestFlags) Register(s *options.Set) {
 	p := s.Section("Requests")
 	p.BoolVarP(&f.head, "head", "I", false, "retrieve only the response header")
 	p.StringVarP(&f.byteRange, "range", "r", "", "retrieve only the bytes in `RANGE` (0-99, 100- or -10)")

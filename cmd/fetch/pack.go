@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -28,8 +29,8 @@ type packCommand struct {
 	store       string
 }
 
-func newPack(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newPack(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "pack DIR|--store URL --wacz FILE|--manifest",
 		Short: "Make a WACZ file of an archive, or a list of its digests",
 		Long: `pack combines the WARC files of an archive and their index in one WACZ file,
@@ -39,22 +40,22 @@ start page.
 
 With --manifest, pack prints the SHA-256 digest of each file of the archive for
 sha256sum. It leaves out fetch.db, lock, tmp/ and manifest-sha256.txt.`,
-		Example: examples("fetch pack example.org --wacz example.wacz",
+		Example: command.Examples("fetch pack example.org --wacz example.wacz",
 			"cd example.org && fetch pack . --manifest | sha256sum -c"),
 	}, &packCommand{Streams: r.Streams})
 }
 
-func (c *packCommand) register(s *options.Set) {
+func (c *packCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringVar(&c.wacz, "wacz", "", "write the WARC files and their index to `FILE`")
 	p.StringVar(&c.title, "title", "", "set the title of the WACZ file to `TEXT`")
 	p.BoolVar(&c.text, "text", false, "add the text of the HTML pages to the WACZ file, for full-text search")
 	p.StringVar(&c.store, "store", "", "pack all WARC files in the store at `URL`")
 	p.BoolVar(&c.manifest, "manifest", false, "print the digests of all files for sha256sum -c")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *packCommand) run(ctx context.Context, args []string) error {
+func (c *packCommand) Run(ctx context.Context, args []string) error {
 	if c.manifest == (c.wacz != "") {
 		return fetch.Usage.Errorf("fetch pack requires either --wacz FILE or --manifest")
 	}

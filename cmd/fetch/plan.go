@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -22,23 +23,23 @@ type planCommand struct {
 	json  bool
 }
 
-func newPlan(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newPlan(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:     "plan [flags] URL",
 		Short:   "Print the requests for a URL without sending them",
 		Long:    "plan prints each protocol command that fetch would send for the URL. It uses no network.",
-		Example: examples("fetch plan ftp://ftp.example.org/pub/README"),
-		Args:    exactArgs(1, "one URL"),
+		Example: command.Examples("fetch plan ftp://ftp.example.org/pub/README"),
+		Args:    command.ExactArgs(1, "one URL"),
 	}, &planCommand{Streams: r.Streams})
 }
 
-func (c *planCommand) register(s *options.Set) {
+func (c *planCommand) Register(s *options.Set) {
 	s.Own("Flags").BoolVar(&c.json, "json", false, "print each step as a line of JSON")
-	c.flags.register(s)
+	c.flags.Register(s)
 	new(unusedFlags).hide(s, planNames)
 }
 
-func (c *planCommand) run(ctx context.Context, args []string) error {
+func (c *planCommand) Run(ctx context.Context, args []string) error {
 	all, err := c.flags.arguments(c.Streams, args)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -21,8 +22,8 @@ type recoverCommand struct {
 	json  bool
 }
 
-func newRecover(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newRecover(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "recover [flags] DIR",
 		Short: "Create the lost or damaged database of an archive again",
 		Long: `recover creates fetch.db, the database of an archive of fetch mirror, again. It
@@ -36,24 +37,24 @@ validator. It finds the URLs that were pending in the pages of the archive.
 
 An old fetch.db is renamed to fetch.db.damaged-TIME. recover removes no file. If
 it is killed, run it again.`,
-		Example: examples("fetch recover example.org && fetch mirror --warc http://example.org/"),
+		Example: command.Examples("fetch recover example.org && fetch mirror --warc http://example.org/"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tthe database is complete; numbers of skipped lines and records may be printed\n" +
 				"2\tthe database is not damaged (see --force), or a worker of a shared crawl owns the directory\n" +
 				"3\tthe directory is not an archive, or another process uses the archive\n",
 		},
-		Args: exactArgs(1, "the directory of an archive"),
+		Args: command.ExactArgs(1, "the directory of an archive"),
 	}, &recoverCommand{Streams: r.Streams})
 }
 
-func (c *recoverCommand) register(s *options.Set) {
+func (c *recoverCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.BoolVar(&c.force, "force", false, "replace a database that is not damaged")
 	p.BoolVar(&c.json, "json", false, "print the numbers as a line of JSON")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *recoverCommand) run(ctx context.Context, args []string) error {
+func (c *recoverCommand) Run(ctx context.Context, args []string) error {
 	client := fetch.New(fetch.Options{}, schemes.All(schemes.Options{})...)
 	defer client.Close()
 	dir := args[0]

@@ -59,7 +59,7 @@ type retrievalOptions struct {
 func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalOptions) (*retrieval, error) {
 	r := &retrieval{Streams: s, flags: f, native: o.native, listing: o.listing, notes: s.Trace(), retried: o.retried}
 	r.restart = f.client.RetryOptions(r.noteRestart)
-	err := errors.Join(f.query.validate(), f.query.read(s.Stdin))
+	err := errors.Join(f.query.Validate(), f.query.read(s.Stdin))
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func signalFetch(ts *testscript.TestScript, neg bool, args []string) {
 	signal.Notify(hangup, syscall.SIGHUP) // otherwise the command would inherit an ignored SIGHUP, as under nohup(1)
 	defer signal.Stop(hangup)
 	file := ts.MkAbs(args[2])
-	c := command(args[3:]...)
+	c := fetchProcess(args[3:]...)
 	c.Dir = ts.Getenv("WORK")
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
@@ -188,8 +188,8 @@ func signalFetch(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// command returns a command that runs the test binary as fetch.
-func command(args ...string) *exec.Cmd {
+// fetchProcess returns a command that runs the test binary as fetch.
+func fetchProcess(args ...string) *exec.Cmd {
 	return &exec.Cmd{Path: "/proc/self/exe", Args: args}
 }
 
@@ -215,7 +215,7 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 func TestClosedPipe(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{})
 	s.Put("big", randomBytes(3_000_000))
-	c := command("fetch", "http://"+s.Addr+"/big")
+	c := fetchProcess("fetch", "http://"+s.Addr+"/big")
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.StdoutPipe()

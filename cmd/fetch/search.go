@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -27,13 +28,13 @@ type searchCommand struct {
 	urlOnly bool
 }
 
-func newSearch(r *commandTree) *cobra.Command {
+func newSearch(r *command.Tree) *cobra.Command {
 	c := &searchCommand{Streams: r.Streams}
-	return r.define(&cobra.Command{
+	return r.Define(&cobra.Command{
 		Use:     "search [flags] URL WORDS...",
 		Short:   "Search an index: gopher, wais, z39.50, ldap, archie or a mailbox",
 		Long:    "search sends the words to the index at the URL and prints a list of the results.",
-		Example: examples("fetch search wais://wais.example.org/rfc telnet option"),
+		Example: command.Examples("fetch search wais://wais.example.org/rfc telnet option"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && len(c.like) == 0 {
 				return fetch.Usage.Errorf("fetch search requires a URL and words")
@@ -43,19 +44,19 @@ func newSearch(r *commandTree) *cobra.Command {
 	}, c)
 }
 
-func (c *searchCommand) register(s *options.Set) {
+func (c *searchCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringArrayVar(&c.like, "like", nil, "find documents similar to the one at `URL` (wais)")
 	p.IntVar(&c.max, "max", 0, "print at most `N` results")
 	p.StringVar(&c.match, "match", "part", "match names by `MODE` (archie: exact, part, case or regexp)")
-	c.format.register(p, "result")
+	c.format.Register(p, "result")
 	p.BoolVar(&c.native, "native", false, "print the response in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search and do not retrieve it")
-	c.flags.register(s)
+	c.flags.Register(s)
 	c.unused.hide(s, listingNames)
 }
 
-func (c *searchCommand) validate() error {
+func (c *searchCommand) Validate() error {
 	if c.native {
 		return nil
 	}
@@ -65,7 +66,7 @@ func (c *searchCommand) validate() error {
 // matchModes maps the values of --match to those of prospero.Options.Match.
 var matchModes = map[string]byte{"part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
 
-func (c *searchCommand) run(ctx context.Context, args []string) error {
+func (c *searchCommand) Run(ctx context.Context, args []string) error {
 	query := fetch.Search{Words: strings.Join(args[1:], " "), Max: c.max}
 	for _, text := range c.like {
 		u, err := uri.Parse(text)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -34,8 +35,8 @@ type serveCommand struct {
 	live         serveLiveFlags
 }
 
-func newServe(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newServe(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "serve [flags] [DIR|FILE|STORE-URL...]",
 		Short: "Show URLs and archives in a web browser",
 		Long: `serve is a web server that shows URLs of all schemes as pages: gopher menus,
@@ -47,25 +48,25 @@ and SIGHUP end the server after the running requests.
 A URL of a private network or of this machine needs a confirmation in the browser, or
 --allow-host. Files, mailboxes, logins and client certificates need the address with the
 token that the server prints.`,
-		Example: examples("fetch serve", "fetch serve --live=gopher,ftp --allow-host 192.168.1.0/24", "fetch serve gopher.example.org",
+		Example: command.Examples("fetch serve", "fetch serve --live=gopher,ftp --allow-host 192.168.1.0/24", "fetch serve gopher.example.org",
 			"fetch serve --listen 127.0.0.1:8080 example.wacz crawl.warc.gz"),
 	}, &serveCommand{Streams: r.Streams})
 }
 
-func (c *serveCommand) register(s *options.Set) {
+func (c *serveCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringVar(&c.listen, "listen", "127.0.0.1:8700", "listen on the address and port `ADDRESS`")
 	p.StringArrayVar(&c.hosts, "host", nil, "also answer requests for the host `NAME`, for a reverse proxy")
 	p.StringVar(&c.base, "base", "", "prefix the path of every page with `PATH`, for a reverse proxy")
 	p.BoolVar(&c.scripts, "scripts", false, "let archived pages run scripts")
-	c.public.register(s)
-	c.live.register(s)
+	c.public.Register(s)
+	c.live.Register(s)
 }
 
 // serveGrace is the time after a signal in which running requests can finish.
 const serveGrace = 10 * time.Second
 
-func (c *serveCommand) run(ctx context.Context, args []string) error {
+func (c *serveCommand) Run(ctx context.Context, args []string) error {
 	defer console.SaveMemory(96 << 20)()
 	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
 	if c.public.public && len(args) == 0 && c.live.live == "" {

@@ -23,7 +23,7 @@ type serveLiveFlags struct {
 	client     clientflags.Flags
 }
 
-func (f *serveLiveFlags) register(s *options.Set) {
+func (f *serveLiveFlags) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.Func("live", "show live pages of URLs, or only of URLs of `SCHEMES` (default without archives)", func(text string) error {
 		f.live = text

@@ -23,7 +23,7 @@ import (
 // and the address with the token.
 func startGateway(t *testing.T, args ...string) (first, token string) {
 	t.Helper()
-	c := command(append([]string{"fetch", "serve", "--listen", "127.0.0.1:0", "--allow-host", "127.0.0.1"}, args...)...)
+	c := fetchProcess(append([]string{"fetch", "serve", "--listen", "127.0.0.1:0", "--allow-host", "127.0.0.1"}, args...)...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

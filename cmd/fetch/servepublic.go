@@ -15,7 +15,7 @@ type servePublicFlags struct {
 	proxies []string
 }
 
-func (f *servePublicFlags) register(s *options.Set) {
+func (f *servePublicFlags) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.BoolVar(&f.public, "public", false, "serve other machines, with limits for each client")
 	p.StringArrayVar(&f.proxies, "reverse-proxy", nil,

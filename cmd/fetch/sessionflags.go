@@ -16,7 +16,7 @@ type sessionFlags struct {
 	screen   string
 }
 
-func (f *sessionFlags) register(s *options.Set) {
+func (f *sessionFlags) Register(s *options.Set) {
 	p := s.Section("Terminal sessions")
 	p.Var(&f.idle, "idle", "end a session if the server is silent for `SECONDS`")
 	p.StringVar(&f.terminal, "terminal", "", "send `TYPE` as the terminal type (telnet, rlogin, tn3270)")

@@ -83,7 +83,7 @@ func flagServer(t *testing.T, log *bytes.Buffer) string {
 // output, the requests, the exit code or the files.
 func TestListedFlags(t *testing.T) {
 	tree := newCommands(&console.Streams{})
-	tree.registerAll()
+	tree.RegisterAll()
 	var log bytes.Buffer
 	server := flagServer(t, &log)
 	observe := func(command string, args []string, sample flagSample) string {
@@ -113,13 +113,13 @@ func TestListedFlags(t *testing.T) {
 		}
 		return result
 	}
-	for _, cmd := range tree.main.Commands() {
+	for _, cmd := range tree.Main.Commands() {
 		switch cmd.Name() {
 		case "ls", "info", "browse", "plan":
 		default:
 			continue
 		}
-		for _, section := range manual.Sections(tree.set(cmd)) {
+		for _, section := range manual.Sections(tree.Set(cmd)) {
 			if section.Own || section.Title != "Output" && section.Title != "URLs" && section.Title != "Requests" {
 				continue
 			}
@@ -155,11 +155,11 @@ func TestUnlistedFlags(t *testing.T) {
 	samples := map[string]string{"checksum": "sha256=" + strings.Repeat("0", 64), "range": "0-1", "segments": "2", "continue-at": "1",
 		"parallel-max": "2", "directory-prefix": "d", "time-cond": "2026-01-01"}
 	tree := newCommands(&console.Streams{})
-	tree.registerAll()
-	pages := &manual.Pages{Set: tree.set}
+	tree.RegisterAll()
+	pages := &manual.Pages{Set: tree.Set}
 	for command, names := range map[string]string{"ls": listingNames, "search": listingNames, "info": infoNames, "browse": browseNames, "plan": planNames} {
 		for _, name := range strings.Fields(names) {
-			f := tree.main.Flags().Lookup(name)
+			f := tree.Main.Flags().Lookup(name)
 			if f == nil {
 				t.Fatalf("no flag --%s", name)
 			}
@@ -176,7 +176,7 @@ func TestUnlistedFlags(t *testing.T) {
 			if rejected := code == 2 && strings.Contains(stderr.String(), "has no effect on fetch "+command); rejected != (command != "plan") {
 				t.Errorf("fetch %q: exit code %d: %s", args, code, &stderr)
 			}
-			cmd, _, err := tree.main.Find([]string{command})
+			cmd, _, err := tree.Main.Find([]string{command})
 			if err != nil || strings.Contains(pages.Page(cmd), `--`+strings.ReplaceAll(name, "-", `\-`)+`\fR`) {
 				t.Errorf("the manual page of fetch %s lists --%s", command, name)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/uribatch"
@@ -20,9 +21,9 @@ type uriCommand struct {
 	batch bool
 }
 
-func newURI(r *commandTree) *cobra.Command {
+func newURI(r *command.Tree) *cobra.Command {
 	c := &uriCommand{Streams: r.Streams}
-	cmd := r.define(&cobra.Command{
+	cmd := r.Define(&cobra.Command{
 		Use:   "uri",
 		Short: "Parse, resolve, normalize, compare and find URIs (RFC 3986)",
 		Long: `uri works on URIs without a network. With --batch, uri reads requests in JSON and
@@ -34,12 +35,12 @@ prints one answer per line, so that a program can use it as a subprocess.`,
 	return cmd
 }
 
-func (c *uriCommand) register(s *options.Set) {
+func (c *uriCommand) Register(s *options.Set) {
 	s.Own("Flags").BoolVar(&c.batch, "batch", false, "answer requests on standard input, one line of JSON each")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *uriCommand) run(ctx context.Context, args []string) error {
+func (c *uriCommand) Run(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		return fetch.Usage.Errorf("fetch uri has no command %q", console.MaskLogin(args[0]))
 	}
@@ -55,14 +56,14 @@ type uriFunc struct {
 	do    func(args []string) error
 }
 
-func (c uriFunc) register(s *options.Set) {
+func (c uriFunc) Register(s *options.Set) {
 	if c.flags != nil {
 		c.flags(s.Own("Flags"))
 	}
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c uriFunc) run(_ context.Context, args []string) error { return c.do(args) }
+func (c uriFunc) Run(_ context.Context, args []string) error { return c.do(args) }
 
 // parseTwo parses both arguments as URI references.
 func parseTwo(args []string) (x, y uri.URI, err error) {
@@ -82,12 +83,12 @@ func printBool(s *console.Streams, value bool) error {
 	return console.ExitError{Code: 1}
 }
 
-func newURIParse(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newURIParse(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "parse URI",
 		Short: "Print the components of a URI as JSON",
 		Long:  "parse prints the components of a URI without decoding them. An undefined component is null.",
-		Args:  exactArgs(1, "one URI"),
+		Args:  command.ExactArgs(1, "one URI"),
 	}, uriFunc{do: func(args []string) error {
 		u, err := parseReference(args[0])
 		if err != nil {
@@ -97,16 +98,16 @@ func newURIParse(r *commandTree) *cobra.Command {
 	}})
 }
 
-func newURIValid(r *commandTree) *cobra.Command {
+func newURIValid(r *command.Tree) *cobra.Command {
 	var production string
 	flags := func(p *pflag.FlagSet) {
 		p.StringVar(&production, "as", "URI", "match the grammar rule `RULE` of RFC 3986 (such as relative-ref)")
 	}
-	return r.define(&cobra.Command{
+	return r.Define(&cobra.Command{
 		Use:   "valid [flags] TEXT",
 		Short: "Print whether a text matches the grammar of URIs",
 		Long:  "valid prints true and exits with 0, or prints false and exits with 1.",
-		Args:  exactArgs(1, "one text"),
+		Args:  command.ExactArgs(1, "one text"),
 	}, uriFunc{flags, func(args []string) error {
 		p, ok := uri.ParseProduction(production)
 		if !ok {
@@ -119,16 +120,16 @@ func newURIValid(r *commandTree) *cobra.Command {
 // resolveModes maps the values of --mode to the rules for resolving references.
 var resolveModes = map[string]uri.Mode{"rfc3986": uri.RFC3986, "draft2003": uri.Draft2003, "draft1997": uri.Draft1997}
 
-func newURIResolve(r *commandTree) *cobra.Command {
+func newURIResolve(r *command.Tree) *cobra.Command {
 	var mode string
 	flags := func(p *pflag.FlagSet) {
 		p.StringVar(&mode, "mode", "rfc3986", "apply the `RULES` of rfc3986, draft2003 or draft1997")
 	}
-	return r.define(&cobra.Command{
+	return r.Define(&cobra.Command{
 		Use:   "resolve [flags] BASE REFERENCE",
 		Short: "Resolve a reference against a base URI (RFC 3986 5)",
 		Long:  "resolve prints the absolute URI of a relative reference in a document at BASE.",
-		Args:  exactArgs(2, "a base and a reference"),
+		Args:  command.ExactArgs(2, "a base and a reference"),
 	}, uriFunc{flags, func(args []string) error {
 		m, ok := resolveModes[mode]
 		if !ok {
@@ -149,7 +150,7 @@ func newURIResolve(r *commandTree) *cobra.Command {
 // A levelFlag is the value of --level, which selects a normalization level.
 type levelFlag string
 
-func (f *levelFlag) register(p *pflag.FlagSet) {
+func (f *levelFlag) Register(p *pflag.FlagSet) {
 	p.StringVar((*string)(f), "level", "scheme", "normalize by `LEVEL` (syntax or scheme, RFC 3986 6.2)")
 }
 
@@ -163,14 +164,14 @@ func (f *levelFlag) level() (uri.Level, error) {
 	return 0, fetch.Usage.Errorf("--level is syntax or scheme, not %q", string(*f))
 }
 
-func newURINormalize(r *commandTree) *cobra.Command {
+func newURINormalize(r *command.Tree) *cobra.Command {
 	var flag levelFlag
-	return r.define(&cobra.Command{
+	return r.Define(&cobra.Command{
 		Use:   "normalize [flags] URI",
 		Short: "Print the normal form of a URI",
 		Long:  "normalize prints the normal form of a URI (RFC 3986 6.2). Equivalent URIs have the same normal form.",
-		Args:  exactArgs(1, "one URI"),
-	}, uriFunc{flag.register, func(args []string) error {
+		Args:  command.ExactArgs(1, "one URI"),
+	}, uriFunc{flag.Register, func(args []string) error {
 		level, err := flag.level()
 		if err != nil {
 			return err
@@ -183,14 +184,14 @@ func newURINormalize(r *commandTree) *cobra.Command {
 	}})
 }
 
-func newURIEquivalent(r *commandTree) *cobra.Command {
+func newURIEquivalent(r *command.Tree) *cobra.Command {
 	var flag levelFlag
-	return r.define(&cobra.Command{
+	return r.Define(&cobra.Command{
 		Use:   "equivalent [flags] A B",
 		Short: "Print whether two URIs are equivalent",
 		Long:  "equivalent prints true and exits with 0, or prints false and exits with 1.",
-		Args:  exactArgs(2, "two URIs"),
-	}, uriFunc{flag.register, func(args []string) error {
+		Args:  command.ExactArgs(2, "two URIs"),
+	}, uriFunc{flag.Register, func(args []string) error {
 		level, err := flag.level()
 		if err != nil {
 			return err
@@ -203,12 +204,12 @@ func newURIEquivalent(r *commandTree) *cobra.Command {
 	}})
 }
 
-func newURIRelativize(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newURIRelativize(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "relativize BASE TARGET",
 		Short: "Print the relative reference from one URI to another",
 		Long:  "relativize prints the reference that a document at BASE can use for TARGET.",
-		Args:  exactArgs(2, "a base and a target"),
+		Args:  command.ExactArgs(2, "a base and a target"),
 	}, uriFunc{do: func(args []string) error {
 		base, target, err := parseTwo(args)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -26,8 +27,8 @@ type uriExtractCommand struct {
 	base string
 }
 
-func newURIExtract(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newURIExtract(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "extract [flags] [FILE]",
 		Short: "Find the URIs in a text, or the links of a page, one per line",
 		Long: `extract prints the URIs in FILE or in standard input. A URI is enclosed in <angle
@@ -40,7 +41,7 @@ With --base URL, the input is a page, a style sheet, a sitemap or a feed that wa
 retrieved from URL. extract then prints the absolute URLs of its links. A base
 element in the page overrides URL (RFC 3986 5.1). In the output of --json, "kind"
 and "from" describe the link.`,
-		Example: examples("fetch uri extract mail.txt",
+		Example: command.Examples("fetch uri extract mail.txt",
 			"fetch http://example.org/ | fetch uri extract --base http://example.org/"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -51,14 +52,14 @@ and "from" describe the link.`,
 	}, &uriExtractCommand{Streams: r.Streams})
 }
 
-func (c *uriExtractCommand) register(s *options.Set) {
+func (c *uriExtractCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.BoolVar(&c.json, "json", false, "print each URI as a line of JSON")
 	p.StringVar(&c.base, "base", "", "resolve relative links against `URL`, and print the links of a page")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *uriExtractCommand) run(ctx context.Context, args []string) error {
+func (c *uriExtractCommand) Run(ctx context.Context, args []string) error {
 	in := c.Stdin
 	if len(args) == 1 && args[0] != "-" {
 		f, err := os.Open(args[0])

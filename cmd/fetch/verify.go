@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -29,8 +30,8 @@ type verifyCommand struct {
 	incomplete error // reports an archive whose mirror has not finished, or nil
 }
 
-func newVerify(r *commandTree) *cobra.Command {
-	return r.define(&cobra.Command{
+func newVerify(r *command.Tree) *cobra.Command {
+	return r.Define(&cobra.Command{
 		Use:   "verify [flags] [DIR|FILE...]",
 		Short: "Check every byte of archives and WARC files",
 		Long: `verify reads archives of fetch mirror, and WARC and WACZ files of any program,
@@ -50,7 +51,7 @@ list the files that wait for their upload, and the objects in the store that are
 part of the crawl. With --store alone, verify checks the records of all WARC files in
 the store, and compares their bytes with the digests in the metadata of the objects.
 FETCH_FRONTIER then has no effect.`,
-		Example: examples("fetch verify example.org", "fetch verify --json *.warc.gz",
+		Example: command.Examples("fetch verify example.org", "fetch verify --json *.warc.gz",
 			"fetch verify --heal example.org; fetch mirror --output-dir example.org"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tno damage\n" +
@@ -60,7 +61,7 @@ FETCH_FRONTIER then has no effect.`,
 	}, &verifyCommand{Streams: r.Streams})
 }
 
-func (c *verifyCommand) register(s *options.Set) {
+func (c *verifyCommand) Register(s *options.Set) {
 	c.maxLost = 0.1
 	p := s.Own("Flags")
 	p.BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
@@ -68,10 +69,10 @@ func (c *verifyCommand) register(s *options.Set) {
 	registerFrontier(s, &c.dsn)
 	registerStore(s, &c.store, "verify the WARC files at `URL`")
 	p.Var(&c.maxLost, "max-lost", "with --heal, accept at most `SHARE` of missing records")
-	registerIgnored(s)
+	command.RegisterIgnored(s)
 }
 
-func (c *verifyCommand) run(ctx context.Context, args []string) error {
+func (c *verifyCommand) Run(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 0 && c.store != "" && c.dsn == "" && !c.heal: // FETCH_FRONTIER has no effect
 		if err := c.verifyStore(ctx); err != nil {

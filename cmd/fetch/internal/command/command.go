@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -21,35 +21,35 @@ import (
 // A runner implements one command. It registers the flags of the command and
 // runs the command.
 type runner interface {
-	register(*options.Set)
-	run(ctx context.Context, args []string) error
+	Register(*options.Set)
+	Run(ctx context.Context, args []string) error
 }
 
 // A validator is a command that checks the flags of the command line. The check
 // runs before the configuration files set more flags.
-type validator interface{ validate() error }
+type validator interface{ Validate() error }
 
 // An adviser is a command that suggests an alternative when the user sets a
 // flag of another command.
-type adviser interface{ advice(flag string) string }
+type adviser interface{ Advice(flag string) string }
 
-// A commandTree contains the main command and its subcommands.
-type commandTree struct {
+// A Tree contains the main command and its subcommands.
+type Tree struct {
 	*console.Streams
-	config configFlags
+	Config ConfigFlags
 	args   []string // the command line
-	main   *cobra.Command
+	Main   *cobra.Command
 	sets   map[*cobra.Command]func() *options.Set // for each command, registers and returns its flags
 }
 
-// newCommandTree returns a tree without commands.
-func newCommandTree(s *console.Streams) *commandTree {
-	return &commandTree{Streams: s, sets: map[*cobra.Command]func() *options.Set{}}
+// NewTree returns a tree without commands.
+func NewTree(s *console.Streams) *Tree {
+	return &Tree{Streams: s, sets: map[*cobra.Command]func() *options.Set{}}
 }
 
-// setMain sets the main command, its help command and its other subcommands.
-func (r *commandTree) setMain(main, help *cobra.Command, others ...*cobra.Command) {
-	r.main = main
+// SetMain sets the main command, its help command and its other subcommands.
+func (r *Tree) SetMain(main, help *cobra.Command, others ...*cobra.Command) {
+	r.Main = main
 	main.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		return errors.Join(r.configure(cmd), r.OpenTrace())
 	}
@@ -59,44 +59,44 @@ func (r *commandTree) setMain(main, help *cobra.Command, others ...*cobra.Comman
 	main.CompletionOptions.DisableDefaultCmd = true
 }
 
-// set returns the flags of cmd. It registers them at the first call, because a
+// Set returns the flags of cmd. It registers them at the first call, because a
 // process needs the flags of only a few commands.
-func (r *commandTree) set(cmd *cobra.Command) *options.Set {
+func (r *Tree) Set(cmd *cobra.Command) *options.Set {
 	if set, ok := r.sets[cmd]; ok {
 		return set()
 	}
 	return nil
 }
 
-// prepare registers the flags that are necessary to execute args: the flags of
+// Prepare registers the flags that are necessary to execute args: the flags of
 // the selected command and of its parents. A command that describes the other
 // commands needs all flags.
-func (r *commandTree) prepare(args []string) {
+func (r *Tree) Prepare(args []string) {
 	r.args = args
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		for cmd := r.selected(args[1 : len(args)-1]); cmd != nil; cmd = cmd.Parent() { // the last argument is incomplete
-			if set := r.set(cmd); set != nil {
+			if set := r.Set(cmd); set != nil {
 				registerCompletions(cmd, set)
 			}
 		}
 		return
 	}
 	if !usesConfig(r.selected(args)) {
-		r.registerAll()
+		r.RegisterAll()
 	}
 }
 
 // selected returns the command that args select. It registers the flags of the
 // command and of its parents.
-func (r *commandTree) selected(args []string) *cobra.Command {
-	cmd := r.main
+func (r *Tree) selected(args []string) *cobra.Command {
+	cmd := r.Main
 	for {
 		for c := cmd; c != nil; c = c.Parent() {
-			r.set(c)
+			r.Set(c)
 		}
 		// Find skips the values of registered flags. Registering the flags of
 		// the command that it found may therefore change its result.
-		found, _, _ := r.main.Find(args)
+		found, _, _ := r.Main.Find(args)
 		if found == cmd {
 			return cmd
 		}
@@ -104,20 +104,20 @@ func (r *commandTree) selected(args []string) *cobra.Command {
 	}
 }
 
-func (r *commandTree) registerAll() {
+func (r *Tree) RegisterAll() {
 	for _, set := range r.sets {
 		set()
 	}
 }
 
-// define makes c the implementation of cmd, and returns cmd.
-func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
+// Define makes c the implementation of cmd, and returns cmd.
+func (r *Tree) Define(cmd *cobra.Command, c runner) *cobra.Command {
 	r.sets[cmd] = sync.OnceValue(func() *options.Set {
 		var set options.Set
-		c.register(&set)
-		writingFlags{}.register(&set)
+		c.Register(&set)
+		writingFlags{}.Register(&set)
 		r.Streams.Register(&set)
-		r.config.register(&set)
+		r.Config.Register(&set)
 		registerHelp(&set, cmd)
 		set.AddTo(cmd.Flags())
 		habits.AddNames(cmd.Flags())
@@ -126,10 +126,10 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	cmd.SilenceErrors, cmd.SilenceUsage, cmd.DisableFlagsInUseLine = true, true, true
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return r.flagError(cmd, c, err) })
 	if check, ok := c.(validator); ok {
-		cmd.Args = validateFirst(check.validate, cmd.Args)
+		cmd.Args = validateFirst(check.Validate, cmd.Args)
 	}
-	cmd.Args = validateFirst(func() error { return r.habit(cmd) }, cmd.Args)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
+	cmd.Args = validateFirst(func() error { return r.Habit(cmd) }, cmd.Args)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.Run(cmd.Context(), args) }
 	cmd.SetUsageFunc(r.usage)
 	if strings.Contains(cmd.Use, "URL") {
 		cmd.ValidArgsFunction = completeURL
@@ -137,16 +137,16 @@ func (r *commandTree) define(cmd *cobra.Command, c runner) *cobra.Command {
 	return cmd
 }
 
-// helpTitle is the title of the section with the flags --help and --version of
+// HelpTitle is the title of the section with the flags --help and --version of
 // the main command.
-const helpTitle = "Help"
+const HelpTitle = "Help"
 
 // registerHelp registers the flag --help in a section of the help text.
 // Otherwise cobra would add the flag without a section.
 func registerHelp(s *options.Set, cmd *cobra.Command) {
 	title := "Flags"
 	if !cmd.HasParent() {
-		title = helpTitle
+		title = HelpTitle
 	}
 	s.Own(title).BoolP("help", "h", false, "print the help")
 }
@@ -162,57 +162,57 @@ func validateFirst(validate func() error, args cobra.PositionalArgs) cobra.Posit
 	}
 }
 
-// registerIgnored registers the connection flags as hidden flags for a command
+// RegisterIgnored registers the connection flags as hidden flags for a command
 // that does not use the network. The command accepts and ignores them, because
 // a shell alias may set them.
-func registerIgnored(s *options.Set) {
+func RegisterIgnored(s *options.Set) {
 	var ignored options.Set
 	new(clientflags.ReplayFlags).Register(&ignored)
 	ignored.Hide()
-	registerIgnoredConnection(s)
+	RegisterIgnoredConnection(s)
 	s.Sections = append(s.Sections, ignored.Sections...)
 }
 
-// registerIgnoredConnection is like registerIgnored, but for a command that
+// RegisterIgnoredConnection is like RegisterIgnored, but for a command that
 // supports --archive itself.
-func registerIgnoredConnection(s *options.Set) {
+func RegisterIgnoredConnection(s *options.Set) {
 	var ignored options.Set
 	var dir, file string
 	var globOff bool
 	new(clientflags.Flags).RegisterConnection(&ignored)
 	new(console.ProgressFlags).Register(&ignored)
-	registerOutputDir(ignored.Section("Output"), &dir, "")
-	registerInput(ignored.Section("URLs"), &file, &globOff)
+	RegisterOutputDir(ignored.Section("Output"), &dir, "")
+	RegisterInput(ignored.Section("URLs"), &file, &globOff)
 	ignored.Hide()
 	s.Sections = append(s.Sections, ignored.Sections...)
 }
 
 // flagError converts an error of flag parsing to a usage error. If the unknown
 // flag belongs to another command, the error may suggest an alternative.
-func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
-	if hint := r.habit(cmd); hint != nil {
+func (r *Tree) flagError(cmd *cobra.Command, c runner, err error) error {
+	if hint := r.Habit(cmd); hint != nil {
 		return hint
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return options.Error(err)
 	}
-	flags, name := r.main.Flags(), unknown.GetSpecifiedName()
+	flags, name := r.Main.Flags(), unknown.GetSpecifiedName()
 	f := flags.Lookup(name)
 	if f == nil && unknown.GetSpecifiedShortnames() != "" && name != "" {
 		f = flags.ShorthandLookup(name[:1])
 	}
-	if cmd == r.main {
+	if cmd == r.Main {
 		if err := arguments.CheckCommand(cmd.Flags().Args(), cmd.SuggestionsFor, ""); err != nil {
 			return err
 		}
 	}
-	if f == nil || cmd == r.main {
+	if f == nil || cmd == r.Main {
 		return fetch.Usage.Errorf("%w; see %s --help", options.Error(err), cmd.CommandPath())
 	}
 	advice := ""
 	if a, ok := c.(adviser); ok {
-		advice = a.advice(f.Name)
+		advice = a.Advice(f.Name)
 	}
 	if advice != "" {
 		advice = ": " + advice
@@ -220,10 +220,10 @@ func (r *commandTree) flagError(cmd *cobra.Command, c runner, err error) error {
 	return fetch.Usage.Errorf("--%s has no effect on %s%s", f.Name, cmd.CommandPath(), advice)
 }
 
-// habit returns a usage error that suggests a corrected command line if the
+// Habit returns a usage error that suggests a corrected command line if the
 // user typed options of another program, such as wget. Otherwise it returns
 // nil.
-func (r *commandTree) habit(cmd *cobra.Command) error {
+func (r *Tree) Habit(cmd *cobra.Command) error {
 	if retry := cmd.Flags().Lookup("retry"); retry == nil || retry.Hidden {
 		return nil // the command does not use the network
 	}
@@ -241,25 +241,25 @@ func (r *commandTree) habit(cmd *cobra.Command) error {
 
 // configure sets the flags of cmd that the configuration files contain. It does
 // nothing for --version, which works even if a file is malformed.
-func (r *commandTree) configure(cmd *cobra.Command) error {
-	set := r.set(cmd)
+func (r *Tree) configure(cmd *cobra.Command) error {
+	set := r.Set(cmd)
 	if set == nil || !usesConfig(cmd) || cmd.Flags().Changed("version") {
 		return nil
 	}
-	return r.config.apply(r.Stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.set(r.main).Shared))
+	return r.Config.apply(r.Stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.Set(r.Main).Shared))
 }
 
 // usage prints the help text of cmd. The help of the main command describes all
 // flags. The help of a subcommand describes its own flags and lists the names
 // of all other flags.
-func (r *commandTree) usage(cmd *cobra.Command) error {
-	text := manual.Usage(cmd, r.set(cmd), cmd == r.main)
+func (r *Tree) usage(cmd *cobra.Command) error {
+	text := manual.Usage(cmd, r.Set(cmd), cmd == r.Main)
 	return console.WriteLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
 }
 
-// exactArgs returns a cobra check that requires exactly n arguments. The error
+// ExactArgs returns a cobra check that requires exactly n arguments. The error
 // message contains the description of the arguments.
-func exactArgs(n int, description string) cobra.PositionalArgs {
+func ExactArgs(n int, description string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
 			return fetch.Usage.Errorf("%s requires %s", cmd.CommandPath(), description)
@@ -268,9 +268,9 @@ func exactArgs(n int, description string) cobra.PositionalArgs {
 	}
 }
 
-// minArgs returns a cobra check that requires at least n arguments. The error
+// MinArgs returns a cobra check that requires at least n arguments. The error
 // message contains the description of the arguments.
-func minArgs(n int, description string) cobra.PositionalArgs {
+func MinArgs(n int, description string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
 			return fetch.Usage.Errorf("%s requires %s", cmd.CommandPath(), description)
@@ -279,5 +279,5 @@ func minArgs(n int, description string) cobra.PositionalArgs {
 	}
 }
 
-// examples joins example command lines for a help text, and indents each line.
-func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
+// Examples joins example command lines for a help text, and indents each line.
+func Examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"io"
@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// configFlags are the flags that select the configuration files.
-type configFlags struct {
+// ConfigFlags are the flags that select the configuration files.
+type ConfigFlags struct {
 	off   bool
 	files []string
-	urls  []string // URLs in these files
+	URLs  []string // URLs in these files
 }
 
-func (f *configFlags) register(s *options.Set) {
+func (f *ConfigFlags) Register(s *options.Set) {
 	p := s.Section("Configuration")
 	p.BoolVarP(&f.off, "no-config", "q", false, "do not read config.toml")
 	p.StringArrayVarP(&f.files, "config", "K", nil, "read options from `FILE`, one per line (- for standard input)")
@@ -50,14 +50,14 @@ func usesConfig(cmd *cobra.Command) bool {
 // config.toml, in this order of precedence. It does not change flags that the
 // command line sets. It calls the functions flags and known only if there is a
 // setting.
-func (f *configFlags) apply(stdin io.Reader, flags, known func() *pflag.FlagSet) error {
+func (f *ConfigFlags) apply(stdin io.Reader, flags, known func() *pflag.FlagSet) error {
 	t := &config.Target{Flags: flags, Known: known, Exclusive: proxySelectors}
 	for _, name := range f.files {
 		urls, err := readOptions(t, stdin, name)
 		if err != nil {
 			return err
 		}
-		f.urls = append(f.urls, urls...)
+		f.URLs = append(f.URLs, urls...)
 	}
 	if err := t.ReadEnvironment("NNTPSERVER", "news-server"); err != nil {
 		return err
