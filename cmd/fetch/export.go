@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -77,10 +78,10 @@ func (c *exportCommand) Run(ctx context.Context, args []string) (err error) {
 	o := mirror.ExportOptions{Overwrite: c.overwrite, Report: func(p mirror.ExportProblem) {
 		c.Note("%s: %v", uri.Redact(p.URL), p.Err)
 	}}
-	if o.Include, err = compilePatterns(c.include); err != nil {
+	if o.Include, err = crawlflags.Patterns(c.include); err != nil {
 		return err
 	}
-	if o.Exclude, err = compilePatterns(c.exclude); err != nil {
+	if o.Exclude, err = crawlflags.Patterns(c.exclude); err != nil {
 		return err
 	}
 	if o.Archive, err = c.replay.Open(ctx, c.Streams); err != nil {

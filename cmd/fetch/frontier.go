@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -80,18 +81,18 @@ func newFrontierStatus(r *command.Tree) *cobra.Command {
 }
 
 func (c *frontierStatusCommand) Register(s *options.Set) {
-	registerFrontier(s, &c.dsn)
+	crawlflags.RegisterFrontier(s, &c.dsn)
 	command.RegisterIgnored(s)
 }
 
 func (c *frontierStatusCommand) Run(ctx context.Context, args []string) error {
-	crawl, err := locate(args, c.dsn)
+	crawl, err := crawlflags.Locate(args, c.dsn)
 	if err != nil {
 		return err
 	}
 	s, err := mirror.Status(ctx, crawl)
 	if err != nil {
-		return adviseCrawl(crawl, err)
+		return crawlflags.AdviseCrawl(crawl, err)
 	}
 	shown := struct {
 		mirror.Stats
@@ -127,7 +128,7 @@ result of the last visit. With --state, dump prints only some of the URLs.`,
 }
 
 func (c *frontierDumpCommand) Register(s *options.Set) {
-	registerFrontier(s, &c.dsn)
+	crawlflags.RegisterFrontier(s, &c.dsn)
 	s.Own("Flags").StringSliceVar(&c.states, "state", nil,
 		"print only URLs in these `STATES`, such as pending,dead")
 	setStates(s)
@@ -135,7 +136,7 @@ func (c *frontierDumpCommand) Register(s *options.Set) {
 }
 
 func (c *frontierDumpCommand) Run(ctx context.Context, args []string) error {
-	crawl, err := locate(args, c.dsn)
+	crawl, err := crawlflags.Locate(args, c.dsn)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (c *frontierDumpCommand) Run(ctx context.Context, args []string) error {
 			err = console.Encode(c.Stdout, l)
 		}
 		if err != nil {
-			return adviseCrawl(crawl, err)
+			return crawlflags.AdviseCrawl(crawl, err)
 		}
 	}
 	return nil
@@ -175,7 +176,7 @@ from an intact WARC record, and moves damaged files of tree/ to attic/.`,
 }
 
 func (c *frontierRequeueCommand) Register(s *options.Set) {
-	registerFrontier(s, &c.dsn)
+	crawlflags.RegisterFrontier(s, &c.dsn)
 	s.Own("Flags").StringSliceVar(&c.states, "state", []string{"dead"},
 		"retry URLs in these `STATES`, such as dead,gone")
 	setStates(s)
@@ -184,7 +185,7 @@ func (c *frontierRequeueCommand) Register(s *options.Set) {
 }
 
 func (c *frontierRequeueCommand) Run(ctx context.Context, args []string) error {
-	crawl, err := locate(args, c.dsn)
+	crawl, err := crawlflags.Locate(args, c.dsn)
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (c *frontierRequeueCommand) Run(ctx context.Context, args []string) error {
 		n, err = mirror.Requeue(ctx, crawl, parseStates(c.states)...)
 	}
 	if err != nil {
-		return adviseCrawl(crawl, err)
+		return crawlflags.AdviseCrawl(crawl, err)
 	}
 	return c.Print(fmt.Sprint(n))
 }

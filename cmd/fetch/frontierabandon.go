@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -41,8 +42,8 @@ minutes, because a worker that only lost its connection continues by itself.`,
 }
 
 func (c *frontierAbandonCommand) Register(s *options.Set) {
-	registerFrontier(s, &c.dsn)
-	registerStore(s, &c.store, "find uploaded WARC files at `URL`, the store of the crawl")
+	crawlflags.RegisterFrontier(s, &c.dsn)
+	crawlflags.RegisterStore(s, &c.store, "find uploaded WARC files at `URL`, the store of the crawl")
 	p := s.Own("Flags")
 	p.BoolVar(&c.dryRun, "dry-run", false, "print the numbers, but change nothing")
 	p.Var(&c.forceAfter, "force-after", "abandon a worker that was silent for `SECONDS`")
@@ -50,7 +51,7 @@ func (c *frontierAbandonCommand) Register(s *options.Set) {
 }
 
 func (c *frontierAbandonCommand) Run(ctx context.Context, args []string) error {
-	dsn := frontierURL(c.dsn)
+	dsn := crawlflags.FrontierURL(c.dsn)
 	if dsn == "" {
 		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")
 	}
@@ -58,7 +59,7 @@ func (c *frontierAbandonCommand) Run(ctx context.Context, args []string) error {
 		Store: clientflags.StoreAt(c.store), Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
 	})
 	if err != nil {
-		return adviseStore(err)
+		return crawlflags.AdviseStore(err)
 	}
 	return c.PrintJSON(a)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -24,17 +25,17 @@ type hostCommand struct {
 }
 
 func (c *hostCommand) Register(s *options.Set) {
-	registerFrontier(s, &c.dsn)
+	crawlflags.RegisterFrontier(s, &c.dsn)
 	command.RegisterIgnored(s)
 }
 
 func (c *hostCommand) Run(ctx context.Context, args []string) error {
 	n := 1 + c.parameters
-	crawl, err := locate(args[n:], c.dsn)
+	crawl, err := crawlflags.Locate(args[n:], c.dsn)
 	if err != nil {
 		return err
 	}
-	return adviseCrawl(crawl, c.change(ctx, crawl, args[0], args[1:n]))
+	return crawlflags.AdviseCrawl(crawl, c.change(ctx, crawl, args[0], args[1:n]))
 }
 
 // hostCommands returns the subcommands that change the settings of a host.

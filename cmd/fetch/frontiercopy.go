@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -60,7 +61,7 @@ func (c *frontierCopyCommand) Register(s *options.Set) {
 }
 
 func (c *frontierCopyCommand) Run(ctx context.Context, _ []string) error {
-	to := frontierURL(c.to)
+	to := crawlflags.FrontierURL(c.to)
 	switch {
 	case c.from == "":
 		return fetch.Usage.Errorf("fetch frontier copy requires --from DIR")
@@ -70,7 +71,7 @@ func (c *frontierCopyCommand) Run(ctx context.Context, _ []string) error {
 	done, err := mirror.CopyFrontier(ctx, c.from, mirror.CopyOptions{Frontier: postgres.New(to), Worker: c.worker, Store: clientflags.StoreAt(c.store)})
 	switch {
 	case err != nil:
-		return adviseArchive(c.from, err)
+		return crawlflags.AdviseArchive(c.from, err)
 	case c.json:
 		return c.PrintJSON(done)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -19,7 +20,7 @@ type frontierLimitCommand struct {
 	*console.Streams
 	dsn    string
 	flags  *pflag.FlagSet
-	limits totalLimits
+	limits crawlflags.TotalLimits
 }
 
 func newFrontierLimit(r *command.Tree) *cobra.Command {
@@ -38,14 +39,14 @@ continue it, run fetch mirror again, with another limit if necessary.`,
 }
 
 func (c *frontierLimitCommand) Register(s *options.Set) {
-	registerFrontier(s, &c.dsn)
+	crawlflags.RegisterFrontier(s, &c.dsn)
 	c.flags = s.Own("Flags")
 	c.limits.Register(c.flags)
 	command.RegisterIgnored(s)
 }
 
 func (c *frontierLimitCommand) Run(ctx context.Context, args []string) error {
-	dsn := frontierURL(c.dsn)
+	dsn := crawlflags.FrontierURL(c.dsn)
 	if dsn == "" || len(args) > 0 {
 		return fetch.Usage.Errorf("fetch frontier limit requires a crawl with --frontier, and no directory; " +
 			"to continue another archive with other limits, run fetch mirror again with these limits")
@@ -57,13 +58,13 @@ func (c *frontierLimitCommand) Run(ctx context.Context, args []string) error {
 	}
 	err := mirror.ChangeLimits(ctx, postgres.New(dsn), func(l *mirror.Limits) {
 		if c.flags.Changed("max-files") {
-			l.Files = c.limits.maxFiles
+			l.Files = c.limits.MaxFiles
 		}
 		if c.flags.Changed("max-bytes") {
-			l.Bytes = int64(c.limits.maxBytes)
+			l.Bytes = int64(c.limits.MaxBytes)
 		}
 		if c.flags.Changed("run-time") {
-			l.Time = time.Duration(c.limits.runTime)
+			l.Time = time.Duration(c.limits.RunTime)
 		}
 		shown.Files, shown.Bytes, shown.Seconds = l.Files, l.Bytes, l.Time.Seconds()
 	})

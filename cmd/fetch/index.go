@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
@@ -61,7 +62,7 @@ func (c *indexCommand) Run(ctx context.Context, args []string) error {
 		return c.storeIndexes(ctx)
 	}
 	if info, err := os.Stat(args[0]); err == nil && info.IsDir() && len(args) == 1 {
-		return adviseArchive(args[0], mirror.Reindex(ctx, args[0]))
+		return crawlflags.AdviseArchive(args[0], mirror.Reindex(ctx, args[0]))
 	}
 	w, flush := terminal.NewWriter(c.Stdout)
 	return console.FlushAfter(warc.Index(w, args...), flush)

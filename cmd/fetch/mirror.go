@@ -16,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -244,7 +245,7 @@ func (c *mirrorCommand) Run(ctx context.Context, args []string) error {
 	case err == nil:
 		err = report.failure(ctx, o.Dir, sum)
 	default:
-		err = adviseArchive(o.Dir, err)
+		err = crawlflags.AdviseArchive(o.Dir, err)
 	}
 	if err != nil && report.unwritten != nil {
 		c.Note("%v", err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/mirror"
 )
 
@@ -52,7 +53,7 @@ func pendingURLs(ctx context.Context, dir string) ([]string, error) {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, adviseArchive(dir, err)
+			return nil, crawlflags.AdviseArchive(dir, err)
 		}
 		if urls = append(urls, line.URL); len(urls) == maxPending {
 			break

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -187,22 +187,11 @@ func (f *scopeFlags) options() (o mirror.Scope, err error) {
 	if f.page {
 		o.Reach, o.Depth, o.Requisites = mirror.Host, -1, true
 	}
-	if o.Include, err = compilePatterns(f.include); err != nil {
+	if o.Include, err = crawlflags.Patterns(f.include); err != nil {
 		return o, err
 	}
-	o.Exclude, err = compilePatterns(f.exclude)
+	o.Exclude, err = crawlflags.Patterns(f.exclude)
 	return o, err
-}
-
-func compilePatterns(texts []string) (all []*regexp.Regexp, err error) {
-	for _, t := range texts {
-		r, err := regexp.Compile(t)
-		if err != nil {
-			return nil, fetch.Usage.With(err)
-		}
-		all = append(all, r)
-	}
-	return all, nil
 }
 
 // A depth is the value of --depth, which limits the number of links from a seed
@@ -234,24 +223,10 @@ func (d *depth) Set(text string) error {
 
 func (*depth) Type() string { return "depth" }
 
-// totalLimits are the flags that limit the number and size of the retrieved
-// objects, and the time.
-type totalLimits struct {
-	maxFiles int64
-	maxBytes options.Bytes
-	runTime  options.Seconds
-}
-
-func (f *totalLimits) Register(p *pflag.FlagSet) {
-	p.Int64Var(&f.maxFiles, "max-files", 0, "stop after `N` objects, including unchanged and failed ones")
-	p.Var(&f.maxBytes, "max-bytes", "stop after `BYTES` of new and unchanged objects (suffixes: k, M, G)")
-	p.Var(&f.runTime, "run-time", "stop the run after `SECONDS`")
-}
-
 // crawlLimits are the flags that limit a run of fetch mirror, such as
 // --max-files.
 type crawlLimits struct {
-	totalLimits
+	crawlflags.TotalLimits
 	maxPerHost int64
 	maxFailed  int64 // -1 if not set
 	minFree    options.Bytes
@@ -262,7 +237,7 @@ type crawlLimits struct {
 func (f *crawlLimits) Register(s *options.Set) {
 	f.minFree = 64 << 20
 	p := s.Own("Limits of a run")
-	f.totalLimits.Register(p)
+	f.TotalLimits.Register(p)
 	p.Var(&f.minFree, "min-free", "stop if less than `BYTES` are free on the disk")
 	p.Lookup("min-free").DefValue = "64M"
 	p.Int64Var(&f.maxPerHost, "max-per-host", 0, "retrieve at most `N` objects from each host")
@@ -275,7 +250,7 @@ func (f *crawlLimits) Register(s *options.Set) {
 // options converts the flags to mirror.Limits.
 func (f *crawlLimits) options() mirror.Limits {
 	return mirror.Limits{
-		Files: f.maxFiles, Bytes: int64(f.maxBytes), Time: time.Duration(f.runTime), PerHost: f.maxPerHost,
+		Files: f.MaxFiles, Bytes: int64(f.MaxBytes), Time: time.Duration(f.RunTime), PerHost: f.maxPerHost,
 		MinFree: int64(f.minFree),
 	}
 }

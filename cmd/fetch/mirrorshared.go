@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror"
@@ -31,23 +31,12 @@ type sharedFlags struct {
 
 func (f *sharedFlags) Register(s *options.Set) {
 	p := s.Own("Shared crawls")
-	registerFrontier(s, &f.frontier)
+	crawlflags.RegisterFrontier(s, &f.frontier)
 	p.StringVar(&f.worker, "worker", "", "run as the worker `NAME` (default from worker.json, or the host name)")
 	p.BoolVar(&f.again, "again", false, "start the next run of a crawl that is complete")
-	registerStore(s, &f.store, "upload finished WARC files to the store at `URL` (s3://BUCKET or file:///DIR)")
+	crawlflags.RegisterStore(s, &f.store, "upload finished WARC files to the store at `URL` (s3://BUCKET or file:///DIR)")
 	p.BoolVar(&f.keepLocal, "keep-local", false, "with --store, keep uploaded WARC files in warc/ too")
 	p.Var(&f.maxSpool, "max-spool", "pause visits if more than `BYTES` wait for their upload (default 10G)")
-}
-
-// registerFrontier registers the flag --frontier. Its default is the environment
-// variable FETCH_FRONTIER, which other users cannot see, unlike a command line.
-func registerFrontier(s *options.Set, dsn *string) {
-	s.Own("Shared crawls").StringVar(dsn, "frontier", "", "share the frontier in PostgreSQL at `URL` (or set FETCH_FRONTIER)")
-}
-
-// registerStore registers the flag --store.
-func registerStore(s *options.Set, url *string, usage string) {
-	s.Own("Shared crawls").StringVar(url, "store", "", usage)
 }
 
 // apply sets the options of a shared crawl in o.
@@ -57,39 +46,6 @@ func (f *sharedFlags) apply(o *mirror.Options) {
 	}
 	o.Worker, o.Again = f.worker, f.again
 	o.Store, o.KeepLocal, o.MaxSpool = clientflags.StoreAt(f.store), f.keepLocal, int64(f.maxSpool)
-}
-
-// frontierURL returns the URL of the shared frontier: the value of --frontier,
-// or else of FETCH_FRONTIER. It returns "" if neither is set.
-func frontierURL(flag string) string {
-	if flag != "" {
-		return flag
-	}
-	return os.Getenv("FETCH_FRONTIER")
-}
-
-// locate returns the crawl of an archive, or of a shared frontier. A directory
-// takes precedence over FETCH_FRONTIER.
-func locate(args []string, flag string) (l mirror.Location, err error) {
-	dsn := frontierURL(flag)
-	switch {
-	case len(args) > 1, len(args) == 1 && flag != "":
-		return l, fetch.Usage.Errorf("the command requires one directory of an archive, or --frontier")
-	case len(args) == 1:
-		return mirror.Location{Dir: args[0]}, nil
-	case dsn == "":
-		return l, fetch.Usage.Errorf("the command requires the directory of an archive, or --frontier")
-	}
-	return mirror.Location{Frontier: postgres.New(dsn)}, nil
-}
-
-// adviseCrawl is adviseArchive for a crawl. It does not change err if the frontier
-// of the crawl is shared.
-func adviseCrawl(crawl mirror.Location, err error) error {
-	if err == nil || crawl.Frontier != nil {
-		return err
-	}
-	return adviseArchive(crawl.Dir, err)
 }
 
 // sharedGrace is the time after a signal in which a worker can end the run while
@@ -133,7 +89,7 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		}
 		given := c.isSet(stored.name)
 		if stored.name == "store" && !given {
-			return nil, adviseStore(fmt.Errorf("%w %q", mirror.ErrUnnamedStore, o.Store))
+			return nil, crawlflags.AdviseStore(fmt.Errorf("%w %q", mirror.ErrUnnamedStore, o.Store))
 		}
 		before := c.flagText(stored.name)
 		set, err := c.applyStored(stored)
@@ -151,15 +107,6 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		c.Note("the database of the crawl sets %s", flagList(changed))
 	}
 	return o.Seeds, nil
-}
-
-// adviseStore adds the flags that name a store to the error of a command whose
-// crawl has a store.
-func adviseStore(err error) error {
-	if errors.Is(err, mirror.ErrUnnamedStore) {
-		return fmt.Errorf("%w: to use it, name it in the command (--frontier and --store)", err)
-	}
-	return err
 }
 
 // crawlName returns the server, the database and the schema of a shared frontier

@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -66,8 +67,8 @@ func (c *verifyCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.BoolVar(&c.json, "json", false, "print each problem as a line of JSON")
 	p.BoolVar(&c.heal, "heal", false, "repair archives before the check")
-	registerFrontier(s, &c.dsn)
-	registerStore(s, &c.store, "verify the WARC files at `URL`")
+	crawlflags.RegisterFrontier(s, &c.dsn)
+	crawlflags.RegisterStore(s, &c.store, "verify the WARC files at `URL`")
 	p.Var(&c.maxLost, "max-lost", "with --heal, accept at most `SHARE` of missing records")
 	command.RegisterIgnored(s)
 }
@@ -78,7 +79,7 @@ func (c *verifyCommand) Run(ctx context.Context, args []string) error {
 		if err := c.verifyStore(ctx); err != nil {
 			return err
 		}
-	case len(args) == 0 && frontierURL(c.dsn) != "" && !c.heal:
+	case len(args) == 0 && crawlflags.FrontierURL(c.dsn) != "" && !c.heal:
 		if err := c.verifyCrawl(ctx); err != nil {
 			return err
 		}
@@ -136,7 +137,7 @@ func (c *verifyCommand) conclude(name string, before int, err error) error {
 // verifyCrawl checks the store of a shared crawl.
 func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 	before := c.damage
-	for f, err := range mirror.FrontierVerify(ctx, postgres.New(frontierURL(c.dsn)), clientflags.StoreAt(c.store)) {
+	for f, err := range mirror.FrontierVerify(ctx, postgres.New(crawlflags.FrontierURL(c.dsn)), clientflags.StoreAt(c.store)) {
 		if err == nil {
 			text := f.Path + ": " + f.Text
 			if f.Note {
@@ -145,7 +146,7 @@ func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 			err = c.printFinding(f, f.Note, text)
 		}
 		if err != nil {
-			return c.conclude("the crawl", before, adviseStore(err))
+			return c.conclude("the crawl", before, crawlflags.AdviseStore(err))
 		}
 	}
 	return c.conclude("the crawl", before, nil)
@@ -165,23 +166,7 @@ func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 	if requeued > 0 {
 		c.Note("%s: the next fetch mirror retrieves %d objects again", dir, requeued)
 	}
-	return adviseArchive(dir, err)
-}
-
-// adviseArchive adds advice to an error about missing WARC records, or about a
-// database in dir that fetch recover can rebuild.
-func adviseArchive(dir string, err error) error {
-	switch {
-	case errors.Is(err, mirror.ErrLost):
-		return fmt.Errorf("%w (to accept the loss: --max-lost 100%%)", err)
-	case errors.Is(err, mirror.ErrFilesLost), errors.Is(err, mirror.ErrOtherFolder):
-		return fmt.Errorf("%w (to give up the records of the worker: fetch frontier abandon)", err)
-	case errors.Is(err, mirror.ErrObjectsLost):
-		return fmt.Errorf("%w (to retrieve lost objects again: --again --recheck)", err)
-	case mirror.NeedsRecovery(err):
-		return console.RecoverableError{Err: err, Dir: dir}
-	}
-	return err
+	return crawlflags.AdviseArchive(dir, err)
 }
 
 func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
