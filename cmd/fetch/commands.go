@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/servecmd"
 )
 
 // newCommands returns the main command with all subcommands. Their flags are
@@ -10,6 +11,6 @@ import (
 func newCommands(s *console.Streams) *command.Tree {
 	t := command.NewTree(s)
 	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), newMirror(t), newVerify(t),
-		newRecover(t), newIndex(t), newPack(t), newExport(t), newServe(t), newFrontier(t), newURI(t), newMan(t), newCompletion(t))
+		newRecover(t), newIndex(t), newPack(t), newExport(t), servecmd.New(t), newFrontier(t), newURI(t), newMan(t), newCompletion(t))
 	return t
 }

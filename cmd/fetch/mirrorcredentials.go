@@ -30,7 +30,7 @@ func newSeedCredentials(seeds []uri.URI, f *clientflags.HTTPFlags) (*seedCredent
 	general := fields.Without(func(name string) bool { return !strings.EqualFold(name, "User-Agent") })
 	c := &seedCredentials{fields: fields, general: general}
 	for _, u := range seeds {
-		if o, ok := originOf(u); ok {
+		if o, ok := clientflags.OriginOf(u); ok {
 			c.seeds = append(c.seeds, o)
 		}
 	}
@@ -41,7 +41,7 @@ func newSeedCredentials(seeds []uri.URI, f *clientflags.HTTPFlags) (*seedCredent
 // calls next.
 func (c *seedCredentials) middleware(next fetch.Driver) fetch.Driver {
 	return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-		origin, ok := originOf(req.URL)
+		origin, ok := clientflags.OriginOf(req.URL)
 		req = req.Clone()
 		if ok && slices.Contains(c.seeds, origin) {
 			c.add(req, origin)
@@ -61,15 +61,8 @@ func (c *seedCredentials) add(req *fetch.Request, origin fetch.Origin) {
 	// The driver of a mailbox creates the URLs of its messages. Requests for
 	// these messages may therefore use the credentials of the mailbox.
 	if req.Auth != nil && req.From != nil && req.Scheme().Traits.Mailbox {
-		if from, _ := originOf(req.From.URL); from == origin {
+		if from, _ := clientflags.OriginOf(req.From.URL); from == origin {
 			req.From = nil
 		}
 	}
-}
-
-// originOf returns the origin of u and reports whether u contains a host.
-func originOf(u uri.URI) (fetch.Origin, bool) {
-	port, _ := uri.DefaultPort(u.Scheme())
-	t, err := fetch.TargetOf(u, port)
-	return t.Origin(), err == nil && t.Host != ""
 }

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/servecmd"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -56,7 +57,7 @@ func TestServerURL(t *testing.T) {
 		"127.0.0.1:80": "http://127.0.0.1:80", "[::1]:8700": "http://[::1]:8700",
 		"[::]:80": "http://localhost:80", "0.0.0.0:8700": "http://localhost:8700",
 	} {
-		if got := serverURL(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listener))); got != want {
+		if got := servecmd.ServerURL(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listener))); got != want {
 			t.Errorf("%s: %s, want %s", listener, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package servecmd
 
 import (
 	"context"
@@ -148,10 +148,10 @@ type loginDriver struct {
 func (d loginDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	req = req.Clone()
 	req.Header = append(req.Header, d.fields...)
-	origin, ok := originOf(req.URL)
+	origin, ok := clientflags.OriginOf(req.URL)
 	if ok && req.From != nil {
 		var page fetch.Origin
-		page, ok = originOf(req.From.URL)
+		page, ok = clientflags.OriginOf(req.From.URL)
 		ok = ok && page == origin
 	}
 	if ok {

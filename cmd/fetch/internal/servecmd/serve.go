@@ -1,4 +1,6 @@
-package main
+// Package servecmd implements fetch serve, which shows URLs and archives in a
+// web browser.
+package servecmd
 
 import (
 	"context"
@@ -35,7 +37,7 @@ type serveCommand struct {
 	live         serveLiveFlags
 }
 
-func newServe(r *command.Tree) *cobra.Command {
+func New(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "serve [flags] [DIR|FILE|STORE-URL...]",
 		Short: "Show URLs and archives in a web browser",
@@ -107,7 +109,7 @@ func (c *serveCommand) Run(ctx context.Context, args []string) error {
 	if live != nil {
 		what = "gateway is"
 	}
-	server := serverURL(l.Addr())
+	server := ServerURL(l.Addr())
 	c.Note("the "+what+" at %s%s/", server, strings.TrimSuffix(c.base, "/"))
 	if path := h.TokenPath(); path != "" {
 		c.NoteUnredacted("for your files, mailboxes and logins, open " + server + path)
@@ -116,9 +118,9 @@ func (c *serveCommand) Run(ctx context.Context, args []string) error {
 	return h.Serve(ctx, l, serveGrace)
 }
 
-// serverURL returns the URL of a listener without a path. The host is localhost
+// ServerURL returns the URL of a listener without a path. The host is localhost
 // if the server listens on all addresses.
-func serverURL(listener net.Addr) string {
+func ServerURL(listener net.Addr) string {
 	text := listener.String()
 	if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().IsUnspecified() {
 		text = fmt.Sprintf("localhost:%d", at.Port())
