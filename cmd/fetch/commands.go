@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/anyurl/fetch/cmd/fetch/internal/archivecmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/servecmd"
@@ -10,7 +11,7 @@ import (
 // not registered yet.
 func newCommands(s *console.Streams) *command.Tree {
 	t := command.NewTree(s)
-	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), newMirror(t), newVerify(t),
-		newRecover(t), newIndex(t), newPack(t), newExport(t), servecmd.New(t), newFrontier(t), newURI(t), newMan(t), newCompletion(t))
+	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), newMirror(t), archivecmd.NewVerify(t),
+		archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t), servecmd.New(t), newFrontier(t), newURI(t), newMan(t), newCompletion(t))
 	return t
 }

@@ -1,4 +1,4 @@
-package main
+package archivecmd
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type packCommand struct {
 	store       string
 }
 
-func newPack(r *command.Tree) *cobra.Command {
+func NewPack(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "pack DIR|--store URL --wacz FILE|--manifest",
 		Short: "Make a WACZ file of an archive, or a list of its digests",

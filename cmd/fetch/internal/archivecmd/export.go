@@ -1,4 +1,4 @@
-package main
+package archivecmd
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type exportCommand struct {
 	json      bool
 }
 
-func newExport(r *command.Tree) *cobra.Command {
+func NewExport(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "export --archive FILE [flags] DIR",
 		Short: "Write the objects of WARC files as a tree of files",

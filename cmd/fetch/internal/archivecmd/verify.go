@@ -1,4 +1,6 @@
-package main
+// Package archivecmd implements the commands for archives and WARC files:
+// verify, recover, index, pack and export.
+package archivecmd
 
 import (
 	"context"
@@ -31,7 +33,7 @@ type verifyCommand struct {
 	incomplete error // reports an archive whose mirror has not finished, or nil
 }
 
-func newVerify(r *command.Tree) *cobra.Command {
+func NewVerify(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "verify [flags] [DIR|FILE...]",
 		Short: "Check every byte of archives and WARC files",

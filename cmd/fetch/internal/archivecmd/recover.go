@@ -1,4 +1,4 @@
-package main
+package archivecmd
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type recoverCommand struct {
 	json  bool
 }
 
-func newRecover(r *command.Tree) *cobra.Command {
+func NewRecover(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "recover [flags] DIR",
 		Short: "Create the lost or damaged database of an archive again",

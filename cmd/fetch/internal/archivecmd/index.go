@@ -1,4 +1,4 @@
-package main
+package archivecmd
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type indexCommand struct {
 	print bool
 }
 
-func newIndex(r *command.Tree) *cobra.Command {
+func NewIndex(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "index FILE.warc.gz...|DIR|--store URL",
 		Short: "Write the CDXJ index of WARC files",
