@@ -4,6 +4,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/archivecmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/frontiercmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/servecmd"
 )
 
@@ -12,6 +13,6 @@ import (
 func newCommands(s *console.Streams) *command.Tree {
 	t := command.NewTree(s)
 	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), newMirror(t), archivecmd.NewVerify(t),
-		archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t), servecmd.New(t), newFrontier(t), newURI(t), newMan(t), newCompletion(t))
+		archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t), servecmd.New(t), frontiercmd.New(t), newURI(t), newMan(t), newCompletion(t))
 	return t
 }

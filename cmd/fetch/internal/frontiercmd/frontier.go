@@ -1,4 +1,6 @@
-package main
+// Package frontiercmd implements fetch frontier, which shows and changes the
+// URLs of an archive or of a shared crawl.
+package frontiercmd
 
 import (
 	"context"
@@ -17,7 +19,7 @@ import (
 // the state of the URLs in an archive.
 type frontierCommand struct{ *console.Streams }
 
-func newFrontier(r *command.Tree) *cobra.Command {
+func New(r *command.Tree) *cobra.Command {
 	cmd := r.Define(&cobra.Command{
 		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|limit|abandon|copy",
 		Short: "Show the URLs of an archive, visit some of them again, or control a crawl",
