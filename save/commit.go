@@ -95,7 +95,7 @@ func (f *File) finalizePart() error {
 // publish renames the part file to the final name, according to
 // Options.Existing.
 func (f *File) publish() error {
-	if f.o.Existing == Replace {
+	if f.o.Existing.replaces() {
 		return f.replace()
 	}
 	for {

@@ -20,22 +20,17 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// download saves the object of a URL that the user typed.
+// download saves the object of a URL that the user entered.
 func download(ctx context.Context, url, path string) error {
-	u, err := fetch.ParseURL(url)
-	if err != nil {
-		return err
-	}
-	options := fetch.Options{Policy: fetch.Typed(), Wrap: wrap.Standard(wrap.Options{})}
-	client := fetch.New(options, schemes.All(schemes.Options{})...)
+	client := schemes.NewClient(fetch.Typed())
 	defer client.Close()
-	_, err = save.Fetch(ctx, client, &fetch.Request{URL: u}, path, save.Options{Resume: true})
+	_, err := save.Get(ctx, client, url, path)
 	return err
 }
 
 // This example downloads a file. The Client retries failed requests, and the
 // file is resumed after an interruption in this call or an earlier one.
-func ExampleFetch() {
+func ExampleGet() {
 	server := newFlakyServer()
 	defer server.Close()
 	dir, err := os.MkdirTemp("", "save")
@@ -54,8 +49,39 @@ func ExampleFetch() {
 	// <nil> true
 }
 
+// This example prints the progress of a download.
+func ExampleWatch() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, digits)
+	}))
+	defer server.Close()
+	dir, err := os.MkdirTemp("", "save")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	client := schemes.NewClient(fetch.Typed())
+	defer client.Close()
+
+	req := &fetch.Request{URL: uri.MustParse(server.URL)}
+	path := filepath.Join(dir, "digits.txt")
+	for p, err := range save.Watch(context.Background(), client, req, path, save.Options{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if p.Result == nil { // a longer download reports its progress ten times per second
+			fmt.Println(p.Bytes, "of", p.Size, "bytes")
+			continue
+		}
+		fmt.Println("saved", filepath.Base(p.Result.Path))
+	}
+	// Output:
+	// 0 of 100 bytes
+	// saved digits.txt
+}
+
 // An interrupted body leaves no file. The next call requests the missing part.
-func ExampleFetch_resume() {
+func ExampleFetch() {
 	server := newFlakyServer()
 	defer server.Close()
 	dir, err := os.MkdirTemp("", "save")

@@ -22,6 +22,17 @@ type Result struct {
 	Unchanged bool
 }
 
+// Get downloads the object at a URL that the user entered to the file at path.
+// It parses url with [fetch.ParseURL], and calls [Fetch] with Options.Resume. If
+// a call fails, the next call with the same arguments resumes the download.
+func Get(ctx context.Context, client *fetch.Client, url, path string) (Result, error) {
+	u, err := fetch.ParseURL(url)
+	if err != nil {
+		return Result{}, err
+	}
+	return Fetch(ctx, client, &fetch.Request{URL: u}, path, Options{Resume: true})
+}
+
 // Fetch downloads an object to the file at path. If Options.Resume is set,
 // Fetch resumes the part file of an earlier call. It starts again if the object
 // has changed, or if an interrupted body cannot be resumed; see [Transfer]. If
@@ -31,6 +42,21 @@ type Result struct {
 // Range, Fetch saves only this range and cannot resume. If req.Op is not
 // fetch.Get, Fetch returns fetch.Usage.
 func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {
+	d := download{meter: newMeter(o.Progress)}
+	return d.run(ctx, client, req, path, o)
+}
+
+// A download is the [Sink] that Fetch uses to save an object in a File.
+type download struct {
+	file    *File
+	time    bool
+	skipped int64 // bytes of the object that the file omits
+	result  Result
+	meter   meter
+}
+
+// run implements Fetch.
+func (d *download) run(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) (Result, error) {
 	if o.URL == "" {
 		o.URL = req.URL.Unredacted()
 	}
@@ -46,7 +72,7 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 		return Result{}, err
 	}
 	defer f.Close()
-	d := &download{file: f, time: o.Time, result: Result{URL: req.URL, Unchanged: true}}
+	d.file, d.time, d.result = f, o.Time, Result{URL: req.URL, Unchanged: true}
 	if o.Offset > 0 && f.keepBytes == 0 { // there is no file, so the new file contains only the body
 		d.skipped = o.Offset
 	}
@@ -55,15 +81,8 @@ func Fetch(ctx context.Context, client *fetch.Client, req *fetch.Request, path s
 		return Result{}, err
 	}
 	d.result.Path = f.Name()
+	d.meter.end(d.result, d.skipped)
 	return d.result, nil
-}
-
-// A download is the [Sink] that Fetch uses to save an object in a File.
-type download struct {
-	file    *File
-	time    bool
-	skipped int64 // bytes of the object that the file omits
-	result  Result
 }
 
 func (d *download) State() State   { return d.file.State() }
@@ -82,7 +101,10 @@ func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if err := f.Begin(s); err != nil {
 		return err
 	}
-	if _, err := splice.Copy(f, resp.Body, make([]byte, copyBuffer)); err != nil {
+	if err := d.meter.start(f.State()); err != nil {
+		return err
+	}
+	if _, err := splice.Copy(meteredFile{f, &d.meter}, resp.Body, make([]byte, copyBuffer)); err != nil {
 		return err
 	}
 	if d.time {

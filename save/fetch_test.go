@@ -66,7 +66,7 @@ func serve(t *testing.T, answers []answer) (client *fetch.Client, url string, ra
 // TestFetch checks the requests of Fetch and the resulting file.
 func TestFetch(t *testing.T) {
 	const v1, v2 = `ETag: "v1"`, `ETag: "v2"`
-	resume := save.Options{Resume: true}
+	resume := save.Options{Resume: true, Existing: save.Continue}
 	for _, c := range []struct {
 		name    string
 		before  string // content of the file before

@@ -13,7 +13,7 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-var resume = save.Options{Resume: true, URL: url}
+var resume = save.Options{Resume: true, Existing: save.Continue, URL: url}
 
 // leave saves text as a part and fails.
 func leave(t *testing.T, out, validator, text string) {
@@ -56,7 +56,7 @@ func TestResume(t *testing.T) {
 			save.State{Validator: "v1", Offset: 4, Size: size}, "", fetch.Protocol, ""},
 		{"bytes from behind the offset", resume, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 9, Size: size}, "", fetch.Protocol, ""},
-		{"strict", save.Options{Resume: true, URL: url, Strict: true}, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
+		{"strict", save.Options{Resume: true, Existing: save.Continue, URL: url, Strict: true}, "v1", save.State{URL: url, Validator: "v1", Offset: 8, Size: size},
 			save.State{Validator: "v1", Offset: 8, Size: size}, body[8:], 0, body},
 		{"another URL", save.Options{Resume: true, URL: url + "2"}, "v1",
 			save.State{URL: url + "2", Size: -1}, save.State{Size: size}, body, 0, body},
@@ -289,7 +289,7 @@ func TestResumeFileTwice(t *testing.T) {
 	wantContent(t, out, body[:8])
 	wantNames(t, dir, ".out.part .out.part.state out")
 
-	_, err := save.Create(out, save.Options{Resume: true, URL: url + "?2", Strict: true})
+	_, err := save.Create(out, save.Options{Resume: true, Existing: save.Continue, URL: url + "?2", Strict: true})
 	wantFault(t, err, fetch.Exists) // there is no part for this URL, and the version of the file is unknown
 
 	f = create(t, out, resume)

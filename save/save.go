@@ -3,16 +3,13 @@
 // errors. If it is called again after a failure, it resumes the download:
 //
 //	func download(ctx context.Context, url, path string) error {
-//		u, err := fetch.ParseURL(url)
-//		if err != nil {
-//			return err
-//		}
-//		options := fetch.Options{Policy: fetch.Typed(), Wrap: wrap.Standard(wrap.Options{})}
-//		client := fetch.New(options, schemes.All(schemes.Options{})...)
+//		client := schemes.NewClient(fetch.Typed())
 //		defer client.Close()
-//		_, err = save.Fetch(ctx, client, &fetch.Request{URL: u}, path, save.Options{Resume: true})
+//		_, err := save.Get(ctx, client, url, path)
 //		return err
 //	}
+//
+// [Fetch] has options, and [Watch] also returns the progress of a download.
 //
 // A program that already has a response writes its body to a [File]:
 //
@@ -76,9 +73,8 @@ type Options struct {
 	URL string
 
 	// If Resume is true, the part file of an earlier attempt is resumed. The
-	// part file is kept if this attempt fails. If only a final file exists, new
-	// bytes are appended to it. The version of its bytes is unknown, so
-	// State.Unverified is set.
+	// part file is kept if this attempt fails. A complete file is not resumed,
+	// unless Existing is Continue.
 	Resume bool
 
 	// If Weak is true, two versions of the object may have the same validator,
@@ -87,9 +83,9 @@ type Options struct {
 	// [State.RequestOffset].
 	Weak bool
 
-	// If Strict is true, bytes of an unknown version are never resumed. An
-	// existing file without a part file causes the error fetch.Exists. A part
-	// file with unverified bytes is downloaded again.
+	// If Strict is true, bytes of an unknown version are never resumed. If
+	// Existing is Continue, an existing file without a part file causes the error
+	// fetch.Exists. A part file with unverified bytes is downloaded again.
 	Strict bool
 
 	// If Offset is positive, the body is written at this offset, like the curl
@@ -104,9 +100,16 @@ type Options struct {
 	// Mode is the permissions of the file. If Mode is zero, a replaced file
 	// keeps its permissions, and the umask determines those of a new file.
 	Mode fs.FileMode
+
 	// If Time is true, [Fetch] sets the modification time of the file to the
 	// modification time of the object.
 	Time bool
+
+	// Progress, if not nil, is called by [Fetch] at the start of each body, up to
+	// ten times per second, and at the end of the download. It is called in the
+	// goroutine of Fetch and delays the download until it returns. It is not
+	// called while no bytes arrive.
+	Progress func(Progress)
 
 	// Retry limits how often [Fetch] starts again after an interrupted body
 	// that cannot be resumed. The zero value allows three retries.
@@ -127,7 +130,15 @@ const (
 	Replace Existing = iota // replace the file when the new one is complete
 	Refuse                  // fail with fetch.Exists
 	Number                  // write NAME.1, or the next free name up to NAME.100
+
+	// Continue appends the missing bytes to the file if there is no part file.
+	// The version of its bytes is unknown, so State.Unverified is set. Continue
+	// requires Options.Resume.
+	Continue
 )
+
+// replaces reports whether the existing file is replaced.
+func (e Existing) replaces() bool { return e == Replace || e == Continue }
 
 const maxNumber = 100
 
@@ -150,6 +161,8 @@ func Create(path string, o Options) (*File, error) {
 	switch {
 	case o.Resume && o.URL == "":
 		return nil, fetch.Usage.Errorf("cannot resume %s without its URL", path)
+	case o.Existing == Continue && !o.Resume:
+		return nil, fetch.Usage.Errorf("cannot continue %s without the option Resume", path)
 	case o.Resume && o.Offset > 0, o.Offset < 0:
 		return nil, fetch.Usage.Errorf("cannot continue %s at %d", path, o.Offset)
 	}
@@ -163,7 +176,7 @@ func Create(path string, o Options) (*File, error) {
 			return nil, classify(err)
 		}
 		return f, nil
-	case o.Existing != Replace:
+	case !o.Existing.replaces():
 		t.path = path // the link counts as the existing file
 	case t.exists:
 		if err := checkWritable(f.fs, t.path); err != nil {
@@ -199,7 +212,7 @@ func numbered(path string, n int) string {
 
 func (f *File) claimPath(path string) error {
 	f.path, f.part = path, partPath(path)
-	if f.o.Existing != Replace {
+	if !f.o.Existing.replaces() {
 		// This check before locking avoids creating a part file if the file
 		// already exists.
 		if _, err := f.fs.Lstat(path); err == nil {
@@ -214,13 +227,13 @@ func (f *File) claimPath(path string) error {
 		return err
 	}
 	f.h = h
-	if f.o.Existing != Replace || f.o.Resume || f.o.Offset > 0 {
+	if !f.o.Existing.replaces() || f.o.Resume || f.o.Offset > 0 {
 		// While the lock is held, no other process can publish the file.
 		f.final, f.exists, err = lstatIfExists(f.fs, path)
 	}
 	switch {
 	case err != nil:
-	case f.exists && f.o.Existing != Replace:
+	case f.exists && !f.o.Existing.replaces():
 		err = fetch.Exists.Errorf("%s exists", path)
 	default:
 		err = f.prepare(created)

@@ -105,9 +105,9 @@ func (f *File) restoreState(created bool) error {
 	size := f.final.Size
 	f.state = State{URL: maskUserinfo(f.o.URL), Size: -1}
 	switch {
-	case f.o.Resume && size > 0 && f.o.Strict:
+	case f.o.Existing == Continue && size > 0 && f.o.Strict:
 		return fetch.Exists.Errorf("%s exists, and no state file records its version", f.path)
-	case f.o.Resume && size > 0:
+	case f.o.Existing == Continue && size > 0:
 		f.state.Offset, f.state.Unverified, f.keepBytes = size, true, size
 	case f.o.Offset > 0:
 		f.state.Offset, f.state.Unverified, f.keepBytes = f.o.Offset, true, min(f.o.Offset, size)

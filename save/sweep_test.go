@@ -58,7 +58,7 @@ func TestSweep(t *testing.T) {
 		{name: "not replaced", object: object, o: save.Options{Existing: save.Refuse}},
 		{name: "resumable", object: long, o: save.Options{Resume: true}},
 		{name: "part resumed", object: object, before: old, o: save.Options{Resume: true}, prepare: leavePart},
-		{name: "file resumed", object: object, before: object[:20], o: save.Options{Resume: true}},
+		{name: "file resumed", object: object, before: object[:20], o: save.Options{Resume: true, Existing: save.Continue}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			savetest.Sweep(t, func(t *testing.T, fsys *savetest.FS) {

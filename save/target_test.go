@@ -46,7 +46,7 @@ func TestCreateErrors(t *testing.T) {
 		{"resume without URL", out, save.Options{Resume: true}, fetch.Usage, nil},
 		{"resume at an offset", out, save.Options{Resume: true, URL: url, Offset: 1}, fetch.Usage, nil},
 		{"negative offset", out, save.Options{Offset: -1}, fetch.Usage, nil},
-		{"resume without state, strict", out, save.Options{Resume: true, URL: url, Strict: true}, fetch.Exists, nil},
+		{"resume without state, strict", out, save.Options{Resume: true, Existing: save.Continue, URL: url, Strict: true}, fetch.Exists, nil},
 		{"no such descriptor", "/dev/fd/987654", save.Options{}, fetch.Local, syscall.EBADF},
 	} {
 		before := names(t, dir)

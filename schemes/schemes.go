@@ -1,5 +1,5 @@
 // Package schemes lists all URL schemes of this module, as arguments for
-// fetch.New.
+// fetch.New. NewClient returns a Client that suits most programs.
 package schemes
 
 import (
@@ -30,7 +30,21 @@ import (
 	"github.com/anyurl/fetch/schemes/whois"
 	"github.com/anyurl/fetch/schemes/whoispp"
 	"github.com/anyurl/fetch/schemes/z3950"
+	"github.com/anyurl/fetch/wrap"
 )
+
+// NewClient returns a Client with all schemes and with the middlewares of
+// [wrap.Standard], which retry transient errors and resume interrupted bodies.
+// It reads neither environment variables nor configuration files. The caller
+// closes the Client.
+//
+// A program that needs a proxy, logins or other options calls [fetch.New]:
+//
+//	options := fetch.Options{Policy: policy, Wrap: wrap.Standard(wrap.Options{})}
+//	client := fetch.New(options, schemes.All(schemes.Options{})...)
+func NewClient(policy fetch.Policy) *fetch.Client {
+	return fetch.New(fetch.Options{Policy: policy, Wrap: wrap.Standard(wrap.Options{})}, All(Options{})...)
+}
 
 // Options contains the options of each scheme package. The zero value is valid.
 type Options struct {

@@ -44,6 +44,8 @@ func (j *job) openSink(req *fetch.Request) (sink, error) {
 		o.Existing = save.Refuse
 	case file.noClobber:
 		o.Existing = save.Number
+	case auto:
+		o.Existing = save.Continue
 	}
 	if body.remoteHeaderName && body.remoteName {
 		if auto || offset > 0 {

@@ -96,7 +96,7 @@ var scenarios = []scenario{
 	{name: "part", url: "http://example.com/length", before: "old", part: object[:40_000], save: save.Options{Resume: true}, resumes: true},
 	{name: "part of another version", url: "http://example.com/changed", part: object[:40_000], save: save.Options{Resume: true}, resumes: true},
 	{name: "complete part", url: "http://example.com/length", part: object, save: save.Options{Resume: true}, resumes: true},
-	{name: "file of unknown version", url: "http://example.com/length", before: object[:40_000], save: save.Options{Resume: true}, resumes: true},
+	{name: "file of unknown version", url: "http://example.com/length", before: object[:40_000], save: save.Options{Resume: true, Existing: save.Continue}, resumes: true},
 
 	{name: "tls", url: "https://" + userURL + "/length", tls: true, resumes: true},
 	{name: "tls, to the end of the connection", url: "https://example.com/close", tls: true},
@@ -118,7 +118,7 @@ var scenarios = []scenario{
 	{name: "nntp", url: "nntp://example.com/local.test/2"},
 
 	{name: "file", url: "file://FOLDER/source"},
-	{name: "file, part", url: "file://FOLDER/source", before: object[:40_000], save: save.Options{Resume: true}},
+	{name: "file, part", url: "file://FOLDER/source", before: object[:40_000], save: save.Options{Resume: true, Existing: save.Continue}},
 }
 
 // serve starts the servers of s and returns options for a client.

@@ -16,7 +16,7 @@ import (
 // caller then requests some of the bytes again, because two versions of a body
 // may have the same validator. See save.Options.Weak.
 func (s *Store) Part(name, url string) (*save.File, error) {
-	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: true, Resume: true, Strict: true})
+	return save.Create(filepath.Join(s.dir, Tmp, name), save.Options{URL: url, Weak: true, Resume: true, Existing: save.Continue, Strict: true})
 }
 
 // Adopt converts the complete partial file p to a File and commits it to stable

@@ -1,0 +1,163 @@
+package save
+
+import (
+	"context"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/splice"
+)
+
+// A Progress describes a download that [Fetch] performs.
+type Progress struct {
+	Bytes     int64         // number of bytes of the object that are saved
+	Size      int64         // size of the complete object, or -1 if unknown
+	Elapsed   time.Duration // time since the start of the download
+	Rate      float64       // bytes per second, averaged over the last seconds
+	Remaining time.Duration // estimated time until the file is complete, or -1 if unknown
+
+	// Result describes the saved file. It is nil until the download has ended.
+	Result *Result
+}
+
+// Watch downloads an object like [Fetch] and returns an iterator over the
+// progress of the download. The values are those that Options.Progress receives.
+// The download runs in the goroutine of the loop, while the loop waits for the
+// next value. Each loop over the iterator is a new call of Fetch.
+//
+// In the last value, Progress.Result is the result of Fetch. If Fetch fails, the
+// last value has its error instead. A loop that ends early cancels the download,
+// and keeps the part file if Options.Resume is set.
+func Watch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) iter.Seq2[Progress, error] {
+	return func(yield func(Progress, error) bool) {
+		d := download{meter: newMeter(o.Progress)}
+		stopped := false
+		d.meter.report = func(p Progress) error {
+			if o.Progress != nil {
+				o.Progress(p)
+			}
+			if !yield(p, nil) {
+				stopped = true
+				return fetch.Canceled.Errorf("the caller ended the download of %s", path)
+			}
+			return nil
+		}
+		if _, err := d.run(ctx, client, req, path, o); err != nil && !stopped {
+			yield(Progress{Size: -1, Remaining: -1}, err)
+		}
+	}
+}
+
+const (
+	progressInterval = 100 * time.Millisecond // minimum time between two reports of a body
+	averagingTime    = 5 * time.Second        // time after which a byte has the weight 1/e in Progress.Rate
+)
+
+// A meter measures the rate of a download and reports its progress. The zero
+// meter reports nothing.
+type meter struct {
+	report func(Progress) error // may be nil; an error ends the download
+	began  time.Time
+
+	last  time.Time // time of the last report
+	saved int64     // Progress.Bytes in the last report
+	bytes float64   // weighted number of bytes
+	time  float64   // weighted time in seconds
+}
+
+func newMeter(f func(Progress)) meter {
+	m := meter{began: time.Now()}
+	if f != nil {
+		m.report = func(p Progress) error { f(p); return nil }
+	}
+	return m
+}
+
+// start reports the first Progress of a body.
+func (m *meter) start(s State) error {
+	m.last, m.saved = time.Now(), s.Offset
+	return m.call(s, nil)
+}
+
+// update reports the progress of a body unless the last report was recent.
+func (m *meter) update(s State) error {
+	now := time.Now()
+	passed := now.Sub(m.last)
+	if m.report == nil || passed < progressInterval {
+		return nil
+	}
+	m.add(s.Offset-m.saved, passed)
+	m.last, m.saved = now, s.Offset
+	return m.call(s, nil)
+}
+
+// add adds bytes that were received in the given time to the average.
+func (m *meter) add(bytes int64, passed time.Duration) {
+	decay := math.Exp(-float64(passed) / float64(averagingTime))
+	m.bytes = m.bytes*decay + float64(max(bytes, 0))
+	m.time = m.time*decay + passed.Seconds()
+}
+
+// end reports the last Progress of a download. The file omits the first bytes
+// of the object, whose number is skipped.
+func (m *meter) end(r Result, skipped int64) {
+	if m.report == nil {
+		return
+	}
+	s := State{Size: -1}
+	if !r.Unchanged {
+		s.Offset, s.Size = r.Bytes+skipped, r.Bytes+skipped
+		m.add(s.Offset-m.saved, max(time.Since(m.last), time.Microsecond))
+	}
+	m.call(s, &r)
+}
+
+func (m *meter) call(s State, r *Result) error {
+	if m.report == nil {
+		return nil
+	}
+	p := Progress{Bytes: s.Offset, Size: s.Size, Elapsed: time.Since(m.began), Remaining: -1, Result: r}
+	if m.time > 0 {
+		p.Rate = m.bytes / m.time
+	}
+	p.Remaining = remaining(s, p.Rate)
+	return m.report(p)
+}
+
+// remaining returns the time in which the missing bytes arrive at the given
+// rate, or -1 if it is unknown or more than a year.
+func remaining(s State, rate float64) time.Duration {
+	missing := float64(s.Size - s.Offset)
+	const year = 365 * 24 * 3600
+	switch {
+	case s.Size < 0 || missing < 0:
+		return -1
+	case missing == 0:
+		return 0
+	case rate <= 0 || missing/rate > year:
+		return -1
+	}
+	return time.Duration(missing / rate * float64(time.Second))
+}
+
+// A meteredFile is a File that reports the progress after each Write.
+type meteredFile struct {
+	*File
+	meter *meter
+}
+
+func (f meteredFile) Write(p []byte) (int, error) { return f.update(f.File.Write(p)) }
+
+// WritePipe is like [File.WritePipe].
+func (f meteredFile) WritePipe(p *splice.Pipe, n int) (int, error) {
+	return f.update(f.File.WritePipe(p, n))
+}
+
+func (f meteredFile) update(n int, err error) (int, error) {
+	if err == nil {
+		err = f.meter.update(f.State())
+	}
+	return n, err
+}
