@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,12 @@ func TestPageIsNotListing(t *testing.T) {
 		"names among many links": `<h1>/d/</h1><pre><a href="f">f</a></pre><a href="http://a/">1</a><a href="http://b/">2</a><a href="http://c/">3</a>`,
 		"one matching link":      `<title>Welcome</title><table><tr><td><a href="f">f</a></td></tr></table>`,
 		"deeper links":           `<title>/d/</title><ul><li><a href="a/b">b</a><li><a href="a/c">c</a><li><a href="a/e">e</a></ul>`,
+		"names with a note":      `<pre><a href="f">f</a></pre>See also`,
+		"names without pre":      `<a href="f">f</a>`,
+		"names in a page":        `<pre><a href="f">f</a></pre><img src="/x.png">`,
+		"words in pre":           `<pre><a href="f">first</a></pre>`,
+		"parent in pre":          `<pre><a href="../">../</a></pre>`,
+		"text in pre":            `<pre>hello</pre>`,
 		"no links":               `<title>/d/</title><h1>/d/</h1>`,
 		"script":                 `<title>App</title><script>document.write("<title>Index of /</title>")</script>`,
 		"comment":                `<!-- <title>Index of /</title> --><body>hello`,
@@ -96,6 +103,43 @@ func TestEmptyListings(t *testing.T) {
 	} {
 		if ok, _ := autoindex.IsListing(uri.MustParse("http://h/d/"), []byte(page), true); !ok {
 			t.Errorf("%s: not a listing", name)
+		}
+	}
+}
+
+// TestFileServer lists directories of Go's net/http, whose pages have neither a
+// title nor dates.
+func TestFileServer(t *testing.T) {
+	names := []string{"a b.txt", "a.txt", "empty/", "q?#%<&.txt", "sub/"}
+	root := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(root, name)
+		create := func() error { return os.WriteFile(path, nil, 0o600) }
+		if strings.HasSuffix(name, "/") {
+			create = func() error { return os.Mkdir(path, 0o700) }
+		}
+		if err := create(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := httptest.NewServer(nethttp.FileServer(nethttp.Dir(root)))
+	defer s.Close()
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Schemes(http.Options{})...)
+	defer client.Close()
+	for dir, want := range map[string][]string{"/": names, "/empty/": nil} {
+		var got []string
+		for e, err := range client.List(t.Context(), s.URL+dir) {
+			if err != nil {
+				t.Fatalf("%s: %v", dir, err)
+			}
+			name := e.Name
+			if e.Kind == fetch.Menu {
+				name += "/"
+			}
+			got = append(got, name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", dir, got, want)
 		}
 	}
 }

@@ -26,6 +26,9 @@ type evidence struct {
 
 	texts, chars int // number of texts in containers, and their bytes; limited only if there is no child
 	loose        int // number of bytes of text outside containers
+
+	inPre  bool // a pre element started
+	styled bool // the page has elements besides pre, links and those that every page has
 }
 
 // Limits for the content that a listing may contain besides its entries.
@@ -42,7 +45,9 @@ const (
 // "Index of /x/". Any other page is a listing if its links name children of the
 // directory, the link texts are the names, and each link has a date. The dates
 // may be missing if the heading ends with the path of the directory. Such a
-// page must contain almost no other links or text.
+// page must contain almost no other links or text. The heading and the dates may
+// be missing if the page consists of a pre element with the names, as that of
+// Go's package net/http.
 //
 // If page is only the beginning of a document, complete must be false. The
 // result more reports whether a longer prefix could change a negative result.
@@ -102,10 +107,19 @@ func (p *evidence) isListing(dir uri.URI, complete bool) bool {
 	switch {
 	case p.excludesListing():
 		return false
+	case p.isBare():
+		return complete || p.children > 0
 	case p.children == 0: // empty directory
 		return complete && p.parents > 0 && p.others <= 1 && p.namesPath(dir)
 	}
 	return p.dated == p.children || p.namesPath(dir)
+}
+
+// isBare reports whether the page is a pre element with links to children of
+// the directory and without other text, or an empty pre element.
+func (p *evidence) isBare() bool {
+	return p.inPre && !p.styled && p.title == "" && p.heading == "" && p.texts == 0 && p.loose == 0 &&
+		p.parents == 0 && p.others == 0
 }
 
 // namesPath reports whether the title or heading of the page ends with the path
@@ -148,6 +162,13 @@ func (p *evidence) trackTag(name string, start, end bool) {
 			p.hiddenIn = ""
 		}
 		return
+	}
+	switch name {
+	case "pre":
+		p.inPre = true
+	case "a", "html", "head", "meta", "body":
+	default:
+		p.styled = true
 	}
 	switch name {
 	case "style", "script", "svg", "noscript", "select":
