@@ -76,12 +76,18 @@ func readStart(root *os.Root, name string, limit int64) ([]byte, error) {
 
 // replaceFile writes a new version of a file. It creates a partial file, fills
 // it by calling write, syncs it and renames it to name. If write fails, the old
-// file is unchanged.
-func replaceFile(root *os.Root, name string, write func(w io.Writer) error) (err error) {
+// file is unchanged. A killed process leaves name.part, which the next call for
+// the same file replaces.
+func replaceFile(root *os.Root, name string, write func(w io.Writer) error) error {
+	return replaceFrom(root, name+".part", name, write)
+}
+
+// replaceFrom is like replaceFile, but the partial file has the name part. In the
+// directory tmp, the next Open removes it.
+func replaceFrom(root *os.Root, part, name string, write func(w io.Writer) error) (err error) {
 	if err := root.MkdirAll(filepath.ToSlash(filepath.Dir(name)), 0o777); err != nil {
 		return err
 	}
-	part := name + ".part"
 	if err := root.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

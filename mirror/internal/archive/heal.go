@@ -138,7 +138,16 @@ func (h *healer) reportLosses() error {
 }
 
 // findDamage finds the files outside of the tree that do not match the manifest.
+// The manifest does not describe the journal after a process was killed, so the
+// checksums of its lines are verified too.
 func (h *healer) findDamage() error {
+	damaged, err := hasDamagedLines(h.a.folder.root)
+	if err != nil {
+		return err
+	}
+	if damaged {
+		h.damaged[journalFile] = "the file has damaged lines"
+	}
 	r, intact, err := h.a.openManifest(h.seal)
 	if err != nil || !intact {
 		return err

@@ -51,7 +51,8 @@ func (h *healer) healJournal() error {
 		return err
 	}
 	defer old.Close()
-	err = replaceFile(root, tree.Attic+"/"+h.a.atticName("heal")+"/"+journalFile, func(w io.Writer) error {
+	aside := tree.Attic + "/" + h.a.atticName("heal") + "/" + journalFile
+	err = replaceFrom(root, tree.Tmp+"/"+journalFile+".part", aside, func(w io.Writer) error {
 		_, err := io.Copy(w, old)
 		return err
 	})

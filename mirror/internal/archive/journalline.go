@@ -57,6 +57,17 @@ func storedLines(root *os.Root) iter.Seq2[[]byte, error] {
 	}
 }
 
+// hasDamagedLines reports whether the journal in the directory root has damaged
+// lines.
+func hasDamagedLines(root *os.Root) (bool, error) {
+	for line, err := range storedLines(root) {
+		if err != nil || line == nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // journalLines returns the lines of a journal without their checksums. It
 // returns nil for a damaged line. Earlier versions wrote no checksums.
 // Therefore lines without a checksum are accepted at the beginning, up to the
