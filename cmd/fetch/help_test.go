@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
+	"github.com/anyurl/fetch/cmd/fetch/internal/mirrorcmd"
 	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
@@ -102,7 +103,7 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	visit(tree.Main)
-	for page, codes := range map[string]string{"mirroring.md": mirrorExitStatus, "scripting.md": exitStatus} {
+	for page, codes := range map[string]string{"mirroring.md": mirrorcmd.MirrorExitStatus, "scripting.md": exitStatus} {
 		text, err := os.ReadFile("../../doc/" + page)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,5 @@
-package main
+// Package mirrorcmd implements fetch mirror.
+package mirrorcmd
 
 import (
 	"context"
@@ -27,8 +28,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mirrorExitStatus describes the exit codes of fetch mirror.
-const mirrorExitStatus = `0	complete
+// MirrorExitStatus describes the exit codes of fetch mirror.
+const MirrorExitStatus = `0	complete
 3	the disk is full, or another process uses the archive (run the command again);
 	the database is damaged (run fetch recover); or the bucket of --store is
 	missing, or the access key has no permission
@@ -66,7 +67,7 @@ type mirrorCommand struct {
 	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
 
-func newMirror(r *command.Tree) *cobra.Command {
+func New(r *command.Tree) *cobra.Command {
 	c := &mirrorCommand{Streams: r.Streams, config: &r.Config}
 	return r.Define(&cobra.Command{
 		Use:   "mirror [flags] [URL...]",
@@ -96,7 +97,7 @@ mirror obeys robots.txt.
 
 Guards leave out URLs of sites with an unlimited number of URLs. The summary
 names the flag of a guard that left out URLs. The value 0 disables a guard.`,
-		Annotations: map[string]string{manual.ExitStatus: mirrorExitStatus, manual.Files: mirrorFiles},
+		Annotations: map[string]string{manual.ExitStatus: MirrorExitStatus, manual.Files: mirrorFiles},
 		Example: command.Examples(
 			"fetch mirror gopher://gopher.example.org/",
 			"fetch mirror --warc --page-requisites http://example.org/docs/",
