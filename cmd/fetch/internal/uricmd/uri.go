@@ -1,4 +1,5 @@
-package main
+// Package uricmd implements fetch uri.
+package uricmd
 
 import (
 	"context"
@@ -21,7 +22,7 @@ type uriCommand struct {
 	batch bool
 }
 
-func newURI(r *command.Tree) *cobra.Command {
+func New(r *command.Tree) *cobra.Command {
 	c := &uriCommand{Streams: r.Streams}
 	cmd := r.Define(&cobra.Command{
 		Use:   "uri",
