@@ -35,6 +35,7 @@ var testImports = map[string][]string{
 	"uri":           {"fetch"},
 	"internal/base": {"fetch"},
 	"fetch":         {"schemes"},
+	"fetch/urlfs":   {"schemes", "warc", "warc/record"},
 	"netrc":         {"schemes/http"},
 	"wrap":          {"schemes", "schemes/file", "schemes/gopher", "schemes/http"},
 	"links":         {"schemes"},

@@ -126,7 +126,7 @@ func TestFileServer(t *testing.T) {
 	defer s.Close()
 	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Schemes(http.Options{})...)
 	defer client.Close()
-	for dir, want := range map[string][]string{"/": names, "/empty/": nil} {
+	for dir, want := range map[string][]string{"": names, "/": names, "/empty/": nil} {
 		var got []string
 		for e, err := range client.List(t.Context(), s.URL+dir) {
 			if err != nil {

@@ -38,7 +38,18 @@ type row struct {
 }
 
 // New returns a Reader for the page with the URL base.
-func New(base uri.URI) *Reader { return &Reader{base: base} }
+func New(base uri.URI) *Reader { return &Reader{base: withRoot(base)} }
+
+// withRoot returns u with the path "/" if its path is empty (RFC 9110 section
+// 4.2.3).
+func withRoot(u uri.URI) uri.URI {
+	if u.Path() == "" && u.Host() != "" {
+		if root, err := u.WithPath("/"); err == nil {
+			return root
+		}
+	}
+	return u
+}
 
 // maxText limits each text of a row, in bytes. A text that has reached this
 // length does not grow further.

@@ -56,6 +56,7 @@ func IsListing(dir uri.URI, page []byte, complete bool) (listing, more bool) {
 		page = page[:i] // an incomplete tag would be parsed as text
 	}
 	r := New(dir)
+	dir = r.base
 	z := html.NewTokenizer(bytes.NewReader(page))
 	for z.Next() != html.ErrorToken {
 		r.Token(z.Token())
