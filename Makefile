@@ -6,6 +6,7 @@
 # make lint     run go vet and staticcheck
 # make fuzz     run each fuzz target for FUZZTIME
 # make bench    run Go benchmarks, then compare fetch with curl, wget and others
+# make bench-compare BASE=REV  compare with another revision, which it builds
 # make bench-large  compare the cost of an item in tasks of two sizes
 # make recordings  record the terminal sessions in doc/ with tmux
 # make soak     run the long tests, which have the build tag soak
@@ -31,7 +32,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz bench bench-large soak recordings release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak recordings release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -74,6 +75,12 @@ fuzz:
 bench: build peers
 	go test -run '^$$' -bench . -benchmem ./...
 	go run ./internal/tool/bench $(BENCH)
+
+bench-compare: build peers
+	@git rev-parse -q --verify "$(BASE)^{commit}" || { echo "BASE is a revision to compare with: make bench-compare BASE=HEAD~1"; exit 1; }
+	folder=$$(mktemp -d) && git archive "$(BASE)" | tar -x -C "$$folder" && \
+		(cd "$$folder" && CGO_ENABLED=0 go build -trimpath -o "$(CURDIR)/bin/base" ./cmd/fetch); status=$$?; rm -r "$$folder"; exit $$status
+	go run ./internal/tool/bench -base bin/base $(BENCH)
 
 # Files of up to 20 GiB are written to TMPDIR and removed again.
 bench-large: build peers

@@ -115,3 +115,68 @@ The smallest measurable memory is 5.0 MiB.
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+func TestRevisions(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		pairs pairs
+		want  string
+	}{
+		{"equal", pairs{[]float64{0.99, 1, 1.01}, []float64{0.98, 1, 1.02}}, same},
+		{"slower", pairs{[]float64{1.2, 1.3, 1.4}, []float64{0.98, 1, 1.02}}, slower},
+		{"slower, as the noise", pairs{[]float64{1.2, 1.3, 1.4}, []float64{0.5, 1, 1.5}}, same},
+		{"the noise was faster only", pairs{[]float64{1.2, 1.3, 1.4}, []float64{0.5, 0.6, 0.7}}, same},
+		{"faster", pairs{[]float64{0.7, 0.8, 0.8}, []float64{0.98, 1, 1.02}}, faster},
+		{"one pair", pairs{[]float64{2}, []float64{1}}, slower},
+	} {
+		if got := test.pairs.verdict(); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+	var b strings.Builder
+	rows := []row{{name: "http", kind: cpu, fetch: 0.5, rival: "base", other: 0.4, pairs: &pairs{[]float64{1, 2, 3}, []float64{1, 1, 1}}}}
+	if err := printRevisions(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+case  measure  base     fetch    ratio  middle half   noise         result
+http  cpu      0.400 s  0.500 s  2.00   1.50 to 2.50  1.00 to 1.00  MORE
+`
+	if got := "\n" + b.String(); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestCompareRevisions(t *testing.T) {
+	curl := peer.Need(t, "curl", "curl")
+	peer.Need(t, "nginx", "nginx-light")
+	c := smallCase()
+	c.Fetch = c.Rivals[0].Args
+	rows, failed := compare(t, c, options{program: curl, base: curl, runs: 2})
+	if failed || len(rows) != int(measures) || len(rows[0].pairs.ratios) != 2 || len(rows[0].pairs.noise) != 2 {
+		t.Fatalf("failed %v, rows %+v", failed, rows)
+	}
+}
+
+func TestSyncs(t *testing.T) {
+	peer.Need(t, "strace", "strace")
+	peer.Need(t, "nginx", "nginx-light")
+	sh := peer.Need(t, "sh", "dash")
+	c := smallCase()
+	c.Rivals, c.Starts, c.Items = nil, 1, 2
+	c.Fetch = []string{"-c", "curl -q -sS -o {dir}/f {url} && sync {dir}/f && sync {dir}"}
+	for _, disk := range []bool{false, true} {
+		c.Disk = disk
+		rows, failed := compare(t, c, options{program: sh, runs: 1})
+		if failed || rows[len(rows)-1].kind != syncs || rows[len(rows)-1].fetch != 1 {
+			t.Errorf("disk %v: failed %v, rows %+v, want one sync for each of two files", disk, failed, rows)
+		}
+	}
+}
+
+func TestOnDisk(t *testing.T) {
+	all := onDisk([]Case{{Name: "a", Fetch: []string{"{url}"}}, {Name: "b", Fetch: []string{"-o", "{dir}/b"}}})
+	if len(all) != 3 || all[0].Name != "a" || all[1].Disk || !all[2].Disk || !strings.HasPrefix(all[2].Name, "b, on ") {
+		t.Errorf("got %+v", all)
+	}
+}

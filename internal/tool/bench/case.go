@@ -19,7 +19,14 @@ type Case struct {
 	Fetch   []string // arguments; {dir} stands for an empty directory, and {url} and so on for values of Object.Words
 	Rivals  []Rival  // the ratios of Targets refer to the first rival
 	Starts  int      // number of processes in a run, one after another; 0 means 1
+	Items   int      // number of files that a process writes, for the number of syncs per file; 0 means 1
 	Targets []Target
+
+	// If Disk is true, {dir} is on the file system of the directory for temporary
+	// files. Otherwise it is in memory if possible. DiskTargets has the targets
+	// of the copy of the case that cases creates with Disk.
+	Disk        bool
+	DiskTargets []Target
 
 	// If Measure is not nil, it returns the results, and the other fields except
 	// Name are not used.
@@ -55,8 +62,29 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), sharedCases())
+	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), sharedCases()))
 }
+
+// onDisk adds a copy of each case that writes files. The copy writes to a disk.
+// The names of both cases contain the type of the file system.
+func onDisk(all []Case) []Case {
+	var out []Case
+	for _, c := range all {
+		if !c.writesFiles() {
+			out = append(out, c)
+			continue
+		}
+		disk := c
+		disk.Disk, disk.Targets = true, c.DiskTargets
+		for _, c := range []Case{c, disk} {
+			c.Name += ", on " + fileSystem(scratchParent(c.Disk))
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (c Case) writesFiles() bool { return strings.Contains(strings.Join(c.Fetch, " "), "{dir}") }
 
 // compare measures the programs of a case in turn, after it has checked the
 // output of each program once. It returns one row for each measure and rival.
@@ -70,12 +98,25 @@ func (c Case) compare(b *block, opts options) []row {
 		if programs[i].path == "" {
 			continue
 		}
-		programs[i].fillArgs(b, object.Words)
+		programs[i].fillArgs(b, object.Words, c.Disk)
 		programs[i].checkDir = object.CheckDir
 		if err := programs[i].check(b.ctx, object); err != nil {
 			b.Fatalf("%s: %s: %v", c.Name, programs[i].name, err)
 		}
 	}
+	if opts.base != "" {
+		return c.compareRevisions(b, opts, programs)
+	}
+	samples := c.measure(b, opts, programs)
+	rows := c.rows(programs, samples)
+	if c.writesFiles() {
+		rows = append(rows, c.syncRows(b, programs[0])...)
+	}
+	return rows
+}
+
+// measure runs the programs in turn. It returns the results of each program.
+func (c Case) measure(b *block, opts options, programs []program) [][]usage {
 	samples := make([][]usage, len(programs))
 	for range opts.runs {
 		for i, p := range programs {
@@ -89,13 +130,17 @@ func (c Case) compare(b *block, opts options) []row {
 			samples[i] = append(samples[i], u)
 		}
 	}
-	return c.rows(programs, samples)
+	return samples
 }
 
 // programs returns the programs to be measured: fetch and the rivals. The path
 // of a missing rival is empty.
 func (c Case) programs(b *block, opts options) []program {
 	programs := []program{{name: "fetch", path: opts.program, args: c.Fetch}}
+	if opts.base != "" {
+		base := program{name: "base", path: opts.base, args: c.Fetch}
+		return append(programs, base, base)
+	}
 	found := opts.as == ""
 	for _, r := range c.Rivals {
 		if r.Program == opts.as {
@@ -121,7 +166,7 @@ func find(b *block, program string) (string, error) {
 	if !strings.HasPrefix(program, "./") {
 		return exec.LookPath(program)
 	}
-	path := filepath.Join(scratchDir(b), filepath.Base(program))
+	path := filepath.Join(scratchDir(b, false), filepath.Base(program))
 	out, err := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, program).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build %s: %w: %s", program, err, out)
@@ -130,10 +175,10 @@ func find(b *block, program string) (string, error) {
 }
 
 // fillArgs replaces placeholders such as {url} in the arguments of p.
-func (p *program) fillArgs(b *block, words map[string]string) {
+func (p *program) fillArgs(b *block, words map[string]string, disk bool) {
 	var pairs []string
 	if strings.Contains(strings.Join(p.args, " "), "{dir}") {
-		p.dir = scratchDir(b)
+		p.dir = scratchDir(b, disk)
 		pairs = append(pairs, "{dir}", p.dir)
 	}
 	for name, value := range words {

@@ -33,11 +33,13 @@ func ftpCases() []Case {
 		},
 		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 32 << 20}},
 	}, {
-		Name:    "ftp 2,000 files, 4 connections",
-		Serve:   serveFTPFiles(ftpFiles),
-		Fetch:   []string{"--no-config", "-Z", "--per-host", "4", "--output-dir", "{dir}", "--input-file", "{list}"},
-		Rivals:  []Rival{{"wget", append(wget, "-r", "-nH", "-P", "{dir}", "{url}/")}},
-		Targets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.3}, {Measure: memory, Limit: 32 << 20}},
+		Name:        "ftp 2,000 files, 4 connections",
+		Serve:       serveFTPFiles(ftpFiles),
+		Fetch:       []string{"--no-config", "-Z", "--per-host", "4", "--output-dir", "{dir}", "--input-file", "{list}"},
+		Rivals:      []Rival{{"wget", append(wget, "-r", "-nH", "-P", "{dir}", "{url}/")}},
+		Items:       ftpFiles,
+		Targets:     []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 32 << 20}, maxFileSyncs},
+		DiskTargets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 32 << 20}, maxFileSyncs},
 	}}
 }
 

@@ -115,7 +115,7 @@ func (g growth) run(b *block, opts options, s step, object Object, items int, ch
 	if s.lines {
 		p.lines = cmp.Or(s.items, items)
 	}
-	p.fillArgs(b, object.Words)
+	p.fillArgs(b, object.Words, false)
 	if check && object.Sum != [sha256.Size]byte{} {
 		if err := p.check(b.ctx, object); err != nil {
 			b.Fatalf("bench: %s: %v", s.name, err)

@@ -35,7 +35,7 @@ func httpCases() []Case {
 		Fetch:   fetch,
 		Rivals:  []Rival{curl, wget},
 		Starts:  50,
-		Targets: []Target{{Measure: wall, Ratio: 0.7}, {Measure: cpu, Ratio: 0.6}},
+		Targets: []Target{{Measure: wall, Ratio: 0.75}, {Measure: cpu, Ratio: 0.8}},
 	}}
 }
 

@@ -72,7 +72,7 @@ func largeCases() []Case {
 // emptyFolder returns a function that creates an empty folder.
 func emptyFolder(items int) func(peer.TB) Object {
 	return func(t peer.TB) Object {
-		return Object{Words: map[string]string{"folder": scratchDir(t), "items": fmt.Sprint(items)}}
+		return Object{Words: map[string]string{"folder": scratchDir(t, false), "items": fmt.Sprint(items)}}
 	}
 }
 

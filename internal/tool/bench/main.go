@@ -4,6 +4,15 @@
 //	go run ./internal/tool/bench            # or make bench
 //	go run ./internal/tool/bench -case 10K
 //	go run ./internal/tool/bench -large -runs 1   # or make bench-large
+//	go run ./internal/tool/bench -base old/fetch  # or make bench-compare BASE=REV
+//
+// A case that writes files runs twice: in memory, and on the file system of
+// TMPDIR. Its name says which. The row "syncs" has the number of system calls
+// for each file that sync files, if strace(1) is installed.
+//
+// With -base, the only rival is another version of fetch. It is measured twice
+// in each run, so that its two results show the noise. The exit status is 1 if
+// fetch is slower than the noise explains.
 //
 // With -large, the rival of each task is the same task with a tenth of its
 // items, and the figures are the resources for each item. The peak memory is
@@ -33,6 +42,7 @@ func main() {
 	flag.StringVar(&opts.program, "fetch", "bin/fetch", "measure `program` as fetch")
 	flag.StringVar(&opts.as, "as", "", "run -fetch with the arguments of `rival`; for example, curl against curl shows the noise")
 	flag.IntVar(&opts.runs, "runs", 5, "number of measured runs of each program")
+	flag.StringVar(&opts.base, "base", "", "compare -fetch with another version of fetch, the `program`, in place of the rivals")
 	pattern := flag.String("case", "", "run only cases whose names match the regular `expression`")
 	large := flag.Bool("large", false, "compare the cost of each item of a large task with the cost in a tenth of the task")
 	flag.Parse()
@@ -55,6 +65,7 @@ func main() {
 type options struct {
 	program string
 	as      string
+	base    string
 	runs    int
 }
 
@@ -64,7 +75,7 @@ func bench(ctx context.Context, opts options, all []Case, only *regexp.Regexp) b
 	ok := true
 	var rows []row
 	for _, c := range all {
-		if !only.MatchString(c.Name) {
+		if !only.MatchString(c.Name) || opts.base != "" && c.Measure != nil {
 			continue
 		}
 		b := &block{ctx: ctx}
@@ -76,6 +87,13 @@ func bench(ctx context.Context, opts options, all []Case, only *regexp.Regexp) b
 	}
 	for _, r := range rows {
 		ok = ok && !r.missed()
+	}
+	if opts.base != "" {
+		if err := printRevisions(os.Stdout, rows); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			return false
+		}
+		return ok
 	}
 	least, err := minMemory(ctx)
 	if err == nil {

@@ -15,13 +15,14 @@ import (
 type measure int
 
 const (
-	cpu      measure = iota // user and system time of the process, in seconds
-	memory                  // peak resident memory, in bytes
-	wall                    // time from start to exit, in seconds
-	measures                // number of measures
+	cpu      measure    = iota // user and system time of the process, in seconds
+	memory                     // peak resident memory, in bytes
+	wall                       // time from start to exit, in seconds
+	measures                   // number of measures of a process
+	syncs    = measures        // system calls that sync files, for each file
 )
 
-var measureNames = [measures]string{cpu: "cpu", memory: "memory", wall: "wall"}
+var measureNames = [...]string{cpu: "cpu", memory: "memory", wall: "wall", syncs: "syncs"}
 
 func (m measure) String() string { return measureNames[m] }
 

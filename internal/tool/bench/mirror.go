@@ -36,28 +36,32 @@ func mirrorCases() []Case {
 	}, {
 		Name:  "mirror http, 10,000 files",
 		Serve: serveSite(10_000),
+		Items: 10_000,
 		Fetch: append(fetch, "{url}/"),
 		Rivals: []Rival{
 			{"wget2", append([]string{"--no-config", "--no-proxy", "--no-hsts", "-q", "-r", "-np", "-nH", "-l", "9", "-P", "{dir}"}, "{url}/")},
 			{"wget", tree},
 			{"lftp", lftp("mirror --parallel=4")},
 		},
-		Targets: []Target{{Measure: wall, Ratio: 0.9}, {Measure: cpu, Ratio: 1.2}, {Measure: memory, Limit: 128 << 20}},
+		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1.5}, {Measure: memory, Limit: 128 << 20}},
 	}, {
 		Name:    "mirror http into WARC, 10,000 files",
 		Serve:   serveSite(10_000),
+		Items:   10_000,
 		Fetch:   append(fetch, "--warc", "--no-tree", "{url}/"),
 		Rivals:  []Rival{{"wget", append(wget, "-l", "9", "-P", "{dir}", "--delete-after", "--warc-file={dir}/wget", "--warc-cdx", "{url}/")}},
 		Targets: []Target{{Measure: wall, Ratio: 0.25}, {Measure: cpu, Ratio: 0.35}, {Measure: memory, Limit: 128 << 20}},
 	}, {
 		Name:    "mirror ftp, 2,000 files, 1 connection",
 		Serve:   serveFolder(ftpFiles),
+		Items:   ftpFiles,
 		Fetch:   append(fetch, "--per-host", "1", "{url}/"),
 		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror")}},
 		Targets: []Target{{Measure: wall, Ratio: 1}, {Measure: cpu, Ratio: 1.5}, {Measure: memory, Limit: 128 << 20}},
 	}, {
 		Name:    "mirror ftp, 2,000 files, 4 connections",
 		Serve:   serveFolder(ftpFiles),
+		Items:   ftpFiles,
 		Fetch:   append(fetch, "--per-host", "4", "{url}/"),
 		Rivals:  []Rival{{"wget", tree}, {"lftp", lftp("mirror --parallel=4")}},
 		Targets: []Target{{Measure: wall, Ratio: 0.6}, {Measure: cpu, Ratio: 1.4}, {Measure: memory, Limit: 128 << 20}},

@@ -9,13 +9,21 @@ import (
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
-// scratchDir returns a directory for the output of a program. It uses /dev/shm
-// if possible, so that the speed of the disk does not affect the results.
-func scratchDir(t peer.TB) string {
-	dir, err := os.MkdirTemp("/dev/shm", "fetch-bench-")
-	if err != nil {
-		dir, err = os.MkdirTemp("", "fetch-bench-")
+// scratchParent returns the directory for temporary files. Without disk, it
+// returns /dev/shm if possible, so that the speed of the disk does not affect
+// the results.
+func scratchParent(disk bool) string {
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); !disk && err == nil && info.IsDir() {
+		return shm
 	}
+	return os.TempDir()
+}
+
+// scratchDir returns a directory for the output of a program, in the directory
+// that scratchParent returns.
+func scratchDir(t peer.TB, disk bool) string {
+	dir, err := os.MkdirTemp(scratchParent(disk), "fetch-bench-")
 	if err != nil {
 		t.Fatalf("bench: %v", err)
 	}

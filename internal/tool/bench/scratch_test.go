@@ -32,7 +32,7 @@ func TestScratch(t *testing.T) {
 	b := &block{ctx: t.Context()}
 	var dir string
 	b.run(func() {
-		dir = scratchDir(b)
+		dir = scratchDir(b, false)
 		for name, content := range map[string]string{"b": "2", "a/c": "1", "z": "3"} {
 			path := filepath.Join(dir, name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -36,7 +36,7 @@ func serveCases() []Case {
 
 // measureServe measures fetch serve with an archive of 100,000 pages.
 func measureServe(b *block, opts options) []row {
-	dir := scratchDir(b)
+	dir := scratchDir(b, false)
 	archive := filepath.Join(dir, "archive")
 	rival := peer.Nginx(b, peer.NginxOptions{HTTP: "keepalive_requests 1000000;"})
 	random := rand.NewChaCha8([32]byte{})

@@ -143,7 +143,7 @@ func (c *crawl) run(n int, exit int, args ...string) usage {
 }
 
 func (c *crawl) worker(i, exit int, args []string) (used usage, err error) {
-	dir := filepath.Join(scratchDir(c.b), "archive")
+	dir := filepath.Join(scratchDir(c.b, false), "archive")
 	all := []string{"--no-config", "-s", "mirror", "--output-dir", dir, "--warc", "--no-tree", "--delay", "0", "--per-host", "1",
 		"--hosts", crawlRequests}
 	if c.dsn != "" {

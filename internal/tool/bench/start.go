@@ -15,14 +15,14 @@ func startCases() []Case {
 		Fetch:   []string{"--no-config", "file://{path}"},
 		Rivals:  []Rival{{"./internal/tool/bench/copyfile", []string{"{path}"}}},
 		Starts:  50,
-		Targets: []Target{{Measure: wall, Ratio: 2}, {Measure: cpu, Ratio: 2}},
+		Targets: []Target{{Measure: wall, Ratio: 3}, {Measure: cpu, Ratio: 3}},
 	}}
 }
 
 // putFile returns a function that creates a local file of random bytes.
 func putFile(size int64) func(peer.TB) Object {
 	return func(t peer.TB) Object {
-		path := filepath.Join(scratchDir(t), "file")
+		path := filepath.Join(scratchDir(t, false), "file")
 		sum, err := writeRandom(path, size)
 		if err != nil {
 			t.Fatalf("bench: %v", err)

@@ -15,6 +15,7 @@ type row struct {
 	other  float64 // 0 if the rival is missing
 	target *Target // nil without a target
 	item   string  // if not empty, the times are those of one item, such as one "file"
+	pairs  *pairs  // results of two revisions; nil for a rival
 }
 
 // figure formats a result of r with its unit.
@@ -63,6 +64,8 @@ func (r row) ratio() float64 { return r.fetch / r.other }
 // target ratio cannot be checked and does not count as missed.
 func (r row) missed() bool {
 	switch {
+	case r.pairs != nil:
+		return r.pairs.verdict() == slower
 	case r.target == nil:
 		return false
 	case r.target.Limit > 0 && r.fetch > r.target.Limit:
@@ -101,6 +104,8 @@ func figure(m measure, value float64) string {
 	switch {
 	case m == memory:
 		return fmt.Sprintf("%.1f MiB", value/(1<<20))
+	case m == syncs:
+		return fmt.Sprintf("%.3f", value)
 	case value < 0.1:
 		return fmt.Sprintf("%.2f ms", value*1000)
 	}
