@@ -12,6 +12,9 @@ import (
 // and the part file is kept or removed as by [File.Close]. However, if only the
 // final sync of the folder fails, the new file is already published.
 //
+// In a [Folder], Commit syncs the folder only for each 64th file, so that the
+// names of up to 63 files are durable only after [Folder.Close].
+//
 // If the Size of the object is known and the File has another length, Commit
 // fails with fetch.Truncated or fetch.Mismatch.
 func (f *File) Commit() error {
@@ -30,8 +33,17 @@ func (f *File) Commit() error {
 	if f.savedOffset > 0 {
 		f.removeState() // an error is harmless, because a state file without a part file is ignored
 	}
+	f.o.Folder.release(f.claimed)
+	return classify(errors.Join(f.syncName(), f.close()))
+}
+
+// syncName makes the new name of the file durable. A Folder does so later.
+func (f *File) syncName() error {
+	if f.o.Folder.contains(f.path) {
+		return f.o.Folder.syncSoon()
+	}
 	dir, _ := split(f.path)
-	return classify(errors.Join(f.fs.SyncDir(dir), f.close()))
+	return f.fs.SyncDir(dir)
 }
 
 // commit performs the steps of Commit up to and including the rename of the
@@ -55,6 +67,14 @@ func (f *File) commit() error {
 	}
 	if err := f.copyExisting(); err != nil {
 		return err
+	}
+	if f.unnamed != nil {
+		if published, err := f.publishUnnamed(); published || err != nil {
+			return err
+		}
+		if err := f.moveToPart(); err != nil {
+			return err
+		}
 	}
 	if err := f.finalizePart(); err != nil {
 		return err

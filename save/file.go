@@ -23,10 +23,14 @@ type File struct {
 	part   string // path of the part file
 	device bool
 	h      Handle
-	exists bool // a file existed at path at the last check
-	final  Info // properties of the file at path, if exists is true
-	mode   fs.FileMode
-	mtime  time.Time
+
+	hasPart bool          // the part file belongs to this File
+	unnamed unnamedHandle // h if the file has no name and no part file, or nil
+	claimed string        // path for which Folder.release must be called, or ""
+	exists  bool          // a file existed at path at the last check
+	final   Info          // properties of the file at path, if exists is true
+	mode    fs.FileMode
+	mtime   time.Time
 
 	state       State
 	digest      hash.Hash // of the bytes in the part file; nil if neither Sum nor Resume is set
@@ -154,6 +158,11 @@ func (f *File) restart(s State) error {
 			return f.keepError(err)
 		}
 	}
+	if s.Size > maxUnnamed {
+		if err := f.moveToPart(); err != nil {
+			return f.keepError(err)
+		}
+	}
 	f.keepBytes, f.started, f.overlap = 0, true, nil
 	s.URL, s.Unverified = f.state.URL, false
 	f.state = s
@@ -202,6 +211,11 @@ func (f *File) Write(p []byte) (int, error) {
 
 // append writes p to the part file and to the digest of the part file.
 func (f *File) append(p []byte) (int, error) {
+	if f.unnamed != nil && f.state.Offset+int64(len(p)) > maxUnnamed {
+		if err := f.moveToPart(); err != nil {
+			return 0, f.keepError(err)
+		}
+	}
 	n, err := f.h.Write(p)
 	if f.digest != nil {
 		f.digest.Write(p[:n])
@@ -275,7 +289,8 @@ func (f *File) Close() error {
 	if f.started && f.keepBytes == 0 && f.resumable() && f.state.Offset > f.savedOffset && f.h != nil {
 		err = f.checkpoint()
 	}
-	if f.savedOffset == 0 && !f.device {
+	f.o.Folder.release(f.claimed)
+	if f.savedOffset == 0 && f.hasPart {
 		err = errors.Join(err, f.remove())
 	}
 	return classify(errors.Join(err, f.close()))

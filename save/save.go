@@ -26,7 +26,9 @@
 // The bytes are written to a part file, which is .NAME.part in the folder of
 // the file. The part file is locked and not readable by other users. Commit
 // syncs the part file and renames it. Before the rename, and after every
-// failure, the file is absent or unchanged. If the path names a device, a pipe,
+// failure, the file is absent or unchanged. In a [Folder], a small new file has
+// no name until Commit, if the file system supports this.
+// If the path names a device, a pipe,
 // a socket or a descriptor such as /dev/stdout, the bytes are written to it
 // directly.
 //
@@ -116,7 +118,7 @@ type Options struct {
 	Retry wrap.RetryOptions
 
 	// Folder, if not nil, is the open folder of the file. It speeds up saving
-	// several files in the same folder.
+	// several files in the same folder. It is ignored if FS is not nil.
 	Folder *Folder
 
 	// FS is the file system. If it is nil, [System] is used.
@@ -150,6 +152,7 @@ func Create(path string, o Options) (*File, error) {
 	f := &File{o: o, fs: o.FS, savedTime: time.Now()}
 	switch {
 	case f.fs != nil:
+		f.o.Folder = nil
 	case o.Folder != nil:
 		f.fs = o.Folder.fs
 	default:
@@ -211,13 +214,34 @@ func numbered(path string, n int) string {
 }
 
 func (f *File) claimPath(path string) error {
-	f.path, f.part = path, partPath(path)
+	f.setPath(path)
+	if !f.o.Folder.claim(path) {
+		return fetch.InUse.Errorf("%s is being written by another download", path)
+	}
+	err := f.openPath()
+	if err != nil {
+		f.o.Folder.release(path)
+	} else {
+		f.claimed = path
+	}
+	return err
+}
+
+// setPath sets the path of the file and of its part file.
+func (f *File) setPath(path string) { f.path, f.part = path, partPath(path) }
+
+// openPath creates the part file, or a file without a name.
+func (f *File) openPath() error {
+	path := f.path
 	if !f.o.Existing.replaces() {
 		// This check before locking avoids creating a part file if the file
 		// already exists.
 		if _, err := f.fs.Lstat(path); err == nil {
 			return fetch.Exists.Errorf("%s exists", path)
 		}
+	}
+	if f.createUnnamed() {
+		return nil
 	}
 	h, created, err := openPart(f.fs, f.part, path)
 	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
@@ -226,7 +250,7 @@ func (f *File) claimPath(path string) error {
 	if err != nil {
 		return err
 	}
-	f.h = h
+	f.h, f.hasPart = h, true
 	if !f.o.Existing.replaces() || f.o.Resume || f.o.Offset > 0 {
 		// While the lock is held, no other process can publish the file.
 		f.final, f.exists, err = lstatIfExists(f.fs, path)

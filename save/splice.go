@@ -10,7 +10,7 @@ import (
 // returns true if the next bytes need only be appended to an open file, without
 // a digest or a comparison.
 func (f *File) CanWritePipe() bool {
-	return f.checkOpen() == nil && f.started && f.keepBytes == 0 && len(f.overlap) == 0 && f.digest == nil && osFile(f.h) != nil
+	return f.checkOpen() == nil && f.started && f.unnamed == nil && f.keepBytes == 0 && len(f.overlap) == 0 && f.digest == nil && osFile(f.h) != nil
 }
 
 // WritePipe is like Write, but moves n bytes from a pipe to the file. Resumable

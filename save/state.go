@@ -188,6 +188,9 @@ func (f *File) checkpoint() error {
 // truncated, because the state file records the bytes of the part file.
 func (f *File) removeState() error {
 	f.savedOffset = 0
+	if f.unnamed != nil {
+		return nil // a state file would belong to another process
+	}
 	return ignoreNotExist(f.fs.Remove(f.part + ".state"))
 }
 
