@@ -19,6 +19,7 @@ import (
 type Client struct {
 	policy  Policy
 	login   func(Origin) *Credential // Options.RedirectLogin; may be nil
+	upgrade func(uri.URI) uri.URI    // Options.Upgrade; may be nil
 	schemes map[string]*Scheme
 	wrap    []Middleware
 	driver  Driver // the method dispatch inside the middlewares
@@ -33,6 +34,7 @@ func New(opts Options, schemes ...Scheme) *Client {
 	c := &Client{
 		policy:  opts.Policy,
 		login:   opts.RedirectLogin,
+		upgrade: opts.Upgrade,
 		schemes: make(map[string]*Scheme, len(schemes)),
 		wrap:    opts.Wrap,
 		open:    make(map[string]func() Driver, len(schemes)),

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/anyurl/fetch/uri"
 )
 
 // Options configures a Client. With the zero value, a Client is safe for URLs
@@ -29,6 +31,12 @@ type Options struct {
 	// plaintext scheme if an earlier URL used TLS. If the credential is sent in
 	// plaintext, the Client reports this as a note to the Trace.
 	RedirectLogin func(Origin) *Credential
+
+	// Upgrade replaces the URL of a request or of a redirect before the Policy
+	// checks it, for example http by https for a host that requires TLS. A
+	// Client may call it from several goroutines at the same time. If Upgrade is
+	// nil, no URL is replaced.
+	Upgrade func(uri.URI) uri.URI
 
 	Resolver Resolver // nil means SystemResolver
 

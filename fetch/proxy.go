@@ -23,7 +23,7 @@ type Proxy struct {
 	Auth   ProxyAuth   // how to authenticate to an HTTP proxy
 	Header Header      // header fields that only an HTTP proxy receives
 	Tunnel bool        // use CONNECT for http URLs instead of the absolute form
-	TLS    *tls.Config // for connections to an https proxy; nil means Options.TLS
+	TLS    *tls.Config // for connections to an https proxy; nil means Options.TLS without its client certificates
 }
 
 // ProxyAuth is the method of authentication to an HTTP proxy.
@@ -182,11 +182,13 @@ func (d *dialer) dialProxy(ctx context.Context, p Proxy, g *grant) (net.Conn, er
 }
 
 func (d *dialer) handshakeProxy(ctx context.Context, c net.Conn, p Proxy, t Target) (net.Conn, error) {
-	config := p.TLS
+	config := p.TLS.Clone()
 	if config == nil {
-		config = d.tls
+		if config = d.tls.Clone(); config != nil {
+			config.Certificates, config.GetClientCertificate = nil, nil // those of the target
+		}
 	}
-	if config = config.Clone(); config != nil {
+	if config != nil {
 		config.ServerName = "" // the name of a target, not of the proxy
 	}
 	secure, err := handshake(ctx, c, config, t.Origin().Host, d.policy.connectTime(), []string{"http/1.1"})

@@ -70,6 +70,7 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 	if r.Range.First >= 0 && r.Range.End < 0 {
 		return nil, Usage.Errorf("the range ends at the negative offset %d", r.Range.End)
 	}
+	r.URL = c.upgraded(r.URL)
 	s, err := c.scheme(r.URL)
 	if err != nil {
 		return nil, err
@@ -139,6 +140,14 @@ func dropUserinfo(u uri.URI, t *trace.Trace) uri.URI {
 	return u.WithoutUserinfo()
 }
 
+// upgraded applies Options.Upgrade to a URL.
+func (c *Client) upgraded(u uri.URI) uri.URI {
+	if c.upgrade == nil {
+		return u
+	}
+	return c.upgrade(u)
+}
+
 // redirectRequest returns the request that follows the redirect resp. It copies
 // the request r, so that credentials removed at an earlier redirect stay
 // removed.
@@ -146,7 +155,7 @@ func (c *Client) redirectRequest(r *Request, resp *Response) (*Request, error) {
 	next := r.Clone()
 	next.sawTLS = r.sawTLS || resp.TLS != nil
 	next.From = &Source{URL: r.URL.WithoutUserinfo(), Peer: resp.Peer}
-	next.URL = dropUserinfo(resp.Location, r.Trace)
+	next.URL = c.upgraded(dropUserinfo(resp.Location, r.Trace))
 	if _, ok := next.URL.Fragment(); !ok {
 		if f, ok := r.URL.Fragment(); ok { // RFC 9110 10.2.2
 			u, err := next.URL.WithFragment(f)

@@ -68,7 +68,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []st
 	if r.meta, err = openMeta(f.body.meta); err != nil {
 		return errors.Join(err, r.warc.close())
 	}
-	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveCookies(), r.warc.close())
+	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveState(), r.warc.close())
 	if r.tally.Code == 0 {
 		err = errors.Join(err, f.mail.WriteMarks(r.marks))
 	}

@@ -95,7 +95,7 @@ func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
 	if err == nil {
 		err = c.browser(r).Run(ctx, url, first)
 	}
-	err = errors.Join(err, r.client.SaveCookies(), r.warc.close())
+	err = errors.Join(err, r.client.SaveState(), r.warc.close())
 	if err != nil || terminal.Is(c.Stdin) {
 		return err
 	}

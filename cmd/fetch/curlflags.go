@@ -9,21 +9,21 @@ import (
 type curlFlags struct{}
 
 // ignoredFlags contains flags that only tune the transport, select a default of
-// fetch, or permit an old TLS version that fetch does not use. The value is
-// true if the flag has an argument.
+// fetch, or name the format of a file that fetch detects. The value is true if
+// the flag has an argument.
 var ignoredFlags = map[string]bool{
-	"compressed-ssh": false, "expect100-timeout": true, "false-start": false, "happy-eyeballs-timeout-ms": true,
+	"compressed-ssh": false, "expect100-timeout": true, "cert-type": true, "key-type": true, "proxy-cert-type": true, "proxy-key-type": true, "false-start": false, "happy-eyeballs-timeout-ms": true,
 	"keepalive-time": true, "no-alpn": false, "no-keepalive": false, "no-npn": false, "no-sessionid": false,
 	"parallel-immediate": false, "post301": false, "post302": false, "post303": false, "retry-connrefused": false,
 	"sasl-ir": false, "ssl-allow-beast": false, "ssl-no-revoke": false, "ssl-revoke-best-effort": false,
 	"styled-output": false, "suppress-connect-headers": false, "tcp-fastopen": false, "tcp-nodelay": false,
-	"tlsv1": false, "tlsv1.0": false, "tlsv1.1": false, "tr-encoding": false, "ssl-auto-client-cert": false,
+	"tr-encoding": false, "ssl-auto-client-cert": false,
 }
 
 // unsupportedFlags maps rejected flags without an argument to the error text,
 // which states the reason or an alternative.
 var unsupportedFlags = map[string]string{
-	"cert-status": "OCSP is not supported", "fail-early": "run one command for each URL",
+	"fail-early":               "run one command for each URL",
 	"disallow-username-in-url": "a URL can contain a user name", "http2-prior-knowledge": "HTTP/2 requires TLS",
 	"http3": "HTTP/3 is not supported", "http3-only": "HTTP/3 is not supported",
 	"negotiate": "Negotiate authentication is not supported", "next": "run one command for each group of flags",
@@ -37,19 +37,18 @@ var unsupportedFlags = map[string]string{
 // unsupportedValues is like unsupportedFlags for flags with an argument.
 var unsupportedValues = map[string]string{
 	"aws-sigv4": "AWS signatures are not supported", "alt-svc": "alternative services are not supported",
-	"capath": "use --cacert FILE", "cert-type": "certificates must be in PEM format",
-	"ciphers": "the ciphers are those of Go", "create-file-mode": "use umask", "crlfile": "CRLs are not supported",
+
+	"ciphers": "the ciphers are those of Go", "create-file-mode": "use umask",
 	"dns-servers": "the DNS servers are those of the system", "doh-url": "the DNS servers are those of the system",
-	"hsts": "HSTS is not supported", "key-type": "keys must be in PEM format",
 	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
-	"pass": "encrypted private keys are not supported", "preproxy": "only one proxy is supported",
+	"preproxy":       "only one proxy is supported",
 	"request-target": "the request target is the URL", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",
-	"tls-max": "TLS 1.2 and 1.3 are supported", "tls13-ciphers": "the ciphers are those of Go",
-	"curves": "the curves are those of Go",
+	"tls13-ciphers": "the ciphers are those of Go",
+	"curves":        "the curves are those of Go",
 }
 
 // shortNames maps flags to their short names.
-var shortNames = map[string]string{"tlsv1": "1", "sslv2": "2", "sslv3": "3", "next": ":", "manual": "M", "telnet-option": "t"}
+var shortNames = map[string]string{"sslv2": "2", "sslv3": "3", "next": ":", "manual": "M", "telnet-option": "t"}
 
 // Register registers the flags as hidden flags.
 func (curlFlags) Register(s *options.Set) {

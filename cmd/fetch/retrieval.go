@@ -74,7 +74,7 @@ func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalO
 		all.Telnet.Mode = r.console.SetMode
 	}
 	spec := clientflags.Spec{
-		Schemes: all, Context: f.mail.Context, Redirects: &f.redirects, RedirectLogin: true, Transcript: s.Verbose,
+		Schemes: all, Context: f.mail.Context, Object: &f.http, Redirects: &f.redirects, RedirectLogin: true, Transcript: s.Verbose,
 		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.http.UpdateReferer},
 		Standard: wrap.Options{
 			Segments: min(f.request.segments, maxSegments), Retry: f.client.RetryOptions(r.noteRetry),

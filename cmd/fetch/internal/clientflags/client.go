@@ -4,11 +4,14 @@ package clientflags
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/tlsfiles"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/http"
@@ -91,6 +94,7 @@ type Spec struct {
 	Middlewares   []fetch.Middleware // outermost first; they enclose the middlewares of standard
 	Standard      wrap.Options       // middlewares of the library
 	Innermost     []fetch.Middleware // enclosed by the middlewares of standard; each attempt of a request calls them
+	Object        *HTTPObjectFlags   // flags for single http objects, or nil
 	Redirects     *RedirectFlags     // limits of redirects, or nil for the defaults
 	RedirectLogin bool               // if true, look up targets of redirects in netrc
 	Transcript    bool               // if true, print the dialogs with servers
@@ -106,7 +110,9 @@ type OpenClient struct {
 	jar     *http.Jar
 	Archive *warc.Archive // source of responses, or nil for the network
 	cookies *CookieFlags
+	saves   []func() error // save what the Client has learned, such as hosts with HSTS
 	streams *console.Streams
+	keyLog  io.WriteCloser // file of SSLKEYLOGFILE, or nil
 }
 
 // RetryOptions returns the options of the Retry middleware. Responses from an
@@ -126,13 +132,19 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	spec.Schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
 		return c.Logins.answer(ctx, challenge)
 	}
-	if s.CanPrompt() && (spec.Logins == nil || !spec.Logins.Silent) {
+	switch {
+	case f.TLS.Pass != "":
+		spec.Schemes.SFTP.Passphrase = func(context.Context, string) (fetch.Secret, error) { return fetch.Secret(f.TLS.Pass), nil }
+	case s.CanPrompt() && (spec.Logins == nil || !spec.Logins.Silent):
 		spec.Schemes.SFTP.Passphrase = s.ReadPassphrase
 	}
 	if spec.Context != "" {
 		spec.Schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.Context) }
 	}
 	if err := f.proxy.askPassword(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := f.proxy.openTLS(ctx, s); err != nil {
 		return nil, err
 	}
 	proxy, err := f.proxy.proxyFunc(os.Getenv)
@@ -181,6 +193,11 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if spec.RedirectLogin {
 		o.RedirectLogin = c.Logins.redirectLogin()
 	}
+	if spec.Object != nil && c.Archive == nil {
+		if err = c.useHSTS(spec.Object, &o); err != nil {
+			return nil, err
+		}
+	}
 	if o.Route, err = f.route.route(); err != nil {
 		return nil, err
 	}
@@ -188,20 +205,36 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 		return nil, err
 	}
 	o.Socket = f.route.socket
-	if o.TLS, err = f.TLS.config(ctx, s); err != nil {
+	if o.TLS, err = f.TLS.settings().Config(ctx, tlsConsole(s)); err != nil {
 		return nil, err
+	}
+	switch c.keyLog, err = tlsfiles.OpenKeyLog(os.Getenv(tlsfiles.KeyLogVariable)); {
+	case err != nil:
+		s.Note("%s: %v", tlsfiles.KeyLogVariable, err)
+	case c.keyLog != nil:
+		o.TLS = tlsfiles.WithKeyLog(o.TLS, c.keyLog)
+		f.proxy.logKeys(c.keyLog)
 	}
 	c.Client = fetch.New(o, all...)
 	return c, nil
 }
 
-// SaveCookies writes all cookies to the file that --cookie-jar names.
-func (c *OpenClient) SaveCookies() error { return c.cookies.write(c.streams, c.jar) }
+// SaveState writes the files that flags such as --cookie-jar and --hsts name.
+func (c *OpenClient) SaveState() error {
+	err := c.cookies.write(c.streams, c.jar)
+	for _, save := range c.saves {
+		err = errors.Join(err, save())
+	}
+	return err
+}
 
 // Close closes the Client and the WARC files from which it reads.
 func (c *OpenClient) Close() {
 	c.Client.Close()
 	if c.Archive != nil {
 		c.Archive.Close()
+	}
+	if c.keyLog != nil {
+		c.keyLog.Close()
 	}
 }

@@ -260,6 +260,7 @@ type HTTPObjectFlags struct {
 	etagSave    string
 	etagCompare string
 	DumpHeader  string
+	hsts        stateFile
 }
 
 func (f *HTTPObjectFlags) Register(s *options.Set) {
@@ -268,6 +269,7 @@ func (f *HTTPObjectFlags) Register(s *options.Set) {
 	p.BoolVar(&f.Raw, "raw", false, "do not decode transfer codings")
 	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
 	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
+	f.hsts.register(p, "hsts", "use https for the hosts in `FILE`, and add the hosts that require it (HSTS)")
 	p.StringVarP(&f.DumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
 }
 

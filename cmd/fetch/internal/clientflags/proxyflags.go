@@ -3,26 +3,29 @@ package clientflags
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/cmd/fetch/internal/tlsfiles"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/uri"
 )
 
 // proxyFlags are the flags that select the proxy.
 type proxyFlags struct {
-	url      string
-	user     string
-	noproxy  *string // nil: use the environment
-	tunnel   bool
-	basic    bool
-	digest   bool
-	anyauth  bool
-	header   []string
-	insecure bool // skip verification of https proxies
+	url     string
+	user    string
+	noproxy *string // nil: use the environment
+	tunnel  bool
+	basic   bool
+	digest  bool
+	anyauth bool
+	header  []string
+	tls     tlsfiles.Settings
+	config  *tls.Config // of https proxies; nil means that of servers
 }
 
 // noProxy is the value of proxyFlags.url that disables proxies (--proxy "").
@@ -41,7 +44,15 @@ func (f *proxyFlags) register(s *options.Set) {
 	p.BoolVar(&f.digest, "proxy-digest", false, "use Digest authentication for the proxy")
 	p.BoolVar(&f.anyauth, "proxy-anyauth", false, "use the strongest authentication method that the proxy offers")
 	p.StringArrayVar(&f.header, "proxy-header", nil, "send the header `FIELD` only to the proxy")
-	p.BoolVar(&f.insecure, "proxy-insecure", false, "skip certificate verification of https proxies (insecure)")
+	p.BoolVar(&f.tls.Insecure, "proxy-insecure", false, "skip certificate verification of https proxies (insecure)")
+	p.StringVar(&f.tls.CACert, "proxy-cacert", "", "trust only the CA certificates in `FILE` for https proxies")
+	p.StringVar(&f.tls.CAPath, "proxy-capath", "", "trust only the CA certificates in `DIR` for https proxies")
+	p.BoolVar(&f.tls.CANative, "proxy-ca-native", false, "also trust the CA certificates of the system for https proxies")
+	p.StringVar(&f.tls.CRL, "proxy-crlfile", "", "reject proxies whose certificates the lists in `FILE` revoke")
+	p.StringVar(&f.tls.Cert, "proxy-cert", "", "use the client certificate in `FILE` for https proxies")
+	p.StringVar(&f.tls.Key, "proxy-key", "", "use the private key in `FILE` for --proxy-cert")
+	p.StringVar(&f.tls.Pass, "proxy-pass", "", "decrypt the key of --proxy-cert with `PASSPHRASE`")
+	p.StringVar(&f.tls.Pinned, "proxy-pinnedpubkey", "", "`HASHES`: require one of these public keys of https proxies")
 	p.Func("socks4", "use the SOCKS4 proxy `HOST[:PORT]`", f.set("socks4://"))
 	p.Func("socks4a", "use the SOCKS4a proxy `HOST[:PORT]` (it resolves host names)", f.set("socks4a://"))
 	p.Func("socks5", "use the SOCKS5 proxy `HOST[:PORT]`", f.set("socks5://"))
@@ -88,6 +99,19 @@ func (f *proxyFlags) askPassword(ctx context.Context, s *console.Streams) error 
 	password, err := s.ReadSecret(ctx, "Password for "+user+" at the proxy: ")
 	f.user = user + ":" + password.Reveal()
 	return err
+}
+
+// openTLS reads the files of the flags for https proxies.
+func (f *proxyFlags) openTLS(ctx context.Context, s *console.Streams) (err error) {
+	f.config, err = f.tls.Config(ctx, tlsConsole(s))
+	return err
+}
+
+// logKeys writes the secrets of the connections to https proxies to w.
+func (f *proxyFlags) logKeys(w io.Writer) {
+	if f.config != nil { // otherwise the proxy has the configuration of the servers
+		f.config = tlsfiles.WithKeyLog(f.config, w)
+	}
 }
 
 // proxyFunc returns a function that selects the proxy for a host. It uses the
@@ -143,9 +167,7 @@ func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
 	case f.digest:
 		p.Auth = fetch.ProxyDigest
 	}
-	if f.insecure {
-		p.TLS = &tls.Config{InsecureSkipVerify: true}
-	}
+	p.TLS = f.config
 	p.Header, err = parseFields(f.header)
 	return p, err
 }

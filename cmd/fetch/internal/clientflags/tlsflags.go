@@ -1,97 +1,94 @@
 package clientflags
 
 import (
-	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/base64"
-	"os"
-	"slices"
-	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
-	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/cmd/fetch/internal/tlsfiles"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/spf13/pflag"
 )
 
 // tlsFlags are the flags for the TLS connections of every scheme.
 type tlsFlags struct {
-	insecure bool
-	cacert   string
-	Cert     string
-	Key      string
-	pinned   string
-	v12, v13 bool
+	tlsfiles.Settings
+	min versionFlags
 }
 
 func (f *tlsFlags) register(s *options.Set) {
 	p := s.Section("TLS")
-	p.BoolVarP(&f.insecure, "insecure", "k", false, "skip certificate verification (insecure)")
-	p.StringVar(&f.cacert, "cacert", "", "trust only the CA certificates in `FILE`")
-	p.StringVarP(&f.Cert, "cert", "E", "", "use the client certificate in `FILE`")
+	p.BoolVarP(&f.Insecure, "insecure", "k", false, "skip certificate verification (insecure)")
+	p.StringVar(&f.CACert, "cacert", "", "trust only the CA certificates in `FILE`")
+	p.StringVar(&f.CAPath, "capath", "", "trust only the CA certificates in the files of `DIR`")
+	p.BoolVar(&f.CANative, "ca-native", false, "also trust the CA certificates of the system")
+	p.StringVar(&f.CRL, "crlfile", "", "reject the certificates that the lists in `FILE` revoke")
+	p.BoolVar(&f.Status, "cert-status", false, "require an OCSP response from the server (stapling)")
+	p.StringVarP(&f.Cert, "cert", "E", "", "use the client certificate in `FILE` (PEM, DER or PKCS #12)")
 	p.StringVar(&f.Key, "key", "", "use the private key in `FILE` for the client certificate, or for sftp")
-	p.StringVar(&f.pinned, "pinnedpubkey", "", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
+	p.StringVar(&f.Pass, "pass", "", "decrypt the private key with `PASSPHRASE` (asks for it by default)")
+	p.StringVar(&f.Pinned, "pinnedpubkey", "", "`HASHES`: require one of these public keys (sha256//BASE64;...)")
+	f.min.register(p)
+	options.SetValues(versionVar(p, &f.Max, "tls-max", "use at most the TLS `VERSION` 1.0, 1.1, 1.2 or 1.3"), versionNames...)
+}
+
+// settings returns the settings of all TLS flags.
+func (f *tlsFlags) settings() tlsfiles.Settings {
+	s := f.Settings
+	s.Min = f.min.version()
+	return s
+}
+
+// tlsConsole returns the console that asks for the passphrases of keys.
+func tlsConsole(s *console.Streams) tlsfiles.Console {
+	c := tlsfiles.Console{Note: s.Note}
+	if s.CanPrompt() {
+		c.Ask = s.ReadPassphrase
+	}
+	return c
+}
+
+// versionFlags are the flags for the lowest permitted version of TLS. Each of
+// them also permits all later versions.
+type versionFlags struct{ v10, v11, v12, v13 bool }
+
+func (f *versionFlags) register(p *pflag.FlagSet) {
+	p.BoolVar(&f.v10, "tlsv1.0", false, "permit TLS 1.0 or later (insecure)")
+	p.BoolVar(&f.v11, "tlsv1.1", false, "permit TLS 1.1 or later (insecure)")
 	p.BoolVar(&f.v12, "tlsv1.2", false, "use TLS 1.2 or later (default)")
 	p.BoolVar(&f.v13, "tlsv1.3", false, "require TLS 1.3 or later")
-	p.Lookup("tlsv1.2").Hidden = true
+	p.BoolVarP(&f.v10, "tlsv1", "1", false, "permit TLS 1.0 or later (insecure)")
+	for _, name := range []string{"tlsv1", "tlsv1.2"} {
+		p.Lookup(name).Hidden = true
+	}
 }
 
-// config returns the TLS configuration, or nil for the defaults of crypto/tls.
-func (f *tlsFlags) config(ctx context.Context, s *console.Streams) (*tls.Config, error) {
-	if *f == (tlsFlags{}) {
-		return nil, nil
+// version returns the lowest permitted version, or 0 for the default. The
+// highest version of several flags applies.
+func (f *versionFlags) version() uint16 {
+	switch {
+	case f.v13:
+		return tls.VersionTLS13
+	case f.v12:
+		return tls.VersionTLS12
+	case f.v11:
+		return tls.VersionTLS11
+	case f.v10:
+		return tls.VersionTLS10
 	}
-	c := &tls.Config{InsecureSkipVerify: f.insecure, MinVersion: tls.VersionTLS12}
-	if f.v13 {
-		c.MinVersion = tls.VersionTLS13
-	}
-	if f.cacert != "" {
-		pem, err := os.ReadFile(f.cacert)
-		if err != nil {
-			return nil, fetch.Local.With(err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fetch.Usage.Errorf("%s contains no certificate in PEM format", f.cacert)
-		}
-	}
-	if f.Cert != "" {
-		key := f.Key
-		if key == "" {
-			key = f.Cert
-		}
-		pair, err := loadKeyPair(s, ctx, f.Cert, key)
-		if err != nil {
-			return nil, err
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, f.pinKeys(c)
+	return 0
 }
 
-// pinKeys makes c reject servers with a public key that is not in
-// --pinnedpubkey. The check applies even if certificates are not verified.
-func (f *tlsFlags) pinKeys(c *tls.Config) error {
-	if f.pinned == "" {
-		return nil
-	}
-	pins := strings.Split(f.pinned, ";")
-	for _, pin := range pins {
-		digest, ok := strings.CutPrefix(pin, "sha256//")
-		if b, err := base64.StdEncoding.DecodeString(digest); !ok || err != nil || len(b) != sha256.Size {
-			return fetch.Usage.Errorf("--pinnedpubkey requires sha256// and a digest in base64")
-		}
-	}
-	c.VerifyConnection = func(s tls.ConnectionState) error {
-		digest := sha256.Sum256(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
-		if slices.Contains(pins, "sha256//"+base64.StdEncoding.EncodeToString(digest[:])) {
-			return nil
-		}
-		return fetch.TLS.Errorf("the public key of the server does not match --pinnedpubkey")
-	}
-	return nil
+// versionNames are the values of --tls-max.
+var versionNames = []string{"1.0", "1.1", "1.2", "1.3", "default"}
+
+// versionVar registers a flag whose value is a version of TLS.
+func versionVar(p *pflag.FlagSet, to *uint16, name, usage string) *pflag.Flag {
+	p.Func(name, usage, func(text string) (err error) {
+		*to, err = tlsfiles.ParseVersion(text)
+		return err
+	})
+	return p.Lookup(name)
 }
 
 // startTLSFlags are the flags for STARTTLS. They apply to the protocols that

@@ -266,8 +266,10 @@ func hasName(names, name string) bool { return slices.Contains(strings.Fields(na
 // isSecret reports whether the value of a flag may contain a secret.
 func isSecret(flag, value string) bool {
 	switch flag {
-	case "user", "proxy-user", "oauth2-bearer", "cookie", "data", "data-urlencode":
+	case "user", "proxy-user", "oauth2-bearer", "cookie", "data", "data-urlencode", "pass", "proxy-pass":
 		return true
+	case "cert", "proxy-cert":
+		return strings.Contains(value, ":") // FILE:PASSPHRASE
 	case "header", "proxy-header":
 		name, _, _ := strings.Cut(value, ":")
 		return http1.IsSecretField(name)

@@ -252,7 +252,7 @@ func (c *mirrorCommand) Run(ctx context.Context, args []string) error {
 		c.Note("%v", err)
 		err = nil
 	}
-	return errors.Join(err, report.unwritten, client.SaveCookies())
+	return errors.Join(err, report.unwritten, client.SaveState())
 }
 
 // OpenClient returns the Client of the mirror, and the marks that record the

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anyurl/fetch/internal/test/peer"
+)
+
+// TestHSTS learns a host from nginx, and then replaces http by https in URLs
+// and in redirects.
+func TestHSTS(t *testing.T) {
+	a := newAuthority(t)
+	s := peer.Nginx(t, peer.NginxOptions{TLS: true, Cert: a.server, Server: `
+		add_header Strict-Transport-Security max-age=3600;
+		location /to { return 302 http://localhost:$arg_port/hello; }`})
+	s.Put("hello", []byte("hello\n"))
+	_, port, _ := strings.Cut(s.TLSAddr, ":")
+	secure, plain := "https://localhost:"+port, "http://localhost:"+port
+	file := filepath.Join(t.TempDir(), "hsts")
+	t.Chdir(a.dir)
+	fetch := func(args ...string) (code int, out, messages string) {
+		var stdout, stderr bytes.Buffer
+		code = run(append([]string{"-q", "--retry", "0", "--resolve", "localhost:" + port + ":127.0.0.1"}, args...),
+			strings.NewReader(""), &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+	lines := func() string {
+		b, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, c := range []struct {
+		name, url, want string
+		args            []string
+		code            int
+		known           bool // the file has the host afterwards
+	}{
+		{"unknown host", plain + "/hello", "", []string{"--cacert", "ca.pem"}, 8, false},
+		{"certificate not verified", secure + "/hello", "hello\n", []string{"-k"}, 0, false},
+		{"learned", secure + "/hello", "hello\n", []string{"--cacert", "ca.pem"}, 0, true},
+		{"known host", plain + "/hello", "hello\n", []string{"--cacert", "ca.pem", "-w", ""}, 0, true},
+		{"redirect", secure + "/to?port=" + port, "hello\n", []string{"--cacert", "ca.pem"}, 0, true},
+		{"plan", plain + "/hello", "", []string{"--cacert", "ca.pem", "-o", filepath.Join(t.TempDir(), "x")}, 0, true},
+	} {
+		code, out, messages := fetch(append(c.args, "--hsts", file, c.url)...)
+		if code != c.code || out != c.want || strings.Contains(lines(), "localhost \"") != c.known {
+			t.Errorf("%s: exit code %d, %q, file %q, %s", c.name, code, out, lines(), messages)
+		}
+	}
+	if _, out, _ := fetch("--cacert", "ca.pem", "--hsts", file, "-w", "%{url_effective} %{num_redirects}", plain+"/hello"); out != "hello\n"+secure+"/hello 0" {
+		t.Errorf("-w printed %q", out)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("file %v, %v", info, err)
+	}
+	t.Run("files", func(t *testing.T) {
+		if code, out, _ := fetch("--cacert", "ca.pem", "--hsts", "", secure+"/hello"); code != 0 || out != "hello\n" {
+			t.Errorf("no file: exit code %d", code)
+		}
+		if code, _, _ := fetch("--hsts", t.TempDir(), secure+"/hello"); code != 3 {
+			t.Errorf("folder: exit code %d", code)
+		}
+		long := filepath.Join(t.TempDir(), "long")
+		if err := os.WriteFile(long, bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, _ := fetch("--hsts", long, secure+"/hello"); code != 3 {
+			t.Errorf("long line: exit code %d", code)
+		}
+		if os.Geteuid() != 0 {
+			return
+		}
+		foreign := filepath.Join(t.TempDir(), "foreign")
+		if err := os.WriteFile(foreign, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(foreign, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		code, _, messages := fetch("--cacert", "ca.pem", "--hsts", foreign, secure+"/hello")
+		if b, err := os.ReadFile(foreign); code != 3 || err != nil || len(b) > 0 {
+			t.Errorf("file of another user: exit code %d, %q, %s", code, b, messages)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package tlsfiles
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"time"
+
+	"golang.org/x/crypto/ocsp"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// crlCheck returns a check that rejects revoked certificates. As in OpenSSL,
+// the file must have a valid list of each authority of the chain.
+func crlCheck(name string) (check, error) {
+	text, err := readFile(name)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := parseLists(text)
+	if err != nil {
+		return nil, fetch.Usage.Errorf("%s: %w", name, err)
+	}
+	if len(lists) == 0 {
+		return nil, fetch.Usage.Errorf("%s contains no certificate revocation list", name)
+	}
+	return func(s tls.ConnectionState) error {
+		var err error
+		for _, chain := range s.VerifiedChains {
+			if err = checkChain(chain, lists, time.Now()); err == nil {
+				return nil
+			}
+		}
+		return err
+	}, nil
+}
+
+// parseLists parses certificate revocation lists in PEM, or one list in DER.
+func parseLists(text []byte) (lists []*x509.RevocationList, err error) {
+	b, rest := pem.Decode(text)
+	if b == nil {
+		l, err := x509.ParseRevocationList(text)
+		return []*x509.RevocationList{l}, err
+	}
+	for ; b != nil; b, rest = pem.Decode(rest) {
+		if b.Type != "X509 CRL" {
+			continue
+		}
+		l, err := x509.ParseRevocationList(b.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, l)
+	}
+	return lists, nil
+}
+
+// checkChain returns an error if a certificate of the chain is revoked, or if
+// lists has no valid list of its issuer. It does not check the last one, which
+// the user trusts.
+func checkChain(chain []*x509.Certificate, lists []*x509.RevocationList, now time.Time) error {
+	for i, cert := range chain[:len(chain)-1] {
+		list := listOf(chain[i+1], lists, now)
+		if list == nil {
+			return fetch.TLS.Errorf("--crlfile has no valid list of %q", chain[i+1].Subject)
+		}
+		for _, entry := range list.RevokedCertificateEntries {
+			if entry.SerialNumber.Cmp(cert.SerialNumber) == 0 {
+				return fetch.TLS.Errorf("the certificate of %q is revoked", cert.Subject)
+			}
+		}
+	}
+	return nil
+}
+
+// listOf returns the newest valid list that issuer has signed, or nil.
+func listOf(issuer *x509.Certificate, lists []*x509.RevocationList, now time.Time) (found *x509.RevocationList) {
+	for _, l := range lists {
+		if string(l.RawIssuer) != string(issuer.RawSubject) || l.CheckSignatureFrom(issuer) != nil ||
+			now.Before(l.ThisUpdate) || !l.NextUpdate.IsZero() && now.After(l.NextUpdate) {
+			continue
+		}
+		if found == nil || l.ThisUpdate.After(found.ThisUpdate) {
+			found = l
+		}
+	}
+	return found
+}
+
+// statusCheck requires that the server staples an OCSP response (RFC 6066
+// section 8) by which its certificate is not revoked.
+func statusCheck(s tls.ConnectionState) error {
+	if len(s.OCSPResponse) == 0 {
+		return fetch.TLS.Errorf("the server sent no OCSP response, which --cert-status requires")
+	}
+	var err error = fetch.TLS.Errorf("the certificate of the server has no issuer")
+	for _, chain := range s.VerifiedChains {
+		issuer := chain[min(1, len(chain)-1)]
+		if err = checkStatus(s.OCSPResponse, chain[0], issuer, time.Now()); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// checkStatus returns an error unless an OCSP response says that a certificate
+// is good.
+func checkStatus(response []byte, cert, issuer *x509.Certificate, now time.Time) error {
+	r, err := ocsp.ParseResponseForCert(response, cert, issuer)
+	switch {
+	case err != nil:
+		return fetch.TLS.Errorf("OCSP response of the server: %w", err)
+	case r.Status == ocsp.Revoked:
+		return fetch.TLS.Errorf("the certificate of the server is revoked since %v", r.RevokedAt.UTC())
+	case r.Status != ocsp.Good:
+		return fetch.TLS.Errorf("the OCSP responder does not know the certificate of the server")
+	case now.Before(r.ThisUpdate) || !r.NextUpdate.IsZero() && now.After(r.NextUpdate):
+		return fetch.TLS.Errorf("the OCSP response of the server has expired")
+	}
+	return nil
+}
