@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,12 +20,13 @@ import (
 // channel, uses the session exclusively, and sends it back.
 type engine struct {
 	now      func() time.Time
-	sessions []*session // all sessions, beginning with the writer
+	source   string // URI of the database for readers
 	writer   chan *session
 	seen     rules.SeenKeys // accessed only with the writer session
 	limit    atomic.Int64   // limit set by SetPendingLimit
 	dropped  atomic.Int64
-	readers  chan *session
+	readers  chan *session // idle sessions for reads
+	unopened chan struct{} // has a value for each session that readers lacks
 	closing  sync.Once
 	done     chan struct{}
 }
@@ -51,6 +51,29 @@ func (e *engine) acquire(ctx context.Context, pool chan *session) (*session, err
 		return nil, ctx.Err()
 	case <-e.done:
 		return nil, errClosed
+	}
+}
+
+// acquireReader returns a session for reads. It opens another session if all are
+// in use, because each session reads the schema and prepares its statements.
+func (e *engine) acquireReader(ctx context.Context) (*session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case s := <-e.readers:
+		return s, nil
+	default:
+	}
+	select {
+	case <-e.unopened:
+		s, err := connect(e.source, "cache_size(-4096)", "query_only(1)")
+		if err != nil {
+			e.unopened <- struct{}{}
+		}
+		return s, err
+	default:
+		return e.acquire(ctx, e.readers)
 	}
 }
 
@@ -120,36 +143,31 @@ func (e *engine) change(ctx context.Context, sync string, f func(*tx) error) err
 // the file for each statement. The function f must not call methods of the
 // engine.
 func (e *engine) read(ctx context.Context, f func(*session) error) error {
-	s, err := e.acquire(ctx, e.readers)
+	s, err := e.acquireReader(ctx)
 	if err != nil {
-		return err
+		return classifyError(err)
 	}
 	defer func() { e.readers <- s }()
 	return classifyError(s.inTransaction("begin", func() error { return f(s) }))
 }
 
-// Close waits for running calls and closes the database.
+// Close waits for running calls and closes the database. It closes the writer
+// last, because the last connection writes the log of SQLite back to the
+// database.
 func (e *engine) Close() (err error) {
 	e.closing.Do(func() {
 		close(e.done)
-		<-e.writer
-		if e.readers != e.writer {
-			for range cap(e.readers) {
-				<-e.readers
+		w := <-e.writer
+		for range cap(e.unopened) {
+			select {
+			case s := <-e.readers:
+				err = errors.Join(err, s.Close())
+			case <-e.unopened:
 			}
 		}
-		err = e.closeSessions()
+		err = errors.Join(err, w.Close())
 	})
 	return classifyError(err)
-}
-
-// closeSessions closes all sessions. It closes the writer last, because the
-// last connection writes the log of SQLite back to the database.
-func (e *engine) closeSessions() (err error) {
-	for _, s := range slices.Backward(e.sessions) {
-		err = errors.Join(err, s.Close())
-	}
-	return err
 }
 
 // A session is one connection to the SQLite database.

@@ -76,44 +76,37 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (frontie
 	return e, nil
 }
 
-// newEngine opens the connections to the database at path. If immutable is true,
-// no process can change the database.
-func newEngine(path string, now func() time.Time, immutable bool) (_ *engine, err error) {
-	e := &engine{now: now, writer: make(chan *session, 1), done: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			e.closeSessions()
-		}
-	}()
+// newEngine opens the database at path for writing. If immutable is true, no
+// process can change the database.
+func newEngine(path string, now func() time.Time, immutable bool) (*engine, error) {
 	source := dataSource(path)
+	// Readers create no file if the database was moved in the meantime.
+	e := &engine{now: now, source: source + "?mode=rw", writer: make(chan *session, 1), done: make(chan struct{})}
 	if immutable {
 		source += "?mode=ro&immutable=1"
+		e.source = source
 	}
 	// Memory use is bounded, because the caches have a fixed size and temporary
 	// files are on disk.
-	w, err := e.connect(source, "cache_size(-16384)",
-		"wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
+	w, err := connect(source, "cache_size(-16384)", "wal_autocheckpoint(8192)", "journal_size_limit(67108864)")
 	if err != nil {
 		return nil, err
 	}
+	if err = w.checkPages("quick_check"); err == nil {
+		err = migrate(w, immutable)
+	}
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
 	e.writer <- w
-	if err = w.checkPages("quick_check"); err != nil {
-		return nil, err
-	}
-	if err = migrate(w, immutable); err != nil {
-		return nil, err
-	}
 	if path == "" {
 		e.readers = e.writer // a database in memory has only one connection
 		return e, nil
 	}
-	e.readers = make(chan *session, readers)
+	e.readers, e.unopened = make(chan *session, readers), make(chan struct{}, readers)
 	for range readers {
-		r, err := e.connect(source, "cache_size(-4096)", "query_only(1)")
-		if err != nil {
-			return nil, err
-		}
-		e.readers <- r
+		e.unopened <- struct{}{}
 	}
 	return e, nil
 }
@@ -151,20 +144,19 @@ func dataSource(path string) string {
 	return "file:" + strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// connect opens one more connection to the database with the given URI.
-func (e *engine) connect(source string, pragmas ...string) (*session, error) {
+// connect opens a connection to the database with the given URI.
+func connect(source string, pragmas ...string) (*session, error) {
 	conn, err := sqlite.Open(source)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn}
-	e.sessions = append(e.sessions, s)
 	for _, p := range append([]string{"busy_timeout(20000)", "temp_store(file)"}, pragmas...) {
-		if err := s.Script("pragma " + p); err != nil {
+		if err := conn.Script("pragma " + p); err != nil {
+			conn.Close()
 			return nil, err
 		}
 	}
-	return s, nil
+	return &session{conn}, nil
 }
 
 // migrate creates the tables in an empty database, and the missing tables in a
