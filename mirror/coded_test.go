@@ -1,8 +1,11 @@
 package mirror_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"maps"
 	nethttp "net/http"
 	"os"
@@ -31,16 +34,24 @@ type codedSite struct {
 // A codedFile is a body and its header fields.
 type codedFile struct{ media, coding, body string }
 
+// largeArchive returns a file that takes long to compress.
+var largeArchive = sync.OnceValue(func() string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, randomText(3<<19))
+	z.Close()
+	return b.String()
+})
+
 func newCodedSite(t testing.TB) *codedSite {
 	archive := gzipped(t, randomText(5000))
-	large := gzipped(t, randomText(3<<19))
 	return &codedSite{seen: map[int]int{}, files: map[string]codedFile{
 		"/a.tgz":        {"application/x-tar", "x-gzip", archive},
 		"/sub/copy.tgz": {"application/x-tar", "x-gzip", archive},
 		"/b.Z":          {"application/octet-stream", "x-compress", "\x1f\x9d" + randomText(3000)},
 		"/plain.txt":    {"text/plain", "", randomText(2000)},
 		"/twice.html":   {"text/html", "gzip, gzip", gzipped(t, gzipped(t, randomText(4000)))},
-		"/large.tgz":    {"application/x-tar", "x-gzip", large},
+		"/large.tgz":    {"application/x-tar", "x-gzip", largeArchive()},
 		"/empty.txt":    {"text/plain", "gzip", gzipped(t, "")},
 		"/wrong.txt":    {"text/plain", "gzip", randomText(2100)},
 	}}

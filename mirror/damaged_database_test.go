@@ -11,7 +11,8 @@ import (
 	"github.com/anyurl/fetch/mirror"
 )
 
-// databaseFlips is the number of flipped bits in TestRunDamagedDatabase.
+// databaseFlips is the number of flipped bits in TestRunDamagedDatabase. With
+// the flag -short, fewer bits are flipped.
 var databaseFlips = 25
 
 // TestRunDamagedDatabase flips bits of the database. A run must end with an error
@@ -22,8 +23,11 @@ func TestRunDamagedDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, o := newLargeArchive(t)
-		original := o.Dir
-		for reported := 0; reported < databaseFlips; {
+		original, flips := o.Dir, databaseFlips
+		if testing.Short() {
+			flips = min(flips, 8)
+		}
+		for reported := 0; reported < flips; {
 			o.Dir = filepath.Join(t.TempDir(), "copy")
 			if err := os.CopyFS(o.Dir, os.DirFS(original)); err != nil {
 				t.Fatal(err)

@@ -44,7 +44,7 @@ func nestedMembers(n int) []byte {
 // TestReadLimit verifies that damage cannot make the Reader read a file more
 // than a few times.
 func TestReadLimit(t *testing.T) {
-	const size = 2 << 20
+	const size = 1 << 20
 	fill := func(text string) []byte { return bytes.Repeat([]byte(text), size/len(text)) }
 	lying := "WARC/1.0\r\nContent-Length: 99999999\r\n\r\n"
 	packed := members(lying + "x")

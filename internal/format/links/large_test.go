@@ -164,7 +164,7 @@ type watchedReader struct {
 
 func (w *watchedReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	if w.n += n; w.n > 1<<20 {
+	if w.n += n; w.n > 2<<20 {
 		w.n = 0
 		w.see()
 	}

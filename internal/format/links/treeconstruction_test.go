@@ -80,7 +80,7 @@ func rewritten(t *testing.T, document string) string {
 func TestTreeConstruction(t *testing.T) {
 	step, control := 1, 0
 	if testing.Short() {
-		step = 4
+		step = 8
 	}
 	for i, document := range treeDocuments(t) {
 		for j, attack := range withHints(document) {

@@ -172,7 +172,7 @@ func migrate(s *session, immutable bool) error {
 		return err
 	}
 	var mode string
-	if err := s.Scan("pragma journal_mode(wal)", nil, &mode); err != nil {
+	if err := s.Scan("pragma journal_mode(wal)", nil, &mode); err != nil || version == schemaVersion {
 		return err
 	}
 	return s.transact(func() error {
