@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/frontiercmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/mirrorcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/servecmd"
+	"github.com/anyurl/fetch/cmd/fetch/internal/treecmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/uricmd"
 )
 
@@ -14,7 +15,7 @@ import (
 // not registered yet.
 func newCommands(s *console.Streams) *command.Tree {
 	t := command.NewTree(s)
-	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), mirrorcmd.New(t), archivecmd.NewVerify(t),
+	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), treecmd.NewFind(t), treecmd.NewDu(t), treecmd.NewDiff(t), mirrorcmd.New(t), archivecmd.NewVerify(t),
 		archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t), servecmd.New(t), frontiercmd.New(t), uricmd.New(t), newMan(t), newCompletion(t))
 	return t
 }

@@ -6,19 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 )
-
-// dateForms are the date formats of RFC 9110 5.6.7 and other formats that curl
-// accepts.
-var dateForms = []string{
-	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.RFC3339, time.RFC822, time.RFC822Z, time.UnixDate,
-	"Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05", "2 Jan 2006",
-	"Jan 2 15:04:05 2006 MST",
-	"Jan 2 2006 15:04:05 MST", "Jan 2 15:04:05 2006", "Jan 2 2006", "2006-01-02 15:04:05 MST",
-	"2006-01-02 15:04:05", "2006-01-02",
-	"20060102 15:04:05", "20060102",
-}
 
 // setTimeCondition sets the condition of -z in req: the object is retrieved
 // only if it is newer than text. The text is a date, or the name of a file,
@@ -28,7 +18,7 @@ func setTimeCondition(req *fetch.Request, text string) {
 		return
 	}
 	text, before := strings.CutPrefix(strings.TrimPrefix(text, "+"), "-")
-	date, ok := parseDate(text)
+	date, ok := options.ParseDate(text)
 	if !ok {
 		info, err := os.Stat(text)
 		if err != nil {
@@ -42,16 +32,6 @@ func setTimeCondition(req *fetch.Request, text string) {
 	} else {
 		req.Since = date
 	}
-}
-
-func parseDate(text string) (time.Time, bool) {
-	text = strings.Join(strings.Fields(text), " ")
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }
 
 // completeOld repeats the request without its time condition if -z names the

@@ -34,6 +34,9 @@ func (n *node) IsDir() bool       { return n.mode.IsDir() }
 func (n *node) Type() fs.FileMode { return n.mode.Type() }
 func (n *node) String() string    { return fs.FormatDirEntry(n) }
 
+// Entry implements [Entrier].
+func (n *node) Entry() fetch.Entry { return n.entry }
+
 // list returns the entries of a directory.
 func (n *node) list() ([]*node, error) {
 	if !n.IsDir() {

@@ -58,6 +58,32 @@ func New(ctx context.Context, client *fetch.Client, url string) *FS {
 	return f
 }
 
+// NewRequest is like [New], but requests the listing with req, which can have
+// credentials and header fields. The FS does not change req.
+func NewRequest(ctx context.Context, client *fetch.Client, req *fetch.Request) *FS {
+	f := &FS{ctx: ctx, client: client}
+	f.root = &node{fsys: f, name: ".", mode: fs.ModeDir, request: req}
+	return f
+}
+
+// An Entrier is a [fs.DirEntry] of an FS. Its method returns the entry of the
+// listing without a request. Its field Size is -1 if the size is unknown.
+type Entrier interface {
+	fs.DirEntry
+	Entry() fetch.Entry
+}
+
+// Release removes the listing of a directory from memory. A later use of the
+// directory requests the listing again. A walk of a large tree calls Release
+// after each directory.
+func (f *FS) Release(name string) {
+	if n, err := f.find(name); err == nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.children, n.listed = nil, false
+	}
+}
+
 // Open opens a file or a directory. A file is requested at its first Read, whose
 // error can be that of the request.
 //
