@@ -269,7 +269,7 @@ func (f *HTTPObjectFlags) Register(s *options.Set) {
 	p.BoolVar(&f.Raw, "raw", false, "do not decode transfer codings")
 	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
 	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
-	f.hsts.register(p, "hsts", "use https for the hosts in `FILE`, and add the hosts that require it (HSTS)")
+	f.hsts.register(p, "hsts", "use https for hosts that require it, and store them in `FILE` (HSTS)")
 	p.StringVarP(&f.DumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
 }
 
