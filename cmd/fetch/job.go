@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
@@ -276,9 +277,9 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 	if resp.Kind == fetch.Menu && !j.native {
 		switch {
 		case out.Terminal():
-			return writeMenu(out, resp)
+			return listing.WriteMenu(out, resp)
 		case entries.IsMedia(resp.Media):
-			return writeNames(out, resp)
+			return listing.WriteNames(out, resp)
 		}
 	}
 	if resp.Input != nil {
@@ -330,9 +331,9 @@ func requireText(resp *fetch.Response) error {
 }
 
 // list writes a listing of the URL, or of the records in a WARC or WACZ file.
-func (j *job) list(write entryWriter) error {
+func (j *job) list(write listing.Writer) error {
 	if clientflags.IsArchive(j.Text) {
-		return write.writeAll(j.output, warc.FileEntries(j.Text))
+		return write.WriteAll(j.output, warc.FileEntries(j.Text))
 	}
 	w, err := j.wildcard(j.Argument)
 	if err != nil {
@@ -358,12 +359,12 @@ func (j *job) list(write entryWriter) error {
 		}
 	}
 	defer resp.Body.Close()
-	return write.writeAll(j.output, w.entries(resp.Entries()))
+	return write.WriteAll(j.output, w.entries(resp.Entries()))
 }
 
 // listCaptures writes the captures of the URL in the archive. It is an error if
 // there are none.
-func (j *job) listCaptures(write entryWriter) error {
+func (j *job) listCaptures(write listing.Writer) error {
 	req, err := j.newRequest(j.Argument)
 	if err != nil {
 		return err
@@ -377,7 +378,7 @@ func (j *job) listCaptures(write entryWriter) error {
 			}
 		}
 	}
-	if err := write.writeAll(j.output, all); err != nil || found {
+	if err := write.WriteAll(j.output, all); err != nil || found {
 		return err
 	}
 	return fetch.NotFound.Errorf("%s: the archive has no capture of this URL", req.URL)

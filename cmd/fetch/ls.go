@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
@@ -17,7 +18,7 @@ import (
 type lsCommand struct {
 	*console.Streams
 	flags            objectFlags
-	format           listingFlags
+	format           listing.Flags
 	unused           unusedFlags
 	native, captures bool
 	store            string
@@ -61,7 +62,7 @@ func (c *lsCommand) Validate() error {
 }
 
 func (c *lsCommand) Run(ctx context.Context, args []string) error {
-	if c.format.json && c.native {
+	if c.format.JSON && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
 	}
 	if c.store != "" {
@@ -71,15 +72,15 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 		return c.listStore(ctx)
 	}
 	if c.captures {
-		if c.native || c.format.urls {
+		if c.native || c.format.URLs {
 			return fetch.Usage.Errorf("--captures excludes --native and --urls")
 		}
 		if len(c.flags.client.Replay.Archives) == 0 {
 			return fetch.Usage.Errorf("--captures requires --archive")
 		}
-		write := entryWriter(writeCapture)
-		if c.format.json {
-			write = c.format.writer(c.Stdout)
+		write := listing.Writer(listing.WriteCapture)
+		if c.format.JSON {
+			write = c.format.Writer(c.Stdout)
 		}
 		return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{listing: true},
 			func(j *job) error { return j.listCaptures(write) })
@@ -87,7 +88,7 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 	if c.native {
 		return c.flags.download(ctx, c.Streams, args, true)
 	}
-	write := c.format.writer(c.Stdout)
+	write := c.format.Writer(c.Stdout)
 	return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{listing: true},
 		func(j *job) error { return j.list(write) })
 }
@@ -99,7 +100,7 @@ func (c *lsCommand) listStore(ctx context.Context) error {
 		return err
 	}
 	defer a.Close()
-	return c.format.writer(c.Stdout).writeAll(c.Stdout, func(yield func(fetch.Entry, error) bool) {
+	return c.format.Writer(c.Stdout).WriteAll(c.Stdout, func(yield func(fetch.Entry, error) bool) {
 		for line, err := range a.Search("", 0) {
 			e := fetch.Entry{Name: line.URL, Kind: fetch.Document, Media: line.Media, Size: -1, Extra: map[string]string{}}
 			e.Time, _ = time.Parse("20060102150405", line.Timestamp)

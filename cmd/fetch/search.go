@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/prospero"
@@ -23,7 +24,7 @@ type searchCommand struct {
 	like    []string
 	match   string
 	unused  unusedFlags
-	format  listingFlags
+	format  listing.Flags
 	native  bool
 	urlOnly bool
 }
@@ -79,7 +80,7 @@ func (c *searchCommand) Run(ctx context.Context, args []string) error {
 	if !ok {
 		return fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", c.match)
 	}
-	write := c.format.writer(c.Stdout).limit(c.max)
+	write := c.format.Writer(c.Stdout).Limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
 	return c.flags.forEach(ctx, c.Streams, args[:1], o, func(j *job) error {
 		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.client.Policy.ProtoDefault)

@@ -1,4 +1,4 @@
-package main
+package listing
 
 import (
 	"bufio"
@@ -12,16 +12,15 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
-	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/spf13/pflag"
 )
 
-// writeMenu writes a numbered listing to a terminal. Each line shows the kind
+// WriteMenu writes a numbered listing to a terminal. Each line shows the kind
 // and the name of an entry.
-func writeMenu(w io.Writer, resp *fetch.Response) error {
+func WriteMenu(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	n := 0
 	for e, err := range resp.Entries() {
@@ -39,8 +38,8 @@ func writeMenu(w io.Writer, resp *fetch.Response) error {
 	return console.LocalError(lines.Flush())
 }
 
-// writeNames writes the names of the entries in a listing, one per line.
-func writeNames(w io.Writer, resp *fetch.Response) error {
+// WriteNames writes the names of the entries in a listing, one per line.
+func WriteNames(w io.Writer, resp *fetch.Response) error {
 	lines := bufio.NewWriter(w)
 	for e, err := range resp.Entries() {
 		if err != nil {
@@ -53,33 +52,33 @@ func writeNames(w io.Writer, resp *fetch.Response) error {
 	return console.LocalError(lines.Flush())
 }
 
-// An entryWriter writes one entry of a listing.
-type entryWriter func(io.Writer, fetch.Entry) error
+// An Writer writes one entry of a listing.
+type Writer func(io.Writer, fetch.Entry) error
 
-// listingFlags select the format of a listing.
-type listingFlags struct {
-	json, urls        bool
+// Flags select the format of a listing.
+type Flags struct {
+	JSON, URLs        bool
 	withType, withURL bool
 }
 
-func (f *listingFlags) Register(p *pflag.FlagSet, entry string) {
-	p.BoolVar(&f.json, "json", false, "print each "+entry+" as a line of JSON")
-	p.BoolVar(&f.urls, "urls", false, "print only the URL of each "+entry)
+func (f *Flags) Register(p *pflag.FlagSet, entry string) {
+	p.BoolVar(&f.JSON, "json", false, "print each "+entry+" as a line of JSON")
+	p.BoolVar(&f.URLs, "urls", false, "print only the URL of each "+entry)
 	p.BoolVar(&f.withType, "with-type", false, "print the media type of each "+entry+" too")
 	p.BoolVar(&f.withURL, "with-url", false, "print the URL of each "+entry+" too")
 }
 
-// writer returns the entryWriter for the format that the flags select. The
+// Writer returns the Writer for the format that the flags select. The
 // default format is a table. On a terminal, sizes and times are formatted as by
 // ls -lh.
-func (f *listingFlags) writer(out io.Writer) entryWriter {
+func (f *Flags) Writer(out io.Writer) Writer {
 	switch {
-	case f.json:
+	case f.JSON:
 		return func(w io.Writer, e fetch.Entry) error { return console.Encode(w, e) }
-	case f.urls:
+	case f.URLs:
 		return writeEntryURL
 	case terminal.Is(out):
-		lines := listing.Format{Width: terminal.Width(out), Color: terminal.Colors(out), Now: time.Now(),
+		lines := Format{Width: terminal.Width(out), Color: terminal.Colors(out), Now: time.Now(),
 			Scheme: console.SchemeByName(), Type: f.withType, URL: f.withURL}
 		return func(w io.Writer, e fetch.Entry) error {
 			_, err := fmt.Fprintln(w, lines.Line(e))
@@ -100,7 +99,7 @@ func writeEntryURL(w io.Writer, e fetch.Entry) error {
 // writeEntry writes the kind, size, time and name of an entry as one line. A
 // description, the media type and the URL follow, each after a TAB. Control
 // characters are escaped.
-func (f *listingFlags) writeEntry(w io.Writer, e fetch.Entry) error {
+func (f *Flags) writeEntry(w io.Writer, e fetch.Entry) error {
 	size, modified := "-", "-"
 	if e.Size >= 0 {
 		size = strconv.FormatInt(e.Size, 10)
@@ -122,10 +121,10 @@ func (f *listingFlags) writeEntry(w io.Writer, e fetch.Entry) error {
 	return err
 }
 
-// writeCapture writes the date, status, size, digest and media type of a
+// WriteCapture writes the date, status, size, digest and media type of a
 // capture as one line. If the record could not be read, the error follows after
 // a TAB.
-func writeCapture(w io.Writer, e fetch.Entry) error {
+func WriteCapture(w io.Writer, e fetch.Entry) error {
 	size := "-"
 	if e.Size >= 0 {
 		size = strconv.FormatInt(e.Size, 10)
@@ -140,9 +139,9 @@ func writeCapture(w io.Writer, e fetch.Entry) error {
 	return err
 }
 
-// limit returns an entryWriter that stops after n entries, because some servers
+// Limit returns an Writer that stops after n entries, because some servers
 // return more results than requested. If n is zero, the number is not limited.
-func (write entryWriter) limit(n int) entryWriter {
+func (write Writer) Limit(n int) Writer {
 	return func(w io.Writer, e fetch.Entry) error {
 		err := write(w, e)
 		if e.Kind == fetch.Info {
@@ -157,8 +156,8 @@ func (write entryWriter) limit(n int) entryWriter {
 
 var errLimit = errors.New("limit of entries reached")
 
-// writeAll writes all entries of a listing to out.
-func (write entryWriter) writeAll(out io.Writer, all iter.Seq2[fetch.Entry, error]) error {
+// WriteAll writes all entries of a listing to out.
+func (write Writer) WriteAll(out io.Writer, all iter.Seq2[fetch.Entry, error]) error {
 	w := bufio.NewWriter(out)
 	for e, err := range all {
 		if err == nil {
