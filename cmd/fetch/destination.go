@@ -4,14 +4,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 )
 
 // openSink opens the destination of the body of req, which is a file or the
 // writer j.output.
-func (j *job) openSink(req *fetch.Request) (sink, error) {
+func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
 	body, file := &j.flags.body, &j.flags.file
 	offset, auto, err := body.offset()
 	if err != nil {
@@ -25,7 +25,7 @@ func (j *job) openSink(req *fetch.Request) (sink, error) {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - resumes a file: use -o or -O to name the file")
 		}
-		return newStream(j.output, offset, j.flags.sums()), nil
+		return sink.Stream(j.output, offset, j.flags.sums()), nil
 	}
 	if file.createDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -51,32 +51,20 @@ func (j *job) openSink(req *fetch.Request) (sink, error) {
 		if auto || offset > 0 {
 			return nil, fetch.Usage.Errorf("-C and -J exclude each other, because the response determines the file name")
 		}
-		if s := j.openTerminal(name, offset); s != nil {
+		if s := sink.Terminal(name, offset, j.flags.sums()); s != nil {
 			return s, nil
 		}
-		return &headerNamedFile{proposedName: j.proposedName, name: name, options: o}, nil
+		return sink.HeaderNamedFile(name, o, j.proposedName), nil
 	}
 	created, err := save.Create(name, o)
 	if err != nil {
 		return nil, err
 	}
 	if created.Device() {
-		if s := j.openTerminal(name, offset); s != nil {
+		if s := sink.Terminal(name, offset, j.flags.sums()); s != nil {
 			created.Close()
 			return s, nil
 		}
 	}
-	return fileSink{created}, nil
-}
-
-// openTerminal opens the terminal with the given file name, such as /dev/tty.
-// It returns nil if the file is not a terminal.
-func (j *job) openTerminal(name string, offset int64) sink {
-	t := terminal.Open(name)
-	if t == nil {
-		return nil
-	}
-	s := newStream(t, offset, j.flags.sums())
-	s.file = t
-	return s
+	return sink.File(created), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
+	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/format/entries"
@@ -121,7 +122,7 @@ func (j *job) retrieve() (err error) {
 // keep the file, or that an interrupt has removed the file.
 func (j *job) notePartialFile(err error) {
 	kept := j.sink.State()
-	if err == nil || kept.Offset == 0 || j.sink.Name() == standardOutput {
+	if err == nil || kept.Offset == 0 || j.sink.Name() == sink.StandardOutput {
 		return
 	}
 	resumable, resumes := kept.Validator != "", j.flags.body.continueAt == "-"
@@ -264,7 +265,7 @@ func (r *retrieval) buffer(size int64) *[]byte {
 
 // copy writes the body of resp to out. Depending on the flags, it also writes
 // the headers, formats a listing or converts messages.
-func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
+func (j *job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.body.include || req.Op == fetch.Stat {
 		if _, err := out.Write(j.headers.Bytes()); err != nil {
 			return console.LocalError(err)
@@ -303,7 +304,7 @@ func (j *job) copy(out sink, req *fetch.Request, resp *fetch.Response) error {
 // session connects standard input and output to an interactive server, such as
 // a telnet server. On a terminal, the user can leave the session with
 // Control-].
-func (j *job) session(out sink, resp *fetch.Response) error {
+func (j *job) session(out sink.Sink, resp *fetch.Response) error {
 	if out.Terminal() && j.console != nil {
 		j.Note("Control-] leaves the session")
 		return console.LocalError(j.console.Run(j.ctx, j.output, resp))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/uri"
@@ -25,7 +26,7 @@ type transfer struct {
 	defaultScheme string // value of --proto-default
 
 	measure   *measure        // times and sizes of the transfer, or nil
-	sink      sink            // destination, or nil before it is open
+	sink      sink.Sink       // destination, or nil before it is open
 	resp      *fetch.Response // the last response, or nil; its body is closed
 	errorPage *fetch.Response // the last response if it is an error page that fails, or nil; only with -w
 	requests  int             // number of requests, without redirects
@@ -175,7 +176,7 @@ func (t *transfer) record() transferRecord {
 	}
 	if t.sink != nil {
 		r.SHA256 = hex.EncodeToString(t.sink.Sum())
-		if t.sink.Name() != standardOutput {
+		if t.sink.Name() != sink.StandardOutput {
 			r.File = t.sink.Name()
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
@@ -200,7 +201,7 @@ func (o *writeOut) variables() map[string]any {
 		"http_code":     statusCode(0),
 		"num_redirects": 0, "redirect_url": nil, "size_header": 0, "num_headers": 0,
 	}
-	if o.sink != nil && o.sink.Name() != standardOutput {
+	if o.sink != nil && o.sink.Name() != sink.StandardOutput {
 		v["filename_effective"] = o.sink.Name()
 	}
 	r := o.response()

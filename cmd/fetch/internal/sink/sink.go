@@ -1,4 +1,5 @@
-package main
+// Package sink has the destinations of bodies: files, streams and terminals.
+package sink
 
 import (
 	"crypto/sha256"
@@ -16,10 +17,10 @@ import (
 	"github.com/anyurl/fetch/save"
 )
 
-// A sink is the destination of a body: a file or a stream. A file gets its
+// A Sink is the destination of a body: a file or a stream. A file gets its
 // final name only when it is complete. Most methods have the same contract as
 // in save.File.
-type sink interface {
+type Sink interface {
 	Write(p []byte) (int, error)
 	Name() string
 	State() save.State        // describes the bytes that an earlier attempt has written
@@ -37,6 +38,9 @@ type sink interface {
 // A fileSink is a sink that writes to a file.
 type fileSink struct{ *save.File }
 
+// File returns a sink that writes to f.
+func File(f *save.File) Sink { return fileSink{f} }
+
 func (f fileSink) Terminal() bool { return false }
 
 // A headerNamedFile is an output file with a name that the server sends (-J).
@@ -47,6 +51,13 @@ type headerNamedFile struct {
 	name         string        // file name from the URL
 	options      save.Options
 	file         *save.File // nil until the response arrives
+}
+
+// HeaderNamedFile returns a sink that writes to a file with the name that
+// proposedName returns. It calls proposedName when the response has arrived. If
+// proposedName returns "", the file has the given name.
+func HeaderNamedFile(name string, o save.Options, proposedName func() string) Sink {
+	return &headerNamedFile{proposedName: proposedName, name: name, options: o}
 }
 
 func (f *headerNamedFile) Begin(s save.State) error {
@@ -112,8 +123,8 @@ func (f *headerNamedFile) ifCreated(do func(*save.File) error) error {
 func (*headerNamedFile) Restarts() bool { return true }
 func (*headerNamedFile) Terminal() bool { return false }
 
-// standardOutput is the name that every stream returns. It is not a file name.
-const standardOutput = "standard output"
+// StandardOutput is the name that every stream returns. It is not a file name.
+const StandardOutput = "standard output"
 
 // A stream is a sink that writes to standard output or to a terminal. Bytes
 // that have been written cannot be replaced.
@@ -126,8 +137,23 @@ type stream struct {
 	digest hash.Hash // digest of the written bytes, or nil
 }
 
-// newStream returns a stream for a body that starts at the given offset. If sum
-// is true, the stream computes a SHA-256 digest.
+// Stream returns a sink for a body that starts at the given offset. If sum is
+// true, the sink computes a SHA-256 digest.
+func Stream(w io.Writer, offset int64, sum bool) Sink { return newStream(w, offset, sum) }
+
+// Terminal opens the terminal with the given file name, such as /dev/tty. It
+// returns nil if the file is not a terminal. The other arguments are those of
+// [Stream].
+func Terminal(name string, offset int64, sum bool) Sink {
+	t := terminal.Open(name)
+	if t == nil {
+		return nil
+	}
+	s := newStream(t, offset, sum)
+	s.file = t
+	return s
+}
+
 func newStream(w io.Writer, offset int64, sum bool) *stream {
 	s := &stream{w: w, have: save.State{Offset: offset}}
 	if terminal.Is(w) {
@@ -139,7 +165,7 @@ func newStream(w io.Writer, offset int64, sum bool) *stream {
 	return s
 }
 
-func (s *stream) Name() string      { return standardOutput }
+func (s *stream) Name() string      { return StandardOutput }
 func (s *stream) State() save.State { return s.have }
 func (s *stream) SetTime(time.Time) {}
 func (s *stream) Commit() error     { return s.Close() }
