@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -65,7 +66,7 @@ func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []st
 		return err
 	}
 	defer r.client.Close()
-	if r.meta, err = openMeta(f.body.meta); err != nil {
+	if r.meta, err = transfer.OpenMetaFile(f.body.meta); err != nil {
 		return errors.Join(err, r.warc.close())
 	}
 	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveState(), r.warc.close())

@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
 	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
+	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/format/entries"
@@ -27,7 +28,7 @@ import (
 // A job retrieves one URL.
 type job struct {
 	*retrieval
-	transfer
+	transfer.Transfer
 	ctx    context.Context
 	output io.Writer
 	slot   *ordered.Slot // output of the job, or nil for standard output
@@ -46,7 +47,7 @@ func (j *job) errorSource() console.ErrorSource {
 // response, request also keeps an error page that fails.
 func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.attempts.calls.Add(1)
-	j.errorPage = nil
+	j.ErrorPage = nil
 	if req.ErrorBody || j.flags.body.writeOut == "" {
 		return j.client.Do(ctx, req)
 	}
@@ -56,7 +57,7 @@ func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response,
 	if err != nil || resp.Fault == nil {
 		return resp, err
 	}
-	j.errorPage = resp
+	j.ErrorPage = resp
 	if resp.Size >= 0 && resp.Size <= 4<<10 { // read to the end, so that the connection can be reused
 		io.Copy(io.Discard, resp.Body)
 	}
@@ -68,25 +69,25 @@ func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response,
 // request.
 func (j *job) download() error {
 	if j.meta != nil || j.flags.body.writeOut != "" {
-		j.measure = newMeasure(j.meta != nil)
+		j.Measure = transfer.NewMeasure(j.meta != nil)
 	}
 	err := j.retrieve()
-	j.measure.stop()
-	j.requests, j.err = max(j.attempts.requests(), 1), err
+	j.Measure.Stop()
+	j.Requests, j.Failure = max(j.attempts.requests(), 1), err
 	if err != nil {
-		j.exit = console.ExitCode(j.ctx, err)
+		j.Exit = console.ExitCode(j.ctx, err)
 	}
-	return errors.Join(err, j.meta.write(&j.transfer), j.writeOut())
+	return errors.Join(err, j.meta.Write(&j.Transfer), j.writeOut())
 }
 
-// writeOut expands the format of -w and prints the result.
+// WriteOut expands the format of -w and prints the result.
 func (j *job) writeOut() error {
 	format := j.flags.body.writeOut
 	if format == "" {
 		return nil
 	}
-	w := &writeOut{transfer: &j.transfer, head: j.flags.request.head, note: j.Note}
-	return w.print(format, j.Stdin, j.output, j.Stderr)
+	w := &transfer.WriteOut{Transfer: &j.Transfer, Head: j.flags.request.head, Note: j.Note}
+	return w.Print(format, j.Stdin, j.output, j.Stderr)
 }
 
 // retrieve downloads the URL to the file or stream that the flags select.
@@ -95,7 +96,7 @@ func (j *job) retrieve() (err error) {
 	if err != nil {
 		return err
 	}
-	req.Trace = j.measure.trace(req.Trace)
+	req.Trace = j.Measure.Trace(req.Trace)
 	j.warc.preventResume(req)
 	out, err := j.openSink(req)
 	if j.flags.file.skipExisting && errors.Is(err, fetch.Exists) {
@@ -106,7 +107,7 @@ func (j *job) retrieve() (err error) {
 		return err
 	}
 	defer out.Close()
-	j.sink = out
+	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
 	if limit := time.Duration(j.flags.client.Limits.MaxTime); limit > 0 { // applies to all attempts together
 		var cancel context.CancelFunc
@@ -121,8 +122,8 @@ func (j *job) retrieve() (err error) {
 // with err: that the same command resumes the transfer, that -C - could not
 // keep the file, or that an interrupt has removed the file.
 func (j *job) notePartialFile(err error) {
-	kept := j.sink.State()
-	if err == nil || kept.Offset == 0 || j.sink.Name() == sink.StandardOutput {
+	kept := j.Sink.State()
+	if err == nil || kept.Offset == 0 || j.Sink.Name() == sink.StandardOutput {
 		return
 	}
 	resumable, resumes := kept.Validator != "", j.flags.body.continueAt == "-"
@@ -141,9 +142,9 @@ func (j *job) notePartialFile(err error) {
 // resumed, as the end of a note. It returns "" if the reason is unknown.
 func (j *job) resumeProblem() string {
 	switch {
-	case j.resp == nil || j.resp.Validator != "":
+	case j.Resp == nil || j.Resp.Validator != "":
 		return ""
-	case j.client.Scheme(j.resp.URL.Scheme()).Traits.Web:
+	case j.client.Scheme(j.Resp.URL.Scheme()).Traits.Web:
 		return ": without a strong ETag or an old Last-Modified, its bytes could belong to another version than the rest"
 	}
 	return ": the server does not identify the version of the object"
@@ -154,9 +155,9 @@ func (j *job) resumeProblem() string {
 // redirected, proposedName returns the last part of the final URL. It returns ""
 // if the server proposes no name.
 func (j *job) proposedName() string {
-	name := safeName(http.Filename(j.resp.Header.Get("Content-Disposition")))
-	if name == "" && len(j.resp.Chain) > 0 {
-		name, _ = save.Name(j.resp.URL.Path()) // if it is empty, the name in the first URL is used
+	name := safeName(http.Filename(j.Resp.Header.Get("Content-Disposition")))
+	if name == "" && len(j.Resp.Chain) > 0 {
+		name, _ = save.Name(j.Resp.URL.Path()) // if it is empty, the name in the first URL is used
 	}
 	return name
 }
@@ -194,7 +195,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	if err != nil {
 		return nil, err
 	}
-	j.resp = resp
+	j.Resp = resp
 	if err := j.flags.http.SaveETag(resp); err != nil {
 		resp.Body.Close()
 		return nil, err
@@ -205,13 +206,13 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 // A receiver implements [save.Sink]. It writes a body to the sink of a job.
 type receiver job
 
-func (r *receiver) State() save.State { return r.sink.State() }
-func (r *receiver) Restarts() bool    { return r.sink.Restarts() }
+func (r *receiver) State() save.State { return r.Sink.State() }
+func (r *receiver) Restarts() bool    { return r.Sink.Restarts() }
 
 // Receive writes the body of resp to the sink. It also verifies --checksum and
 // commits the file.
 func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
-	j, out := (*job)(r), r.sink
+	j, out := (*job)(r), r.Sink
 	if err := out.Begin(j.flags.state(req, resp)); err != nil {
 		return err
 	}
@@ -274,7 +275,7 @@ func (j *job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) erro
 	if req.Op == fetch.Stat {
 		return nil
 	}
-	resp.Body = j.measure.body(resp.Body)
+	resp.Body = j.Measure.Body(resp.Body)
 	if resp.Kind == fetch.Menu && !j.native {
 		switch {
 		case out.Terminal():
@@ -397,5 +398,5 @@ func (j *job) describe() error {
 		return err
 	}
 	resp.Body.Close()
-	return console.Encode(j.output, metadataOf(resp))
+	return console.Encode(j.output, transfer.MetadataOf(resp))
 }

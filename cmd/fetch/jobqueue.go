@@ -43,7 +43,7 @@ func (q *jobQueue) next() *job {
 		return nil
 	}
 	j := &job{retrieval: q.run, output: q.run.Stdout}
-	j.defaultScheme = q.run.flags.client.Policy.ProtoDefault
+	j.DefaultScheme = q.run.flags.client.Policy.ProtoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
 	if j.Argument, q.err = q.nextArgument(); q.err != nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/save"
@@ -29,7 +30,7 @@ type retrieval struct {
 	client  *clientflags.OpenClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
-	meta    *metaFile            // file of --meta, or nil
+	meta    *transfer.MetaFile   // file of --meta, or nil
 	warc    *warcFile            // file of --warc-file, or nil
 	buffers sync.Pool            // buffers of type *[]byte
 	notes   *trace.Trace         // prints the notes of all requests

@@ -60,11 +60,11 @@ func (j *job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
 	if err != nil {
 		return false
 	}
-	output, err := os.Stat(j.sink.Name())
+	output, err := os.Stat(j.Sink.Name())
 	reported := resp.Size > 0 || j.client.Scheme(resp.URL.Scheme()).Traits.ReportsSize
 	if err != nil || !reported || !os.SameFile(condition, output) || output.Size() == resp.Size {
 		return false
 	}
-	j.Note("%s has %d bytes and the object has %d: it is retrieved although it is not newer", j.sink.Name(), output.Size(), resp.Size)
+	j.Note("%s has %d bytes and the object has %d: it is retrieved although it is not newer", j.Sink.Name(), output.Size(), resp.Size)
 	return true
 }

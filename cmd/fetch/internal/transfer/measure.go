@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"crypto/sha256"
@@ -12,10 +12,10 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// A measure collects times, addresses and sizes of a transfer for -w and
-// --meta. The methods of a nil measure do nothing. Several goroutines may call
+// A Measure collects times, addresses and sizes of a transfer for -w and
+// --meta. The methods of a nil Measure do nothing. Several goroutines may call
 // the hooks at the same time.
-type measure struct {
+type Measure struct {
 	start time.Time
 
 	mu     sync.Mutex
@@ -32,17 +32,17 @@ type measure struct {
 	size int64 // size of the body in bytes
 }
 
-func newMeasure(digests bool) *measure {
-	m := &measure{start: time.Now(), phases: map[trace.Phase]time.Duration{}}
+func NewMeasure(digests bool) *Measure {
+	m := &Measure{start: time.Now(), phases: map[trace.Phase]time.Duration{}}
 	if digests {
 		m.wire = sha256.New()
 	}
 	return m
 }
 
-// trace returns a Trace that records a transfer in m. It also passes notes to
+// Trace returns a Trace that records a transfer in m. It also passes notes to
 // the hooks of next.
-func (m *measure) trace(next *trace.Trace) *trace.Trace {
+func (m *Measure) Trace(next *trace.Trace) *trace.Trace {
 	if m == nil {
 		return next
 	}
@@ -58,7 +58,7 @@ func (m *measure) trace(next *trace.Trace) *trace.Trace {
 
 // collectNotes returns a function that records each note in m and then calls
 // next, unless next is nil.
-func (m *measure) collectNotes(next func(string)) func(string) {
+func (m *Measure) collectNotes(next func(string)) func(string) {
 	return func(text string) {
 		m.mu.Lock()
 		m.notes = append(m.notes, text)
@@ -69,7 +69,7 @@ func (m *measure) collectNotes(next func(string)) func(string) {
 	}
 }
 
-func (m *measure) mark(p trace.Phase, c net.Conn) {
+func (m *Measure) mark(p trace.Phase, c net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phases[p] = time.Since(m.start)
@@ -80,15 +80,15 @@ func (m *measure) mark(p trace.Phase, c net.Conn) {
 	}
 }
 
-// stop records the end of the transfer.
-func (m *measure) stop() {
+// Stop records the end of the transfer.
+func (m *Measure) Stop() {
 	if m != nil {
 		m.end = time.Since(m.start)
 	}
 }
 
-// body returns a wrapper of b that counts the bytes read from it.
-func (m *measure) body(b io.ReadCloser) io.ReadCloser {
+// Body returns a wrapper of b that counts the bytes read from it.
+func (m *Measure) Body(b io.ReadCloser) io.ReadCloser {
 	if m == nil {
 		return b
 	}
@@ -99,7 +99,7 @@ func (m *measure) body(b io.ReadCloser) io.ReadCloser {
 }
 
 // Write counts bytes of the body.
-func (m *measure) Write(p []byte) (int, error) {
+func (m *Measure) Write(p []byte) (int, error) {
 	if m.size == 0 && len(p) > 0 {
 		m.mark(trace.FirstByte, nil)
 	}
@@ -109,7 +109,7 @@ func (m *measure) Write(p []byte) (int, error) {
 
 // phaseTime returns the time from the start of the transfer to a phase, such as
 // trace.Connected.
-func (m *measure) phaseTime(p trace.Phase) time.Duration {
+func (m *Measure) phaseTime(p trace.Phase) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.phases[p]

@@ -1,4 +1,6 @@
-package main
+// Package transfer describes the transfers of bodies: their times and sizes, the
+// JSON records of --meta and fetch info, and the variables of -w.
+package transfer
 
 import (
 	"crypto/sha256"
@@ -20,24 +22,24 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A transfer describes the retrieval of one URL for -w and --meta.
-type transfer struct {
+// A Transfer describes the retrieval of one URL for -w and --meta.
+type Transfer struct {
 	arguments.Argument
-	defaultScheme string // value of --proto-default
+	DefaultScheme string // value of --proto-default
 
-	measure   *measure        // times and sizes of the transfer, or nil
-	sink      sink.Sink       // destination, or nil before it is open
-	resp      *fetch.Response // the last response, or nil; its body is closed
-	errorPage *fetch.Response // the last response if it is an error page that fails, or nil; only with -w
-	requests  int             // number of requests, without redirects
-	err       error           // result of the transfer
-	exit      int             // exit code for err
+	Measure   *Measure        // times and sizes of the transfer, or nil
+	Sink      sink.Sink       // destination, or nil before it is open
+	Resp      *fetch.Response // the last response, or nil; its body is closed
+	ErrorPage *fetch.Response // the last response if it is an error page that fails, or nil; only with -w
+	Requests  int             // number of requests, without redirects
+	Failure   error           // result of the transfer
+	Exit      int             // exit code for Failure
 }
 
-// A metadata contains the metadata of an object, with the same JSON keys for
+// A Metadata contains the metadata of an object, with the same JSON keys for
 // every scheme. fetch info prints records, and --meta adds fields about the
 // transfer. Unknown values are omitted.
-type metadata struct {
+type Metadata struct {
 	URL       uri.URI             `json:"url"`
 	Chain     []uri.URI           `json:"chain,omitempty"`
 	Location  string              `json:"location,omitempty"`
@@ -66,7 +68,7 @@ type transferRecord struct {
 	Asked string    `json:"asked"`
 	Line  int       `json:"line,omitempty"` // line number in the input file
 	Date  time.Time `json:"date"`
-	metadata
+	Metadata
 	File     string             `json:"file,omitempty"`
 	Offset   int64              `json:"offset,omitempty"`
 	Bytes    int64              `json:"bytes"`
@@ -87,8 +89,8 @@ type wireRecord struct {
 	SHA256 string `json:"sha256"` // digest of the received bytes
 }
 
-func metadataOf(resp *fetch.Response) metadata {
-	r := metadata{
+func MetadataOf(resp *fetch.Response) Metadata {
+	r := Metadata{
 		URL: resp.URL, Chain: resp.Chain, Location: resp.Location.String(), Kind: resp.Kind, Media: resp.Media,
 		Validator: resp.Validator, Code: resp.Code, Proto: resp.Proto, TLS: tlsOf(resp.TLS),
 	}
@@ -127,14 +129,14 @@ func tlsOf(s *tls.ConnectionState) *tlsRecord {
 	return r
 }
 
-// A metaFile is the file that --meta names. Its write method may be called
+// A MetaFile is the file that --meta names. Its write method may be called
 // concurrently.
-type metaFile struct {
+type MetaFile struct {
 	mu sync.Mutex
 	w  io.WriteCloser
 }
 
-func openMeta(name string) (*metaFile, error) {
+func OpenMetaFile(name string) (*MetaFile, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -142,18 +144,18 @@ func openMeta(name string) (*metaFile, error) {
 	if err != nil {
 		return nil, fetch.Local.With(err)
 	}
-	return &metaFile{w: f}, nil
+	return &MetaFile{w: f}, nil
 }
 
-func (m *metaFile) Close() error {
+func (m *MetaFile) Close() error {
 	if m == nil {
 		return nil
 	}
 	return fetch.Local.With(m.w.Close())
 }
 
-// write appends the JSON record of t to the file.
-func (m *metaFile) write(t *transfer) error {
+// Write appends the JSON record of t to the file.
+func (m *MetaFile) Write(t *Transfer) error {
 	if m == nil {
 		return nil
 	}
@@ -164,23 +166,23 @@ func (m *metaFile) write(t *transfer) error {
 }
 
 // record returns the JSON record of the transfer for --meta.
-func (t *transfer) record() transferRecord {
-	r := transferRecord{Asked: t.requestedURL(), Line: t.Line, Length: "unknown", Attempts: t.requests,
+func (t *Transfer) record() transferRecord {
+	r := transferRecord{Asked: t.requestedURL(), Line: t.Line, Length: "unknown", Attempts: t.Requests,
 		Timings: map[string]float64{}}
-	if t.resp != nil {
-		r.metadata = metadataOf(t.resp)
-		r.Offset = t.resp.Offset
-		if t.resp.Size >= 0 {
+	if t.Resp != nil {
+		r.Metadata = MetadataOf(t.Resp)
+		r.Offset = t.Resp.Offset
+		if t.Resp.Size >= 0 {
 			r.Length = "known"
 		}
 	}
-	if t.sink != nil {
-		r.SHA256 = hex.EncodeToString(t.sink.Sum())
-		if t.sink.Name() != sink.StandardOutput {
-			r.File = t.sink.Name()
+	if t.Sink != nil {
+		r.SHA256 = hex.EncodeToString(t.Sink.Sum())
+		if t.Sink.Name() != sink.StandardOutput {
+			r.File = t.Sink.Name()
 		}
 	}
-	if m := t.measure; m != nil {
+	if m := t.Measure; m != nil {
 		r.Date, r.Bytes, r.Notes = m.start.UTC(), m.size, m.notes
 		if m.wire != nil {
 			r.Wire = &wireRecord{m.sent, m.got, hex.EncodeToString(m.wire.Sum(nil))}
@@ -193,10 +195,10 @@ func (t *transfer) record() transferRecord {
 		}
 		r.Timings["total"] = m.end.Seconds()
 	}
-	if t.err != nil {
-		r.Exit, r.Error, r.Fault = t.exit, t.err.Error(), fetch.FaultOf(t.err).String()
+	if t.Failure != nil {
+		r.Exit, r.Error, r.Fault = t.Exit, t.Failure.Error(), fetch.FaultOf(t.Failure).String()
 		var e *fetch.Error
-		if errors.As(t.err, &e) && r.Code == 0 {
+		if errors.As(t.Failure, &e) && r.Code == 0 {
 			r.Code = e.Code
 		}
 	}
@@ -204,8 +206,8 @@ func (t *transfer) record() transferRecord {
 }
 
 // requestedURL returns the URL that the user entered, without its password.
-func (t *transfer) requestedURL() string {
-	u, _, err := t.Parse(t.defaultScheme)
+func (t *Transfer) requestedURL() string {
+	u, _, err := t.Parse(t.DefaultScheme)
 	if err != nil {
 		return "(malformed)" // any part of the text may be a password
 	}

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"bytes"
@@ -22,17 +22,17 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// A writeOut expands the variables of -w.
-type writeOut struct {
-	*transfer
-	head bool // if true, -I is set
-	note func(format string, args ...any)
+// A WriteOut expands the variables of -w.
+type WriteOut struct {
+	*Transfer
+	Head bool // if true, -I is set
+	Note func(format string, args ...any)
 }
 
-// print replaces the variables in format by their values and writes the text to
+// Print replaces the variables in format by their values and writes the text to
 // output. If format is @FILE, it is read from FILE. Text after the variable
 // %{stderr} is written to errOutput.
-func (o *writeOut) print(format string, stdin io.Reader, output, errOutput io.Writer) error {
+func (o *WriteOut) Print(format string, stdin io.Reader, output, errOutput io.Writer) error {
 	if name, ok := strings.CutPrefix(format, "@"); ok {
 		text, err := readText(name, stdin)
 		if err != nil {
@@ -67,7 +67,7 @@ func (o *writeOut) print(format string, stdin io.Reader, output, errOutput io.Wr
 			rest = after
 			switch name {
 			case "onerror":
-				if o.err == nil {
+				if o.Failure == nil {
 					rest = ""
 				}
 			case "stderr":
@@ -126,7 +126,7 @@ func cutVariable(s string) (name, after string, ok bool) {
 
 // variable returns the value of the variable with the given name. It returns ""
 // if the name is unknown.
-func (o *writeOut) variable(name string) string {
+func (o *WriteOut) variable(name string) string {
 	if name == "json" {
 		b, _ := json.Marshal(o.variables())
 		return string(tty.JSON(b))
@@ -143,7 +143,7 @@ func (o *writeOut) variable(name string) string {
 	}
 	value, ok := o.variables()[name]
 	if !ok {
-		o.note("-w: unknown variable %s", name)
+		o.Note("-w: unknown variable %s", name)
 	}
 	if value == nil {
 		return ""
@@ -152,14 +152,14 @@ func (o *writeOut) variable(name string) string {
 }
 
 // response returns the last response, which may be an error page, or nil.
-func (o *writeOut) response() *fetch.Response { return cmp.Or(o.errorPage, o.resp) }
+func (o *WriteOut) response() *fetch.Response { return cmp.Or(o.ErrorPage, o.Resp) }
 
 // responseFields returns the header fields of the response. As in curl, the
 // names are in lower case.
-func (o *writeOut) responseFields() map[string][]string {
+func (o *WriteOut) responseFields() map[string][]string {
 	all := map[string][]string{}
 	if r := o.response(); r != nil {
-		for name, values := range metadataOf(r).Header {
+		for name, values := range MetadataOf(r).Header {
 			name = strings.ToLower(name)
 			all[name] = append(all[name], values...)
 		}
@@ -186,11 +186,11 @@ func (s transferTime) MarshalJSON() ([]byte, error) { return []byte(s.String()),
 
 // variables returns the values of the -w variables that fetch supports. A nil
 // value means that the value is unknown.
-func (o *writeOut) variables() map[string]any {
-	m := o.measure
+func (o *WriteOut) variables() map[string]any {
+	m := o.Measure
 	v := map[string]any{
 		"url": o.requestedURL(), "urlnum": o.Index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
-		"size_download": m.size, "num_connects": m.conns, "num_retries": o.requests - 1,
+		"size_download": m.size, "num_connects": m.conns, "num_retries": o.Requests - 1,
 		"time_namelookup": transferTime(m.phaseTime(trace.Resolved)), "time_connect": transferTime(m.phaseTime(trace.Connected)),
 		"time_appconnect": transferTime(m.phaseTime(trace.Secured)), "time_pretransfer": transferTime(m.phaseTime(trace.RequestSent)),
 		"time_starttransfer": transferTime(m.phaseTime(trace.FirstByte)), "time_total": transferTime(m.end),
@@ -201,17 +201,17 @@ func (o *writeOut) variables() map[string]any {
 		"http_code":     statusCode(0),
 		"num_redirects": 0, "redirect_url": nil, "size_header": 0, "num_headers": 0,
 	}
-	if o.sink != nil && o.sink.Name() != sink.StandardOutput {
-		v["filename_effective"] = o.sink.Name()
+	if o.Sink != nil && o.Sink.Name() != sink.StandardOutput {
+		v["filename_effective"] = o.Sink.Name()
 	}
 	r := o.response()
 	if r != nil {
 		o.responseVariables(v, r)
 	}
-	if o.err != nil {
-		v["exitcode"], v["errormsg"] = o.exit, o.err.Error()
+	if o.Failure != nil {
+		v["exitcode"], v["errormsg"] = o.Exit, o.Failure.Error()
 		var e *fetch.Error
-		if errors.As(o.err, &e) && r == nil {
+		if errors.As(o.Failure, &e) && r == nil {
 			v["http_code"] = statusCode(e.Code)
 			if u, err := uri.ParseZone(e.URL); err == nil {
 				v["url_effective"], v["scheme"] = e.URL, u.Scheme()
@@ -223,7 +223,7 @@ func (o *writeOut) variables() map[string]any {
 }
 
 // responseVariables adds the variables that depend on the response r to v.
-func (o *writeOut) responseVariables(v map[string]any, r *fetch.Response) {
+func (o *WriteOut) responseVariables(v map[string]any, r *fetch.Response) {
 	v["url_effective"], v["scheme"], v["content_type"] = r.URL.String(), r.URL.Scheme(), r.Media
 	v["num_redirects"], v["size_header"], v["num_headers"] = len(r.Chain), len(r.Head), len(r.Header)
 	v["http_code"] = statusCode(r.Code)
@@ -232,7 +232,7 @@ func (o *writeOut) responseVariables(v map[string]any, r *fetch.Response) {
 	}
 	if version, ok := strings.CutPrefix(r.Proto, "HTTP/"); ok {
 		v["http_version"], v["method"] = strings.TrimSuffix(version, ".0"), "GET"
-		if o.head {
+		if o.Head {
 			v["method"] = "HEAD"
 		}
 	}
