@@ -3,42 +3,39 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
-	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 )
 
-// download downloads each URL to a file or to standard output, as selected by
+// downloadAll downloads each URL to a file or to standard output, as selected by
 // flags such as -o. It shows the progress.
-func (f *objectFlags) download(ctx context.Context, s *console.Streams, args []string, native bool) error {
-	if len(f.body.output) > len(args)+f.input.count() && f.input.file == "" {
+func downloadAll(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []string, native bool) error {
+	if len(f.Body.Output) > len(args)+f.Input.Count() && f.Input.File == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
 	}
-	if f.body.checksum != nil && (f.body.include || f.request.head) {
+	if f.Body.Checksum != nil && (f.Body.Include || f.Request.Head) {
 		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so it excludes -i and -I")
 	}
 	o := retrievalOptions{native: native}
-	bodyOnTerminal := terminal.Is(s.Stdout) && f.body.toStdout(0)
-	if bodyOnTerminal && terminal.Is(s.Stderr) || !s.ShowsProgress(&f.progress) {
-		return f.forEach(ctx, s, args, o, (*job).download)
+	bodyOnTerminal := terminal.Is(s.Stdout) && f.Body.ToStdout(0)
+	if bodyOnTerminal && terminal.Is(s.Stderr) || !s.ShowsProgress(&f.Progress) {
+		return forEach(ctx, s, f, args, o, (*job).download)
 	}
 	all := progress.NewDownloads()
 	o.progress, o.retried = all.Update, all.Retry
-	defer s.ShowProgress(&f.progress, all, (*progress.Snapshot).Text)()
+	defer s.ShowProgress(&f.Progress, all, (*progress.Snapshot).Text)()
 	if terminal.Is(s.Stderr) { // the last line of each download remains on the screen
 		all.Ended = func(line func(int) string) { s.PrintLastLine(line) }
 	}
-	return f.forEach(ctx, s, args, o, func(j *job) error {
+	return forEach(ctx, s, f, args, o, func(j *job) error {
 		end := all.Begin(j.Text)
 		err := j.download()
 		end(err)
@@ -49,120 +46,34 @@ func (f *objectFlags) download(ctx context.Context, s *console.Streams, args []s
 // forEach runs a job for each URL on the command line and in the input file. If
 // a job fails, forEach continues with the next URL. It returns the combined
 // exit code.
-func (f *objectFlags) forEach(ctx context.Context, s *console.Streams, args []string, o retrievalOptions,
+func forEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []string, o retrievalOptions,
 	do func(*job) error) error {
-	if len(args)+f.input.count() == 0 && f.input.file == "" {
+	if len(args)+f.Input.Count() == 0 && f.Input.File == "" {
 		return fetch.Usage.Errorf("no URL; see fetch --help")
 	}
-	all, err := f.arguments(s, args)
+	all, err := f.Arguments(s, args)
 	if err == nil {
-		err = f.checkParallelOutput(all)
+		err = f.CheckParallelOutput(all)
 	}
 	if err != nil {
 		return err
 	}
-	r, err := f.open(ctx, s, o)
+	r, err := newRetrieval(ctx, s, f, o)
 	if err != nil {
 		return err
 	}
 	defer r.client.Close()
-	if r.meta, err = transfer.OpenMetaFile(f.body.meta); err != nil {
+	if r.meta, err = transfer.OpenMetaFile(f.Body.Meta); err != nil {
 		return errors.Join(err, r.warc.close())
 	}
 	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveState(), r.warc.close())
 	if r.tally.Code == 0 {
-		err = errors.Join(err, f.mail.WriteMarks(r.marks))
+		err = errors.Join(err, f.Mail.WriteMarks(r.marks))
 	}
 	if err != nil {
 		return err
 	}
 	return r.tally.Err()
-}
-
-// arguments converts the URLs on the command line and those in the files of -K
-// to arguments.
-func (f *objectFlags) arguments(s *console.Streams, typed []string) ([]arguments.Argument, error) {
-	all, err := arguments.Parse(s, slices.Concat(typed, f.input.urls), arguments.Options{
-		Configured: f.input.configured, InputFile: f.input.file, DefaultScheme: f.client.Policy.ProtoDefault, GlobOff: f.input.globOff,
-	})
-	for _, a := range all {
-		if err == nil && a.Pattern != nil {
-			err = f.checkGlobOutput(a)
-		}
-	}
-	return all, err
-}
-
-// checkGlobOutput returns an error if all URLs of a glob would replace the same
-// output file.
-func (f *objectFlags) checkGlobOutput(a arguments.Argument) error {
-	if a.Index >= len(f.body.output) {
-		return nil
-	}
-	name := f.body.output[a.Index]
-	_, first := a.Pattern.Expansion(0)
-	_, last := a.Pattern.Expansion(a.Pattern.Count() - 1)
-	if glob.Substitute(name, first) != glob.Substitute(name, last) {
-		return nil
-	}
-	return f.checkSharedOutput(a.Index, a.Pattern.Count(), "use #1 in the name")
-}
-
-// checkSharedOutput returns an error if count URLs would replace the same output
-// file, which belongs to the argument with the given index.
-func (f *objectFlags) checkSharedOutput(index int, count int64, advice string) error {
-	if count == 1 || index >= len(f.body.output) || f.body.output[index] == "-" || f.file.noClobber {
-		return nil
-	}
-	name := f.body.output[index]
-	if isDevice(name) {
-		return nil
-	}
-	return fetch.Usage.Errorf("-o %q is one file for %d URLs: %s", name, count, advice)
-}
-
-// maxNames is the maximum number of URLs of arguments and globs whose file names
-// are compared before the start of parallel downloads.
-const maxNames = 10_000
-
-// checkParallelOutput returns an error if two URLs of the command line have the
-// same output file and -Z is set, because either body could remain. Names that
-// the server sends, and URLs of an input file, are unknown before the start.
-func (f *objectFlags) checkParallelOutput(args []arguments.Argument) error {
-	if !f.input.parallel || f.file.noClobber || f.body.remoteHeaderName || !f.writesFiles() {
-		return nil
-	}
-	owners := map[string]string{}
-	for list := (arguments.Reader{Args: args}); len(list.Args) > 0 && len(owners) < maxNames; {
-		a := list.NextArgument()
-		u, _, err := a.Parse(f.client.Policy.ProtoDefault)
-		if err != nil {
-			continue // the job reports the error
-		}
-		name, err := f.body.fileName(u.Path(), a.Index, a.Values)
-		if err != nil || name == "" {
-			continue
-		}
-		name = filepath.Clean(name)
-		if owner, taken := owners[name]; taken && !isDevice(name) {
-			return fetch.Usage.Errorf("%q is the file of two URLs, %s and %s: use -o for each, or --no-clobber", name, owner, u)
-		}
-		owners[name] = u.String()
-	}
-	return nil
-}
-
-// isDevice reports whether name is an existing file of another type than a
-// regular file, such as a device or a pipe.
-func isDevice(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular()
-}
-
-// writesFiles reports whether a body may be written to a file. A device also
-// counts as a file.
-func (f *objectFlags) writesFiles() bool {
-	return f.body.remoteName || f.body.outputDir != "" || slices.ContainsFunc(f.body.output, func(name string) bool { return name != "-" })
 }
 
 // Run calls do for the job of each URL, in several goroutines if -Z is set.
@@ -173,7 +84,7 @@ func (r *retrieval) Run(ctx context.Context, args []arguments.Argument, do func(
 		// Less frequent garbage collection makes the downloads faster and costs
 		// 10 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(250))
-		if r.warc == nil && !r.flags.writesFiles() { // WARC compression and blocking file calls need several processors
+		if r.warc == nil && !r.flags.WritesFiles() { // WARC compression and blocking file calls need several processors
 			r.processors.set()
 			defer r.processors.remove()
 		}
@@ -213,8 +124,8 @@ const (
 // server gets more requests.
 func (r *retrieval) workers() int {
 	n := r.maxWorkers()
-	if r.flags.body.anyToStdout() {
-		n = min(n, r.flags.client.Limits.PerHost/max(r.flags.request.segments, 1))
+	if r.flags.Body.AnyToStdout() {
+		n = min(n, r.flags.Client.Limits.PerHost/max(r.flags.Request.Segments, 1))
 	}
 	return max(n, 1)
 }
@@ -225,10 +136,10 @@ func (r *retrieval) workers() int {
 // necessary, see [turnOf].
 func (r *retrieval) maxWorkers() int {
 	f := r.flags
-	if !f.input.parallel {
+	if !f.Input.Parallel {
 		return 1
 	}
-	return max(min(f.input.parallelMax, (openFileLimit()-spareFiles)/jobFiles), 1)
+	return max(min(f.Input.ParallelMax, (openFileLimit()-spareFiles)/jobFiles), 1)
 }
 
 // runJob runs one job, reports its error and records its exit code.

@@ -16,6 +16,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/cmd/fetch/internal/progress"
@@ -32,8 +33,8 @@ import (
 // A browseCommand implements a line-mode browser for all schemes.
 type browseCommand struct {
 	*console.Streams
-	flags  objectFlags
-	unused unusedFlags
+	flags  objectflags.Flags
+	unused objectflags.Unused
 	saved  *progress.Downloads // progress of the file that is being saved, or nil
 }
 
@@ -64,11 +65,11 @@ opens any URL that you type. Commands can also come from a file or a pipe.`,
 
 func (c *browseCommand) Register(s *options.Set) {
 	c.flags.Register(s)
-	c.unused.hide(s, browseNames)
+	c.unused.Hide(s, objectflags.BrowseNames)
 }
 
 func (c *browseCommand) Validate() error {
-	return c.unused.reject("fetch browse", ", which writes to standard output; its command s saves a file")
+	return c.unused.Reject("fetch browse", ", which writes to standard output; its command s saves a file")
 }
 
 func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
@@ -76,14 +77,14 @@ func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
 	if len(args) > 0 {
 		url = args[0]
 	}
-	archives := &c.flags.client.Replay.Archives
+	archives := &c.flags.Client.Replay.Archives
 	switch {
 	case clientflags.IsArchive(url):
 		file, *archives = url, append(*archives, url)
 	case url == "" && len(*archives) == 1 && clientflags.IsArchive((*archives)[0]):
 		file = (*archives)[0]
 	}
-	r, err := c.flags.open(ctx, c.Streams, retrievalOptions{progress: c.updateProgress})
+	r, err := newRetrieval(ctx, c.Streams, &c.flags, retrievalOptions{progress: c.updateProgress})
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 		Do: r.client.Do, Scheme: r.client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
 			args, err := arguments.Parse(c.Streams, []string{text}, arguments.Options{GlobOff: true,
-				DefaultScheme: c.flags.client.Policy.ProtoDefault})
+				DefaultScheme: c.flags.Client.Policy.ProtoDefault})
 			if err != nil {
 				return nil, err
 			}
@@ -172,10 +173,10 @@ func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Reque
 	}
 	c.saved = progress.NewDownloads()
 	end := c.saved.Begin(req.URL.WithoutUserinfo().String())
-	stop := c.ShowProgress(&c.flags.progress, c.saved, (*progress.Snapshot).Text)
+	stop := c.ShowProgress(&c.flags.Progress, c.saved, (*progress.Snapshot).Text)
 	defer func() { end(err); stop(); c.saved = nil }()
-	o := save.Options{Existing: save.Refuse, Time: c.flags.file.remoteTime, Strict: c.flags.file.strict, Retry: r.restart}
-	if c.flags.file.noClobber {
+	o := save.Options{Existing: save.Refuse, Time: c.flags.File.RemoteTime, Strict: c.flags.File.Strict, Retry: r.restart}
+	if c.flags.File.NoClobber {
 		o.Existing = save.Number
 	}
 	saved, err := save.Fetch(ctx, r.client.Client, req, name, o)

@@ -12,12 +12,12 @@ import (
 // openSink opens the destination of the body of req, which is a file or the
 // writer j.output.
 func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
-	body, file := &j.flags.body, &j.flags.file
-	offset, auto, err := body.offset()
+	body, file := &j.flags.Body, &j.flags.File
+	offset, auto, err := body.Offset()
 	if err != nil {
 		return nil, err
 	}
-	name, err := body.fileName(req.URL.Path(), j.Index, j.Values)
+	name, err := body.FileName(req.URL.Path(), j.Index, j.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -25,33 +25,33 @@ func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - resumes a file: use -o or -O to name the file")
 		}
-		return sink.Stream(j.output, offset, j.flags.sums()), nil
+		return sink.Stream(j.output, offset, j.flags.Sums()), nil
 	}
-	if file.createDirs {
+	if file.CreateDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return nil, fetch.Local.With(err)
 		}
 	}
-	if body.remoteName || body.outputDir != "" {
-		j.openFolder.Do(func() { j.folder, _ = save.OpenFolder(body.outputDir) })
+	if body.RemoteName || body.OutputDir != "" {
+		j.openFolder.Do(func() { j.folder, _ = save.OpenFolder(body.OutputDir) })
 	}
 	o := save.Options{
 		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
-		Resume: auto, Offset: offset, Strict: file.strict, Sum: j.flags.sums(), Folder: j.folder,
+		Resume: auto, Offset: offset, Strict: file.Strict, Sum: j.flags.Sums(), Folder: j.folder,
 	}
 	switch {
-	case file.skipExisting:
+	case file.SkipExisting:
 		o.Existing = save.Refuse
-	case file.noClobber:
+	case file.NoClobber:
 		o.Existing = save.Number
 	case auto:
 		o.Existing = save.Continue
 	}
-	if body.remoteHeaderName && body.remoteName {
+	if body.RemoteHeaderName && body.RemoteName {
 		if auto || offset > 0 {
 			return nil, fetch.Usage.Errorf("-C and -J exclude each other, because the response determines the file name")
 		}
-		if s := sink.Terminal(name, offset, j.flags.sums()); s != nil {
+		if s := sink.Terminal(name, offset, j.flags.Sums()); s != nil {
 			return s, nil
 		}
 		return sink.HeaderNamedFile(name, o, j.proposedName), nil
@@ -61,7 +61,7 @@ func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
 		return nil, err
 	}
 	if created.Device() {
-		if s := sink.Terminal(name, offset, j.flags.sums()); s != nil {
+		if s := sink.Terminal(name, offset, j.flags.Sums()); s != nil {
 			created.Close()
 			return s, nil
 		}

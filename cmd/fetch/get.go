@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
 )
@@ -47,7 +48,7 @@ const files = `$XDG_CONFIG_HOME/fetch/config.toml	default values of flags, by th
 type getCommand struct {
 	*console.Streams
 	config  *command.ConfigFlags
-	flags   objectFlags
+	flags   objectflags.Flags
 	version bool
 
 	similar func(word string) []string // returns the commands whose names are similar to a word
@@ -98,14 +99,14 @@ func (c *getCommand) Run(ctx context.Context, args []string) error {
 	if c.version {
 		return console.WriteLine(c.Stdout, console.VersionText(console.CurrentVersion()))
 	}
-	if err := arguments.CheckCommand(args, c.similar, c.flags.client.Policy.ProtoDefault); err != nil {
+	if err := arguments.CheckCommand(args, c.similar, c.flags.Client.Policy.ProtoDefault); err != nil {
 		return err
 	}
-	for _, name := range c.flags.body.output {
+	for _, name := range c.flags.Body.Output {
 		if habits.LogName(name, args) {
 			c.Note("-o %s is the file for the body, as in curl; messages are written to standard error", name)
 		}
 	}
-	c.flags.input.configured = c.config.URLs
-	return c.flags.download(ctx, c.Streams, args, false)
+	c.flags.Input.Configured = c.config.URLs
+	return downloadAll(ctx, c.Streams, &c.flags, args, false)
 }

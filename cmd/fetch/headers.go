@@ -3,12 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
-	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/fetch"
 )
 
@@ -40,36 +36,4 @@ func (r headerRecorder) Do(ctx context.Context, req *fetch.Request) (*fetch.Resp
 // to the given buffer.
 func withHeaderBuffer(ctx context.Context, buffer *bytes.Buffer) context.Context {
 	return context.WithValue(ctx, headersKey{}, buffer)
-}
-
-// recordsHeaders reports whether -i or -D is set.
-func (f *objectFlags) recordsHeaders() bool { return f.body.include || f.http.DumpHeader != "" }
-
-// DumpHeader writes text to the file that -D names. If appended is true, text
-// is appended to the file.
-func (f *objectFlags) dumpHeader(output io.Writer, text []byte, appended bool) error {
-	name := f.http.DumpHeader
-	if name == "" {
-		return nil
-	}
-	return console.WriteFile(output, name, text, func() error {
-		if f.file.createDirs {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				return fetch.Local.With(err)
-			}
-		}
-		mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-		if appended {
-			mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
-		}
-		file, err := os.OpenFile(name, mode, 0o666)
-		if err != nil {
-			return fetch.Local.With(err)
-		}
-		_, err = file.Write(text)
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
-		return fetch.Local.With(err)
-	})
 }

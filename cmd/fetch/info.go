@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
 )
@@ -13,8 +14,8 @@ import (
 // bodies.
 type infoCommand struct {
 	*console.Streams
-	flags  objectFlags
-	unused unusedFlags
+	flags  objectflags.Flags
+	unused objectflags.Unused
 }
 
 func newInfo(r *command.Tree) *cobra.Command {
@@ -30,19 +31,19 @@ format of the protocol, and accepts the flags for output, such as -o.`,
 
 func (c *infoCommand) Register(s *options.Set) {
 	c.flags.Register(s)
-	c.unused.hide(s, infoNames)
+	c.unused.Hide(s, objectflags.InfoNames)
 }
 
 func (c *infoCommand) Validate() error {
-	if c.flags.request.head {
+	if c.flags.Request.Head {
 		return nil
 	}
-	return c.unused.reject("fetch info", ", which prints JSON; with -I it prints the header and permits -o and other flags")
+	return c.unused.Reject("fetch info", ", which prints JSON; with -I it prints the header and permits -o and other flags")
 }
 
 func (c *infoCommand) Run(ctx context.Context, args []string) error {
-	if c.flags.request.head {
-		return c.flags.download(ctx, c.Streams, args, false)
+	if c.flags.Request.Head {
+		return downloadAll(ctx, c.Streams, &c.flags, args, false)
 	}
-	return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{}, (*job).describe)
+	return forEach(ctx, c.Streams, &c.flags, args, retrievalOptions{}, (*job).describe)
 }

@@ -48,7 +48,7 @@ func (j *job) errorSource() console.ErrorSource {
 func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.attempts.calls.Add(1)
 	j.ErrorPage = nil
-	if req.ErrorBody || j.flags.body.writeOut == "" {
+	if req.ErrorBody || j.flags.Body.WriteOut == "" {
 		return j.client.Do(ctx, req)
 	}
 	req = req.Clone()
@@ -68,7 +68,7 @@ func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response,
 // download retrieves the URL and then writes the reports that --meta and -w
 // request.
 func (j *job) download() error {
-	if j.meta != nil || j.flags.body.writeOut != "" {
+	if j.meta != nil || j.flags.Body.WriteOut != "" {
 		j.Measure = transfer.NewMeasure(j.meta != nil)
 	}
 	err := j.retrieve()
@@ -82,11 +82,11 @@ func (j *job) download() error {
 
 // WriteOut expands the format of -w and prints the result.
 func (j *job) writeOut() error {
-	format := j.flags.body.writeOut
+	format := j.flags.Body.WriteOut
 	if format == "" {
 		return nil
 	}
-	w := &transfer.WriteOut{Transfer: &j.Transfer, Head: j.flags.request.head, Note: j.Note}
+	w := &transfer.WriteOut{Transfer: &j.Transfer, Head: j.flags.Request.Head, Note: j.Note}
 	return w.Print(format, j.Stdin, j.output, j.Stderr)
 }
 
@@ -99,7 +99,7 @@ func (j *job) retrieve() (err error) {
 	req.Trace = j.Measure.Trace(req.Trace)
 	j.warc.preventResume(req)
 	out, err := j.openSink(req)
-	if j.flags.file.skipExisting && errors.Is(err, fetch.Exists) {
+	if j.flags.File.SkipExisting && errors.Is(err, fetch.Exists) {
 		j.Note("%v: skipped", err)
 		return nil
 	}
@@ -109,7 +109,7 @@ func (j *job) retrieve() (err error) {
 	defer out.Close()
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
-	if limit := time.Duration(j.flags.client.Limits.MaxTime); limit > 0 { // applies to all attempts together
+	if limit := time.Duration(j.flags.Client.Limits.MaxTime); limit > 0 { // applies to all attempts together
 		var cancel context.CancelFunc
 		j.ctx, cancel = context.WithTimeoutCause(j.ctx, limit,
 			fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
@@ -126,7 +126,7 @@ func (j *job) notePartialFile(err error) {
 	if err == nil || kept.Offset == 0 || j.Sink.Name() == sink.StandardOutput {
 		return
 	}
-	resumable, resumes := kept.Validator != "", j.flags.body.continueAt == "-"
+	resumable, resumes := kept.Validator != "", j.flags.Body.ContinueAt == "-"
 	switch {
 	case resumable && resumes:
 		j.Note("%d bytes are saved; run the same command again to resume", kept.Offset)
@@ -176,7 +176,7 @@ func safeName(proposed string) string {
 // -D and the ETag for --etag-save.
 func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.headers.Reset()
-	if j.flags.recordsHeaders() || req.Op == fetch.Stat {
+	if j.flags.RecordsHeaders() || req.Op == fetch.Stat {
 		ctx = withHeaderBuffer(ctx, &j.headers)
 	}
 	// Only the first request of the command truncates the file of -D. Later
@@ -186,7 +186,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	if err == nil {
 		resp, err = j.completeOld(ctx, req, resp)
 	}
-	if failed := j.flags.dumpHeader(j.output, j.headers.Bytes(), later); failed != nil {
+	if failed := j.flags.DumpHeader(j.output, j.headers.Bytes(), later); failed != nil {
 		if err == nil {
 			resp.Body.Close()
 		}
@@ -196,7 +196,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 		return nil, err
 	}
 	j.Resp = resp
-	if err := j.flags.http.SaveETag(resp); err != nil {
+	if err := j.flags.HTTP.SaveETag(resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (r *receiver) Restarts() bool    { return r.Sink.Restarts() }
 // commits the file.
 func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	j, out := (*job)(r), r.Sink
-	if err := out.Begin(j.flags.state(req, resp)); err != nil {
+	if err := out.Begin(j.flags.State(req, resp)); err != nil {
 		return err
 	}
 	if err := j.copy(out, req, resp); err != nil {
@@ -221,22 +221,22 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	}
 	if resp.Trailer != nil {
 		if text := clientflags.FieldLines(resp.Trailer()); len(text) > 0 {
-			if err := j.flags.dumpHeader(j.output, text, true); err != nil {
+			if err := j.flags.DumpHeader(j.output, text, true); err != nil {
 				return err
 			}
 		}
 	}
-	if j.flags.file.remoteTime {
+	if j.flags.File.RemoteTime {
 		out.SetTime(resp.Time)
 	}
-	if j.flags.body.checksum != nil {
-		if err := j.flags.body.verify(out.Sum()); err != nil {
+	if j.flags.Body.Checksum != nil {
+		if err := j.flags.Body.Verify(out.Sum()); err != nil {
 			out.Abort()
 			return err
 		}
 	}
 	var fault error
-	if j.flags.request.failWithBody {
+	if j.flags.Request.FailWithBody {
 		fault = resp.Fault
 	}
 	return errors.Join(fault, out.Commit())
@@ -267,7 +267,7 @@ func (r *retrieval) buffer(size int64) *[]byte {
 // copy writes the body of resp to out. Depending on the flags, it also writes
 // the headers, formats a listing or converts messages.
 func (j *job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) error {
-	if j.flags.body.include || req.Op == fetch.Stat {
+	if j.flags.Body.Include || req.Op == fetch.Stat {
 		if _, err := out.Write(j.headers.Bytes()); err != nil {
 			return console.LocalError(err)
 		}
@@ -292,8 +292,8 @@ func (j *job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) erro
 			return err
 		}
 	}
-	if j.flags.mail.Converts() {
-		return console.LocalError(j.flags.mail.Convert(out, resp, j.Note))
+	if j.flags.Mail.Converts() {
+		return console.LocalError(j.flags.Mail.Convert(out, resp, j.Note))
 	}
 	j.observe(resp)
 	buffer := j.buffer(resp.Size)

@@ -25,7 +25,7 @@ type jobQueue struct {
 }
 
 func newJobQueue(ctx context.Context, r *retrieval, args []arguments.Argument, parallel bool) *jobQueue {
-	q := &jobQueue{ctx: ctx, run: r, urls: arguments.Reader{Args: args, Name: r.flags.input.file, Stdin: r.Stdin}}
+	q := &jobQueue{ctx: ctx, run: r, urls: arguments.Reader{Args: args, Name: r.flags.Input.File, Stdin: r.Stdin}}
 	if parallel {
 		q.stream = ordered.New(ctx, r.Stdout)
 	}
@@ -43,12 +43,12 @@ func (q *jobQueue) next() *job {
 		return nil
 	}
 	j := &job{retrieval: q.run, output: q.run.Stdout}
-	j.DefaultScheme = q.run.flags.client.Policy.ProtoDefault
+	j.DefaultScheme = q.run.flags.Client.Policy.ProtoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
 	if j.Argument, q.err = q.nextArgument(); q.err != nil {
 		return nil
 	}
-	if q.stream != nil && q.run.flags.body.toStdout(j.Index) {
+	if q.stream != nil && q.run.flags.Body.ToStdout(j.Index) {
 		j.slot = q.stream.Slot()
 		j.output = j.slot
 		j.ctx = context.WithValue(j.ctx, slotKey{}, j.slot)

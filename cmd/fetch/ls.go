@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
@@ -17,9 +18,9 @@ import (
 // An lsCommand lists directories, menus, and WARC and WACZ files.
 type lsCommand struct {
 	*console.Streams
-	flags            objectFlags
+	flags            objectflags.Flags
 	format           listing.Flags
-	unused           unusedFlags
+	unused           objectflags.Unused
 	native, captures bool
 	store            string
 }
@@ -51,14 +52,14 @@ func (c *lsCommand) Register(s *options.Set) {
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	p.StringVar(&c.store, "store", "", "list the captures of the WARC files in the store at `URL`")
 	c.flags.Register(s)
-	c.unused.hide(s, listingNames)
+	c.unused.Hide(s, objectflags.ListingNames)
 }
 
 func (c *lsCommand) Validate() error {
 	if c.native {
 		return nil
 	}
-	return c.unused.reject("fetch ls", nativeAdvice)
+	return c.unused.Reject("fetch ls", objectflags.NativeAdvice)
 }
 
 func (c *lsCommand) Run(ctx context.Context, args []string) error {
@@ -75,21 +76,21 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 		if c.native || c.format.URLs {
 			return fetch.Usage.Errorf("--captures excludes --native and --urls")
 		}
-		if len(c.flags.client.Replay.Archives) == 0 {
+		if len(c.flags.Client.Replay.Archives) == 0 {
 			return fetch.Usage.Errorf("--captures requires --archive")
 		}
 		write := listing.Writer(listing.WriteCapture)
 		if c.format.JSON {
 			write = c.format.Writer(c.Stdout)
 		}
-		return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{listing: true},
+		return forEach(ctx, c.Streams, &c.flags, args, retrievalOptions{listing: true},
 			func(j *job) error { return j.listCaptures(write) })
 	}
 	if c.native {
-		return c.flags.download(ctx, c.Streams, args, true)
+		return downloadAll(ctx, c.Streams, &c.flags, args, true)
 	}
 	write := c.format.Writer(c.Stdout)
-	return c.flags.forEach(ctx, c.Streams, args, retrievalOptions{listing: true},
+	return forEach(ctx, c.Streams, &c.flags, args, retrievalOptions{listing: true},
 		func(j *job) error { return j.list(write) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch/scheme"
@@ -19,7 +20,7 @@ import (
 // command line.
 type planCommand struct {
 	*console.Streams
-	flags objectFlags
+	flags objectflags.Flags
 	json  bool
 }
 
@@ -36,15 +37,15 @@ func newPlan(r *command.Tree) *cobra.Command {
 func (c *planCommand) Register(s *options.Set) {
 	s.Own("Flags").BoolVar(&c.json, "json", false, "print each step as a line of JSON")
 	c.flags.Register(s)
-	new(unusedFlags).hide(s, planNames)
+	new(objectflags.Unused).Hide(s, objectflags.PlanNames)
 }
 
 func (c *planCommand) Run(ctx context.Context, args []string) error {
-	all, err := c.flags.arguments(c.Streams, args)
+	all, err := c.flags.Arguments(c.Streams, args)
 	if err != nil {
 		return err
 	}
-	r, err := c.flags.open(ctx, c.Streams, retrievalOptions{})
+	r, err := newRetrieval(ctx, c.Streams, &c.flags, retrievalOptions{})
 	if err != nil {
 		return err
 	}

@@ -14,12 +14,12 @@ func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
-	u, err := arguments.ParseURL(r.Streams, a, r.flags.client.Policy.ProtoDefault)
+	u, err := arguments.ParseURL(r.Streams, a, r.flags.Client.Policy.ProtoDefault)
 	if err != nil {
 		return nil, err
 	}
 	f := r.flags
-	if u, err = f.query.apply(u); err != nil {
+	if u, err = f.Query.Apply(u); err != nil {
 		return nil, err
 	}
 	req := &fetch.Request{URL: u}
@@ -29,26 +29,26 @@ func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
 	} else {
 		req.Auth = r.client.Logins.Credential(req)
 	}
-	req.NoFollow, req.Trace = f.redirects.NoFollow && !f.redirects.Trusted, r.notes
-	req.ErrorBody = f.request.noFail || f.request.failWithBody
-	if f.request.head {
+	req.NoFollow, req.Trace = f.Redirects.NoFollow && !f.Redirects.Trusted, r.notes
+	req.ErrorBody = f.Request.NoFail || f.Request.FailWithBody
+	if f.Request.Head {
 		req.Op = fetch.Stat
 	}
-	if req.Header, err = f.client.HTTP.Fields(); err != nil {
+	if req.Header, err = f.Client.HTTP.Fields(); err != nil {
 		return nil, err
 	}
-	setTimeCondition(req, f.request.timeCond)
-	if err := f.http.Apply(req); err != nil {
+	setTimeCondition(req, f.Request.TimeCond)
+	if err := f.HTTP.Apply(req); err != nil {
 		return nil, err
 	}
-	if f.body.include && f.body.continueAt == "-" {
+	if f.Body.Include && f.Body.ContinueAt == "-" {
 		return nil, fetch.Usage.Errorf("-i and -C - exclude each other, because the header is not part of the file")
 	}
-	if f.body.continueAt != "" && (f.request.byteRange != "" || req.Header.Get("Range") != "") {
+	if f.Body.ContinueAt != "" && (f.Request.ByteRange != "" || req.Header.Get("Range") != "") {
 		return nil, fetch.Usage.Errorf("-C cannot be combined with -r or a Range field")
 	}
-	if f.request.byteRange != "" {
-		err = setRange(req, f.request.byteRange, r.client.Scheme(u.Scheme()).Traits.Web)
+	if f.Request.ByteRange != "" {
+		err = setRange(req, f.Request.ByteRange, r.client.Scheme(u.Scheme()).Traits.Web)
 	}
 	return req, err
 }

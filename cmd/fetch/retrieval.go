@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
@@ -24,7 +25,7 @@ import (
 // A retrieval contains the state that all jobs of a command share.
 type retrieval struct {
 	*console.Streams
-	flags   *objectFlags
+	flags   *objectflags.Flags
 	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
 	client  *clientflags.OpenClient
@@ -56,15 +57,15 @@ type retrievalOptions struct {
 	retried  func()           // called before a request is sent again, or nil
 }
 
-// open returns a new retrieval. The caller must close its client.
-func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalOptions) (*retrieval, error) {
+// newRetrieval returns a new retrieval. The caller must close its client.
+func newRetrieval(ctx context.Context, s *console.Streams, f *objectflags.Flags, o retrievalOptions) (*retrieval, error) {
 	r := &retrieval{Streams: s, flags: f, native: o.native, listing: o.listing, notes: s.Trace(), retried: o.retried}
-	r.restart = f.client.RetryOptions(r.noteRestart)
-	err := errors.Join(f.query.Validate(), f.query.read(s.Stdin))
+	r.restart = f.Client.RetryOptions(r.noteRestart)
+	err := errors.Join(f.Query.Validate(), f.Query.Read(s.Stdin))
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.schemes(s, o.listing, o.native)
+	all, err := f.Schemes(s, o.listing, o.native)
 	if err != nil {
 		return nil, err
 	}
@@ -75,23 +76,23 @@ func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalO
 		all.Telnet.Mode = r.console.SetMode
 	}
 	spec := clientflags.Spec{
-		Schemes: all, Context: f.mail.Context, Object: &f.http, Redirects: &f.redirects, RedirectLogin: true, Transcript: s.Verbose,
-		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.http.UpdateReferer},
+		Schemes: all, Context: f.Mail.Context, Object: &f.HTTP, Redirects: &f.Redirects, RedirectLogin: true, Transcript: s.Verbose,
+		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.HTTP.UpdateReferer},
 		Standard: wrap.Options{
-			Segments: min(f.request.segments, maxSegments), Retry: f.client.RetryOptions(r.noteRetry),
-			Polite: f.politeOptions(), Rate: int64(f.client.Limits.Rate), Progress: o.progress,
+			Segments: min(f.Request.Segments, objectflags.MaxSegments), Retry: f.Client.RetryOptions(r.noteRetry),
+			Polite: politeOptions(f), Rate: int64(f.Client.Limits.Rate), Progress: o.progress,
 		},
 	}
 	if o.listing {
 		spec.Standard.Cache = &wrap.CacheOptions{}
 	}
-	if r.warc, err = f.openWARCFile(); err != nil {
+	if r.warc, err = openWARCFile(f); err != nil {
 		return nil, err
 	}
 	if r.warc != nil {
 		spec.Innermost = []fetch.Middleware{r.warc.recorder.Middleware}
 	}
-	if r.client, err = f.client.Open(ctx, s, spec); err != nil {
+	if r.client, err = f.Client.Open(ctx, s, spec); err != nil {
 		r.warc.close()
 	}
 	return r, err
@@ -99,13 +100,13 @@ func (f *objectFlags) open(ctx context.Context, s *console.Streams, o retrievalO
 
 // politeOptions returns the limits for requests to one host, or nil if requests
 // are not limited.
-func (f *objectFlags) politeOptions() *wrap.PoliteOptions {
-	limits := &f.client.Limits
-	if !f.input.parallel && limits.Delay <= 0 && !f.request.robots {
+func politeOptions(f *objectflags.Flags) *wrap.PoliteOptions {
+	limits := &f.Client.Limits
+	if !f.Input.Parallel && limits.Delay <= 0 && !f.Request.Robots {
 		return nil
 	}
-	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Streams: f.input.parallelMax, Delay: time.Duration(limits.Delay), Urgent: turnOf}
-	if f.request.robots {
+	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Streams: f.Input.ParallelMax, Delay: time.Duration(limits.Delay), Urgent: turnOf}
+	if f.Request.Robots {
 		o.Rule = wrap.Robots("fetch")
 	}
 	return o

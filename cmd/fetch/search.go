@@ -8,6 +8,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/schemes/prospero"
@@ -19,11 +20,11 @@ import (
 // converts the search words to a URL, which is then retrieved.
 type searchCommand struct {
 	*console.Streams
-	flags   objectFlags
+	flags   objectflags.Flags
 	max     int
 	like    []string
 	match   string
-	unused  unusedFlags
+	unused  objectflags.Unused
 	format  listing.Flags
 	native  bool
 	urlOnly bool
@@ -54,14 +55,14 @@ func (c *searchCommand) Register(s *options.Set) {
 	p.BoolVar(&c.native, "native", false, "print the response in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search and do not retrieve it")
 	c.flags.Register(s)
-	c.unused.hide(s, listingNames)
+	c.unused.Hide(s, objectflags.ListingNames)
 }
 
 func (c *searchCommand) Validate() error {
 	if c.native {
 		return nil
 	}
-	return c.unused.reject("fetch search", nativeAdvice)
+	return c.unused.Reject("fetch search", objectflags.NativeAdvice)
 }
 
 // matchModes maps the values of --match to those of prospero.Options.Match.
@@ -82,8 +83,8 @@ func (c *searchCommand) Run(ctx context.Context, args []string) error {
 	}
 	write := c.format.Writer(c.Stdout).Limit(c.max)
 	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
-	return c.flags.forEach(ctx, c.Streams, args[:1], o, func(j *job) error {
-		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.client.Policy.ProtoDefault)
+	return forEach(ctx, c.Streams, &c.flags, args[:1], o, func(j *job) error {
+		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.Client.Policy.ProtoDefault)
 		if err != nil {
 			return err
 		}

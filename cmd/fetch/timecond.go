@@ -52,11 +52,11 @@ func (j *job) completeOld(ctx context.Context, req *fetch.Request, resp *fetch.R
 // another size than the object. It returns false if the file does not contain
 // the body unchanged.
 func (j *job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
-	if req.Since.IsZero() || req.Op != fetch.Get || !req.Range.IsZero() || !j.flags.unmodified() || resp.Size < 0 ||
+	if req.Since.IsZero() || req.Op != fetch.Get || !req.Range.IsZero() || !j.flags.Unmodified() || resp.Size < 0 ||
 		resp.Header.Get("Content-Encoding") != "" || resp.Header.Get("Content-Range") != "" {
 		return false
 	}
-	condition, err := os.Stat(strings.TrimPrefix(j.flags.request.timeCond, "+"))
+	condition, err := os.Stat(strings.TrimPrefix(j.flags.Request.TimeCond, "+"))
 	if err != nil {
 		return false
 	}

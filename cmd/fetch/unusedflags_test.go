@@ -12,6 +12,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/spf13/pflag"
 )
 
@@ -157,7 +158,7 @@ func TestUnlistedFlags(t *testing.T) {
 	tree := newCommands(&console.Streams{})
 	tree.RegisterAll()
 	pages := &manual.Pages{Set: tree.Set}
-	for command, names := range map[string]string{"ls": listingNames, "search": listingNames, "info": infoNames, "browse": browseNames, "plan": planNames} {
+	for command, names := range map[string]string{"ls": objectflags.ListingNames, "search": objectflags.ListingNames, "info": objectflags.InfoNames, "browse": objectflags.BrowseNames, "plan": objectflags.PlanNames} {
 		for _, name := range strings.Fields(names) {
 			f := tree.Main.Flags().Lookup(name)
 			if f == nil {

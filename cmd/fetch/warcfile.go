@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/save"
@@ -15,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/warc/record"
 )
 
-// A warcFile is the file that --warc-file names. It records the exchanges of all
+// A WarcFile is the file that --warc-file names. It records the exchanges of all
 // jobs.
 type warcFile struct {
 	dir      *os.Root // directory of the file
@@ -27,17 +28,17 @@ type warcFile struct {
 
 // openWARCFile opens the file that --warc-file names. It returns nil if the flag
 // is not set.
-func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
-	name := f.body.warcFile
+func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
+	name := f.Body.WarcFile
 	if name == "" {
 		return nil, nil
 	}
 	switch {
 	case !warc.IsFileName(name) || strings.HasSuffix(name, warc.OpenSuffix):
 		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc or .warc.gz, such as %q", name+".warc.gz")
-	case len(f.client.Replay.Archives) > 0:
+	case len(f.Client.Replay.Archives) > 0:
 		return nil, fetch.Usage.Errorf("--warc-file and --archive exclude each other, because nothing is requested")
-	case f.request.head, f.request.byteRange != "", f.body.continueAt != "", f.request.segments > 1:
+	case f.Request.Head, f.Request.ByteRange != "", f.Body.ContinueAt != "", f.Request.Segments > 1:
 		return nil, fetch.Usage.Errorf("--warc-file records complete objects, so it excludes -I, -r, -C and --segments")
 	}
 	w := &warcFile{name: filepath.Base(name)}
@@ -47,7 +48,7 @@ func (f *objectFlags) openWARCFile() (_ *warcFile, err error) {
 	o := warc.Options{Name: w.name, Uncompressed: !strings.HasSuffix(name, ".gz")}
 	o.Info = fetch.Header{{Name: "software", Value: console.Product()}}
 	host, _ := os.Hostname()
-	agent, err := f.client.HTTP.Agent()
+	agent, err := f.Client.HTTP.Agent()
 	for _, field := range []fetch.Field{{Name: "hostname", Value: host}, {Name: "http-header-user-agent", Value: agent}} {
 		if field.Value != "" {
 			o.Info = append(o.Info, field)

@@ -30,10 +30,10 @@ type wildcard struct {
 // has none. Only typed URLs of schemes with directories have wildcards: ftp,
 // ftps, sftp, scp and file.
 func (r *retrieval) wildcard(a arguments.Argument) (*wildcard, error) {
-	if !a.Typed || r.flags.input.globOff || !a.URL.IsZero() || !strings.Contains(a.Text, "*") {
+	if !a.Typed || r.flags.Input.GlobOff || !a.URL.IsZero() || !strings.Contains(a.Text, "*") {
 		return nil, nil
 	}
-	u, changed, err := a.Parse(r.flags.client.Policy.ProtoDefault)
+	u, changed, err := a.Parse(r.flags.Client.Policy.ProtoDefault)
 	if err != nil {
 		return nil, nil // the job reports the error
 	}
@@ -154,7 +154,7 @@ func (w *wildcard) entries(all iter.Seq2[fetch.Entry, error]) iter.Seq2[fetch.En
 // expand returns an argument for each file that matches w. As in lftp's mget,
 // directories are skipped.
 func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Argument, err error) {
-	if limit := time.Duration(r.flags.client.Limits.MaxTime); limit > 0 {
+	if limit := time.Duration(r.flags.Client.Limits.MaxTime); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit,
 			fetch.Timeout.Errorf("the listing took longer than %v (--max-time)", limit))
@@ -195,5 +195,5 @@ func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Ar
 	case len(all) == 0:
 		return nil, w.noMatch()
 	}
-	return all, r.flags.checkSharedOutput(w.dir.Index, int64(len(all)), "use -O or --output-dir")
+	return all, r.flags.CheckSharedOutput(w.dir.Index, int64(len(all)), "use -O or --output-dir")
 }

@@ -1,4 +1,4 @@
-package main
+package objectflags
 
 import (
 	"bytes"
@@ -61,9 +61,9 @@ func (f *queryFlags) Validate() error {
 // query would exceed the limits of servers.
 const maxQueryFile = 64 << 10
 
-// read replaces each @FILE in the data by the contents of the file. Standard
+// Read replaces each @FILE in the data by the contents of the file. Standard
 // input can be read only once, so it is read before the first request.
-func (f *queryFlags) read(stdin io.Reader) (err error) {
+func (f *queryFlags) Read(stdin io.Reader) (err error) {
 	for i := range f.data {
 		if err := f.data[i].read(stdin); err != nil {
 			return err
@@ -152,8 +152,8 @@ func repairQuery(text string) string {
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
 
-// apply returns u with the data added to its query.
-func (f *queryFlags) apply(u uri.URI) (uri.URI, error) {
+// Apply returns u with the data added to its query.
+func (f *queryFlags) Apply(u uri.URI) (uri.URI, error) {
 	if len(f.data) == 0 {
 		return u, nil
 	}

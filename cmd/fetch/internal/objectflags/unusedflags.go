@@ -1,4 +1,4 @@
-package main
+package objectflags
 
 import (
 	"slices"
@@ -14,27 +14,27 @@ const (
 	// outputNames are the flags for files and for the format of bodies.
 	outputNames = "output remote-name remote-header-name output-dir directory-prefix continue-at include checksum write-out warc-file meta " +
 		"create-dirs skip-existing fail-with-body etag-save dump-header mbox maildir part decode"
-	// listingNames are the flags that also have no effect on ls and search.
-	listingNames = outputNames + " no-clobber remote-time head range segments"
-	// infoNames are the flags that have no effect on info.
-	infoNames = outputNames + " no-clobber remote-time range segments strict"
-	// browseNames are the flags that have no effect on browse.
-	browseNames = outputNames + " head range time-cond url input-file globoff parallel parallel-max"
-	// planNames are the flags that have no effect on plan. The command accepts
+	// ListingNames are the flags that also have no effect on ls and search.
+	ListingNames = outputNames + " no-clobber remote-time head range segments"
+	// InfoNames are the flags that have no effect on info.
+	InfoNames = outputNames + " no-clobber remote-time range segments strict"
+	// BrowseNames are the flags that have no effect on browse.
+	BrowseNames = outputNames + " head range time-cond url input-file globoff parallel parallel-max"
+	// PlanNames are the flags that have no effect on plan. The command accepts
 	// them, because "plan" can be inserted into any command line.
-	planNames = listingNames + " strict robots no-fail input-file parallel parallel-max retry retry-delay retry-max-time retry-all-errors max-time " +
+	PlanNames = ListingNames + " strict robots no-fail input-file parallel parallel-max retry retry-delay retry-max-time retry-all-errors max-time " +
 		"connect-timeout max-filesize limit-rate speed-limit speed-time per-host delay rate no-progress-meter status"
 )
 
-// nativeAdvice follows the error for a flag that only --native permits.
-const nativeAdvice = ", which prints entries; --native permits the flags for output"
+// NativeAdvice follows the error for a flag that only --native permits.
+const NativeAdvice = ", which prints entries; --native permits the flags for output"
 
-// An unusedFlags contains flags of objectFlags that have no effect on a command.
-type unusedFlags []*pflag.Flag
+// An Unused contains flags of Flags that have no effect on a command.
+type Unused []*pflag.Flag
 
-// hide removes the flags with the given names, separated by spaces, from the
+// Hide removes the flags with the given names, separated by spaces, from the
 // help and the manual page of a command. Later calls of reject check them.
-func (f *unusedFlags) hide(s *options.Set, names string) {
+func (f *Unused) Hide(s *options.Set, names string) {
 	all := strings.Fields(names)
 	for _, section := range s.Sections {
 		section.Flags.VisitAll(func(flag *pflag.Flag) {
@@ -46,9 +46,9 @@ func (f *unusedFlags) hide(s *options.Set, names string) {
 	}
 }
 
-// reject returns an error if an unused flag is set on the command line. The
+// Reject returns an error if an unused flag is set on the command line. The
 // advice names an alternative. It may be empty.
-func (f unusedFlags) reject(command, advice string) error {
+func (f Unused) Reject(command, advice string) error {
 	for _, flag := range f {
 		if flag.Changed {
 			return fetch.Usage.Errorf("--%s has no effect on %s%s", flag.Name, command, advice)

@@ -1,4 +1,4 @@
-package main
+package objectflags
 
 import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
