@@ -15,7 +15,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
-	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
+	"github.com/anyurl/fetch/cmd/fetch/internal/download"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
@@ -84,11 +84,11 @@ func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
 	case url == "" && len(*archives) == 1 && clientflags.IsArchive((*archives)[0]):
 		file = (*archives)[0]
 	}
-	r, err := newRetrieval(ctx, c.Streams, &c.flags, retrievalOptions{progress: c.updateProgress})
+	r, err := download.New(ctx, c.Streams, &c.flags, download.Options{Progress: c.updateProgress})
 	if err != nil {
 		return err
 	}
-	defer r.client.Close()
+	defer r.Client.Close()
 	var first *page.Page
 	if file != "" {
 		first, err = archivePage(file)
@@ -96,11 +96,11 @@ func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
 	if err == nil {
 		err = c.browser(r).Run(ctx, url, first)
 	}
-	err = errors.Join(err, r.client.SaveState(), r.warc.close())
+	err = errors.Join(err, r.Client.SaveState(), r.Warc.Close())
 	if err != nil || terminal.Is(c.Stdin) {
 		return err
 	}
-	return r.tally.Err()
+	return r.Tally.Err()
 }
 
 // archivePage returns a listing of the captures in a WARC or WACZ file.
@@ -118,26 +118,26 @@ func archivePage(file string) (*page.Page, error) {
 }
 
 // browser returns a Browser that sends requests with r.
-func (c *browseCommand) browser(r *retrieval) *browse.Browser {
+func (c *browseCommand) browser(r *download.Retrieval) *browse.Browser {
 	b := &browse.Browser{
-		Do: r.client.Do, Scheme: r.client.Scheme,
+		Do: r.Client.Do, Scheme: r.Client.Scheme,
 		Typed: func(text string) (*fetch.Request, error) {
 			args, err := arguments.Parse(c.Streams, []string{text}, arguments.Options{GlobOff: true,
 				DefaultScheme: c.flags.Client.Policy.ProtoDefault})
 			if err != nil {
 				return nil, err
 			}
-			return r.newRequest(args[0])
+			return r.NewRequest(args[0])
 		},
 		Query: func(u uri.URI, words string) (uri.URI, error) {
-			return r.client.Query(u, fetch.Search{Words: words})
+			return r.Client.Query(u, fetch.Search{Words: words})
 		},
-		Session: r.browserSession,
+		Session: r.BrowserSession,
 		Save: func(ctx context.Context, req *fetch.Request, name string) (string, error) {
 			return c.save(ctx, r, req, name)
 		},
 		Report: func(ctx context.Context, err error) {
-			r.tally.Add(r.Report(ctx, err, console.ErrorSource{}))
+			r.Tally.Add(r.Report(ctx, err, console.ErrorSource{}))
 		},
 		OnInterrupt: c.Interrupts.Set,
 		In:          browse.NewInput(c.Stdin), Out: c.Stdout,
@@ -151,21 +151,9 @@ func (c *browseCommand) browser(r *retrieval) *browse.Browser {
 	return b
 }
 
-// browserSession runs an interactive session, such as telnet, that reads the
-// input of the user from in. It behaves like fetch telnet://HOST.
-func (r *retrieval) browserSession(ctx context.Context, in io.Reader, resp *fetch.Response) error {
-	if r.console == nil {
-		out, flush := terminal.NewWriter(r.Stdout)
-		return console.LocalError(errors.Join(interactive.Copy(out, in, resp), flush()))
-	}
-	r.Note("Control-] leaves the session")
-	r.console.Input = in
-	return console.LocalError(r.console.Run(ctx, r.Stdout, resp))
-}
-
 // save saves an object to a file and returns a message for the user. An
 // existing file is not replaced.
-func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Request, name string) (_ string, err error) {
+func (c *browseCommand) save(ctx context.Context, r *download.Retrieval, req *fetch.Request, name string) (_ string, err error) {
 	if name == "" {
 		if name, err = save.Name(req.URL.Path()); err != nil {
 			return "", fetch.Usage.Errorf("the URL has no file name: type s FILE")
@@ -175,11 +163,11 @@ func (c *browseCommand) save(ctx context.Context, r *retrieval, req *fetch.Reque
 	end := c.saved.Begin(req.URL.WithoutUserinfo().String())
 	stop := c.ShowProgress(&c.flags.Progress, c.saved, (*progress.Snapshot).Text)
 	defer func() { end(err); stop(); c.saved = nil }()
-	o := save.Options{Existing: save.Refuse, Time: c.flags.File.RemoteTime, Strict: c.flags.File.Strict, Retry: r.restart}
+	o := save.Options{Existing: save.Refuse, Time: c.flags.File.RemoteTime, Strict: c.flags.File.Strict, Retry: r.Restart}
 	if c.flags.File.NoClobber {
 		o.Existing = save.Number
 	}
-	saved, err := save.Fetch(ctx, r.client.Client, req, name, o)
+	saved, err := save.Fetch(ctx, r.Client.Client, req, name, o)
 	if err != nil {
 		return "", err
 	}

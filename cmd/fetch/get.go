@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/download"
 	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
@@ -108,5 +109,5 @@ func (c *getCommand) Run(ctx context.Context, args []string) error {
 		}
 	}
 	c.flags.Input.Configured = c.config.URLs
-	return downloadAll(ctx, c.Streams, &c.flags, args, false)
+	return download.All(ctx, c.Streams, &c.flags, args, false)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/download"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ func (c *infoCommand) Validate() error {
 
 func (c *infoCommand) Run(ctx context.Context, args []string) error {
 	if c.flags.Request.Head {
-		return downloadAll(ctx, c.Streams, &c.flags, args, false)
+		return download.All(ctx, c.Streams, &c.flags, args, false)
 	}
-	return forEach(ctx, c.Streams, &c.flags, args, retrievalOptions{}, (*job).describe)
+	return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{}, (*download.Job).Describe)
 }

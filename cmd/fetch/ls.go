@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/download"
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -83,15 +84,15 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 		if c.format.JSON {
 			write = c.format.Writer(c.Stdout)
 		}
-		return forEach(ctx, c.Streams, &c.flags, args, retrievalOptions{listing: true},
-			func(j *job) error { return j.listCaptures(write) })
+		return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true},
+			func(j *download.Job) error { return j.ListCaptures(write) })
 	}
 	if c.native {
-		return downloadAll(ctx, c.Streams, &c.flags, args, true)
+		return download.All(ctx, c.Streams, &c.flags, args, true)
 	}
 	write := c.format.Writer(c.Stdout)
-	return forEach(ctx, c.Streams, &c.flags, args, retrievalOptions{listing: true},
-		func(j *job) error { return j.list(write) })
+	return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true},
+		func(j *download.Job) error { return j.List(write) })
 }
 
 // listStore lists the captures of all WARC files in a store.

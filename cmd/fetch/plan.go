@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/download"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
@@ -45,11 +46,11 @@ func (c *planCommand) Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := newRetrieval(ctx, c.Streams, &c.flags, retrievalOptions{})
+	r, err := download.New(ctx, c.Streams, &c.flags, download.Options{})
 	if err != nil {
 		return err
 	}
-	defer r.client.Close()
+	defer r.Client.Close()
 	list := arguments.Reader{Args: all}
 	for {
 		a, err := list.Next()
@@ -66,22 +67,22 @@ func (c *planCommand) Run(ctx context.Context, args []string) error {
 }
 
 // printPlan prints the requests for one URL.
-func (c *planCommand) printPlan(r *retrieval, a arguments.Argument) error {
-	w, err := r.wildcard(a)
+func (c *planCommand) printPlan(r *download.Retrieval, a arguments.Argument) error {
+	w, err := r.Wildcard(a)
 	if err != nil {
 		return err
 	}
 	if w != nil {
-		a = w.dir // the files are unknown before the directory is listed
+		a = w.Dir // the files are unknown before the directory is listed
 	}
-	req, err := r.newRequest(a)
+	req, err := r.NewRequest(a)
 	if err != nil {
 		return err
 	}
 	if req.Auth != nil && req.Auth.Incomplete {
 		req.Auth.Password = "unknown" // the plan shows where the password is sent, but masks it
 	}
-	steps, err := r.client.Plan(req)
+	steps, err := r.Client.Plan(req)
 	if err != nil {
 		return err
 	}

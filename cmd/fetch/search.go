@@ -7,6 +7,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/download"
 	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -82,22 +83,22 @@ func (c *searchCommand) Run(ctx context.Context, args []string) error {
 		return fetch.Usage.Errorf("--match is exact, part, case or regexp, not %q", c.match)
 	}
 	write := c.format.Writer(c.Stdout).Limit(c.max)
-	o := retrievalOptions{native: c.native, prospero: prospero.Options{Match: mode}}
-	return forEach(ctx, c.Streams, &c.flags, args[:1], o, func(j *job) error {
-		u, err := arguments.ParseURL(j.retrieval.Streams, j.Argument, c.flags.Client.Policy.ProtoDefault)
+	o := download.Options{Native: c.native, Prospero: prospero.Options{Match: mode}}
+	return download.ForEach(ctx, c.Streams, &c.flags, args[:1], o, func(j *download.Job) error {
+		u, err := arguments.ParseURL(j.Retrieval.Streams, j.Argument, c.flags.Client.Policy.ProtoDefault)
 		if err != nil {
 			return err
 		}
-		if u, err = j.client.Query(u, query); err != nil {
+		if u, err = j.Client.Query(u, query); err != nil {
 			return err
 		}
 		j.URL = u
 		switch {
 		case c.urlOnly:
-			return console.WriteLine(j.output, u.String())
+			return console.WriteLine(j.Output, u.String())
 		case c.native:
-			return j.download()
+			return j.Download()
 		}
-		return j.list(write)
+		return j.List(write)
 	})
 }

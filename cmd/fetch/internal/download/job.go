@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"bytes"
@@ -25,12 +25,12 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// A job retrieves one URL.
-type job struct {
-	*retrieval
+// A Job retrieves one URL.
+type Job struct {
+	*Retrieval
 	transfer.Transfer
 	ctx    context.Context
-	output io.Writer
+	Output io.Writer
 	slot   *ordered.Slot // output of the job, or nil for standard output
 
 	attempts attemptCounter
@@ -39,21 +39,21 @@ type job struct {
 
 // ErrorSource returns the line number of the URL and the number of requests
 // that the job has sent, for use in error messages.
-func (j *job) errorSource() console.ErrorSource {
+func (j *Job) errorSource() console.ErrorSource {
 	return console.ErrorSource{Line: j.Line, Attempts: j.attempts.requests()}
 }
 
 // request sends req and counts the request. If -w prints variables of the
 // response, request also keeps an error page that fails.
-func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+func (j *Job) request(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.attempts.calls.Add(1)
 	j.ErrorPage = nil
 	if req.ErrorBody || j.flags.Body.WriteOut == "" {
-		return j.client.Do(ctx, req)
+		return j.Client.Do(ctx, req)
 	}
 	req = req.Clone()
 	req.ErrorBody = true
-	resp, err := j.client.Do(ctx, req)
+	resp, err := j.Client.Do(ctx, req)
 	if err != nil || resp.Fault == nil {
 		return resp, err
 	}
@@ -65,9 +65,9 @@ func (j *job) request(ctx context.Context, req *fetch.Request) (*fetch.Response,
 	return nil, resp.Fault
 }
 
-// download retrieves the URL and then writes the reports that --meta and -w
+// Download retrieves the URL and then writes the reports that --meta and -w
 // request.
-func (j *job) download() error {
+func (j *Job) Download() error {
 	if j.meta != nil || j.flags.Body.WriteOut != "" {
 		j.Measure = transfer.NewMeasure(j.meta != nil)
 	}
@@ -81,23 +81,23 @@ func (j *job) download() error {
 }
 
 // WriteOut expands the format of -w and prints the result.
-func (j *job) writeOut() error {
+func (j *Job) writeOut() error {
 	format := j.flags.Body.WriteOut
 	if format == "" {
 		return nil
 	}
 	w := &transfer.WriteOut{Transfer: &j.Transfer, Head: j.flags.Request.Head, Note: j.Note}
-	return w.Print(format, j.Stdin, j.output, j.Stderr)
+	return w.Print(format, j.Stdin, j.Output, j.Stderr)
 }
 
 // retrieve downloads the URL to the file or stream that the flags select.
-func (j *job) retrieve() (err error) {
-	req, err := j.newRequest(j.Argument)
+func (j *Job) retrieve() (err error) {
+	req, err := j.NewRequest(j.Argument)
 	if err != nil {
 		return err
 	}
 	req.Trace = j.Measure.Trace(req.Trace)
-	j.warc.preventResume(req)
+	j.Warc.preventResume(req)
 	out, err := j.openSink(req)
 	if j.flags.File.SkipExisting && errors.Is(err, fetch.Exists) {
 		j.Note("%v: skipped", err)
@@ -115,13 +115,13 @@ func (j *job) retrieve() (err error) {
 			fetch.Timeout.Errorf("the transfer took longer than %v (--max-time)", limit))
 		defer cancel()
 	}
-	return save.Transfer(j.ctx, j, req, (*receiver)(j), j.restart)
+	return save.Transfer(j.ctx, j, req, (*receiver)(j), j.Restart)
 }
 
 // notePartialFile prints a note about the partial file of a transfer that failed
 // with err: that the same command resumes the transfer, that -C - could not
 // keep the file, or that an interrupt has removed the file.
-func (j *job) notePartialFile(err error) {
+func (j *Job) notePartialFile(err error) {
 	kept := j.Sink.State()
 	if err == nil || kept.Offset == 0 || j.Sink.Name() == sink.StandardOutput {
 		return
@@ -140,11 +140,11 @@ func (j *job) notePartialFile(err error) {
 
 // resumeProblem returns the reason why the body of the last response cannot be
 // resumed, as the end of a note. It returns "" if the reason is unknown.
-func (j *job) resumeProblem() string {
+func (j *Job) resumeProblem() string {
 	switch {
 	case j.Resp == nil || j.Resp.Validator != "":
 		return ""
-	case j.client.Scheme(j.Resp.URL.Scheme()).Traits.Web:
+	case j.Client.Scheme(j.Resp.URL.Scheme()).Traits.Web:
 		return ": without a strong ETag or an old Last-Modified, its bytes could belong to another version than the rest"
 	}
 	return ": the server does not identify the version of the object"
@@ -154,7 +154,7 @@ func (j *job) resumeProblem() string {
 // the response, without unsafe characters. If there is none and the request was
 // redirected, proposedName returns the last part of the final URL. It returns ""
 // if the server proposes no name.
-func (j *job) proposedName() string {
+func (j *Job) proposedName() string {
 	name := safeName(http.Filename(j.Resp.Header.Get("Content-Disposition")))
 	if name == "" && len(j.Resp.Chain) > 0 {
 		name, _ = save.Name(j.Resp.URL.Path()) // if it is empty, the name in the first URL is used
@@ -174,7 +174,7 @@ func safeName(proposed string) string {
 
 // Do sends req and returns the response. It also writes the response header for
 // -D and the ETag for --etag-save.
-func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+func (j *Job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	j.headers.Reset()
 	if j.flags.RecordsHeaders() || req.Op == fetch.Stat {
 		ctx = withHeaderBuffer(ctx, &j.headers)
@@ -186,7 +186,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 	if err == nil {
 		resp, err = j.completeOld(ctx, req, resp)
 	}
-	if failed := j.flags.DumpHeader(j.output, j.headers.Bytes(), later); failed != nil {
+	if failed := j.flags.DumpHeader(j.Output, j.headers.Bytes(), later); failed != nil {
 		if err == nil {
 			resp.Body.Close()
 		}
@@ -204,7 +204,7 @@ func (j *job) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, erro
 }
 
 // A receiver implements [save.Sink]. It writes a body to the sink of a job.
-type receiver job
+type receiver Job
 
 func (r *receiver) State() save.State { return r.Sink.State() }
 func (r *receiver) Restarts() bool    { return r.Sink.Restarts() }
@@ -212,7 +212,7 @@ func (r *receiver) Restarts() bool    { return r.Sink.Restarts() }
 // Receive writes the body of resp to the sink. It also verifies --checksum and
 // commits the file.
 func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
-	j, out := (*job)(r), r.Sink
+	j, out := (*Job)(r), r.Sink
 	if err := out.Begin(j.flags.State(req, resp)); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (r *receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	}
 	if resp.Trailer != nil {
 		if text := clientflags.FieldLines(resp.Trailer()); len(text) > 0 {
-			if err := j.flags.DumpHeader(j.output, text, true); err != nil {
+			if err := j.flags.DumpHeader(j.Output, text, true); err != nil {
 				return err
 			}
 		}
@@ -252,7 +252,7 @@ const smallBufferSize = 32 << 10
 
 // buffer returns a buffer from the pool of buffers, or a new one, for a body of
 // the given size. The size is -1 if it is unknown.
-func (r *retrieval) buffer(size int64) *[]byte {
+func (r *Retrieval) buffer(size int64) *[]byte {
 	n := copyBufferSize
 	if 0 <= size && size <= smallBufferSize {
 		n = smallBufferSize
@@ -266,7 +266,7 @@ func (r *retrieval) buffer(size int64) *[]byte {
 
 // copy writes the body of resp to out. Depending on the flags, it also writes
 // the headers, formats a listing or converts messages.
-func (j *job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) error {
+func (j *Job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.Body.Include || req.Op == fetch.Stat {
 		if _, err := out.Write(j.headers.Bytes()); err != nil {
 			return console.LocalError(err)
@@ -305,10 +305,10 @@ func (j *job) copy(out sink.Sink, req *fetch.Request, resp *fetch.Response) erro
 // session connects standard input and output to an interactive server, such as
 // a telnet server. On a terminal, the user can leave the session with
 // Control-].
-func (j *job) session(out sink.Sink, resp *fetch.Response) error {
+func (j *Job) session(out sink.Sink, resp *fetch.Response) error {
 	if out.Terminal() && j.console != nil {
 		j.Note("Control-] leaves the session")
-		return console.LocalError(j.console.Run(j.ctx, j.output, resp))
+		return console.LocalError(j.console.Run(j.ctx, j.Output, resp))
 	}
 	return console.LocalError(interactive.Copy(out, j.Stdin, resp))
 }
@@ -332,12 +332,12 @@ func requireText(resp *fetch.Response) error {
 	return nil
 }
 
-// list writes a listing of the URL, or of the records in a WARC or WACZ file.
-func (j *job) list(write listing.Writer) error {
+// List writes a listing of the URL, or of the records in a WARC or WACZ file.
+func (j *Job) List(write listing.Writer) error {
 	if clientflags.IsArchive(j.Text) {
-		return write.WriteAll(j.output, warc.FileEntries(j.Text))
+		return write.WriteAll(j.Output, warc.FileEntries(j.Text))
 	}
-	w, err := j.wildcard(j.Argument)
+	w, err := j.Wildcard(j.Argument)
 	if err != nil {
 		return err
 	}
@@ -345,7 +345,7 @@ func (j *job) list(write listing.Writer) error {
 	if w != nil {
 		req, err = j.listRequest(w)
 	} else {
-		req, err = j.newRequest(j.Argument)
+		req, err = j.NewRequest(j.Argument)
 	}
 	if err != nil {
 		return err
@@ -361,34 +361,34 @@ func (j *job) list(write listing.Writer) error {
 		}
 	}
 	defer resp.Body.Close()
-	return write.WriteAll(j.output, w.entries(resp.Entries()))
+	return write.WriteAll(j.Output, w.entries(resp.Entries()))
 }
 
-// listCaptures writes the captures of the URL in the archive. It is an error if
+// ListCaptures writes the captures of the URL in the archive. It is an error if
 // there are none.
-func (j *job) listCaptures(write listing.Writer) error {
-	req, err := j.newRequest(j.Argument)
+func (j *Job) ListCaptures(write listing.Writer) error {
+	req, err := j.NewRequest(j.Argument)
 	if err != nil {
 		return err
 	}
 	found := false
 	all := func(yield func(fetch.Entry, error) bool) {
-		for e, err := range j.client.Archive.Captures(j.ctx, req.URL) {
+		for e, err := range j.Client.Archive.Captures(j.ctx, req.URL) {
 			found = true
 			if !yield(e, err) {
 				return
 			}
 		}
 	}
-	if err := write.WriteAll(j.output, all); err != nil || found {
+	if err := write.WriteAll(j.Output, all); err != nil || found {
 		return err
 	}
 	return fetch.NotFound.Errorf("%s: the archive has no capture of this URL", req.URL)
 }
 
-// describe prints the metadata of the URL as a line of JSON.
-func (j *job) describe() error {
-	req, err := j.newRequest(j.Argument)
+// Describe prints the metadata of the URL as a line of JSON.
+func (j *Job) Describe() error {
+	req, err := j.NewRequest(j.Argument)
 	if err != nil {
 		return err
 	}
@@ -398,5 +398,5 @@ func (j *job) describe() error {
 		return err
 	}
 	resp.Body.Close()
-	return console.Encode(j.output, transfer.MetadataOf(resp))
+	return console.Encode(j.Output, transfer.MetadataOf(resp))
 }

@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func setTimeCondition(req *fetch.Request, text string) {
 // output file, and the object has another size than this file. The file is
 // then a truncated or damaged copy, although it has the time of the object. As
 // in wget, such a file is replaced.
-func (j *job) completeOld(ctx context.Context, req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
+func (j *Job) completeOld(ctx context.Context, req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
 	if !resp.Unchanged || !j.differsInSize(req, resp) {
 		return resp, nil
 	}
@@ -51,7 +51,7 @@ func (j *job) completeOld(ctx context.Context, req *fetch.Request, resp *fetch.R
 // differsInSize reports whether -z names the output file, and this file has
 // another size than the object. It returns false if the file does not contain
 // the body unchanged.
-func (j *job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
+func (j *Job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
 	if req.Since.IsZero() || req.Op != fetch.Get || !req.Range.IsZero() || !j.flags.Unmodified() || resp.Size < 0 ||
 		resp.Header.Get("Content-Encoding") != "" || resp.Header.Get("Content-Range") != "" {
 		return false
@@ -61,7 +61,7 @@ func (j *job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
 		return false
 	}
 	output, err := os.Stat(j.Sink.Name())
-	reported := resp.Size > 0 || j.client.Scheme(resp.URL.Scheme()).Traits.ReportsSize
+	reported := resp.Size > 0 || j.Client.Scheme(resp.URL.Scheme()).Traits.ReportsSize
 	if err != nil || !reported || !os.SameFile(condition, output) || output.Size() == resp.Size {
 		return false
 	}

@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"errors"
@@ -68,9 +68,9 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 	return w, nil
 }
 
-// close completes the file. If a record could not be written, or if there are no
+// Close completes the file. If a record could not be written, or if there are no
 // records, the file does not get its final name. close does nothing if w is nil.
-func (w *warcFile) close() error {
+func (w *warcFile) Close() error {
 	if w == nil {
 		return nil
 	}

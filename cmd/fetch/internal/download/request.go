@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"strconv"
@@ -8,9 +8,9 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// newRequest returns a Request for the URL of the argument a, with the options
+// NewRequest returns a Request for the URL of the argument a, with the options
 // that the flags select.
-func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
+func (r *Retrieval) NewRequest(a arguments.Argument) (*fetch.Request, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
@@ -27,7 +27,7 @@ func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
 		req = a.Request()
 		req.URL = u
 	} else {
-		req.Auth = r.client.Logins.Credential(req)
+		req.Auth = r.Client.Logins.Credential(req)
 	}
 	req.NoFollow, req.Trace = f.Redirects.NoFollow && !f.Redirects.Trusted, r.notes
 	req.ErrorBody = f.Request.NoFail || f.Request.FailWithBody
@@ -48,7 +48,7 @@ func (r *retrieval) newRequest(a arguments.Argument) (*fetch.Request, error) {
 		return nil, fetch.Usage.Errorf("-C cannot be combined with -r or a Range field")
 	}
 	if f.Request.ByteRange != "" {
-		err = setRange(req, f.Request.ByteRange, r.client.Scheme(u.Scheme()).Traits.Web)
+		err = setRange(req, f.Request.ByteRange, r.Client.Scheme(u.Scheme()).Traits.Web)
 	}
 	return req, err
 }

@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // for concurrent use.
 type jobQueue struct {
 	ctx    context.Context
-	run    *retrieval
+	run    *Retrieval
 	stream *ordered.Stream // standard output, or nil if one job runs at a time
 
 	mu      sync.Mutex
@@ -24,7 +24,7 @@ type jobQueue struct {
 	err     error                // io.EOF after the last URL
 }
 
-func newJobQueue(ctx context.Context, r *retrieval, args []arguments.Argument, parallel bool) *jobQueue {
+func newJobQueue(ctx context.Context, r *Retrieval, args []arguments.Argument, parallel bool) *jobQueue {
 	q := &jobQueue{ctx: ctx, run: r, urls: arguments.Reader{Args: args, Name: r.flags.Input.File, Stdin: r.Stdin}}
 	if parallel {
 		q.stream = ordered.New(ctx, r.Stdout)
@@ -33,7 +33,7 @@ func newJobQueue(ctx context.Context, r *retrieval, args []arguments.Argument, p
 }
 
 // next returns the next job, or nil after the last job.
-func (q *jobQueue) next() *job {
+func (q *jobQueue) next() *Job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.err == nil && q.ctx.Err() != nil {
@@ -42,7 +42,7 @@ func (q *jobQueue) next() *job {
 	if q.err != nil {
 		return nil
 	}
-	j := &job{retrieval: q.run, output: q.run.Stdout}
+	j := &Job{Retrieval: q.run, Output: q.run.Stdout}
 	j.DefaultScheme = q.run.flags.Client.Policy.ProtoDefault
 	j.ctx = context.WithValue(q.ctx, attemptsKey{}, &j.attempts)
 	if j.Argument, q.err = q.nextArgument(); q.err != nil {
@@ -50,7 +50,7 @@ func (q *jobQueue) next() *job {
 	}
 	if q.stream != nil && q.run.flags.Body.ToStdout(j.Index) {
 		j.slot = q.stream.Slot()
-		j.output = j.slot
+		j.Output = j.slot
 		j.ctx = context.WithValue(j.ctx, slotKey{}, j.slot)
 	}
 	return j

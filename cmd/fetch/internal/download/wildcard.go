@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"context"
@@ -21,15 +21,15 @@ const (
 // A wildcard selects the entries of a directory, such as *.tar.gz in
 // ftp://h/pub/*.tar.gz. A "*" stands for any characters.
 type wildcard struct {
-	dir   arguments.Argument // the directory
+	Dir   arguments.Argument // the directory
 	text  string             // last segment of the URL, as written
 	parts []string           // decoded text between the "*"
 }
 
-// wildcard returns the wildcard in the URL of the argument a, or nil if the URL
+// Wildcard returns the wildcard in the URL of the argument a, or nil if the URL
 // has none. Only typed URLs of schemes with directories have wildcards: ftp,
 // ftps, sftp, scp and file.
-func (r *retrieval) wildcard(a arguments.Argument) (*wildcard, error) {
+func (r *Retrieval) Wildcard(a arguments.Argument) (*wildcard, error) {
 	if !a.Typed || r.flags.Input.GlobOff || !a.URL.IsZero() || !strings.Contains(a.Text, "*") {
 		return nil, nil
 	}
@@ -37,12 +37,12 @@ func (r *retrieval) wildcard(a arguments.Argument) (*wildcard, error) {
 	if err != nil {
 		return nil, nil // the job reports the error
 	}
-	traits := r.client.Scheme(u.Scheme()).Traits
+	traits := r.Client.Scheme(u.Scheme()).Traits
 	if !traits.ControlConn && !traits.Files {
 		return nil, nil
 	}
 	n := strings.LastIndexByte(u.Path(), '/') + 1
-	w := &wildcard{dir: a, text: u.Path()[n:]}
+	w := &wildcard{Dir: a, text: u.Path()[n:]}
 	switch {
 	case strings.Contains(u.Path()[:n], "*"):
 		return nil, fetch.Usage.Errorf("%s: only the last part of a path can have the wildcard * (write %%2A for the "+
@@ -52,7 +52,7 @@ func (r *retrieval) wildcard(a arguments.Argument) (*wildcard, error) {
 	case traits.ControlConn && strings.Contains(w.text, ";"):
 		return nil, fetch.Usage.Errorf("%s: a wildcard excludes a parameter such as ;type=a", u)
 	}
-	if w.dir.URL, err = u.WithoutQuery().WithoutFragment().WithPath(u.Path()[:n]); err != nil {
+	if w.Dir.URL, err = u.WithoutQuery().WithoutFragment().WithPath(u.Path()[:n]); err != nil {
 		return nil, fetch.BadURL.With(err)
 	}
 	for part := range strings.SplitSeq(w.text, "*") {
@@ -75,7 +75,7 @@ func (w *wildcard) matches(e fetch.Entry) bool {
 	if e.URL.IsZero() || e.Kind == fetch.Info {
 		return false
 	}
-	segment, ok := strings.CutPrefix(e.URL.Path(), w.dir.URL.Path())
+	segment, ok := strings.CutPrefix(e.URL.Path(), w.Dir.URL.Path())
 	segment = strings.TrimSuffix(segment, "/")
 	name, err := uri.Unescape(segment)
 	if !ok || err != nil || strings.Contains(name, "/") || strings.HasPrefix(name, ".") && w.parts[0] == "" {
@@ -102,8 +102,8 @@ func (w *wildcard) matchesName(name string) bool {
 }
 
 // listRequest returns a request that lists the directory of w.
-func (r *retrieval) listRequest(w *wildcard) (*fetch.Request, error) {
-	req, err := r.newRequest(w.dir)
+func (r *Retrieval) listRequest(w *wildcard) (*fetch.Request, error) {
+	req, err := r.NewRequest(w.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -112,17 +112,17 @@ func (r *retrieval) listRequest(w *wildcard) (*fetch.Request, error) {
 
 // noMatch returns the error for a wildcard that matches no entry.
 func (w *wildcard) noMatch() error {
-	return fetch.NotFound.Errorf("no entry of %s matches %s", w.dir.URL, w.text)
+	return fetch.NotFound.Errorf("no entry of %s matches %s", w.Dir.URL, w.text)
 }
 
 // expandWildcard returns an argument for each file that matches the wildcard in
 // a URL. It returns nil if the URL has no wildcard, or if the command lists the
 // directory.
-func (r *retrieval) expandWildcard(ctx context.Context, a arguments.Argument) ([]arguments.Argument, error) {
+func (r *Retrieval) expandWildcard(ctx context.Context, a arguments.Argument) ([]arguments.Argument, error) {
 	if r.listing {
 		return nil, nil
 	}
-	w, err := r.wildcard(a)
+	w, err := r.Wildcard(a)
 	if w == nil || err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (w *wildcard) entries(all iter.Seq2[fetch.Entry, error]) iter.Seq2[fetch.En
 
 // expand returns an argument for each file that matches w. As in lftp's mget,
 // directories are skipped.
-func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Argument, err error) {
+func (r *Retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Argument, err error) {
 	if limit := time.Duration(r.flags.Client.Limits.MaxTime); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit,
@@ -164,7 +164,7 @@ func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Ar
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.client.Do(ctx, req)
+	resp, err := r.Client.Do(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -182,18 +182,18 @@ func (r *retrieval) expand(ctx context.Context, w *wildcard) (all []arguments.Ar
 			continue
 		}
 		e.Raw, e.Extra = "", nil // to use less memory
-		a := w.dir
+		a := w.Dir
 		a.URL, a.Request = e.URL, e.Request
 		all = append(all, a)
 		if size += len(e.URL.Unredacted()); len(all) > maxMatches || size > maxMatchBytes {
-			return nil, fetch.TooLarge.Errorf("%s: more than %d files match %s", w.dir.URL, len(all)-1, w.text)
+			return nil, fetch.TooLarge.Errorf("%s: more than %d files match %s", w.Dir.URL, len(all)-1, w.text)
 		}
 	}
 	switch {
 	case len(all) == 0 && dirs > 0:
-		return nil, fetch.NotFound.Errorf("only directories in %s match %s", w.dir.URL, w.text)
+		return nil, fetch.NotFound.Errorf("only directories in %s match %s", w.Dir.URL, w.text)
 	case len(all) == 0:
 		return nil, w.noMatch()
 	}
-	return all, r.flags.CheckSharedOutput(w.dir.Index, int64(len(all)), "use -O or --output-dir")
+	return all, r.flags.CheckSharedOutput(w.Dir.Index, int64(len(all)), "use -O or --output-dir")
 }

@@ -1,8 +1,11 @@
-package main
+// Package download retrieves the URLs of a command line: one job for each, in
+// order or in parallel.
+package download
 
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -22,21 +25,21 @@ import (
 	"github.com/anyurl/fetch/wrap"
 )
 
-// A retrieval contains the state that all jobs of a command share.
-type retrieval struct {
+// A Retrieval contains the state that all jobs of a command share.
+type Retrieval struct {
 	*console.Streams
 	flags   *objectflags.Flags
 	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
-	client  *clientflags.OpenClient
+	Client  *clientflags.OpenClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
 	meta    *transfer.MetaFile   // file of --meta, or nil
-	warc    *warcFile            // file of --warc-file, or nil
+	Warc    *warcFile            // file of --warc-file, or nil
 	buffers sync.Pool            // buffers of type *[]byte
 	notes   *trace.Trace         // prints the notes of all requests
 	retried func()               // counts a repeated request in the status line, or nil
-	restart wrap.RetryOptions    // for retries after a body was interrupted
+	Restart wrap.RetryOptions    // for retries after a body was interrupted
 
 	processors processorLimit
 	startMore  func() // starts the jobs that workers omits; called once
@@ -44,32 +47,32 @@ type retrieval struct {
 	folder     *save.Folder // folder for files that are named after URLs, or nil
 
 	mu          sync.Mutex
-	tally       console.Tally
+	Tally       console.Tally
 	interrupted bool // a job was interrupted by a signal and has reported it
 }
 
-// retrievalOptions are the settings of a retrieval that depend on the command.
-type retrievalOptions struct {
-	listing  bool // if true, retrieve listings and articles as entries, and cache listings
-	native   bool // if true, listings keep the format of the server
-	prospero prospero.Options
-	progress func(wrap.Event) // hook for status lines, or nil
+// Options are the settings of a retrieval that depend on the command.
+type Options struct {
+	Listing  bool // if true, retrieve listings and articles as entries, and cache listings
+	Native   bool // if true, listings keep the format of the server
+	Prospero prospero.Options
+	Progress func(wrap.Event) // hook for status lines, or nil
 	retried  func()           // called before a request is sent again, or nil
 }
 
-// newRetrieval returns a new retrieval. The caller must close its client.
-func newRetrieval(ctx context.Context, s *console.Streams, f *objectflags.Flags, o retrievalOptions) (*retrieval, error) {
-	r := &retrieval{Streams: s, flags: f, native: o.native, listing: o.listing, notes: s.Trace(), retried: o.retried}
-	r.restart = f.Client.RetryOptions(r.noteRestart)
+// New returns a new retrieval. The caller must close its client.
+func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Options) (*Retrieval, error) {
+	r := &Retrieval{Streams: s, flags: f, native: o.Native, listing: o.Listing, notes: s.Trace(), retried: o.retried}
+	r.Restart = f.Client.RetryOptions(r.noteRestart)
 	err := errors.Join(f.Query.Validate(), f.Query.Read(s.Stdin))
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.Schemes(s, o.listing, o.native)
+	all, err := f.Schemes(s, o.Listing, o.Native)
 	if err != nil {
 		return nil, err
 	}
-	all.Prospero = o.prospero
+	all.Prospero = o.Prospero
 	r.marks = all.NNTP.Marks
 	if in, ok := s.Stdin.(*os.File); ok && terminal.Is(in) && terminal.Is(s.Stdout) {
 		r.console = interactive.New(in)
@@ -80,20 +83,20 @@ func newRetrieval(ctx context.Context, s *console.Streams, f *objectflags.Flags,
 		Middlewares: []fetch.Middleware{func(next fetch.Driver) fetch.Driver { return headerRecorder{next} }, f.HTTP.UpdateReferer},
 		Standard: wrap.Options{
 			Segments: min(f.Request.Segments, objectflags.MaxSegments), Retry: f.Client.RetryOptions(r.noteRetry),
-			Polite: politeOptions(f), Rate: int64(f.Client.Limits.Rate), Progress: o.progress,
+			Polite: politeOptions(f), Rate: int64(f.Client.Limits.Rate), Progress: o.Progress,
 		},
 	}
-	if o.listing {
+	if o.Listing {
 		spec.Standard.Cache = &wrap.CacheOptions{}
 	}
-	if r.warc, err = openWARCFile(f); err != nil {
+	if r.Warc, err = openWARCFile(f); err != nil {
 		return nil, err
 	}
-	if r.warc != nil {
-		spec.Innermost = []fetch.Middleware{r.warc.recorder.Middleware}
+	if r.Warc != nil {
+		spec.Innermost = []fetch.Middleware{r.Warc.recorder.Middleware}
 	}
-	if r.client, err = f.Client.Open(ctx, s, spec); err != nil {
-		r.warc.close()
+	if r.Client, err = f.Client.Open(ctx, s, spec); err != nil {
+		r.Warc.Close()
 	}
 	return r, err
 }
@@ -114,7 +117,7 @@ func politeOptions(f *objectflags.Flags) *wrap.PoliteOptions {
 
 // noteRestart prints a note that a new request continues a transfer or starts it
 // again.
-func (r *retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
+func (r *Retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
 	next := t.Count + 1
 	if n, ok := ctx.Value(attemptsKey{}).(*attemptCounter); ok {
 		next = n.requests() + 1
@@ -124,23 +127,35 @@ func (r *retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
 }
 
 // NoteRetry prints a note that a request will be sent again.
-func (r *retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
+func (r *Retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 	next := countRetry(ctx, t.Count)
 	r.countProgress()
 	r.Streams.NoteRetry(t, t.Err, next, next-1+t.Remaining)
 }
 
 // countProgress counts a repeated request in the status line.
-func (r *retrieval) countProgress() {
+func (r *Retrieval) countProgress() {
 	if r.retried != nil {
 		r.retried()
 	}
 }
 
 // observe adapts the number of processors and of parallel jobs to a response.
-func (r *retrieval) observe(resp *fetch.Response) {
+func (r *Retrieval) observe(resp *fetch.Response) {
 	r.processors.observe(resp)
 	if strings.HasPrefix(resp.Proto, "HTTP/2") && r.startMore != nil {
 		r.startMore()
 	}
+}
+
+// BrowserSession runs an interactive session, such as telnet, that reads the
+// input of the user from in. It behaves like fetch telnet://HOST.
+func (r *Retrieval) BrowserSession(ctx context.Context, in io.Reader, resp *fetch.Response) error {
+	if r.console == nil {
+		out, flush := terminal.NewWriter(r.Stdout)
+		return console.LocalError(errors.Join(interactive.Copy(out, in, resp), flush()))
+	}
+	r.Note("Control-] leaves the session")
+	r.console.Input = in
+	return console.LocalError(r.console.Run(ctx, r.Stdout, resp))
 }

@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"context"
@@ -15,39 +15,39 @@ import (
 	"github.com/anyurl/fetch/fetch"
 )
 
-// downloadAll downloads each URL to a file or to standard output, as selected by
+// All downloads each URL to a file or to standard output, as selected by
 // flags such as -o. It shows the progress.
-func downloadAll(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []string, native bool) error {
+func All(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []string, native bool) error {
 	if len(f.Body.Output) > len(args)+f.Input.Count() && f.Input.File == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
 	}
 	if f.Body.Checksum != nil && (f.Body.Include || f.Request.Head) {
 		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so it excludes -i and -I")
 	}
-	o := retrievalOptions{native: native}
+	o := Options{Native: native}
 	bodyOnTerminal := terminal.Is(s.Stdout) && f.Body.ToStdout(0)
 	if bodyOnTerminal && terminal.Is(s.Stderr) || !s.ShowsProgress(&f.Progress) {
-		return forEach(ctx, s, f, args, o, (*job).download)
+		return ForEach(ctx, s, f, args, o, (*Job).Download)
 	}
 	all := progress.NewDownloads()
-	o.progress, o.retried = all.Update, all.Retry
+	o.Progress, o.retried = all.Update, all.Retry
 	defer s.ShowProgress(&f.Progress, all, (*progress.Snapshot).Text)()
 	if terminal.Is(s.Stderr) { // the last line of each download remains on the screen
 		all.Ended = func(line func(int) string) { s.PrintLastLine(line) }
 	}
-	return forEach(ctx, s, f, args, o, func(j *job) error {
+	return ForEach(ctx, s, f, args, o, func(j *Job) error {
 		end := all.Begin(j.Text)
-		err := j.download()
+		err := j.Download()
 		end(err)
 		return err
 	})
 }
 
-// forEach runs a job for each URL on the command line and in the input file. If
-// a job fails, forEach continues with the next URL. It returns the combined
+// ForEach runs a job for each URL on the command line and in the input file. If
+// a job fails, ForEach continues with the next URL. It returns the combined
 // exit code.
-func forEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []string, o retrievalOptions,
-	do func(*job) error) error {
+func ForEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []string, o Options,
+	do func(*Job) error) error {
 	if len(args)+f.Input.Count() == 0 && f.Input.File == "" {
 		return fetch.Usage.Errorf("no URL; see fetch --help")
 	}
@@ -58,33 +58,33 @@ func forEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args
 	if err != nil {
 		return err
 	}
-	r, err := newRetrieval(ctx, s, f, o)
+	r, err := New(ctx, s, f, o)
 	if err != nil {
 		return err
 	}
-	defer r.client.Close()
+	defer r.Client.Close()
 	if r.meta, err = transfer.OpenMetaFile(f.Body.Meta); err != nil {
-		return errors.Join(err, r.warc.close())
+		return errors.Join(err, r.Warc.Close())
 	}
-	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.client.SaveState(), r.warc.close())
-	if r.tally.Code == 0 {
+	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.Client.SaveState(), r.Warc.Close())
+	if r.Tally.Code == 0 {
 		err = errors.Join(err, f.Mail.WriteMarks(r.marks))
 	}
 	if err != nil {
 		return err
 	}
-	return r.tally.Err()
+	return r.Tally.Err()
 }
 
 // Run calls do for the job of each URL, in several goroutines if -Z is set.
-func (r *retrieval) Run(ctx context.Context, args []arguments.Argument, do func(*job) error) error {
+func (r *Retrieval) Run(ctx context.Context, args []arguments.Argument, do func(*Job) error) error {
 	workers := r.workers()
 	if workers > 1 {
 		// Parallel downloads of small files allocate many short-lived objects.
 		// Less frequent garbage collection makes the downloads faster and costs
 		// 10 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(250))
-		if r.warc == nil && !r.flags.WritesFiles() { // WARC compression and blocking file calls need several processors
+		if r.Warc == nil && !r.flags.WritesFiles() { // WARC compression and blocking file calls need several processors
 			r.processors.set()
 			defer r.processors.remove()
 		}
@@ -122,7 +122,7 @@ const (
 // bodies are written to standard output, more jobs than --per-host would only
 // wait. Further jobs start at the first response over HTTP/2, because such a
 // server gets more requests.
-func (r *retrieval) workers() int {
+func (r *Retrieval) workers() int {
 	n := r.maxWorkers()
 	if r.flags.Body.AnyToStdout() {
 		n = min(n, r.flags.Client.Limits.PerHost/max(r.flags.Request.Segments, 1))
@@ -134,7 +134,7 @@ func (r *retrieval) workers() int {
 // waits for its turn to write to standard output still uses its connections.
 // The requests of the job whose turn it is therefore exceed --per-host if
 // necessary, see [turnOf].
-func (r *retrieval) maxWorkers() int {
+func (r *Retrieval) maxWorkers() int {
 	f := r.flags
 	if !f.Input.Parallel {
 		return 1
@@ -143,7 +143,7 @@ func (r *retrieval) maxWorkers() int {
 }
 
 // runJob runs one job, reports its error and records its exit code.
-func (r *retrieval) runJob(j *job, do func(*job) error) {
+func (r *Retrieval) runJob(j *Job, do func(*Job) error) {
 	err := do(j)
 	if j.slot != nil {
 		err = errors.Join(err, console.LocalError(j.slot.End()))
@@ -154,6 +154,6 @@ func (r *retrieval) runJob(j *job, do func(*job) error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tally.Add(code)
+	r.Tally.Add(code)
 	r.interrupted = r.interrupted || err != nil && j.ctx.Err() != nil
 }

@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 
 // openSink opens the destination of the body of req, which is a file or the
 // writer j.output.
-func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
+func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 	body, file := &j.flags.Body, &j.flags.File
 	offset, auto, err := body.Offset()
 	if err != nil {
@@ -25,7 +25,7 @@ func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - resumes a file: use -o or -O to name the file")
 		}
-		return sink.Stream(j.output, offset, j.flags.Sums()), nil
+		return sink.Stream(j.Output, offset, j.flags.Sums()), nil
 	}
 	if file.CreateDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -36,7 +36,7 @@ func (j *job) openSink(req *fetch.Request) (sink.Sink, error) {
 		j.openFolder.Do(func() { j.folder, _ = save.OpenFolder(body.OutputDir) })
 	}
 	o := save.Options{
-		URL: req.URL.Unredacted(), Weak: j.client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
+		URL: req.URL.Unredacted(), Weak: j.Client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
 		Resume: auto, Offset: offset, Strict: file.Strict, Sum: j.flags.Sums(), Folder: j.folder,
 	}
 	switch {

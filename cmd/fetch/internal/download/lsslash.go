@@ -1,4 +1,4 @@
-package main
+package download
 
 import (
 	"io"
@@ -15,9 +15,9 @@ const maxTitlePrefix = 16 << 10
 // the listing of a directory without a redirect. Otherwise withSlash returns
 // resp, whose body can be at its end if resp is not a listing. After a redirect,
 // it sends no request, because a server chose the URL.
-func (j *job) withSlash(req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
+func (j *Job) withSlash(req *fetch.Request, resp *fetch.Response) (*fetch.Response, error) {
 	_, hasQuery := resp.URL.Query()
-	isWeb := j.client.Scheme(resp.URL.Scheme()).Traits.Web
+	isWeb := j.Client.Scheme(resp.URL.Scheme()).Traits.Web
 	if resp.Kind != fetch.Document || !isWeb || hasQuery || len(resp.Chain) > 0 {
 		return resp, nil
 	}
