@@ -5,7 +5,9 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/frontiercmd"
+	"github.com/anyurl/fetch/cmd/fetch/internal/helpcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/mirrorcmd"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/servecmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/treecmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/uricmd"
@@ -15,7 +17,10 @@ import (
 // not registered yet.
 func newCommands(s *console.Streams) *command.Tree {
 	t := command.NewTree(s)
-	t.SetMain(newGet(t), newHelp(t), newLs(t), newBrowse(t), newInfo(t), newPlan(t), newSearch(t), treecmd.NewFind(t), treecmd.NewDu(t), treecmd.NewDiff(t), mirrorcmd.New(t), archivecmd.NewVerify(t),
-		archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t), servecmd.New(t), frontiercmd.New(t), uricmd.New(t), newMan(t), newCompletion(t))
+	t.SetMain(objectcmd.New(t), helpcmd.NewHelp(t),
+		objectcmd.NewLs(t), objectcmd.NewBrowse(t), objectcmd.NewInfo(t), objectcmd.NewPlan(t), objectcmd.NewSearch(t),
+		treecmd.NewFind(t), treecmd.NewDu(t), treecmd.NewDiff(t),
+		mirrorcmd.New(t), archivecmd.NewVerify(t), archivecmd.NewRecover(t), archivecmd.NewIndex(t), archivecmd.NewPack(t), archivecmd.NewExport(t),
+		servecmd.New(t), frontiercmd.New(t), uricmd.New(t), helpcmd.NewMan(t), helpcmd.NewCompletion(t))
 	return t
 }

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
+	"github.com/anyurl/fetch/cmd/fetch/internal/helpcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/mirrorcmd"
+	"github.com/anyurl/fetch/cmd/fetch/internal/objectcmd"
 	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
@@ -103,7 +105,7 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	visit(tree.Main)
-	for page, codes := range map[string]string{"mirroring.md": mirrorcmd.MirrorExitStatus, "scripting.md": exitStatus} {
+	for page, codes := range map[string]string{"mirroring.md": mirrorcmd.MirrorExitStatus, "scripting.md": objectcmd.ExitStatus} {
 		text, err := os.ReadFile("../../doc/" + page)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +151,7 @@ func TestHelpTopics(t *testing.T) {
 		if cmd, _, err := newCommands(&console.Streams{}).Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
 			t.Errorf("%s is the name of a page and of a command", page.Name)
 		}
-		if _, ok := schemeHelp(page.Name); ok {
+		if _, ok := helpcmd.SchemeHelp(page.Name); ok {
 			t.Errorf("%s is the name of a page and of a scheme", page.Name)
 		}
 	}

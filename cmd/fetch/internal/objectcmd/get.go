@@ -1,4 +1,6 @@
-package main
+// Package objectcmd implements the commands that retrieve or describe objects:
+// fetch URL, ls, info, plan, search and browse.
+package objectcmd
 
 import (
 	"context"
@@ -14,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitStatus describes the exit codes.
-const exitStatus = `0	ok
+// ExitStatus describes the exit codes.
+const ExitStatus = `0	ok
 1	internal error
 2	wrong usage or malformed URL
 3	error of a local file or disk
@@ -55,7 +57,7 @@ type getCommand struct {
 	similar func(word string) []string // returns the commands whose names are similar to a word
 }
 
-func newGet(r *command.Tree) *cobra.Command {
+func New(r *command.Tree) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch [flags] URL...",
 		Short: "Retrieve the object that a URL names",
@@ -80,7 +82,7 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 			"fetch -O 'https://example.org/log-[001-100].txt' 'ftp://ftp.example.org/pub/*.gz'",
 		),
 		Annotations: map[string]string{
-			manual.ExitStatus:  exitStatus,
+			manual.ExitStatus:  ExitStatus,
 			manual.Environment: environment,
 			manual.Files:       files,
 		},

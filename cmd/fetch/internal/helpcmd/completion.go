@@ -1,4 +1,4 @@
-package main
+package helpcmd
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type completionCommand struct {
 	noDescriptions bool
 }
 
-func newCompletion(r *command.Tree) *cobra.Command {
+func NewCompletion(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "completion [flags] bash|fish|powershell|zsh",
 		Short: "Print a completion script for a shell",

@@ -1,4 +1,4 @@
-package main
+package objectcmd
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type lsCommand struct {
 	store            string
 }
 
-func newLs(r *command.Tree) *cobra.Command {
+func NewLs(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "ls [flags] URL|FILE.warc.gz|FILE.wacz...|--store URL",
 		Short: "List a directory in the same form for every scheme",

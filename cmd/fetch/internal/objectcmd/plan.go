@@ -1,4 +1,4 @@
-package main
+package objectcmd
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type planCommand struct {
 	json  bool
 }
 
-func newPlan(r *command.Tree) *cobra.Command {
+func NewPlan(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:     "plan [flags] URL",
 		Short:   "Print the requests for a URL without sending them",

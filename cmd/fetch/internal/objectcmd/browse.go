@@ -1,4 +1,4 @@
-package main
+package objectcmd
 
 import (
 	"context"
@@ -38,7 +38,7 @@ type browseCommand struct {
 	saved  *progress.Downloads // progress of the file that is being saved, or nil
 }
 
-func newBrowse(r *command.Tree) *cobra.Command {
+func NewBrowse(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "browse [flags] [URL|FILE.warc.gz|FILE.wacz]",
 		Short: "Browse listings and pages by number",

@@ -1,4 +1,6 @@
-package main
+// Package helpcmd implements help, man and completion, which describe the other
+// commands.
+package helpcmd
 
 import (
 	"context"
@@ -19,7 +21,7 @@ import (
 // the documentation.
 type helpCommand struct{ *command.Tree }
 
-func newHelp(r *command.Tree) *cobra.Command {
+func NewHelp(r *command.Tree) *cobra.Command {
 	c := &helpCommand{r}
 	return r.Define(&cobra.Command{
 		Use:   "help [COMMAND | TOPIC | SCHEME]",
@@ -46,7 +48,7 @@ func (c *helpCommand) Run(_ context.Context, args []string) error {
 		return c.Print("\n" + manual.Index(pages, console.SchemeNames()))
 	}
 	name := strings.TrimSuffix(strings.TrimRight(strings.ToLower(args[0]), ":/"), ".md")
-	if text, ok := schemeHelp(name); ok {
+	if text, ok := SchemeHelp(name); ok {
 		return c.Print(text)
 	}
 	for _, page := range pages {
@@ -61,8 +63,8 @@ func (c *helpCommand) Run(_ context.Context, args []string) error {
 	return cmd.Help()
 }
 
-// schemeHelp returns the help text of a scheme.
-func schemeHelp(name string) (text string, ok bool) {
+// SchemeHelp returns the help text of a scheme.
+func SchemeHelp(name string) (text string, ok bool) {
 	for _, s := range schemes.All(schemes.Options{}) {
 		if s.Name == name {
 			return s.Help, true

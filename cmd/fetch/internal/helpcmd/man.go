@@ -1,4 +1,4 @@
-package main
+package helpcmd
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // A manCommand writes the manual pages of all commands.
 type manCommand struct{ *command.Tree }
 
-func newMan(r *command.Tree) *cobra.Command {
+func NewMan(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write the manual pages to a directory",

@@ -1,4 +1,4 @@
-package main
+package objectcmd
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type infoCommand struct {
 	unused objectflags.Unused
 }
 
-func newInfo(r *command.Tree) *cobra.Command {
+func NewInfo(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "info [flags] URL...",
 		Short: "Describe an object without its body, as JSON",

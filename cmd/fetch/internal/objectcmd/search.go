@@ -1,4 +1,4 @@
-package main
+package objectcmd
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type searchCommand struct {
 	urlOnly bool
 }
 
-func newSearch(r *command.Tree) *cobra.Command {
+func NewSearch(r *command.Tree) *cobra.Command {
 	c := &searchCommand{Streams: r.Streams}
 	return r.Define(&cobra.Command{
 		Use:     "search [flags] URL WORDS...",
