@@ -274,6 +274,11 @@ func (f *File) openPath() error {
 // prepare determines at which offset writing continues, and the permissions of
 // the file.
 func (f *File) prepare(created bool) error {
+	if !created { // a killed process can leave this file
+		if err := ignoreNotExist(f.fs.Remove(f.part + ".new")); err != nil {
+			return err
+		}
+	}
 	if err := f.restoreState(created); err != nil {
 		return err
 	}

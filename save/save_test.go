@@ -356,3 +356,31 @@ func TestSetTime(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftoverMode checks that the file that a killed process created to find the
+// permissions of new files is removed, also if the permissions are known.
+func TestLeftoverMode(t *testing.T) {
+	dir := t.TempDir()
+	folder, err := save.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for _, name := range []string{"one", "two"} {
+		for _, suffix := range []string{".part", ".part.new"} {
+			if err := os.WriteFile(filepath.Join(dir, "."+name+suffix), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := save.Create(filepath.Join(dir, name), save.Options{Folder: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, ".*")); len(found) > 0 || err != nil {
+		t.Errorf("files %q, %v", found, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 )
@@ -84,6 +85,38 @@ func CheckFolder(root *os.Root, name string) error {
 		return fmt.Errorf("%s is not a folder: remove it, or use another archive", name)
 	}
 	return err
+}
+
+// MakeFolder creates a directory and its missing parents, and commits their names
+// to stable storage.
+func MakeFolder(dir string) error {
+	var created []string // parents of missing directories, the lowest first
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(d) == d {
+			break
+		}
+		created = append(created, filepath.Dir(d))
+	}
+	err := os.MkdirAll(dir, 0o777)
+	for _, d := range created {
+		if err == nil {
+			err = SyncNames(d)
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			err = nil // a parent that this user cannot read
+		}
+	}
+	return err
+}
+
+// SyncNames is like SyncFolder for the directory with a path.
+func SyncNames(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return SyncFolder(root)
 }
 
 // SyncFolder commits the directory entries of root to stable storage. It has no

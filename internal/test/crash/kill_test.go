@@ -9,7 +9,7 @@ import (
 )
 
 // killsPerCommand is the number of kills of each command in TestKillPoints.
-const killsPerCommand = 8
+const killsPerCommand = 6
 
 // TestKillPoints kills each command that writes files before some of the calls
 // that change or sync files. TestSoakKillPoints kills it before each of them.

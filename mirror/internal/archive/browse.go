@@ -13,6 +13,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/internal/format/coding"
 	"github.com/anyurl/fetch/internal/format/links"
 	"github.com/anyurl/fetch/internal/format/render"
@@ -43,7 +44,7 @@ type Browsing struct {
 // change the archive.
 func Browse(ctx context.Context, dir, target string, o Browsing) error {
 	return withReadLock(ctx, dir, func(a *Archive) error {
-		if err := os.MkdirAll(target, 0o777); err != nil {
+		if err := regularfile.MakeFolder(target); err != nil {
 			return err
 		}
 		root, err := os.OpenRoot(target)
@@ -70,7 +71,7 @@ func Browse(ctx context.Context, dir, target string, o Browsing) error {
 		if err != nil {
 			return err
 		}
-		return b.writeIndex(o.Seeds)
+		return errors.Join(b.writeIndex(o.Seeds), regularfile.SyncFolder(root))
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
 	"github.com/anyurl/fetch/mirror/internal/tree"
@@ -132,6 +133,7 @@ func (x *exporter) close() (err error) {
 	if x.store != nil {
 		err = errors.Join(err, x.store.Close())
 		os.Remove(filepath.Join(x.dir, tree.PlainTmp))
+		err = errors.Join(err, regularfile.SyncNames(x.dir))
 	}
 	return err
 }

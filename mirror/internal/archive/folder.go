@@ -108,6 +108,20 @@ func replaceFrom(root *os.Root, part, name string, write func(w io.Writer) error
 	return root.Rename(part, name)
 }
 
+// syncFolders commits the names in directories to stable storage.
+func syncFolders(root *os.Root, dirs ...string) error {
+	for _, name := range dirs {
+		dir, err := root.OpenRoot(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(regularfile.SyncFolder(dir), dir.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WhileIdle locks the archive in the directory dir and calls f. If another
 // process holds the lock, the error wraps fetch.InUse. If the lock file cannot
 // be opened, for example on a read-only medium, WhileIdle calls f without a

@@ -51,11 +51,14 @@ func (h *healer) healJournal() error {
 		return err
 	}
 	defer old.Close()
-	aside := tree.Attic + "/" + h.a.atticName("heal") + "/" + journalFile
-	err = replaceFrom(root, tree.Tmp+"/"+journalFile+".part", aside, func(w io.Writer) error {
+	aside := tree.Attic + "/" + h.a.atticName("heal")
+	err = replaceFrom(root, tree.Tmp+"/"+journalFile+".part", aside+"/"+journalFile, func(w io.Writer) error {
 		_, err := io.Copy(w, old)
 		return err
 	})
+	if err == nil {
+		err = syncFolders(root, aside, tree.Attic)
+	}
 	if err == nil {
 		_, err = old.Seek(0, io.SeekStart)
 	}

@@ -55,7 +55,10 @@ func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error
 			return nil, err
 		}
 	}
-	return parts, replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) })
+	if err := replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) }); err != nil {
+		return nil, err
+	}
+	return parts, syncFolders(root, indexFolder)
 }
 
 // indexReadable writes the index of the intact records in WARC files.

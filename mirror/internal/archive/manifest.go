@@ -70,6 +70,9 @@ func (a *Archive) writeManifest(ctx context.Context, keep func(name string) bool
 			return err
 		})
 	})
+	if err == nil {
+		err = regularfile.SyncFolder(a.folder.root) // also the names of the journal and the reports
+	}
 	return sum.Sum(nil), err
 }
 

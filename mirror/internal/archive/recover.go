@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"os"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/warc"
@@ -18,7 +18,7 @@ import (
 // process uses the archive, the error wraps fetch.InUse.
 func Open(ctx context.Context, dir string, o Options) (*Archive, []Truncation, error) {
 	a := &Archive{options: o, started: o.Now(), running: ctx}
-	err := os.MkdirAll(dir, 0o777)
+	err := regularfile.MakeFolder(dir)
 	if err == nil {
 		a.folder, err = openFolder(dir)
 	}

@@ -140,3 +140,43 @@ func checkJournal(t *testing.T, dir, want string) {
 		t.Errorf("journal %q, %v; want %q", got, err, want)
 	}
 }
+
+// TestRestoreDamagedEnd checks that the zeros that a power failure leaves at the
+// unsynced end of the journal are removed, and that damage before a synced line
+// remains for Heal.
+func TestRestoreDamagedEnd(t *testing.T) {
+	t.Parallel()
+	synced := string(journalLine(map[string]any{"url": "http://a.example/synced"}))
+	zeros := strings.Repeat("\x00", 20)
+	for _, c := range []struct {
+		name   string
+		damage func(other, one, two string) string
+		want   func(other, one, two string) string
+	}{
+		{"intact", func(other, one, two string) string { return other + one + two }, func(other, one, two string) string { return other + one + two }},
+		{"middle of a line", func(other, one, two string) string { return synced + other + one[:9] + zeros + one[29:] + two },
+			func(other, one, two string) string { return synced + other + two + one }},
+		{"two lines in one", func(other, one, two string) string { return synced + other + one[:9] + zeros + two[9:] },
+			func(other, one, two string) string { return synced + other + one + two }},
+		{"line of no visit", func(other, one, two string) string { return synced + zeros + other[20:] + one + two },
+			func(other, one, two string) string { return synced + one + two }},
+		{"between the lines of a visit and of no visit", func(other, one, two string) string { return one + zeros + "\n" + other },
+			func(other, one, two string) string { return one + other + two }},
+		{"before a synced line", func(other, one, two string) string { return zeros + "\n" + synced + one },
+			func(other, one, two string) string { return zeros + "\n" + synced + one + two }},
+		{"lines of an earlier version", func(other, one, two string) string { return `{"url":"x"}` + "\n" + zeros + "\n" + two },
+			func(other, one, two string) string { return `{"url":"x"}` + "\n" + two + one }},
+	} {
+		dir, journal := unsyncedArchive(t)
+		lines := strings.SplitAfter(journal, "\n")
+		text := c.damage(lines[0], lines[1], lines[2])
+		if err := os.WriteFile(filepath.Join(dir, journalFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		closeArchive(t, openArchive(t, dir, Options{Tree: true, Now: time.Now}))
+		want := c.want(lines[0], lines[1], lines[2])
+		if got, err := os.ReadFile(filepath.Join(dir, journalFile)); string(got) != want || err != nil {
+			t.Errorf("%s: journal\n%q, %v; want\n%q", c.name, got, err, want)
+		}
+	}
+}

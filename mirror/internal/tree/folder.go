@@ -55,9 +55,9 @@ func (s *Store) folder(name string) (*folder, error) {
 		return f, nil
 	}
 	var around *folder
-	if above := path.Dir(name); above != "." {
+	if name != "." {
 		var err error
-		if around, err = s.folder(above); err != nil {
+		if around, err = s.folder(path.Dir(name)); err != nil {
 			return nil, err
 		}
 	}

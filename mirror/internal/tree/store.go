@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
 // The directories of an archive that a Store uses.
@@ -68,7 +69,7 @@ type Store struct {
 // Open opens the archive in the directory dir. If the directory is missing,
 // Open creates it.
 func Open(dir string, o Options) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := regularfile.MakeFolder(dir); err != nil {
 		return nil, classify(err)
 	}
 	root, err := os.OpenRoot(dir)
