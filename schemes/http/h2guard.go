@@ -13,8 +13,11 @@ import (
 // types and PRIORITY frames. Package net/http would only log each of them to
 // the standard logger, which a program may print. The guard also fails if the
 // server sends many frames without data, because net/http has no such limit.
+//
+// Write combines small writes, see frameWriter.
 type frameGuard struct {
 	*tls.Conn
+	out  *frameWriter
 	r    *bufio.Reader
 	left int // unread bytes of the current frame
 
@@ -40,15 +43,34 @@ const (
 )
 
 func newFrameGuard(c *tls.Conn) *frameGuard {
-	return &frameGuard{Conn: c, r: bufio.NewReader(c)}
+	return &frameGuard{Conn: c, out: newFrameWriter(c, c.Close), r: bufio.NewReader(c)}
+}
+
+func (g *frameGuard) Write(p []byte) (int, error) { return g.out.Write(p) }
+
+// Close writes the remaining bytes before it closes the connection.
+func (g *frameGuard) Close() error {
+	g.out.close(g.SetWriteDeadline)
+	return g.Conn.Close()
 }
 
 // requestSent restarts the count of frames without data. It may be called
 // during a Read.
 func (g *frameGuard) requestSent() { g.idle.Store(0) }
 
-// Read reads at most one frame.
+// Read reads at most one frame. If it fails because a write has failed, it
+// returns the error of the write.
 func (g *frameGuard) Read(p []byte) (int, error) {
+	n, err := g.read(p)
+	if err != nil {
+		if failed := g.out.failed(); failed != nil {
+			err = failed
+		}
+	}
+	return n, err
+}
+
+func (g *frameGuard) read(p []byte) (int, error) {
 	for g.left == 0 {
 		if err := g.nextFrame(); err != nil {
 			return 0, err
