@@ -113,19 +113,35 @@ func (a *Archive) LostRecord(c *frontier.Capture) bool {
 func (a *Archive) hasOriginal(c *frontier.Capture, h *warc.Header) bool {
 	ctx, cancel := a.lookupContext()
 	defer cancel()
+	// A revisit record usually refers to the first record of the content. Reading
+	// all records for each revisit would take quadratic time.
+	found, err := a.frontier.CapturesByDigest(ctx, [][32]byte{c.Digest})
+	if err != nil {
+		return false
+	}
+	if first, ok := found[c.Digest]; ok && refersTo(h, first.ID) {
+		return a.isOriginal(&first)
+	}
 	for s, err := range a.frontier.RecordsOf(ctx, c.Digest) {
 		if err != nil {
 			return false
 		}
 		if refersTo(h, s.ID) {
-			if a.matchesChecksum(&s.Capture) {
-				return true
-			}
-			first, intact := a.readRecord(&s.Capture)
-			return intact && first.Type() != warc.Revisit
+			return a.isOriginal(&s.Capture)
 		}
 	}
 	return false
+}
+
+// isOriginal reports whether the record of c is intact and not a revisit record.
+func (a *Archive) isOriginal(c *frontier.Capture) bool {
+	isRevisit := c.Checksum == 0 // or the database is old
+	if !isRevisit && (a.verified.state(c) >= intactRecord || a.matchesChecksum(c)) {
+		a.verified.set(c, intactRecord)
+		return true
+	}
+	h, intact := a.readRecord(c)
+	return intact && h.Type() != warc.Revisit
 }
 
 // lookupTime is the maximum time of a lookup in a shared database. A commit may
