@@ -43,7 +43,7 @@ type digester struct {
 	block     hash.Hash
 	payload   hash.Hash      // digest of the payload; nil if the block is not an HTTP message
 	message   *http1.Message // parser of the HTTP message, or nil
-	raw       hash.Hash      // digest of the HTTP body before its transfer coding is removed, or nil
+	raw       hash.Hash      // for rawPayload, or nil
 	noPayload bool           // records of this type have no payload
 	size      int64
 }
@@ -70,7 +70,7 @@ func (d *digester) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	for rest := p; len(rest) > 0; {
-		inBody := !d.message.InHead()
+		inBody := !d.message.InHead() && d.message.TransferCoded()
 		n, payload := d.message.Next(rest)
 		d.payload.Write(payload)
 		if d.raw != nil && inBody {
@@ -102,6 +102,15 @@ func (d *digester) Payload() string {
 	d.payload.Write(d.message.End())
 	if !d.message.PayloadValid() {
 		return ""
+	}
+	return d.algorithm.label(d.payload)
+}
+
+// rawPayload returns the digest of the HTTP body before its transfer coding is
+// removed. Without a transfer coding, this is the digest of the payload.
+func (d *digester) rawPayload() string {
+	if d.message.TransferCoded() {
+		return d.algorithm.label(d.raw)
 	}
 	return d.algorithm.label(d.payload)
 }

@@ -137,7 +137,8 @@ func (v *verifier) close() error { return localError(v.refs.Close()) }
 // continues after damage.
 func (v *verifier) file(name string, r io.Reader) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		in := NewReader(r)
+		in := newAheadReader(NewReader(r))
+		defer in.close()
 		if v.buffer == nil {
 			v.buffer = make([]byte, bufferSize)
 		}
@@ -199,7 +200,7 @@ type recordCheck struct {
 // file. If the header is unreadable, h is nil. If the record is damaged, the
 // length is 0. At the end of the file, the error is io.EOF. Any other error is
 // an error of the file system.
-func (c *recordCheck) checkNext(in *Reader, buffer []byte) (h *Header, length int64, err error) {
+func (c *recordCheck) checkNext(in recordReader, buffer []byte) (h *Header, length int64, err error) {
 	h, err = in.Next()
 	if err == io.EOF {
 		return nil, 0, err
@@ -301,7 +302,7 @@ func (c *recordCheck) checkRepeated(fields fetch.Header) {
 
 // checkBlock reads the block of a record and verifies its block digest and
 // payload digest. It returns the length of the record in the file.
-func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) (length int64, err error) {
+func (c *recordCheck) checkBlock(in recordReader, h *Header, buffer []byte) (length int64, err error) {
 	block := c.newDigester(h, "WARC-Block-Digest")
 	payload := c.newDigester(h, "WARC-Payload-Digest")
 	if h.Type() == Revisit || h.Get("WARC-Segment-Number") != "" {
@@ -323,9 +324,9 @@ func (c *recordCheck) checkBlock(in *Reader, h *Header, buffer []byte) (length i
 	if length, err = in.Finish(); err != nil {
 		return 0, err
 	}
-	if in.stray > 0 {
-		c.add(BadLength, "%d bytes after the block belong to no record", in.stray)
-	} else if in.missingEnd {
+	if stray, missingEnd := in.ending(); stray > 0 {
+		c.add(BadLength, "%d bytes after the block belong to no record", stray)
+	} else if missingEnd {
 		c.add(BadEnd, "record does not end with two line breaks")
 	}
 	if block != nil {
@@ -386,7 +387,7 @@ func (c *recordCheck) checkPayload(want string, d *digester) {
 		return
 	}
 	if d.raw != nil {
-		if same, _ := sameDigest(want, d.algorithm.label(d.raw)); same {
+		if same, _ := sameDigest(want, d.rawPayload()); same {
 			c.add(BadPayloadDigest, "digest was computed over the body with its transfer coding").Note = true
 			return
 		}

@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/parallel"
+	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/tree"
 	"github.com/anyurl/fetch/warc"
@@ -36,6 +41,7 @@ func Verify(ctx context.Context, dir string, report func(Finding) bool) error {
 	err := withReadLock(ctx, dir, func(a *Archive) error {
 		v := &verifier{
 			reporter: report, a: a, seed: maphash.MakeSeed(), paths: map[uint64]struct{}{}, unpublished: map[string]bool{},
+			digests: map[string][32]byte{},
 		}
 		return v.checkAll(ctx)
 	})
@@ -83,6 +89,7 @@ type verifier struct {
 	seed        maphash.Seed
 	paths       map[uint64]struct{} // hashes of the paths in the database
 	unpublished map[string]bool     // paths of committed files that the next Open moves to the tree
+	digests     map[string][32]byte // SHA-256 of the WARC files, by name
 }
 
 func (v *verifier) checkAll(ctx context.Context) error {
@@ -116,22 +123,53 @@ func (v *verifier) findUnpublished(ctx context.Context) error {
 
 // checkFiles verifies the file of each object in the tree.
 func (v *verifier) checkFiles(ctx context.Context) error {
-	return v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) error {
+	var group []expectedFile
+	err := v.a.eachRetrieved(ctx, func(it frontier.Item, s frontier.State) (err error) {
 		c := it.LastCapture
 		if c.Path == "" {
 			return nil
 		}
 		v.paths[maphash.String(v.seed, c.Path)] = struct{}{}
-		text := v.checkFile(c)
-		if text == "" || s == frontier.Gone && text == missing {
-			return nil
+		if group = append(group, expectedFile{c, s}); len(group) == maxGroup {
+			err = v.checkGroup(group)
+			group = group[:0]
 		}
-		f := Finding{Path: tree.Dir + "/" + c.Path, Text: text, Note: v.unpublished[c.Path]}
-		if s == frontier.Pending && text == missing {
+		return err
+	})
+	if err == nil {
+		err = v.checkGroup(group)
+	}
+	return err
+}
+
+// An expectedFile is a file that the tree must contain.
+type expectedFile struct {
+	capture *frontier.Capture
+	state   frontier.State // of its URL
+}
+
+// maxGroup is the maximum number of files that checkGroup verifies.
+const maxGroup = 256
+
+// checkGroup verifies files on all processors. It reports the findings in the
+// order of the files.
+func (v *verifier) checkGroup(group []expectedFile) error {
+	var texts [maxGroup]string
+	parallel.Do(runtime.GOMAXPROCS(0), len(group), func(i int) { texts[i] = v.checkFile(group[i].capture) })
+	for i, e := range group {
+		path, text := e.capture.Path, texts[i]
+		if text == "" || e.state == frontier.Gone && text == missing {
+			continue
+		}
+		f := Finding{Path: tree.Dir + "/" + path, Text: text, Note: v.unpublished[path]}
+		if e.state == frontier.Pending && text == missing {
 			f.Note, f.Text = true, "missing; the next run retrieves the object again"
 		}
-		return v.add(f)
-	})
+		if err := v.add(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const missing = "missing"
@@ -185,14 +223,12 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 		}
 	}
 	sizes := map[string]int64{}
-	var paths []string
 	for _, name := range names {
 		info, err := v.a.folder.root.Stat(name)
 		if err != nil {
 			return err
 		}
 		sizes[strings.TrimSuffix(filepath.Base(name), warc.OpenSuffix)] = info.Size()
-		paths = append(paths, filepath.Join(v.a.folder.dir, filepath.FromSlash(name)))
 	}
 	ends, err := v.a.frontier.FileEnds(ctx)
 	if err != nil {
@@ -205,17 +241,42 @@ func (v *verifier) checkRecords(ctx context.Context) error {
 			}
 		}
 	}
-	for f, err := range warc.Verify(paths...) {
+	var failed error
+	for f, err := range warc.VerifyReaders(v.openEach(names, &failed)) {
 		if err != nil {
 			return err
 		}
 		name, open := strings.CutSuffix(filepath.Base(f.File), warc.OpenSuffix)
 		f.Note = f.Note || open && f.Offset >= ends[name] // the next run removes the record
-		if err := v.addRecord(warcFolder+"/"+filepath.Base(f.File), f); err != nil {
+		if err := v.addRecord(f.File, f); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
+}
+
+// openEach opens files one after another. It stores their digests in v.digests,
+// so that the manifest is verified without reading the files again.
+func (v *verifier) openEach(names []string, failed *error) iter.Seq2[string, io.Reader] {
+	return func(yield func(string, io.Reader) bool) {
+		for _, name := range names {
+			f, err := regularfile.OpenIn(v.a.folder.root, name)
+			if err != nil {
+				*failed = err
+				return
+			}
+			d := newDigestingFile(f)
+			more := yield(name, d)
+			if more {
+				if v.digests[name], err = d.digest(); err != nil {
+					delete(v.digests, name) // checkManifest reports the error
+				}
+			}
+			if f.Close(); !more {
+				return
+			}
+		}
+	}
 }
 
 func (v *verifier) checkPending(ctx context.Context) error {

@@ -77,7 +77,7 @@ func (v *verifier) compareFiles(r *manifestReader, ended bool) error {
 		if r.advance(); !ended && !isImmutable(name) {
 			return nil
 		}
-		switch got, err := digestFile(v.a.folder.root, name); {
+		switch got, err := v.digestOf(name); {
 		case err != nil:
 			return v.add(Finding{Path: name, Text: err.Error(), Derived: isDerived(name)})
 		case got != want:
@@ -91,6 +91,14 @@ func (v *verifier) compareFiles(r *manifestReader, ended bool) error {
 		err = v.addMissing(r, ended, "\xff")
 	}
 	return err
+}
+
+// digestOf returns the digest of a file. WARC files have already been read.
+func (v *verifier) digestOf(name string) ([32]byte, error) {
+	if digest, ok := v.digests[name]; ok {
+		return digest, nil
+	}
+	return digestFile(v.a.folder.root, name)
 }
 
 // addMissing reports the missing files: those that the manifest lists between

@@ -2,8 +2,8 @@ package tree
 
 import (
 	"errors"
-	"sync"
-	"sync/atomic"
+
+	"github.com/anyurl/fetch/internal/base/parallel"
 )
 
 // maxSyncs is the maximum number of files that are synced concurrently.
@@ -22,7 +22,7 @@ func (s *Store) Sync(files ...*File) error {
 			todo = append(todo, f)
 		}
 	}
-	runConcurrently(len(todo), func(i int) {
+	parallel.Do(maxSyncs, len(todo), func(i int) {
 		f := todo[i]
 		if !s.o.NoSync {
 			f.err = classify(f.f.Sync())
@@ -50,23 +50,6 @@ func (s *Store) SyncFolders() error {
 		}
 	}
 	errs := make([]error, len(todo))
-	runConcurrently(len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
+	parallel.Do(maxSyncs, len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
 	return classify(errors.Join(errs...))
-}
-
-// runConcurrently calls do for each i from 0 to n-1, in up to maxSyncs
-// goroutines.
-func runConcurrently(n int, do func(i int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(i)
-		}
-	}
-	for range min(n, maxSyncs) - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
 }
