@@ -70,6 +70,9 @@ func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
 			return newLogLine(events[i], v, k)
 		}
 	}
+	if err := c.deliver(visits, entries); err != nil {
+		return err
+	}
 	return c.archive.Commit(c.ending, l, entries, func() {
 		c.committed.Add(int64(len(visits)))
 		for i, v := range visits {

@@ -24,6 +24,8 @@ type crawl struct {
 	ending     context.Context // ends some time after the cancellation of the run
 	stopEnding func()          // ends it immediately
 
+	sink sync.Mutex // serializes calls of Sink.Put
+
 	runNumber int64
 	newRun    bool // if false, an earlier process started the run
 

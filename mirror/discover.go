@@ -104,6 +104,7 @@ func (d *discovery) readLinks(body io.Reader) {
 		case l.Kind == links.Form:
 		case d.c.o.NoFollow.forbids(l):
 			d.v.noFollow++
+			d.keepLink(l.URL, meta{From: d.fromText()}, "nofollow")
 		case l.Kind == links.Sitemap && from.SiteInfo:
 			d.addSitemap(l.URL)
 		default:

@@ -60,8 +60,10 @@ func (c *crawl) newDiscovery(ctx context.Context, v *visit, media string, menu b
 func (d *discovery) addLink(u uri.URI, mt meta) {
 	from := &d.v.meta
 	text := archive.Canonical(u)
+	mt.From = d.fromText()
 	mt.Chain = d.c.chainOf(d.v.item.URL, from.Chain, u, text)
 	reason, off := d.c.scope.checkLink(u, text, d.v.item.Depth+1, from.OutOfReach, mt)
+	d.keepLink(u, mt, reason)
 	_, reported := guardOf(reason)
 	if reason == reasonURLBytes {
 		d.v.leftOut[OverURLBytes]++ // the database does not store the URL
@@ -74,16 +76,21 @@ func (d *discovery) addLink(u uri.URI, mt meta) {
 	}
 }
 
+// fromText returns the canonical URL of the visit.
+func (d *discovery) fromText() string {
+	if d.from == "" {
+		d.from = archive.Canonical(d.v.url)
+	}
+	return d.from
+}
+
 // addItem adds the URL u without checking the scope. The parameter text is the
 // canonical form of u.
 func (d *discovery) addItem(u uri.URI, text string, mt meta, depth int) {
 	if d.err != nil || !canMirror(d.c.schemeOf(u)) {
 		return
 	}
-	if d.from == "" {
-		d.from = archive.Canonical(d.v.url)
-	}
-	mt.From, mt.Peer = d.from, d.peer
+	mt.From, mt.Peer = d.fromText(), d.peer
 	if mt.SeedTarget == "" {
 		mt.SeedTarget = d.v.meta.SeedTarget
 	}

@@ -17,6 +17,10 @@
 //	options.json         seeds and settings for [StoredOptions]
 //	report.json          statistics of the last run, also as text in report.txt
 //
+// With Options.Sink, Run crawls without an archive: the [Sink] receives each
+// object, its links and the result of the visit. It can store them in memory or
+// in a database.
+//
 // Run writes the index, the manifest, mail/ and failed.txt from the database
 // and the objects at the end of a run.
 //

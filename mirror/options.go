@@ -15,11 +15,79 @@ import (
 	"github.com/anyurl/fetch/warc"
 )
 
-// Options configures a run. Dir, Seeds and Client are required.
+// Options configures a run. Seeds, Client, and either Dir or Sink are required.
+// The other fields have useful defaults. They are in groups: what to visit,
+// where to store it, how to treat the servers, what to do with changes since the
+// last run, how to observe the run, and crawls with several workers.
 type Options struct {
 	Dir    string        // directory of the archive, which is created if necessary
 	Seeds  []uri.URI     // URLs entered by the user; the archive does not store their passwords
 	Client *fetch.Client // client for all requests, including its Policy, credentials and retries
+	Scope  Scope         // the links to follow; by default, links to URLs below a seed
+	Limits Limits        // number of objects, bytes, time and other limits
+
+	// If Tree is true, Run writes the retrieved objects as files in tree/. Tree
+	// is implied if WARC and Sink are nil. It is required if the archive already
+	// has a tree.
+	Tree bool
+	WARC *WARC     // settings for WARC files; nil means no WARC files
+	Mail Mailboxes // format of mail/
+
+	// Sink receives the objects in place of the archive. Dir then contains only
+	// the URLs and their states, so that an interrupted run can be continued. If
+	// Dir is "", they are in a temporary directory, which Run removes. A later run
+	// requests all objects again, without conditions. Sink excludes WARC, Tree,
+	// Mail, Delete and Frontier.
+	Sink Sink
+
+	// Event is called for each visit, one call at a time. Progress is called at
+	// most once a second. Both may be nil.
+	Event    func(Event)
+	Progress func(Progress)
+
+	// Run obeys the robots.txt of each site and pauses between the requests to
+	// a host. Each attempt of a request waits, including the retries of a
+	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
+	// the Client has one, both apply: the longer pause counts.
+	Agent        string // product token for robots.txt; "" means "fetch"
+	IgnoreRobots bool   // if true, ignore robots.txt, and NoFollow is FollowAll
+
+	// NoFollow selects the nofollow directives that Run obeys. The Summary
+	// contains the number of links that were not followed.
+	NoFollow NoFollow
+
+	// Delay is the minimum time between the starts of two requests to a host. 0
+	// means one second for public hosts, and no delay for localhost and for
+	// loopback, private and link-local addresses. A negative value means no
+	// delay. A longer Crawl-delay in robots.txt takes precedence.
+	Delay   time.Duration
+	Hosts   int // number of hosts visited at the same time; 0 means 16
+	PerHost int // connections to each host; 0 means 4 for a private host, otherwise 1
+
+	// Tries is the number of attempts for a URL that fails temporarily. If a
+	// server does not respond during Tries pauses in a row, it gets no more
+	// requests in the run. 0 means 3.
+	Tries int
+
+	// If Speculate is true, Run also follows strings in scripts and JSON
+	// documents that look like URLs or paths. If such a URL does not exist, it
+	// is excluded and does not count as failed.
+	Speculate   bool
+	FollowLinks bool // if true, follow symbolic links in listings
+
+	// If Delete is true, Run moves the files of objects that were deleted on
+	// the server to attic/. If the share of these files is larger than
+	// MaxDelete, Run moves no files. A MaxDelete of 0 means 0.1.
+	Delete    bool
+	MaxDelete float64
+
+	// MaxLost is the maximum share of missing WARC records. If more are
+	// missing, Run changes nothing and returns ErrLost, because a disk may not
+	// be mounted. Otherwise, Run retrieves the objects of the missing records
+	// again. 0 means 0.1.
+	MaxLost float64
+	Recheck bool  // if true, request objects that a listing shows as unchanged, and verify archived objects
+	Marks   Marks // positions in newsgroups; nil means listing all articles
 
 	// If StoredSeeds is true, the seeds come from StoredOptions and not from the
 	// user. The Policy then treats the seeds like links from a public page, and
@@ -30,15 +98,14 @@ type Options struct {
 	// unless DiscardOptions or StoredSeeds is true.
 	DiscardOptions bool
 
-	// If Tree is true, Run writes the retrieved objects as files in tree/. Tree
-	// is implied if WARC is nil. It is required if the archive already has a
-	// tree.
-	Tree bool
-	WARC *WARC     // settings for WARC files; nil means no WARC files
-	Mail Mailboxes // format of mail/
+	Monitor *Monitor         // observes the run; may be nil
+	Logger  *slog.Logger     // receives the log records of the run; nil means no log
+	Now     func() time.Time // current time; nil means time.Now
 
-	Scope  Scope
-	Limits Limits
+	// Override returns the text of Event.Override, for example the name of a
+	// flag. If Override is nil, the text is the name and the value of the
+	// setting.
+	Override func(override.Setting) string
 
 	// Frontier is the database of a crawl that any number of workers on several
 	// machines run. Each worker has its own Dir and its own name Worker. The first
@@ -62,62 +129,6 @@ type Options struct {
 	// If Again is true, Run starts the next run of a crawl with a shared frontier
 	// whose last run is complete. Otherwise Run returns ErrComplete.
 	Again bool
-
-	Hosts   int // number of hosts visited at the same time; 0 means 16
-	PerHost int // connections to each host; 0 means 4 for a private host, otherwise 1
-
-	// Tries is the number of attempts for a URL that fails temporarily. If a
-	// server does not respond during Tries pauses in a row, it gets no more
-	// requests in the run. 0 means 3.
-	Tries int
-
-	// If Delete is true, Run moves the files of objects that were deleted on
-	// the server to attic/. If the share of these files is larger than
-	// MaxDelete, Run moves no files. A MaxDelete of 0 means 0.1.
-	Delete    bool
-	MaxDelete float64
-
-	// MaxLost is the maximum share of missing WARC records. If more are
-	// missing, Run changes nothing and returns ErrLost, because a disk may not
-	// be mounted. Otherwise, Run retrieves the objects of the missing records
-	// again. 0 means 0.1.
-	MaxLost float64
-
-	// Run obeys the robots.txt of each site and pauses between the requests to
-	// a host. Each attempt of a request waits, including the retries of a
-	// middleware of the Client. The Client needs no [wrap.Polite] for this. If
-	// the Client has one, both apply: the longer pause counts.
-	Agent        string // product token for robots.txt; "" means "fetch"
-	IgnoreRobots bool   // if true, ignore robots.txt, and NoFollow is FollowAll
-
-	// NoFollow selects the nofollow directives that Run obeys. The Summary
-	// contains the number of links that were not followed.
-	NoFollow NoFollow
-
-	// If Speculate is true, Run also follows strings in scripts and JSON
-	// documents that look like URLs or paths. If such a URL does not exist, it
-	// is excluded and does not count as failed.
-	Speculate bool
-
-	// Delay is the minimum time between the starts of two requests to a host. 0
-	// means one second for public hosts, and no delay for localhost and for
-	// loopback, private and link-local addresses. A negative value means no
-	// delay. A longer Crawl-delay in robots.txt takes precedence.
-	Delay time.Duration
-
-	FollowLinks bool             // if true, follow symbolic links in listings
-	Recheck     bool             // if true, request objects that a listing shows as unchanged, and verify archived objects
-	Marks       Marks            // positions in newsgroups; nil means listing all articles
-	Event       func(Event)      // called for each visit, one call at a time; may be nil
-	Progress    func(Progress)   // called at most once a second; may be nil
-	Monitor     *Monitor         // observes the run; may be nil
-	Logger      *slog.Logger     // receives the log records of the run; nil means no log
-	Now         func() time.Time // current time; nil means time.Now
-
-	// Override returns the text of Event.Override, for example the name of a
-	// flag. If Override is nil, the text is the name and the value of the
-	// setting.
-	Override func(override.Setting) string
 }
 
 // WARC contains the settings for WARC files.
@@ -196,8 +207,10 @@ type Marks interface {
 // validate returns an error for invalid options before the archive is changed.
 func (o *Options) validate() error {
 	switch {
-	case o.Dir == "":
+	case o.Dir == "" && o.Sink == nil:
 		return fetch.Usage.Errorf("no folder for the archive")
+	case o.Sink != nil && (o.WARC != nil || o.Tree || o.Delete || o.Mail != NoMailboxes || o.Frontier != nil):
+		return fetch.Usage.Errorf("a run with a Sink writes no archive and has no shared frontier")
 	case o.Client == nil:
 		return fetch.Usage.Errorf("no client for the mirror")
 	case len(o.Seeds) == 0:
@@ -239,7 +252,7 @@ func (o *Options) validate() error {
 }
 
 func (o *Options) setDefaults() {
-	if o.WARC == nil {
+	if o.WARC == nil && o.Sink == nil {
 		o.Tree = true
 	}
 	if o.Frontier != nil && o.Worker == "" {

@@ -36,6 +36,7 @@ func (d *discovery) addRedirect(u uri.URI) {
 		}
 		d.addItem(u, text, mt, 0)
 	default:
+		mt.From = d.fromText()
 		reason, off := d.c.scope.checkLink(u, text, v.item.Depth, v.meta.OutOfReach-1, mt)
 		if mt.OutOfReach = off; reason != "" {
 			v.exclude("the redirect leads to " + text + ": " + reason)

@@ -27,6 +27,11 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 		return Summary{}, err
 	}
 	o.setDefaults()
+	removeDir, err := o.makeDir()
+	if err != nil {
+		return Summary{}, err
+	}
+	defer removeDir()
 	c, err := newCrawl(ctx, o)
 	if err != nil {
 		return Summary{}, err
@@ -58,7 +63,7 @@ func newEnding(ctx context.Context) (ending context.Context, stop func()) {
 
 // newCrawl opens the archive in Options.Dir and returns the state of a run.
 func newCrawl(ctx context.Context, o Options) (*crawl, error) {
-	options := archive.Options{Tree: o.Tree, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now,
+	options := archive.Options{Tree: o.Tree, Discard: o.Sink != nil, MinFree: o.Limits.MinFree, MaxLost: o.MaxLost, Recheck: o.Recheck, Now: o.Now,
 		Scheme: o.Client.Scheme}
 	if w := o.WARC; w != nil {
 		options.WARC = &warc.Options{Prefix: w.Prefix, MaxSize: w.Size, Info: warcInfo(&o), Now: o.Now}

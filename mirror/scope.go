@@ -52,6 +52,13 @@ type Scope struct {
 	Accept     []string         // patterns of media types to keep, such as image/*; if empty, keep all media types
 	Reject     []string
 
+	// Filter, if not nil, decides whether a link is followed. Link.Excluded
+	// contains the decision of the other fields. The Policy and the Limits apply
+	// to all links. Filter is called several times for a link, also by later runs
+	// that continue the crawl, and must return the same Decision. It must be safe
+	// for concurrent use. The archive does not store Filter.
+	Filter func(Link) Decision
+
 	// KeepSessionIDs and IgnoreParameters control which URLs identify the same
 	// object. Unless KeepSessionIDs is set, URLs that differ only in a session
 	// identifier, such as ;jsessionid=X, identify one object. The mirror
@@ -80,6 +87,9 @@ const maxOutOfReach = 2
 
 // reasonScope is the note of a URL that is excluded because it is out of scope.
 const reasonScope = "out of scope"
+
+// reasonFilter is the note of a URL that Scope.Filter omits.
+const reasonFilter = "omitted by the filter"
 
 // A scopeFilter decides which URLs are in a Scope. It is safe for concurrent
 // use.
@@ -169,9 +179,28 @@ func domainOf(u uri.URI) string {
 // links outside Scope.Reach before u. The result off is this number including
 // the link to u.
 func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt meta) (reason string, off int) {
+	reason, off = b.checkRules(u, plain, depth, extra, mt)
+	if b.rules.Filter != nil {
+		switch b.rules.Filter(newLink(u, depth, mt, reason)) {
+		case Follow:
+			reason, off = "", 0
+		case Omit:
+			reason = reasonFilter
+		}
+	}
+	if reason == "" {
+		reason = b.checkGuards(u, plain, mt)
+	}
+	if reason != "" {
+		off = 0
+	}
+	return reason, off
+}
+
+// checkRules is like checkLink, but applies neither Scope.Filter nor the guards.
+func (b *scopeFilter) checkRules(u uri.URI, plain string, depth, extra int, mt meta) (reason string, off int) {
 	text := u.Unredacted()
-	switch {
-	case b.tooDeep(depth) && !(mt.Requisite && b.rules.Requisites):
+	if b.tooDeep(depth) && !(mt.Requisite && b.rules.Requisites) {
 		return "too many links from a seed", 0
 	}
 	for _, e := range b.rules.Exclude {
@@ -184,9 +213,6 @@ func (b *scopeFilter) checkLink(u uri.URI, plain string, depth, extra int, mt me
 			return reasonScope, 0
 		}
 		off = extra + 1
-	}
-	if reason := b.checkGuards(u, plain, mt); reason != "" {
-		return reason, 0
 	}
 	return "", off
 }

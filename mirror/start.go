@@ -104,6 +104,9 @@ func (c *crawl) addRecordedSeeds(ctx context.Context) error {
 // listings do not contain the message, because they start after the last listed
 // message.
 func (c *crawl) requeueMissing(ctx context.Context) error {
+	if c.o.Sink != nil && !c.newRun {
+		return nil // the Sink has the messages of this run
+	}
 	var failed []frontier.Item
 	for it, err := range c.queue.Items(ctx, frontier.Dead) {
 		if err != nil {

@@ -97,6 +97,7 @@ func (c content) isArchived() bool { return c.isSame() || c.isUnchanged() || c =
 // findings contains the links that a visit found.
 type findings struct {
 	children     []frontier.Item
+	links        []Link // only if there is a Sink
 	memory       *archive.Memory
 	reserved     int64   // bytes of memory that are reserved for children
 	leftOut      LeftOut // number of URLs that guards omitted
@@ -122,7 +123,7 @@ func (v *visit) free() {
 	v.freeBody()
 	v.exchange.Free()
 	v.memory.Free(v.reserved)
-	v.children, v.reserved = nil, 0
+	v.children, v.links, v.reserved = nil, nil, 0
 }
 
 func (v *visit) freeBody() {

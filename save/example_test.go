@@ -63,9 +63,8 @@ func ExampleWatch() {
 	client := schemes.NewClient(fetch.Typed())
 	defer client.Close()
 
-	req := &fetch.Request{URL: uri.MustParse(server.URL)}
 	path := filepath.Join(dir, "digits.txt")
-	for p, err := range save.Watch(context.Background(), client, req, path, save.Options{}) {
+	for p, err := range save.Watch(context.Background(), client, server.URL, path) {
 		if err != nil {
 			log.Fatal(err)
 		}

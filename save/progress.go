@@ -22,29 +22,31 @@ type Progress struct {
 	Result *Result
 }
 
-// Watch downloads an object like [Fetch] and returns an iterator over the
-// progress of the download. The values are those that Options.Progress receives.
-// The download runs in the goroutine of the loop, while the loop waits for the
-// next value. Each loop over the iterator is a new call of Fetch.
+// Watch downloads an object like [Get] and returns an iterator over the progress
+// of the download. The values are those that Options.Progress receives. The
+// download runs in the goroutine of the loop, while the loop waits for the next
+// value. Each loop over the iterator is a new download.
 //
-// In the last value, Progress.Result is the result of Fetch. If Fetch fails, the
-// last value has its error instead. A loop that ends early cancels the download,
-// and keeps the part file if Options.Resume is set.
-func Watch(ctx context.Context, client *fetch.Client, req *fetch.Request, path string, o Options) iter.Seq2[Progress, error] {
+// In the last value, Progress.Result is the result of Get. If Get fails, the last
+// value has its error instead. A loop that ends early cancels the download, and
+// the next one resumes it.
+func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
-		d := download{meter: newMeter(o.Progress)}
+		u, err := fetch.ParseURL(url)
+		if err != nil {
+			yield(Progress{Size: -1, Remaining: -1}, err)
+			return
+		}
+		d := download{meter: newMeter(nil)}
 		stopped := false
 		d.meter.report = func(p Progress) error {
-			if o.Progress != nil {
-				o.Progress(p)
-			}
 			if !yield(p, nil) {
 				stopped = true
 				return fetch.Canceled.Errorf("the caller ended the download of %s", path)
 			}
 			return nil
 		}
-		if _, err := d.run(ctx, client, req, path, o); err != nil && !stopped {
+		if _, err := d.run(ctx, client, &fetch.Request{URL: u}, path, Options{Resume: true}); err != nil && !stopped {
 			yield(Progress{Size: -1, Remaining: -1}, err)
 		}
 	}

@@ -75,8 +75,7 @@ func TestWatchBreak(t *testing.T) {
 		client := newSlowClient()
 		defer client.Close()
 		path := filepath.Join(t.TempDir(), "out")
-		req, o := &fetch.Request{URL: uri.MustParse("slow:/")}, save.Options{Resume: true}
-		watch := save.Watch(t.Context(), client, req, path, o)
+		watch := save.Watch(t.Context(), client, "slow:/", path)
 		for p, err := range watch {
 			if err != nil {
 				t.Fatal(err)
@@ -111,13 +110,14 @@ func TestWatchBreak(t *testing.T) {
 func TestWatchError(t *testing.T) {
 	client := newSlowClient()
 	defer client.Close()
-	req := &fetch.Request{URL: uri.MustParse("other:/")}
-	var faults []fetch.Fault
-	for _, err := range save.Watch(t.Context(), client, req, filepath.Join(t.TempDir(), "out"), save.Options{}) {
-		faults = append(faults, fetch.FaultOf(err))
-	}
-	if len(faults) != 1 || faults[0] != fetch.Unsupported {
-		t.Errorf("faults %v", faults)
+	for url, want := range map[string]fetch.Fault{"other:/": fetch.Unsupported, "no url": fetch.BadURL} {
+		var faults []fetch.Fault
+		for _, err := range save.Watch(t.Context(), client, url, filepath.Join(t.TempDir(), "out")) {
+			faults = append(faults, fetch.FaultOf(err))
+		}
+		if len(faults) != 1 || faults[0] != want {
+			t.Errorf("%s: faults %v", url, faults)
+		}
 	}
 }
 

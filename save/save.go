@@ -9,7 +9,7 @@
 //		return err
 //	}
 //
-// [Fetch] has options, and [Watch] also returns the progress of a download.
+// [Watch] also returns the progress of a download, and [Fetch] has options.
 //
 // A program that already has a response writes its body to a [File]:
 //

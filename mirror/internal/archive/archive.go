@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Tree    bool             // if true, store the objects as files
 	WARC    *warc.Options    // options of the WARC files, or nil to write no WARC files
+	Discard bool             // if true, the archive stores no objects, and Has returns false
 	FileAge time.Duration    // age at which a WARC file is finished; zero means no limit
 	Shared  *Shared          // frontier that workers share, or nil for a database in the directory
 	Dedup   *warc.IndexFile  // index of another archive, whose records revisit records may refer to, or nil
@@ -114,6 +115,9 @@ func (a *Archive) Has(c *frontier.Capture) bool {
 
 // Lists is like Has, but does not read the WARC record.
 func (a *Archive) Lists(c *frontier.Capture) bool {
+	if a.options.Discard {
+		return false
+	}
 	if a.options.WARC != nil && (c.ID == "" || c.File == "") {
 		return false
 	}
