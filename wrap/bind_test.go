@@ -2,9 +2,14 @@ package wrap
 
 import (
 	"context"
+	"slices"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/schemes/file"
+	"github.com/anyurl/fetch/schemes/ftp"
+	"github.com/anyurl/fetch/schemes/gopher"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -17,7 +22,10 @@ func bound(req *fetch.Request) *fetch.Request {
 			return nil, fetch.Unsupported
 		})
 	}
-	c := fetch.New(fetch.Options{Wrap: []fetch.Middleware{capture}}, schemes.All(schemes.Options{})...)
+	c := fetch.New(fetch.Options{Wrap: []fetch.Middleware{capture}}, slices.Concat( // package schemes imports wrap
+		file.Schemes(file.Options{}), ftp.Schemes(ftp.Options{}), gopher.Schemes(gopher.Options{}), http.Schemes(http.Options{}),
+		telnet.Schemes(telnet.Options{}),
+	)...)
 	defer c.Close()
 	_, _ = c.Do(context.Background(), req)
 	return req

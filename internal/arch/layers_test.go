@@ -37,7 +37,7 @@ var testImports = map[string][]string{
 	"fetch":         {"schemes"},
 	"fetch/urlfs":   {"schemes", "warc", "warc/record"},
 	"netrc":         {"schemes/http"},
-	"wrap":          {"schemes", "schemes/file", "schemes/gopher", "schemes/http"},
+	"wrap":          {"schemes", "schemes/file", "schemes/ftp", "schemes/gopher", "schemes/http", "schemes/telnet"},
 	"links":         {"schemes"},
 	"save":          {"schemes", "schemes/http"},
 	"warc":          {"schemes/data", "schemes/gopher", "schemes/http"},
