@@ -12,14 +12,13 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/upload"
 )
 
-// AbandonOptions configures Abandon.
+// AbandonOptions configures [Crawl.Abandon].
 type AbandonOptions struct {
-	Store  Store         // store of the crawl; required if the crawl has a store
 	Quiet  time.Duration // minimum time since the last activity of the worker
 	DryRun bool          // if true, Abandon changes nothing
 }
 
-// An Abandoned describes the result of Abandon.
+// An Abandoned describes the result of [Crawl.Abandon].
 type Abandoned struct {
 	Stored  int64 `json:"stored"`  // files in the store that become a part of the crawl
 	Files   int64 `json:"files"`   // lost WARC files of the worker
@@ -33,11 +32,11 @@ type Abandoned struct {
 // its next commit fails. The files of the worker that are complete in the store
 // remain a part of the crawl. Other workers visit the URLs whose records are
 // only in its other files. If the run is complete, it becomes active again for
-// these URLs. Abandon returns an error if the worker was active during the last
+// these URLs. Location.Store is required if the crawl has a store. Abandon returns an error if the worker was active during the last
 // AbandonOptions.Quiet.
-func Abandon(ctx context.Context, in Frontier, worker string, o AbandonOptions) (a Abandoned, err error) {
-	err = viewShared(ctx, in, func(f frontier.Shared) error {
-		stored, err := storedFiles(ctx, f, worker, o.Store)
+func (c *Crawl) Abandon(ctx context.Context, worker string, o AbandonOptions) (a Abandoned, err error) {
+	err = c.viewShared(ctx, func(f frontier.Shared) error {
+		stored, err := storedFiles(ctx, f, worker, c.place.Store)
 		if err != nil {
 			return err
 		}

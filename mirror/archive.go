@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
-// A Finding describes a problem that Verify found in an archive.
+// A Finding describes a problem that [Crawl.Verify] found.
 type Finding struct {
 	Path    string `json:"path"` // path of the file relative to the directory of the archive
 	Text    string `json:"text"`
@@ -38,7 +38,7 @@ var (
 // complete, and that Options.Again is false.
 var ErrComplete = frontier.ErrEnded
 
-// Verify checks all files of the archive in the directory dir. The database must
+// Verify checks all files of the archive. The database must
 // match the digest of its rows. The files in tree/ must match the digests of the
 // retrieved objects. The records in the WARC files must be complete and match
 // their digests. All other files must match the manifest, and the manifest must
@@ -46,11 +46,20 @@ var ErrComplete = frontier.ErrEnded
 // digests are missing. Verify then returns a note. A file that is not in the
 // manifest or the database is also a note.
 //
-// A non-nil error ends the sequence. If the archive has pending URLs, the last
+// For a crawl with a shared frontier, Verify checks the WARC files in
+// Location.Store. It reads every stored file, and compares its size, its digest
+// and its records with the database. Files that wait for their upload, and
+// objects in the store that the database does not record, are reported as notes.
+// The field Finding.Path is the name of a file.
+//
+// A non-nil error ends the sequence. If the crawl has pending URLs, the last
 // error is ErrIncomplete, after all findings.
-func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
+func (c *Crawl) Verify(ctx context.Context) iter.Seq2[Finding, error] {
+	if c.place.Frontier != nil {
+		return c.verifyStored(ctx)
+	}
 	return func(yield func(Finding, error) bool) {
-		err := archive.Verify(ctx, dir, func(f archive.Finding) bool { return yield(Finding(f), nil) })
+		err := archive.Verify(ctx, c.place.Dir, func(f archive.Finding) bool { return yield(Finding(f), nil) })
 		if err != nil {
 			yield(Finding{}, err)
 		}
@@ -71,7 +80,7 @@ func Verify(ctx context.Context, dir string) iter.Seq2[Finding, error] {
 // Options are those of the last run. Browse uses only Dir, Client and Scope,
 // which decide whether two URLs are the same object.
 func Browse(ctx context.Context, o Options, target string) error {
-	seeds, err := Seeds(ctx, o.Dir)
+	seeds, err := Open(Location{Dir: o.Dir}).Seeds(ctx)
 	if err != nil {
 		return err
 	}

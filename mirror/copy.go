@@ -57,7 +57,7 @@ func CopyFrontier(ctx context.Context, dir string, o CopyOptions) (c Copied, err
 			return c, archive.Classify(err)
 		}
 	}
-	stored, err := StoredOptions(dir)
+	stored, err := storedOptions(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.Unstored = true

@@ -17,8 +17,8 @@ import (
 //
 // Running workers respect the limits within five seconds. The limits also apply
 // to workers that start later, and to later runs.
-func ChangeLimits(ctx context.Context, in Frontier, change func(*Limits)) error {
-	err := viewShared(ctx, in, func(f frontier.Shared) error {
+func (c *Crawl) ChangeLimits(ctx context.Context, change func(*Limits)) error {
+	err := c.viewShared(ctx, func(f frontier.Shared) error {
 		return f.ChangeNote(ctx, func(text []byte) ([]byte, error) {
 			var note runNote
 			if err := json.Unmarshal(text, &note); err != nil {

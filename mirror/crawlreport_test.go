@@ -141,7 +141,7 @@ func TestCrawlReport(t *testing.T) {
 // checkRuns checks the results of both runs in crawl.jsonl.
 func checkRuns(t *testing.T, dir string) {
 	t.Helper()
-	runs, complete, err := mirror.Runs(t.Context(), dir, 1000)
+	runs, complete, err := mirror.Open(mirror.Location{Dir: dir}).Runs(t.Context(), 1000)
 	if err != nil || !complete || len(runs) != 2 {
 		t.Fatalf("runs %+v, %v, %v", runs, complete, err)
 	}
@@ -158,7 +158,7 @@ func checkRuns(t *testing.T, dir string) {
 			t.Errorf("got  %+v\nwant %+v", r, want)
 		}
 	}
-	if runs, complete, err = mirror.Runs(t.Context(), dir, 3); err != nil || complete || len(runs) != 1 {
+	if runs, complete, err = mirror.Open(mirror.Location{Dir: dir}).Runs(t.Context(), 3); err != nil || complete || len(runs) != 1 {
 		t.Errorf("with a limit: %+v, %v, %v", runs, complete, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestRunDamagedDatabase(t *testing.T) {
 
 // reportsDatabase reports whether Verify finds damage of the database.
 func reportsDatabase(t *testing.T, dir string) (found bool) {
-	for f, err := range mirror.Verify(t.Context(), dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(t.Context()) {
 		found = found || err != nil || !f.Note && f.Path == "fetch.db"
 	}
 	return found

@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 				if n := strings.Count(err.Error(), "no space left") + strings.Count(err.Error(), "disk is full"); n < 1 || n > 2 || strings.Contains(err.Error(), "\n") {
 					t.Errorf("error %v", err)
 				}
-				for f, err := range mirror.Verify(t.Context(), o.Dir) {
+				for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 					if f.Path != "" && !f.Note || err != nil && !errors.Is(err, mirror.ErrIncomplete) && !errors.Is(err, fetch.DiskFull) && !errors.Is(err, fetch.Local) {
 						t.Errorf("%v %v", f, err)
 					}

@@ -14,7 +14,7 @@
 //	attic/               files that Options.Delete has moved out of tree/
 //	crawl.jsonl          one line for each visit
 //	failed.txt           the URLs that failed in the last run
-//	options.json         seeds and settings for [StoredOptions]
+//	options.json         seeds and settings for [Crawl.Options]
 //	report.json          statistics of the last run, also as text in report.txt
 //
 // With Options.Sink, Run crawls without an archive: the [Sink] receives each

@@ -86,7 +86,7 @@ func TestLargeListing(t *testing.T) {
 	if _, err := mirror.Run(t.Context(), o); !errors.Is(err, mirror.ErrLimit) {
 		t.Error(err)
 	}
-	s, err := mirror.Status(t.Context(), mirror.Location{Dir: o.Dir})
+	s, err := mirror.Open(mirror.Location{Dir: o.Dir}).Status(t.Context())
 	if err != nil || s.URLs < int64(listingLinks) {
 		t.Errorf("%d URLs in the database, %v", s.URLs, err)
 	}

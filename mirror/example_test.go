@@ -57,10 +57,10 @@ func Example() {
 		}
 		fmt.Printf("run %d: %d new, %d unchanged, %d failed\n", did.Run, did.New, did.Unchanged, did.Failed)
 	}
-	for line, err := range mirror.Dump(ctx, mirror.Location{Dir: o.Dir}, mirror.Dead) {
+	for line, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Dump(ctx, mirror.Dead) {
 		fmt.Println(line.State, uri.MustParse(line.URL).Path(), err)
 	}
-	for finding, err := range mirror.Verify(ctx, o.Dir) {
+	for finding, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(ctx) {
 		fmt.Println(finding, err) // there are no findings
 	}
 	// Output:

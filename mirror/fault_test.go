@@ -312,7 +312,7 @@ func TestLimits(t *testing.T) {
 				if n := len(tree(t, o.Dir, "http/a.example")); n != c.files {
 					t.Errorf("%d files, want %d\n%s", n, c.files, outcomes(t, o.Dir))
 				}
-				for f, err := range mirror.Verify(context.Background(), o.Dir) {
+				for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(context.Background()) {
 					if f.Path != "" && !f.Note || err != nil && (c.err == nil || !errors.Is(err, mirror.ErrIncomplete)) {
 						t.Errorf("%v %v", f, err)
 					}
@@ -362,7 +362,7 @@ func TestStopped(t *testing.T) {
 				t.Errorf("stopped after %d: %v", after, err)
 			}
 			cancel()
-			for f, err := range mirror.Verify(context.Background(), o.Dir) {
+			for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(context.Background()) {
 				if err != nil && !errors.Is(err, mirror.ErrIncomplete) || f.Path != "" && !f.Note {
 					t.Errorf("stopped after %d: %v %v", after, f, err)
 				}

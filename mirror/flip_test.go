@@ -75,7 +75,7 @@ func repair(t *testing.T, o mirror.Options, what string) {
 // mailboxes as the original.
 func checkRepaired(t *testing.T, dir, original, what string) {
 	t.Helper()
-	for f, err := range mirror.Verify(t.Context(), dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(t.Context()) {
 		if err != nil || !f.Note {
 			t.Errorf("%s: verify after the repair: %v %v", what, f, err)
 		}
@@ -154,7 +154,7 @@ func flip(t *testing.T, dir, name string) string {
 
 // reportsDamage reports whether Verify finds damage.
 func reportsDamage(t *testing.T, dir string) (found bool) {
-	for f, err := range mirror.Verify(t.Context(), dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(t.Context()) {
 		found = found || err != nil || !f.Note
 	}
 	return found

@@ -49,7 +49,7 @@ func TestKillHeal(t *testing.T) {
 			if timer.Stop(); !done {
 				left--
 			}
-			for f, err := range mirror.Verify(t.Context(), killed.Dir) {
+			for f, err := range mirror.Open(mirror.Location{Dir: killed.Dir}).Verify(t.Context()) {
 				if err != nil && !errors.Is(err, mirror.ErrIncomplete) || strings.HasPrefix(f.Path, "fetch.db") && !f.Note {
 					t.Errorf("verify after a kill: %v %v", f, err)
 				}

@@ -111,7 +111,7 @@ func TestHeal(t *testing.T) {
 				if got := kindsOf(paths); got != c.kind || requeued != c.requeued {
 					t.Errorf("repaired %q, requeued %d; want %q, %d", paths, requeued, c.kind, c.requeued)
 				}
-				for f, err := range mirror.Verify(t.Context(), o.Dir) {
+				for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 					if err == nil && !f.Note || err != nil && (!errors.Is(err, mirror.ErrIncomplete) || requeued == 0) {
 						t.Errorf("verify after Heal: %v, %v", f, err)
 					}

@@ -143,7 +143,7 @@ func (o childTask) finish(t testing.TB) time.Duration {
 // runs returns the number of runs in the archive of o.
 func (o childTask) runs(t testing.TB) int64 {
 	t.Helper()
-	s, err := mirror.Status(t.Context(), mirror.Location{Dir: o.Dir})
+	s, err := mirror.Open(mirror.Location{Dir: o.Dir}).Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func (o childTask) kill(t *testing.T, most int, whole time.Duration) (kills int)
 func (o childTask) summary(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for f, err := range mirror.Verify(t.Context(), o.Dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 		if err != nil {
 			fmt.Fprintln(&b, err)
 		} else {

@@ -42,7 +42,7 @@ func TestLoginRecord(t *testing.T) {
 			if got := blocks[warc.Response]; strings.Count(got, "HTTP/1.1 ") != 1 || !strings.HasPrefix(got, "HTTP/1.1 200 ") {
 				t.Errorf("the response is %q", got)
 			}
-			for f, err := range mirror.Verify(t.Context(), o.Dir) {
+			for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 				t.Errorf("verify: %v, %v", f, err)
 			}
 		})

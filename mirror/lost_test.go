@@ -49,7 +49,7 @@ func randomText(n int) string {
 // of a URL.
 func placeOf(t *testing.T, dir, url string) (path string, offset int64) {
 	t.Helper()
-	for l, err := range mirror.Dump(t.Context(), mirror.Location{Dir: dir}) {
+	for l, err := range mirror.Open(mirror.Location{Dir: dir}).Dump(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -218,7 +218,7 @@ func TestDamagedDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found []string
-		for f, err := range mirror.Verify(t.Context(), o.Dir) {
+		for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 			if err != nil {
 				t.Errorf("%s: verify: %v", name, err)
 			}
@@ -248,7 +248,7 @@ func TestDerived(t *testing.T) {
 				t.Fatal(err)
 			}
 			var found []string
-			for f, err := range mirror.Verify(t.Context(), o.Dir) {
+			for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 				if err != nil || f.Note {
 					t.Errorf("%s %s: %v %v", name, odd, f, err)
 				}

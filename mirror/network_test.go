@@ -216,7 +216,7 @@ func outcomes(t testing.TB, dir string) string {
 // checkVerify checks that Verify reports only notes.
 func checkVerify(t testing.TB, dir string) {
 	t.Helper()
-	for f, err := range mirror.Verify(context.Background(), dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(context.Background()) {
 		if err != nil || !f.Note {
 			t.Errorf("verify: %v %v", f, err)
 		}

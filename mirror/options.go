@@ -89,12 +89,12 @@ type Options struct {
 	Recheck bool  // if true, request objects that a listing shows as unchanged, and verify archived objects
 	Marks   Marks // positions in newsgroups; nil means listing all articles
 
-	// If StoredSeeds is true, the seeds come from StoredOptions and not from the
+	// If StoredSeeds is true, the seeds come from Crawl.Options and not from the
 	// user. The Policy then treats the seeds like links from a public page, and
 	// credentials in the seeds are ignored.
 	StoredSeeds bool
 
-	// Run stores the seeds and settings in options.json for StoredOptions,
+	// Run stores the seeds and settings in options.json for Crawl.Options,
 	// unless DiscardOptions or StoredSeeds is true.
 	DiscardOptions bool
 

@@ -188,7 +188,7 @@ func TestRecoverHostile(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		var paths []string
-		for l, err := range mirror.Dump(t.Context(), mirror.Location{Dir: o.Dir}) {
+		for l, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Dump(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}

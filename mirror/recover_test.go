@@ -182,7 +182,7 @@ func TestRecoverMedia(t *testing.T) {
 	o.WARC = &mirror.WARC{Prefix: "test"}
 	run(t, o)
 	media := func() (found string) {
-		for l, err := range mirror.Dump(t.Context(), mirror.Location{Dir: o.Dir}, mirror.Done) {
+		for l, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Dump(t.Context(), mirror.Done) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
@@ -25,12 +26,16 @@ type PastRun struct {
 // maxPastRuns is the maximum number of runs that Runs returns.
 const maxPastRuns = 10_000
 
-// Runs returns the results of the runs of the archive in the directory dir, in
-// the order of their numbers. It reads at most limit lines of crawl.jsonl, and
-// reports whether these are all lines. It may be called during a run.
-func Runs(ctx context.Context, dir string, limit int) (runs []PastRun, complete bool, err error) {
+// Runs returns the results of the runs of the archive, in the order of their
+// numbers. It reads at most limit lines of crawl.jsonl, and reports whether these
+// are all lines. If the crawl has a shared frontier, the fault of the error is
+// fetch.Usage, because each worker has its own crawl.jsonl.
+func (c *Crawl) Runs(ctx context.Context, limit int) (runs []PastRun, complete bool, err error) {
+	if c.place.Frontier != nil {
+		return nil, false, fetch.Usage.Errorf("a crawl with a shared frontier has no list of its runs")
+	}
 	n := 0
-	for line, err := range archive.Visits(dir) {
+	for line, err := range archive.Visits(c.place.Dir) {
 		if err == nil && n&1023 == 0 {
 			err = ctx.Err()
 		}

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -156,18 +157,30 @@ func (s *settings) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// StoredOptions returns the options that a run has stored in the archive in the
-// directory dir. Runs with DiscardOptions or StoredSeeds do not store their
-// options. The fields Dir and StoredSeeds are set. The caller sets Client and
-// the functions. The archive does not store the fields Recheck, MaxLost,
-// Frontier, Worker, Again, Marks, Now and WARC.Dedup. Of WARC.Info, it stores
-// only the fields operator, description and isPartOf.
+// Options returns the options that the newest run of the crawl has stored. Runs
+// with DiscardOptions or StoredSeeds do not store their options. The caller sets
+// Client and the functions. The crawl does not store the fields Recheck, MaxLost,
+// Worker, Again, Sink, Marks, Now, Scope.Filter and WARC.Dedup. Of WARC.Info, it
+// stores only the fields operator, description and isPartOf. If there are no
+// stored options, the error wraps fs.ErrNotExist.
 //
-// The archive may come from an untrusted source. The options contain no paths,
-// and all numbers are in a valid range. If the archive has no stored options,
-// the error wraps fs.ErrNotExist. If the options are damaged, or if a newer
-// version of this package wrote them, the fault of the error is fetch.Local.
-func StoredOptions(dir string) (Options, error) {
+// For an archive, the fields Dir and StoredSeeds are set. The archive may come
+// from an untrusted source. The options contain no paths, and all numbers are in
+// a valid range. If the options are damaged, or if a newer version of this
+// package wrote them, the fault of the error is fetch.Local.
+//
+// For a crawl with a shared frontier, the caller also sets Dir and WARC, and
+// replaces Store, which has only the URL that the database names. Run returns
+// ErrUnnamedStore for this Store.
+func (c *Crawl) Options(ctx context.Context) (Options, error) {
+	if c.place.Frontier != nil {
+		return c.sharedOptions(ctx)
+	}
+	return storedOptions(c.place.Dir)
+}
+
+// storedOptions returns the options in the archive in the directory dir.
+func storedOptions(dir string) (Options, error) {
 	text, err := archive.ReadOptions(dir)
 	if err != nil {
 		return Options{}, err

@@ -48,7 +48,7 @@ func TestStoredOptions(t *testing.T) {
 				t.Errorf("options.json contains %q: %s", secret, text)
 			}
 		}
-		got, err := mirror.StoredOptions(o.Dir)
+		got, err := mirror.Open(mirror.Location{Dir: o.Dir}).Options(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestHostileOptions(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "options.json"), []byte(c.text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		o, err := mirror.StoredOptions(dir)
+		o, err := mirror.Open(mirror.Location{Dir: dir}).Options(t.Context())
 		switch {
 		case c.want == "" && (err != nil || !o.StoredSeeds || len(o.Seeds) != 1):
 			t.Errorf("%s: %+v, %v", name, o, err)
@@ -159,13 +159,13 @@ func TestHostileOptions(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := mirror.StoredOptions(dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := mirror.Open(mirror.Location{Dir: dir}).Options(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "options.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mirror.StoredOptions(dir); fetch.FaultOf(err) != fetch.Local || errors.Is(err, fs.ErrNotExist) {
+	if _, err := mirror.Open(mirror.Location{Dir: dir}).Options(t.Context()); fetch.FaultOf(err) != fetch.Local || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("symbolic link: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"reflect"
@@ -123,15 +124,14 @@ func compareObjects(prefix string, x, y map[string]any) (names []string) {
 	return names
 }
 
-// FrontierOptions returns the seeds and the settings of the newest run of a
-// crawl with a shared frontier. The result ok is false if the crawl has no run.
-// The caller sets Dir, WARC and the fields that StoredOptions does not set. It
-// also replaces Store, which has only the URL that the database names. Run
-// returns ErrUnnamedStore for this Store.
-func FrontierOptions(ctx context.Context, in Frontier) (o Options, ok bool, err error) {
-	err = viewShared(ctx, in, func(f frontier.Shared) error {
+// sharedOptions implements Options for a crawl with a shared frontier.
+func (c *Crawl) sharedOptions(ctx context.Context) (o Options, err error) {
+	err = c.viewShared(ctx, func(f frontier.Shared) error {
 		stats, err := f.Stats(ctx)
-		if err != nil || stats.Run == 0 {
+		if err == nil && stats.Run == 0 {
+			err = frontier.ErrNoCrawl
+		}
+		if err != nil {
 			return err
 		}
 		var note runNote
@@ -144,13 +144,13 @@ func FrontierOptions(ctx context.Context, in Frontier) (o Options, ok bool, err 
 		s := *note.Settings
 		s.Seeds, s.Hosts, s.MaxDelete, s.WARC = note.Seeds, 16, 0.1, &warcSettings{}
 		o, err = s.options()
-		o.Frontier, ok = in, true
+		o.Frontier = c.place.Frontier
 		return err
 	})
 	if errors.Is(err, frontier.ErrNoCrawl) {
-		return o, false, nil
+		err = fetch.Local.Errorf("the crawl has no run: %w", fs.ErrNotExist)
 	}
-	return o, ok, archive.Classify(err)
+	return o, archive.Classify(err)
 }
 
 // A Worker describes a worker of a crawl with a shared frontier.
@@ -174,9 +174,10 @@ type Spool struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Workers returns the workers of a crawl with a shared frontier.
-func Workers(ctx context.Context, in Frontier) (all []Worker, err error) {
-	err = viewShared(ctx, in, func(f frontier.Shared) error {
+// Workers returns the workers of a crawl with a shared frontier. For other
+// crawls, the fault of the error is fetch.Usage.
+func (c *Crawl) Workers(ctx context.Context) (all []Worker, err error) {
+	err = c.viewShared(ctx, func(f frontier.Shared) error {
 		found, err := f.Workers(ctx)
 		for _, w := range found {
 			shown := Worker{Name: w.Name, Active: w.Beat, Silent: roundTenth(w.Silent.Seconds()), Leases: w.Leases, Files: w.Files, Stored: w.Stored}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
 
@@ -56,9 +55,9 @@ type Stats struct {
 	Next      time.Time        `json:"next,omitzero"`       // time of the next request to a host that is paused
 }
 
-// Status returns the statistics of a crawl. It can be called during a run.
-func Status(ctx context.Context, p Location) (s Stats, err error) {
-	err = p.view(ctx, func(f frontier.Frontier) error {
+// Status returns the statistics of the crawl.
+func (c *Crawl) Status(ctx context.Context) (s Stats, err error) {
+	err = c.view(ctx, func(f frontier.Frontier) error {
 		counted, err := f.Stats(ctx)
 		s = statsOf(counted)
 		return err
@@ -66,12 +65,11 @@ func Status(ctx context.Context, p Location) (s Stats, err error) {
 	return s, err
 }
 
-// Seeds returns the seeds of the newest run of the archive at dir. It returns no
-// seeds if their list was too long to be recorded. Seeds may be called during a
-// run.
-func Seeds(ctx context.Context, dir string) ([]string, error) {
+// Seeds returns the seeds of the newest run. It returns no seeds if their list
+// was too long to be recorded.
+func (c *Crawl) Seeds(ctx context.Context) ([]string, error) {
 	var note runNote
-	err := archive.View(ctx, dir, func(f frontier.Frontier) error {
+	err := c.view(ctx, func(f frontier.Frontier) error {
 		counted, err := f.Stats(ctx)
 		if err == nil && len(counted.Note) > 0 {
 			err = json.Unmarshal(counted.Note, &note)
@@ -93,16 +91,16 @@ func statsOf(f frontier.Stats) Stats {
 	return s
 }
 
-// Dump returns the URLs of a crawl. If states are given, it returns only URLs
+// Dump returns the URLs of the crawl. If states are given, it returns only URLs
 // with one of these states. A non-nil error ends the sequence.
-func Dump(ctx context.Context, p Location, of ...State) iter.Seq2[Line, error] {
+func (c *Crawl) Dump(ctx context.Context, of ...State) iter.Seq2[Line, error] {
 	if len(of) == 0 {
 		of = []State{Done, Kept, Pending, Dead, Excluded, Gone}
 	}
 	return func(yield func(Line, error) bool) {
 		states, err := statesOf(of)
 		if err == nil {
-			err = p.view(ctx, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
+			err = c.view(ctx, func(f frontier.Frontier) error { return dump(ctx, f, states, yield) })
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, err)
@@ -154,14 +152,14 @@ func lineOf(it frontier.Item, s frontier.State) Line {
 }
 
 // Requeue marks all URLs with one of the given states as pending and returns
-// their number. It can be called during a run. If the newest run of a crawl with
+// their number. If the newest run of a crawl with
 // a shared frontier is complete, it becomes active again.
-func Requeue(ctx context.Context, p Location, of ...State) (n int64, err error) {
+func (c *Crawl) Requeue(ctx context.Context, of ...State) (n int64, err error) {
 	states, err := statesOf(of)
 	if err != nil {
 		return 0, err
 	}
-	err = p.alter(ctx, func(f frontier.Frontier) (err error) {
+	err = c.alter(ctx, func(f frontier.Frontier) (err error) {
 		n, err = f.Requeue(ctx, states...)
 		if s, ok := f.(frontier.Shared); ok && n > 0 {
 			err = s.Reopen(ctx)

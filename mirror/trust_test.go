@@ -183,7 +183,7 @@ func TestLinkedRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := ""
-	for f, err := range mirror.Verify(t.Context(), o.Dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -150,7 +150,7 @@ func TestUncommittedBytes(t *testing.T) {
 			if err := os.WriteFile(open, append(bytes.Clone(whole), tail...), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			for f, err := range mirror.Verify(t.Context(), o.Dir) {
+			for f, err := range mirror.Open(mirror.Location{Dir: o.Dir}).Verify(t.Context()) {
 				if f.Path != "" && !f.Note || err != nil && !errors.Is(err, mirror.ErrIncomplete) {
 					t.Errorf("%s: Verify reports damage: %v %v", name, f, err)
 				}

@@ -135,14 +135,14 @@ func describeRecords(body []byte, add func(string, ...any)) {
 // describeArchive adds the findings of Verify and the rows of the database.
 func describeArchive(t *testing.T, dir string, add func(string, ...any)) {
 	t.Helper()
-	for f, err := range mirror.Verify(t.Context(), dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(t.Context()) {
 		if err != nil {
 			add("verify: %v", err)
 		} else {
 			add("verify: %s %s", unnamed.ReplaceAllString(f.Path, "N"), unnamed.ReplaceAllString(f.Text, "N"))
 		}
 	}
-	for l, err := range mirror.Dump(t.Context(), mirror.Location{Dir: dir}) {
+	for l, err := range mirror.Open(mirror.Location{Dir: dir}).Dump(t.Context()) {
 		if err != nil {
 			add("dump: %v", err)
 			continue

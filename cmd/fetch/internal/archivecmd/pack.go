@@ -156,7 +156,7 @@ func (c *packCommand) seeds(ctx context.Context, dir string) []string {
 	if _, err := os.Stat(filepath.Join(dir, "fetch.db")); err != nil {
 		return nil
 	}
-	seeds, err := mirror.Seeds(ctx, dir)
+	seeds, err := mirror.Open(mirror.Location{Dir: dir}).Seeds(ctx)
 	if err != nil {
 		c.Note("no page is marked as a seed: %v", err)
 	}

@@ -139,7 +139,8 @@ func (c *verifyCommand) conclude(name string, before int, err error) error {
 // verifyCrawl checks the store of a shared crawl.
 func (c *verifyCommand) verifyCrawl(ctx context.Context) error {
 	before := c.damage
-	for f, err := range mirror.FrontierVerify(ctx, postgres.New(crawlflags.FrontierURL(c.dsn)), clientflags.StoreAt(c.store)) {
+	crawl := mirror.Location{Frontier: postgres.New(crawlflags.FrontierURL(c.dsn)), Store: clientflags.StoreAt(c.store)}
+	for f, err := range mirror.Open(crawl).Verify(ctx) {
 		if err == nil {
 			text := f.Path + ": " + f.Text
 			if f.Note {
@@ -172,7 +173,7 @@ func (c *verifyCommand) healArchive(ctx context.Context, dir string) error {
 }
 
 func (c *verifyCommand) verifyArchive(ctx context.Context, dir string) error {
-	for f, err := range mirror.Verify(ctx, dir) {
+	for f, err := range mirror.Open(mirror.Location{Dir: dir}).Verify(ctx) {
 		note := ""
 		if f.Note {
 			note = "note: "

@@ -55,9 +55,8 @@ func (c *frontierAbandonCommand) Run(ctx context.Context, args []string) error {
 	if dsn == "" {
 		return fetch.Usage.Errorf("fetch frontier abandon requires --frontier")
 	}
-	a, err := mirror.Abandon(ctx, postgres.New(dsn), args[0], mirror.AbandonOptions{
-		Store: clientflags.StoreAt(c.store), Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun,
-	})
+	crawl := mirror.Open(mirror.Location{Frontier: postgres.New(dsn), Store: clientflags.StoreAt(c.store)})
+	a, err := crawl.Abandon(ctx, args[0], mirror.AbandonOptions{Quiet: time.Duration(c.forceAfter), DryRun: c.dryRun})
 	if err != nil {
 		return crawlflags.AdviseStore(err)
 	}

@@ -54,7 +54,7 @@ left, the crawl ends with exit code 10.`,
 		Args:    command.MinArgs(1, "a host"),
 	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
-			return mirror.PauseHost(ctx, p, host)
+			return mirror.Open(p).PauseHost(ctx, host)
 		}})
 }
 
@@ -67,7 +67,7 @@ func newFrontierResume(r *command.Tree) *cobra.Command {
 		Args:    command.MinArgs(1, "a host"),
 	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
-			return mirror.ResumeHost(ctx, p, host)
+			return mirror.Open(p).ResumeHost(ctx, host)
 		}})
 }
 
@@ -82,7 +82,7 @@ five seconds. fetch frontier requeue --state excluded undoes it for all hosts.`,
 		Args:    command.MinArgs(1, "a host"),
 	}, &hostCommand{Streams: r.Streams,
 		change: func(ctx context.Context, p mirror.Location, host string, _ []string) error {
-			n, err := mirror.ExcludeHost(ctx, p, host)
+			n, err := mirror.Open(p).ExcludeHost(ctx, host)
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ Crawl-delay in robots.txt takes precedence. A running crawl obeys within five se
 			if err != nil {
 				return err
 			}
-			return mirror.SetHostDelay(ctx, p, host, delay)
+			return mirror.Open(p).SetHostDelay(ctx, host, delay)
 		}})
 }
 

@@ -92,7 +92,7 @@ func (c *frontierStatusCommand) Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := mirror.Status(ctx, crawl)
+	s, err := mirror.Open(crawl).Status(ctx)
 	if err != nil {
 		return crawlflags.AdviseCrawl(crawl, err)
 	}
@@ -101,11 +101,11 @@ func (c *frontierStatusCommand) Run(ctx context.Context, args []string) error {
 		Controlled []mirror.ControlledHost `json:"controlled,omitempty"`
 		Workers    []mirror.Worker         `json:"workers,omitempty"`
 	}{Stats: s}
-	if shown.Controlled, err = mirror.ControlledHosts(ctx, crawl); err != nil {
+	if shown.Controlled, err = mirror.Open(crawl).ControlledHosts(ctx); err != nil {
 		return err
 	}
 	if crawl.Frontier != nil {
-		if shown.Workers, err = mirror.Workers(ctx, crawl.Frontier); err != nil {
+		if shown.Workers, err = mirror.Open(crawl).Workers(ctx); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (c *frontierDumpCommand) Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	for l, err := range mirror.Dump(ctx, crawl, parseStates(c.states)...) {
+	for l, err := range mirror.Open(crawl).Dump(ctx, parseStates(c.states)...) {
 		if err == nil {
 			err = console.Encode(c.Stdout, l)
 		}
@@ -200,7 +200,7 @@ func (c *frontierRequeueCommand) Run(ctx context.Context, args []string) error {
 			RequeueOnly: true, Report: func(f mirror.Finding) { c.Note("%s: %s", f.Path, f.Text) },
 		})
 	default:
-		n, err = mirror.Requeue(ctx, crawl, parseStates(c.states)...)
+		n, err = mirror.Open(crawl).Requeue(ctx, parseStates(c.states)...)
 	}
 	if err != nil {
 		return crawlflags.AdviseCrawl(crawl, err)

@@ -56,7 +56,7 @@ func (c *frontierLimitCommand) Run(ctx context.Context, args []string) error {
 		Bytes   int64   `json:"max_bytes"`
 		Seconds float64 `json:"run_time"`
 	}
-	err := mirror.ChangeLimits(ctx, postgres.New(dsn), func(l *mirror.Limits) {
+	err := mirror.Open(mirror.Location{Frontier: postgres.New(dsn)}).ChangeLimits(ctx, func(l *mirror.Limits) {
 		if c.flags.Changed("max-files") {
 			l.Files = c.limits.MaxFiles
 		}

@@ -48,7 +48,7 @@ const maxPending = 1000
 // returns nil if there is no archive.
 func pendingURLs(ctx context.Context, dir string) ([]string, error) {
 	urls := []string{}
-	for line, err := range mirror.Dump(ctx, mirror.Location{Dir: dir}, mirror.Pending) {
+	for line, err := range mirror.Open(mirror.Location{Dir: dir}).Dump(ctx, mirror.Pending) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}

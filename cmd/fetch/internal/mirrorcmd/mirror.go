@@ -159,7 +159,7 @@ func (c *mirrorCommand) Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	seeds, err := c.seeds(args, joined)
+	seeds, err := c.seeds(ctx, args, joined)
 	if err != nil {
 		return err
 	}
@@ -338,7 +338,7 @@ const maxSeeds = 100_000
 // URL is an error, because the archive would be incomplete without the URL. If
 // there are no URLs, seeds returns those of the joined crawl, or of the last run
 // in --output-dir.
-func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _ error) {
+func (c *mirrorCommand) seeds(ctx context.Context, args []string, joined []uri.URI) (all []uri.URI, _ error) {
 	given, err := arguments.Parse(c.Streams, args, arguments.Options{
 		Configured: c.config.URLs, InputFile: c.inputFile, DefaultScheme: c.client.Policy.ProtoDefault, GlobOff: c.globOff,
 	})
@@ -362,7 +362,7 @@ func (c *mirrorCommand) seeds(args []string, joined []uri.URI) (all []uri.URI, _
 			return joined, nil
 		case err == io.EOF && len(all) == 0 && c.outputDir != "" && c.inputFile == "":
 			c.stored = true
-			return c.storedSeeds()
+			return c.storedSeeds(ctx)
 		case err == io.EOF && len(all) == 0:
 			return nil, fetch.Usage.Errorf("no URL; see fetch mirror --help")
 		case err == io.EOF:

@@ -196,7 +196,7 @@ func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summa
 // failedURLs returns an error if URLs of the archive have failed, unless
 // --max-failed tolerates the number of new failures.
 func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Summary) error {
-	s, err := mirror.Status(ctx, mirror.Location{Dir: dir, Frontier: r.frontier})
+	s, err := mirror.Open(mirror.Location{Dir: dir, Frontier: r.frontier}).Status(ctx)
 	dead := s.States[mirror.Dead] + r.rejectedSeeds
 	newly := sum.NewlyFailed + r.rejectedSeeds
 	switch {

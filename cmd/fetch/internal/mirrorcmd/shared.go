@@ -2,7 +2,9 @@ package mirrorcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"slices"
@@ -78,8 +80,11 @@ func (c *mirrorCommand) joinCrawl(ctx context.Context) ([]uri.URI, error) {
 		return nil, nil
 	}
 	f.archive.warc, f.archive.noTree = true, true
-	o, ok, err := mirror.FrontierOptions(ctx, postgres.New(f.shared.frontier))
-	if err != nil || !ok {
+	o, err := mirror.Open(mirror.Location{Frontier: postgres.New(f.shared.frontier)}).Options(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	var changed []string

@@ -1,6 +1,7 @@
 package mirrorcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,8 @@ import (
 // storedSeeds reads options.json of the archive in --output-dir and returns its
 // seeds. It sets the flags that the command line does not contain to the stored
 // values.
-func (c *mirrorCommand) storedSeeds() ([]uri.URI, error) {
-	o, err := mirror.StoredOptions(c.outputDir)
+func (c *mirrorCommand) storedSeeds(ctx context.Context) ([]uri.URI, error) {
+	o, err := mirror.Open(mirror.Location{Dir: c.outputDir}).Options(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fetch.Usage.Errorf("no URL, and %s has no options.json of an earlier run: name the URLs",
 			filepath.Clean(c.outputDir))

@@ -147,7 +147,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 	if _, err := os.Stat(filepath.Join(name, "fetch.db")); err != nil {
 		return a, nil
 	}
-	if a.Seeds, err = mirror.Seeds(ctx, name); err != nil {
+	if a.Seeds, err = mirror.Open(mirror.Location{Dir: name}).Seeds(ctx); err != nil {
 		c.Note("%s: the start URLs cannot be read: %v", name, err)
 	}
 	a.Report, a.Options = c.readReport(filepath.Join(name, "report.json")), c.readReport(filepath.Join(name, "options.json"))
@@ -162,7 +162,7 @@ const maxVisits = 2_000_000
 // pastRuns returns the results of each run of the mirror in dir. It reports
 // whether it has read all of crawl.jsonl.
 func pastRuns(ctx context.Context, dir string) (runs []gateway.Run, complete bool, err error) {
-	all, complete, err := mirror.Runs(ctx, dir, maxVisits)
+	all, complete, err := mirror.Open(mirror.Location{Dir: dir}).Runs(ctx, maxVisits)
 	for _, r := range all {
 		runs = append(runs, gateway.Run{
 			Number: r.Run, Started: r.Started, Ended: r.Ended, New: r.New, Unchanged: r.Unchanged, Gone: r.Gone,
@@ -176,7 +176,7 @@ func pastRuns(ctx context.Context, dir string) (runs []gateway.Run, complete boo
 // including those whose server could not be reached.
 func failures(ctx context.Context, dir string) iter.Seq2[gateway.Failure, error] {
 	return func(yield func(gateway.Failure, error) bool) {
-		for l, err := range mirror.Dump(ctx, mirror.Location{Dir: dir}, mirror.Dead, mirror.Pending) {
+		for l, err := range mirror.Open(mirror.Location{Dir: dir}).Dump(ctx, mirror.Dead, mirror.Pending) {
 			if err == nil && l.State == mirror.Pending && l.Note == "" {
 				continue // the URL was not requested yet
 			}
