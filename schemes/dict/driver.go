@@ -85,6 +85,7 @@ func (d *driver) open(ctx context.Context, req *fetch.Request) (*conversation, e
 		return nil, err
 	}
 	s := &conversation{sessions.NewText(single.Conn, single.R), single}
+	s.SetReplyTimeout(sessions.ReplyTimeout)
 	if err := s.greet(auth); err != nil {
 		single.Close()
 		return nil, err

@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,6 +104,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 		}
 	}
 	o.atOnce = o.atOnce && s.server.pipelines && s.transfers > 0
+	var lost error // the reason why a port of the server was not reached
 	for {
 		try := d.tryPassive
 		if d.Active != "" {
@@ -124,6 +126,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 			return nil, err
 		case len(s.ways) > 1 && !s.IsBroken():
 			if !no {
+				lost = err
 				s.Trace().Notef("%s failed to open a data connection: %v", s.ways[0], err)
 			}
 			s.ways = slices.Clone(s.ways[1:])
@@ -131,7 +134,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 		}
 		s.Break() // a new session tries all commands again
 		if no {
-			err = u.refused()
+			err = cmp.Or(lost, u.refused())
 		}
 		return nil, err
 	}

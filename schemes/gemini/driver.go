@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -87,24 +88,20 @@ func mayIdentify(req *fetch.Request) bool {
 
 // readResponse reads the header of a response.
 func readResponse(req *fetch.Request, s *sessions.Single) (*fetch.Response, error) {
-	s.SetReplyTimeout(sessions.ReplyTimeout)
 	if err := s.AwaitResponse(); err != nil {
 		return nil, err
 	}
 	head, err := s.R.ReadSlice('\n')
-	if err != nil && len(head) == 0 {
-		return nil, fetch.Connect.Errorf("connection closed before the response")
-	}
-	h, parseErr := parseHeader(head)
 	switch {
-	case parseErr != nil:
-		return nil, parseErr
-	case err == io.EOF:
-		return nil, fetch.Protocol.Errorf("connection closed in the header of the response")
-	case err != nil:
+	case err == io.EOF && len(head) == 0:
+		return nil, fetch.Connect.Errorf("connection closed before the response")
+	case err != nil && err != bufio.ErrBufferFull && isHeaderStart(head):
+		return nil, sessions.ReplyFault(err)
+	}
+	h, err := parseHeader(head)
+	if err != nil {
 		return nil, err
 	}
-	s.SetReplyTimeout(0)
 	resp, err := h.response(req)
 	if err != nil {
 		return nil, err

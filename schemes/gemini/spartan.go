@@ -98,7 +98,6 @@ func (d spartanDriver) Do(ctx context.Context, req *fetch.Request) (*fetch.Respo
 
 // readSpartan reads the status line of a response: a digit, a space and a text.
 func readSpartan(req *fetch.Request, s *sessions.Single) (*fetch.Response, error) {
-	s.SetReplyTimeout(sessions.ReplyTimeout)
 	if err := s.AwaitResponse(); err != nil {
 		return nil, err
 	}
@@ -106,15 +105,15 @@ func readSpartan(req *fetch.Request, s *sessions.Single) (*fetch.Response, error
 	switch {
 	case err == io.EOF && len(head) == 0:
 		return nil, fetch.Connect.Errorf("connection closed before the response")
-	case err == io.EOF, len(head) > maxHeader:
+	case len(head) > maxHeader:
 		return nil, fetch.Protocol.Errorf("not a spartan response: %s", tty.Escape(string(head[:min(len(head), 80)])))
-	case err != nil:
-		return nil, err
 	}
-	s.SetReplyTimeout(0)
-	resp, err := spartanResponse(req, string(head))
-	if err != nil {
-		return nil, err
+	resp, parseErr := spartanResponse(req, string(head))
+	switch {
+	case parseErr != nil:
+		return nil, parseErr
+	case err != nil: // the end of the line was lost
+		return nil, sessions.ReplyFault(err)
 	}
 	if resp.Head = bytes.Clone(head); resp.Code == 2 && req.Op == fetch.Get {
 		resp.Body = s.Body(s.R)

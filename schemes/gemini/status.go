@@ -41,6 +41,13 @@ func parseHeader(text []byte) (h header, err error) {
 	return h, nil
 }
 
+// isHeaderStart reports whether text can be the start of a header line whose end
+// was lost.
+func isHeaderStart(text []byte) bool {
+	_, err := parseHeader(append(bytes.Clone(text), "00 "[min(len(text), 3):]...))
+	return err == nil
+}
+
 // gemtext is the media type of a response that does not state one.
 const gemtext = "text/gemini; charset=utf-8"
 

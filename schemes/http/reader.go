@@ -167,7 +167,13 @@ func (r *reader) headFollows() (bool, error) {
 		}
 		blanks++
 	}
-	start, _ := r.conn.r.Peek(blanks + len("HTTP/"))
+	start, err := r.conn.r.Peek(blanks + len("HTTP/"))
+	switch {
+	case err == io.EOF && !r.HTTP09 && strings.HasPrefix("HTTP/", string(start[blanks:])):
+		return false, fetch.Truncated.Errorf("connection closed within the status line")
+	case err != nil && err != io.EOF:
+		return false, err
+	}
 	return r.rules.IsResponse(string(start[blanks:])), nil
 }
 

@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 		{"text instead of a screen, connection open", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send("login: "), faultnet.Stall()}, "timeout", "", time.Minute},
 		{"text of unlimited length instead of a screen", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.SendBytes(2 << 20)}, "protocol", "", 0},
 		{"silent host", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{faultnet.Stall()}, "timeout", "", time.Minute},
-		{"option storm before the screen", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send(strings.Repeat(storm, 20_000))}, "protocol", "", 0},
+		{"option storm before the screen", "tn3270://192.0.2.1", telnet.Options{}, faultnet.Script{send(strings.Repeat(storm, 20_000))}, "connect", "", 0},
 		{"unknown code page", "tn3270://192.0.2.1", telnet.Options{CodePage: 1252}, faultnet.Script{}, "usage", "", 0},
 		{"Telnet command in the terminal type", "telnet://192.0.2.1", telnet.Options{Terminal: "vt\xff\xf0\xff\xf4"}, faultnet.Script{}, "usage", "", 0},
 		{"NUL in the terminal type", "rlogin://bob@192.0.2.1", telnet.Options{Terminal: "vt\x00"}, faultnet.Script{}, "usage", "", 0},

@@ -179,17 +179,17 @@ func (h *host) readError(err error) error {
 	case timedOut:
 		return fetch.Timeout.Errorf("host sent no screen within %v", readTime)
 	case err == io.EOF:
-		return fetch.Protocol.Errorf("host sent no tn3270 screen%s", h.receivedText())
+		return h.noScreen()
 	}
 	return err
 }
 
-// receivedText returns the text that the host sent before or instead of a
-// screen.
-func (h *host) receivedText() string {
+// noScreen returns the error for a connection that ended before a screen. The
+// text that the host sent before or instead of a screen gives the reason.
+func (h *host) noScreen() error {
 	text := strings.Join(strings.Fields(string(h.text)), " ")
 	if text == "" {
-		return ""
+		return fetch.Connect.Errorf("host closed the connection before it sent a tn3270 screen")
 	}
-	return ", but this text: " + tty.Escape(text[:min(len(text), 200)])
+	return fetch.Protocol.Errorf("host sent no tn3270 screen, but this text: %s", tty.Escape(text[:min(len(text), 200)]))
 }

@@ -92,13 +92,16 @@ func (s *Single) AwaitResponse() error {
 
 // Respond calls the function read, which reads the start of the response, and
 // adds the TLS state of the server to its result, and its address unless read has
-// set it. If read fails, or if it returns a response without a body, Respond closes the connection.
+// set it. If read fails, takes longer than [ReplyTimeout] or returns a response
+// without a body, Respond closes the connection.
 func (s *Single) Respond(read func() (*fetch.Response, error)) (*fetch.Response, error) {
+	s.SetReplyTimeout(ReplyTimeout)
 	resp, err := read()
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
+	s.SetReplyTimeout(0)
 	if resp.TLS = s.TLS; !resp.Peer.IsValid() {
 		resp.Peer = fetch.PeerOf(s.NetConn)
 	}
