@@ -3,28 +3,13 @@ package mirrorcmd
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"runtime/debug"
-	"strings"
-	"sync"
-	"time"
 
-	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
-	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/mirror"
-	"github.com/anyurl/fetch/schemes/nntp"
-	"github.com/anyurl/fetch/uri"
-	"github.com/anyurl/fetch/wrap"
 	"github.com/spf13/cobra"
 )
 
@@ -64,7 +49,6 @@ type mirrorCommand struct {
 	progress  console.ProgressFlags
 	client    clientflags.Flags
 	flags     *options.Set // all flags of the command
-	stored    bool         // if true, the seeds come from options.json or from the joined crawl
 }
 
 func New(r *command.Tree) *cobra.Command {
@@ -155,238 +139,17 @@ func (c *mirrorCommand) Run(ctx context.Context, args []string) error {
 	if c.mirror.logJSON {
 		c.Streams.Log = console.NewLogger(c.Streams)
 	}
-	joined, err := c.joinCrawl(ctx)
+	seeds, o, err := c.prepare(ctx, args)
 	if err != nil {
 		return err
-	}
-	seeds, err := c.seeds(ctx, args, joined)
-	if err != nil {
-		return err
-	}
-	dir := c.outputDir
-	if dir == "" {
-		dir = mirror.DefaultFolder(console.SchemeByName()(seeds[0].Scheme()), seeds[0])
-		c.Note("the archive is %s%c", dir, filepath.Separator)
-	}
-	if err := c.continueRecords(dir); err != nil {
-		return err
-	}
-	o, err := c.mirror.options()
-	if err != nil {
-		return err
-	}
-	o.Dir, o.Seeds, o.StoredSeeds, o.DiscardOptions = dir, seeds, c.stored, len(c.client.Replay.Archives) > 0
-	c.mirror.shared.apply(&o)
-	limits := &c.client.Limits
-	o.Limits.FileSize = int64(limits.MaxFilesize)
-	if limits.Set.Changed("per-host") {
-		o.PerHost = limits.PerHost
-	}
-	if o.Delay = time.Duration(limits.Delay); o.Delay == 0 && (limits.Set.Changed("delay") || len(c.client.Replay.Archives) > 0) {
-		o.Delay = -1 // no delay for --delay 0 and for replays
-	}
-	if o.WARC != nil {
-		if err := c.addUserAgent(&o.WARC.Info); err != nil {
-			return err
-		}
-	}
-	if c.mirror.archive.browse != "" && isWithin(c.mirror.archive.browse, o.Dir) {
-		return fetch.Usage.Errorf("--browse requires a directory outside the archive")
 	}
 	if c.mirror.dryRun {
 		return c.printDryRun(ctx, &o)
 	}
-	report := newMirrorReport(c.Streams, c.mirror.json, &c.progress)
-	report.stored, report.frontier = c.stored, o.Frontier
-	report.guards, report.maxFailed = &c.mirror.guards, c.mirror.limits.maxFailed
-	defer report.closeProgress()
-	client, marks, err := c.openClient(ctx, o.Seeds, report)
+	r, err := c.open(ctx, seeds, o)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	o.Client = client.Client
-	if c.mirror.archive.dedup != "" {
-		index, err := openDedup(ctx, o.Client, c.mirror.archive.dedup)
-		if err != nil {
-			return fmt.Errorf("--dedup: %w", err)
-		}
-		defer index.close()
-		o.WARC.Dedup = index.IndexFile
-	}
-	o.Marks = groupMarks{marks, c.client.Mail.NewsServer}
-	o.Event = report.event
-	if report.shows {
-		o.Progress = report.crawl.Update
-	}
-	// A mirror of many small objects allocates many short-lived objects. Less
-	// frequent garbage collection makes a run 10 % faster. After thousands of
-	// objects, it would need 250 MiB of memory without a limit.
-	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	defer console.SaveMemory(96 << 20)()
-	o.Monitor, o.Logger = &mirror.Monitor{}, console.MirrorLogger(c.Streams)
-	stopMetrics, err := serveMetrics(c.Streams, ctx, c.mirror.metrics, o.Monitor)
-	if err != nil {
-		return err
-	}
-	if o.Frontier != nil {
-		c.Interrupts.SetGrace(sharedGrace)
-	}
-	sum, err := mirror.Run(ctx, o)
-	stopMetrics()
-	report.closeProgress()
-	report.printSummary(sum, err)
-	if err == nil && c.mirror.archive.browse != "" {
-		err = mirror.Browse(ctx, o, c.mirror.archive.browse)
-	}
-	switch {
-	case errors.Is(err, mirror.ErrComplete):
-		c.Note("the crawl is complete; --again starts its next run")
-		err = nil
-	case err == nil:
-		err = report.failure(ctx, o.Dir, sum)
-	default:
-		err = crawlflags.AdviseArchive(o.Dir, err)
-	}
-	if err != nil && report.unwritten != nil {
-		c.Note("%v", err)
-		err = nil
-	}
-	return errors.Join(err, report.unwritten, client.SaveState())
-}
-
-// OpenClient returns the Client of the mirror, and the marks that record the
-// last article retrieved from each newsgroup.
-func (c *mirrorCommand) openClient(ctx context.Context, seeds []uri.URI,
-	report *mirrorReport) (*clientflags.OpenClient, *nntp.Marks, error) {
-	all, err := c.client.Schemes()
-	if err != nil {
-		return nil, nil, err
-	}
-	all.NNTP.Marks = &nntp.Marks{}
-	all.WAIS.All, all.FTP.Hidden = true, true
-	all.HTTP.KeepCompressed = true
-	if c.stored { // credentials are sent only to servers that the user entered
-		seeds = nil
-	}
-	credentials, err := newSeedCredentials(seeds, &c.client.HTTP)
-	if err != nil {
-		return nil, nil, err
-	}
-	standard := wrap.Options{Retry: c.client.Retry.Options(c.noteRetry(report)), Rate: int64(c.client.Limits.Rate)}
-	if report.shows {
-		standard.Progress = report.crawl.UpdateBody
-	}
-	client, err := c.client.Open(ctx, c.Streams, clientflags.Spec{
-		Schemes:     all,
-		Middlewares: []fetch.Middleware{credentials.middleware, c.noteTrustFlags()},
-		Standard:    standard,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	credentials.logins = client.Logins
-	if err := client.Logins.PromptFor(ctx, client.Client, seeds); err != nil {
-		client.Close()
-		return nil, nil, err
-	}
-	return client, all.NNTP.Marks, nil
-}
-
-// addUserAgent adds the User-Agent of the requests to the fields of a warcinfo
-// record.
-func (c *mirrorCommand) addUserAgent(info *fetch.Header) error {
-	agent, err := c.client.HTTP.Agent()
-	if err == nil && agent != "" {
-		*info = append(*info, fetch.Field{Name: "http-header-user-agent", Value: agent})
-	}
-	return err
-}
-
-// NoteRetry returns a function that counts a retry. If -v or --error-json is
-// set, it also prints a note. Otherwise, only the final result of a URL is
-// printed.
-func (c *mirrorCommand) noteRetry(report *mirrorReport) func(context.Context, wrap.Attempt) {
-	return func(_ context.Context, t wrap.Attempt) {
-		report.crawl.Retry()
-		if c.Verbose || c.ErrorJSON || c.Log != nil {
-			c.Streams.NoteRetry(t, fmt.Errorf("%s: %w", t.Request.URL, t.Err), t.Count+1, t.Count+t.Remaining)
-		}
-	}
-}
-
-// noteTrustFlags returns a middleware that prints a hint about --cacert and -k
-// when a certificate cannot be verified. The hint is printed only once.
-func (c *mirrorCommand) noteTrustFlags() fetch.Middleware {
-	var once sync.Once
-	return func(next fetch.Driver) fetch.Driver {
-		return fetch.DriverFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-			resp, err := next.Do(ctx, req)
-			if err != nil && console.Remedy(err) == console.TrustFlags {
-				once.Do(func() { c.Note("to trust the server: %s", console.TrustFlags) })
-			}
-			return resp, err
-		})
-	}
-}
-
-// maxSeeds limits the number of URLs of a glob, because a mirror keeps all seeds
-// in memory.
-const maxSeeds = 100_000
-
-// seeds returns the URLs on the command line and in the input file. A malformed
-// URL is an error, because the archive would be incomplete without the URL. If
-// there are no URLs, seeds returns those of the joined crawl, or of the last run
-// in --output-dir.
-func (c *mirrorCommand) seeds(ctx context.Context, args []string, joined []uri.URI) (all []uri.URI, _ error) {
-	given, err := arguments.Parse(c.Streams, args, arguments.Options{
-		Configured: c.config.URLs, InputFile: c.inputFile, DefaultScheme: c.client.Policy.ProtoDefault, GlobOff: c.globOff,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range given {
-		if a.Pattern != nil && a.Pattern.Count() > maxSeeds {
-			return nil, fetch.Usage.Errorf("a glob with %d URLs is too large for a mirror: the limit is %d",
-				a.Pattern.Count(), maxSeeds)
-		}
-	}
-	list := arguments.Reader{Args: given, Name: c.inputFile, Stdin: c.Stdin}
-	defer list.Close()
-	for {
-		a, err := list.Next()
-		switch {
-		case err == io.EOF && len(all) == 0 && c.inputFile == "" && len(joined) > 0:
-			c.stored = true
-			c.Note("the seeds are those of the crawl: %s", seedsText(joined))
-			return joined, nil
-		case err == io.EOF && len(all) == 0 && c.outputDir != "" && c.inputFile == "":
-			c.stored = true
-			return c.storedSeeds(ctx)
-		case err == io.EOF && len(all) == 0:
-			return nil, fetch.Usage.Errorf("no URL; see fetch mirror --help")
-		case err == io.EOF:
-			return all, nil
-		case err != nil:
-			return nil, err
-		}
-		u, err := arguments.ParseURL(c.Streams, a, c.client.Policy.ProtoDefault)
-		switch {
-		case err != nil && a.Line > 0:
-			return nil, fetch.Usage.Errorf("line %d: %w", a.Line, err)
-		case err != nil:
-			return nil, err
-		}
-		all = append(all, u)
-	}
-}
-
-// isWithin reports whether name is dir or a directory below dir.
-func isWithin(name, dir string) bool {
-	name, err := filepath.Abs(name)
-	dir, err2 := filepath.Abs(dir)
-	if err != nil || err2 != nil {
-		return false
-	}
-	return name == dir || strings.HasPrefix(name, dir+string(os.PathSeparator))
+	defer r.close()
+	return r.run(ctx)
 }

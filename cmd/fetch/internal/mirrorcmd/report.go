@@ -31,7 +31,7 @@ type mirrorReport struct {
 	shows         bool   // if true, the progress is shown
 	closeProgress func() // ends the display of the progress; further calls have no effect
 
-	stored        bool             // if true, the seeds come from options.json or from the joined crawl
+	source        seedSource       // where the seeds come from
 	frontier      mirror.Frontier  // shared frontier, or nil
 	rejectedSeeds int64            // seeds that were excluded or are gone
 	deniedSeeds   int64            // seeds that were excluded
@@ -136,9 +136,9 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 		}
 	}
 	r.Note("%s", text)
-	if r.stored && r.deniedSeeds > 0 {
+	if r.source != userSeeds && r.deniedSeeds > 0 {
 		r.Note("seeds of %s that were denied: %d; the policy trusts only URLs of the command line: "+
-			"to mirror a denied URL, name it there", r.seedRecord(), r.deniedSeeds)
+			"to mirror a denied URL, name it there", r.source, r.deniedSeeds)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(r.overrides)) {
 		r.Note("denied by policy: %d; to allow: %s", r.overrides[flag], flag)
@@ -215,12 +215,4 @@ func (r *mirrorReport) failedURLs(ctx context.Context, dir string, sum mirror.Su
 	}
 	return fetch.NotFound.Errorf("URLs that failed permanently: %d; "+
 		"fetch frontier dump --state dead,gone,excluded %s lists them", dead, place)
-}
-
-// seedRecord returns the source of the seeds of earlier runs, for a message.
-func (r *mirrorReport) seedRecord() string {
-	if r.frontier != nil {
-		return "the crawl"
-	}
-	return "options.json"
 }

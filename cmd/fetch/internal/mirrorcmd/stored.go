@@ -69,20 +69,6 @@ func quoteSpaces(text string) string {
 // maxNote limits the list of flags in a note about stored settings, in bytes.
 const maxNote = 1000
 
-// seedsText returns the first three seeds and the number of further seeds, as
-// text.
-func seedsText(seeds []uri.URI) string {
-	const shown = 3
-	var all []string
-	for _, u := range seeds[:min(len(seeds), shown)] {
-		all = append(all, u.String())
-	}
-	if n := len(seeds) - shown; n > 0 {
-		all = append(all, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(all, " ")
-}
-
 // A storedFlag is a flag with its value from the stored options of an archive.
 // A flag that is a list has any number of values.
 type storedFlag struct {
