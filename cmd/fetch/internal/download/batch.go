@@ -64,9 +64,9 @@ func ForEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args
 	}
 	defer r.Client.Close()
 	if r.meta, err = transfer.OpenMetaFile(f.Body.Meta); err != nil {
-		return errors.Join(err, r.Warc.Close())
+		return errors.Join(err, r.warc.close())
 	}
-	err = errors.Join(r.Run(ctx, all, do), r.meta.Close(), r.folder.Close(), r.Client.SaveState(), r.Warc.Close())
+	err = errors.Join(r.run(ctx, all, do), r.Finish())
 	if r.Tally.Code == 0 {
 		err = errors.Join(err, f.Mail.WriteMarks(r.marks))
 	}
@@ -76,15 +76,15 @@ func ForEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args
 	return r.Tally.Err()
 }
 
-// Run calls do for the job of each URL, in several goroutines if -Z is set.
-func (r *Retrieval) Run(ctx context.Context, args []arguments.Argument, do func(*Job) error) error {
+// run calls do for the job of each URL, in several goroutines if -Z is set.
+func (r *Retrieval) run(ctx context.Context, args []arguments.Argument, do func(*Job) error) error {
 	workers := r.workers()
 	if workers > 1 {
 		// Parallel downloads of small files allocate many short-lived objects.
 		// Less frequent garbage collection makes the downloads faster and costs
 		// 10 MiB of memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(250))
-		if r.Warc == nil && !r.flags.WritesFiles() { // WARC compression and blocking file calls need several processors
+		if r.warc == nil && !r.flags.WritesFiles() { // WARC compression and blocking file calls need several processors
 			r.processors.set()
 			defer r.processors.remove()
 		}

@@ -3,10 +3,13 @@ package download
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/uri"
 )
 
 // openSink opens the destination of the body of req, which is a file or the
@@ -67,4 +70,26 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 		}
 	}
 	return sink.File(created), nil
+}
+
+// proposedName returns the file name in the Content-Disposition header field of
+// the response, without unsafe characters. If there is none and the request was
+// redirected, proposedName returns the last part of the final URL. It returns ""
+// if the server proposes no name.
+func (j *Job) proposedName() string {
+	name := safeName(http.Filename(j.Resp.Header.Get("Content-Disposition")))
+	if name == "" && len(j.Resp.Chain) > 0 {
+		name, _ = save.Name(j.Resp.URL.Path()) // if it is empty, the name in the first URL is used
+	}
+	return name
+}
+
+// safeName escapes the unsafe characters in the file name that a server proposes.
+// Unlike save.Name, it keeps characters that are unsafe in URLs only.
+func safeName(proposed string) string {
+	name, err := save.Name("/" + uri.Escape(strings.Trim(proposed, " "), uri.Segment))
+	if err != nil {
+		return ""
+	}
+	return strings.NewReplacer("%20", " ", "%23", "#", "%5B", "[", "%5D", "]", "%7B", "{", "%7D", "}").Replace(name)
 }

@@ -35,7 +35,7 @@ type Retrieval struct {
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
 	meta    *transfer.MetaFile   // file of --meta, or nil
-	Warc    *warcFile            // file of --warc-file, or nil
+	warc    *warcFile            // file of --warc-file, or nil
 	buffers sync.Pool            // buffers of type *[]byte
 	notes   *trace.Trace         // prints the notes of all requests
 	retried func()               // counts a repeated request in the status line, or nil
@@ -60,7 +60,8 @@ type Options struct {
 	retried  func()           // called before a request is sent again, or nil
 }
 
-// New returns a new retrieval. The caller must close its client.
+// New returns a new retrieval. The caller must call Finish after the last
+// request, and then close the client.
 func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Options) (*Retrieval, error) {
 	r := &Retrieval{Streams: s, flags: f, native: o.Native, listing: o.Listing, notes: s.Trace(), retried: o.retried}
 	r.Restart = f.Client.RetryOptions(r.noteRestart)
@@ -89,16 +90,22 @@ func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Option
 	if o.Listing {
 		spec.Standard.Cache = &wrap.CacheOptions{}
 	}
-	if r.Warc, err = openWARCFile(f); err != nil {
+	if r.warc, err = openWARCFile(f); err != nil {
 		return nil, err
 	}
-	if r.Warc != nil {
-		spec.Innermost = []fetch.Middleware{r.Warc.recorder.Middleware}
+	if r.warc != nil {
+		spec.Innermost = []fetch.Middleware{r.warc.recorder.Middleware}
 	}
 	if r.Client, err = f.Client.Open(ctx, s, spec); err != nil {
-		r.Warc.Close()
+		r.warc.close()
 	}
 	return r, err
+}
+
+// Finish completes the files of --meta and --warc-file, and saves the state of
+// the client, such as cookies.
+func (r *Retrieval) Finish() error {
+	return errors.Join(r.meta.Close(), r.folder.Close(), r.Client.SaveState(), r.warc.close())
 }
 
 // politeOptions returns the limits for requests to one host, or nil if requests
@@ -126,7 +133,7 @@ func (r *Retrieval) noteRestart(ctx context.Context, t wrap.Attempt) {
 	r.Streams.NoteRetry(t, t.Err, next, 0)
 }
 
-// NoteRetry prints a note that a request will be sent again.
+// noteRetry prints a note that a request will be sent again.
 func (r *Retrieval) noteRetry(ctx context.Context, t wrap.Attempt) {
 	next := countRetry(ctx, t.Count)
 	r.countProgress()

@@ -16,7 +16,7 @@ import (
 	"github.com/anyurl/fetch/warc/record"
 )
 
-// A WarcFile is the file that --warc-file names. It records the exchanges of all
+// A warcFile is the file that --warc-file names. It records the exchanges of all
 // jobs.
 type warcFile struct {
 	dir      *os.Root // directory of the file
@@ -29,7 +29,7 @@ type warcFile struct {
 // openWARCFile opens the file that --warc-file names. It returns nil if the flag
 // is not set.
 func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
-	name := f.Body.WarcFile
+	name := f.Body.WARCFile
 	if name == "" {
 		return nil, nil
 	}
@@ -68,9 +68,9 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 	return w, nil
 }
 
-// Close completes the file. If a record could not be written, or if there are no
+// close completes the file. If a record could not be written, or if there are no
 // records, the file does not get its final name. close does nothing if w is nil.
-func (w *warcFile) Close() error {
+func (w *warcFile) close() error {
 	if w == nil {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (c *browseCommand) Run(ctx context.Context, args []string) (err error) {
 	if err == nil {
 		err = c.browser(r).Run(ctx, url, first)
 	}
-	err = errors.Join(err, r.Client.SaveState(), r.Warc.Close())
+	err = errors.Join(err, r.Finish())
 	if err != nil || terminal.Is(c.Stdin) {
 		return err
 	}

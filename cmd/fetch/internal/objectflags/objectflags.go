@@ -107,7 +107,7 @@ type bodyFlags struct {
 	ContinueAt       string
 	Checksum         checksum
 	Meta             string
-	WarcFile         string
+	WARCFile         string
 	WriteOut         string
 }
 
@@ -123,7 +123,7 @@ func (f *bodyFlags) Register(s *options.Set) {
 	p.BoolVarP(&f.Include, "include", "i", false, "write the response header before the body")
 	p.Var(&f.Checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
 	p.StringVarP(&f.WriteOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
-	p.StringVar(&f.WarcFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
+	p.StringVar(&f.WARCFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
 	p.StringVar(&f.Meta, "meta", "", "append a JSON record of each transfer to `FILE`")
 }
 
