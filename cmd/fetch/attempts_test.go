@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // TestAttempts checks the number of attempts in notes, errors, records and the
@@ -75,7 +77,7 @@ func TestAttempts(t *testing.T) {
 				if flag != "" {
 					args = append(args, flag)
 				}
-				run(args, strings.NewReader(""), &out, &stderr)
+				app.Run(args, strings.NewReader(""), &out, &stderr)
 				if got := strings.Join(number.FindAllString(stderr.String(), -1), ", "); flag == "" && got != c.notes {
 					t.Errorf("notes %q, want %q: %s", got, c.notes, &stderr)
 				}
@@ -144,7 +146,7 @@ func TestAttemptsJSON(t *testing.T) {
 				t.Skip("waits for ten seconds between the attempts")
 			}
 			var out, stderr bytes.Buffer
-			run(append(c.args, "--no-config"), strings.NewReader(""), &out, &stderr)
+			app.Run(append(c.args, "--no-config"), strings.NewReader(""), &out, &stderr)
 			contains(t, stderr.String(), c.want...)
 			for line := range strings.Lines(stderr.String()) {
 				if !json.Valid([]byte(line)) {

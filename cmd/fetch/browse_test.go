@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/waistest"
@@ -23,7 +24,7 @@ func runBrowse(t *testing.T, want int, commands string, args ...string) (out, er
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	all := append([]string{"--no-config", "--retry", "0", "browse"}, args...)
-	if got := run(all, strings.NewReader(commands), &stdout, &stderr); got != want {
+	if got := app.Run(all, strings.NewReader(commands), &stdout, &stderr); got != want {
 		t.Errorf("%q: exit code %d, want %d: %s\n%s", args, got, want, &stderr, &stdout)
 	}
 	return stdout.String(), stderr.String()
@@ -172,7 +173,7 @@ func TestBrowseSession(t *testing.T) {
 	s := faultnet.Listen(t, faultnet.Script{faultnet.Send("name? "), faultnet.Expect("\n"),
 		faultnet.Send("\x1b[2Jhello\r\n")})
 	var out, stderr bytes.Buffer
-	code := run([]string{"--no-config", "browse"}, strings.NewReader("g telnet://"+s.Addr().String()+"\nada\n"), &out, &stderr)
+	code := app.Run([]string{"--no-config", "browse"}, strings.NewReader("g telnet://"+s.Addr().String()+"\nada\n"), &out, &stderr)
 	if code != 0 || !strings.Contains(out.String(), "name? ") || !strings.Contains(out.String(), "hello") {
 		t.Errorf("exit code %d: %q, %s", code, &out, &stderr)
 	}

@@ -25,6 +25,7 @@ import (
 
 	"golang.org/x/crypto/ocsp"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -146,7 +147,7 @@ func runTLSCases(t *testing.T, dir string, url string, cases []tlsCase) {
 		t.Run(c.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
 			args := append([]string{"-q", "--retry", "0"}, c.args...)
-			code := run(append(args, url), strings.NewReader(""), &out, &stderr)
+			code := app.Run(append(args, url), strings.NewReader(""), &out, &stderr)
 			if code != c.code || !strings.Contains(stderr.String(), c.stderr) {
 				t.Errorf("exit code %d, want %d; messages without %q: %s", code, c.code, c.stderr, &stderr)
 			}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/spf13/cobra"
 )
@@ -48,7 +49,7 @@ func TestPreparedCommands(t *testing.T) {
 		{"completion", "__complete mirror --", "fetch, fetch mirror"},
 		{"completion of a command", "__completeNoDesc ls", "fetch"},
 	} {
-		tree := newCommands(&console.Streams{})
+		tree := app.Commands(&console.Streams{})
 		tree.Prepare(strings.Fields(test.args))
 		var paths []string
 		commands := 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/ftp"
@@ -18,7 +19,7 @@ import (
 func complete(t *testing.T, args ...string) (words []string, directive string) {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	if code := run(append([]string{cobra.ShellCompNoDescRequestCmd}, args...), strings.NewReader(""), &out, &stderr); code != 0 {
+	if code := app.Run(append([]string{cobra.ShellCompNoDescRequestCmd}, args...), strings.NewReader(""), &out, &stderr); code != 0 {
 		t.Fatalf("%q: exit code %d: %s", args, code, &stderr)
 	}
 	words = strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -117,6 +118,6 @@ func TestCompletionValues(t *testing.T) {
 func accepted(flag string) func(string) bool {
 	return func(value string) bool {
 		args := []string{"plan", flag, value, "telnet://127.0.0.1/"}
-		return run(args, strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer)) == 0
+		return app.Run(args, strings.NewReader(""), new(bytes.Buffer), new(bytes.Buffer)) == 0
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -49,7 +50,7 @@ func TestDecode(t *testing.T) {
 		t.Errorf("one part: got %d bytes", len(got))
 	}
 	var out, stderr bytes.Buffer
-	run([]string{"--no-config", "--decode", group + "3"}, strings.NewReader(""), &out, &stderr)
+	app.Run([]string{"--no-config", "--decode", group + "3"}, strings.NewReader(""), &out, &stderr)
 	contains(t, stderr.String(), "a part of a.bin: bytes 2000 to 4000 of 5000")
 	runFetch(t, 8, "--decode", group+"2")    // an article without a file
 	runFetch(t, 11, "--decode", group+"1-3") // the last part is missing

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/schemes"
 )
@@ -16,7 +17,7 @@ import (
 // doc/*.md exist.
 func TestDocumentedFlags(t *testing.T) {
 	flags, commands := flagNames(), map[string]bool{}
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.RegisterAll()
 	main, mirror := tree.Main, tree.Main
 	for _, c := range tree.Main.Commands() {

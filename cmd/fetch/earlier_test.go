@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // visited returns the result of each visit in a run, keyed by URL.
@@ -289,7 +291,7 @@ func TestEarlierConfig(t *testing.T) {
 	for _, command := range [][]string{{"plan", "http://h.example/"}, {"plan", "wais://w.example/d?q"},
 		{"mirror", "--help"}, {"uri", "parse", "http://h.example/"}} {
 		var out, stderr bytes.Buffer
-		if code := run(command, strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
+		if code := app.Run(command, strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
 			t.Errorf("%q: exit code %d: %s", command, code, &stderr)
 		}
 		if command[1] == "http://h.example/" && command[0] == "plan" {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -256,7 +257,7 @@ func TestMirrorNamesFlags(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{})
 	web.Put("index.html", []byte(`<a href="http://127.0.0.1:25/a">a</a><a href="http://127.0.0.1:25/b">b</a><a href="gopher://127.0.0.1/">g</a>`))
 	var out, stderr bytes.Buffer
-	code := run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(),
+	code := app.Run([]string{"--no-config", "mirror", "--scope", "host", "--output-dir", t.TempDir(),
 		"http://" + web.Addr + "/"}, strings.NewReader(""), &out, &stderr)
 	if code != 0 {
 		t.Errorf("exit code %d", code)

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // TestFTPByProxy checks the requests for ftp URLs to an http proxy. If the URL
@@ -39,7 +41,7 @@ func TestFTPByProxy(t *testing.T) {
 			}
 			request = ""
 			var out, stderr bytes.Buffer
-			run(append([]string{"--no-config", "--retry", "0"}, test.args...), strings.NewReader(""), &out, &stderr)
+			app.Run(append([]string{"--no-config", "--retry", "0"}, test.args...), strings.NewReader(""), &out, &stderr)
 			if request != test.want {
 				t.Errorf("the proxy received %q, want %q", request, test.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
@@ -110,7 +111,7 @@ func TestHabits(t *testing.T) {
 			args[i] = strings.ReplaceAll(args[i], "~", " ")
 		}
 		var stdout, stderr bytes.Buffer
-		code := run(args, strings.NewReader(""), &stdout, &stderr)
+		code := app.Run(args, strings.NewReader(""), &stdout, &stderr)
 		_, hint, _ := strings.Cut(strings.TrimSpace(stderr.String()), "; use: ")
 		if want := url.Replace(test.want); hint != want || code != 2 || stdout.Len() > 0 {
 			t.Errorf("fetch %s: exit code %d, output %q, errors:\n%s\nwant: %s", test.args, code, &stdout, &stderr, want)
@@ -128,7 +129,7 @@ func TestHabits(t *testing.T) {
 // checkParsed checks that the command line is correct.
 func checkParsed(t *testing.T, args []string) {
 	t.Helper()
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.Prepare(args)
 	cmd, rest, err := tree.Main.Find(args)
 	if err == nil {
@@ -155,7 +156,7 @@ func TestNoHabits(t *testing.T) {
 		"-o 2 U/", "-o log U/", "-D headers.txt U/", "-D h U/", "-D - U/", "-A curl/8.0 U/", "-A pdf/1.0 U/", "-e http://x/?a=b U/", "-sSfL U/", "-C - -o 3 U/", "-- -r", "--unknown U/", "mirror --tries 2 --quota 1M U/",
 	} {
 		args := strings.Fields(strings.ReplaceAll(args, "U/", "http://127.0.0.1:1/"))
-		tree := newCommands(&console.Streams{})
+		tree := app.Commands(&console.Streams{})
 		tree.Prepare(args)
 		cmd, _, err := tree.Main.Find(args)
 		if err != nil {
@@ -179,7 +180,7 @@ func TestLogName(t *testing.T) {
 		"-s -o log a": false, "-o - a": false, "-o catalog a": false,
 	} {
 		var stderr bytes.Buffer
-		run(append([]string{"--no-config"}, strings.Fields(args)...), strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		app.Run(append([]string{"--no-config"}, strings.Fields(args)...), strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		if got := strings.Contains(stderr.String(), "is the file for the body"); got != want {
 			t.Errorf("fetch %s: %s", args, &stderr)
 		}
@@ -206,7 +207,7 @@ func TestDocumentedHabits(t *testing.T) {
 		if len(args) == 1 || row[1] == "-p URL" {
 			continue // these words have curl's meaning
 		}
-		run(append([]string{"--no-config"}, args...), strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		app.Run(append([]string{"--no-config"}, args...), strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		_, hint, _ := strings.Cut(strings.TrimSpace(stderr.String()), "; use: ")
 		hint = strings.NewReplacer("'", "", "--no-config ", "").Replace(hint)
 		if want := words.Replace(row[2]); hint != want {

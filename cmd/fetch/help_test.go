@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/helpcmd"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
@@ -29,7 +30,7 @@ func flagNames() map[string]bool {
 			visit(c)
 		}
 	}
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.RegisterAll()
 	visit(tree.Main)
 	delete(flags, "")
@@ -59,7 +60,7 @@ func TestHelpWidth(t *testing.T) {
 		{}, {"mirror"}, {"ls"}, {"browse"}, {"info"}, {"search"}, {"plan"}, {"verify"}, {"pack"}, {"frontier", "dump"}, {"uri", "extract"}, {"uri", "valid"},
 	} {
 		var out, stderr bytes.Buffer
-		if code := run(append(args, "--help"), strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
+		if code := app.Run(append(args, "--help"), strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
 			t.Fatalf("%q: exit code %d: %s", args, code, &stderr)
 		}
 		flag := "" // line of the previous flag
@@ -83,7 +84,7 @@ func TestHelpWidth(t *testing.T) {
 // every word about its exit codes, and that the pages of the documentation have
 // a row for each code.
 func TestExitCodes(t *testing.T) {
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.RegisterAll()
 	pages := &manual.Pages{Set: tree.Set}
 	var visit func(*cobra.Command)
@@ -131,7 +132,7 @@ func TestHelpTopics(t *testing.T) {
 	help := func(wantCode int, args ...string) string {
 		t.Helper()
 		var out, stderr bytes.Buffer
-		if code := run(append([]string{"help"}, args...), strings.NewReader(""), &out, &stderr); code != wantCode {
+		if code := app.Run(append([]string{"help"}, args...), strings.NewReader(""), &out, &stderr); code != wantCode {
 			t.Fatalf("help %q: exit code %d, want %d: %s", args, code, wantCode, &stderr)
 		}
 		return out.String() + stderr.String()
@@ -148,7 +149,7 @@ func TestHelpTopics(t *testing.T) {
 		if text := help(0, page.Name); !strings.HasPrefix(text, "# "+page.Title+"\n") || strings.Contains(text, ".md)") {
 			t.Errorf("help %s: %.60q", page.Name, text)
 		}
-		if cmd, _, err := newCommands(&console.Streams{}).Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
+		if cmd, _, err := app.Commands(&console.Streams{}).Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
 			t.Errorf("%s is the name of a page and of a command", page.Name)
 		}
 		if _, ok := helpcmd.SchemeHelp(page.Name); ok {
@@ -174,7 +175,7 @@ func TestHelpTopics(t *testing.T) {
 // TestTimes checks that every flag for a time accepts seconds with and without a
 // unit, and rejects other values.
 func TestTimes(t *testing.T) {
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.RegisterAll()
 	found := 0
 	var visit func(*cobra.Command)

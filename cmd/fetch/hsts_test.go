@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -24,7 +25,7 @@ func TestHSTS(t *testing.T) {
 	t.Chdir(a.dir)
 	fetch := func(args ...string) (code int, out, messages string) {
 		var stdout, stderr bytes.Buffer
-		code = run(append([]string{"-q", "--retry", "0", "--resolve", "localhost:" + port + ":127.0.0.1"}, args...),
+		code = app.Run(append([]string{"-q", "--retry", "0", "--resolve", "localhost:" + port + ":127.0.0.1"}, args...),
 			strings.NewReader(""), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}

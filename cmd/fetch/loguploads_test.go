@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -62,7 +63,7 @@ func TestLogUploads(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			stderr := &lineWriter{on: test.on}
-			code := run([]string{"mirror", "--no-config", "--log-json", "--ignore-robots", "--worker", "w1", "--store", test.store,
+			code := app.Run([]string{"mirror", "--no-config", "--log-json", "--ignore-robots", "--worker", "w1", "--store", test.store,
 				"--frontier", fmt.Sprintf("postgres://postgres@%s/postgres?search_path=%s", db.Addr, strings.ToLower(test.name)),
 				"--output-dir", filepath.Join(t.TempDir(), "archive"), site.URL + "/"}, strings.NewReader(""), &bytes.Buffer{}, stderr)
 			if code != 0 || strings.Contains(stderr.String(), peer.Password) {

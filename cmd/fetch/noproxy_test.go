@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // TestNoProxy checks that --noproxy replaces NO_PROXY for every scheme and
@@ -60,7 +62,7 @@ func TestNoProxy(t *testing.T) {
 			var out, stderr bytes.Buffer
 			_, port, _ := strings.Cut(strings.TrimPrefix(origin.URL, "http://"), ":")
 			args := []string{"-q", "--retry", "0", "-m", "5", "--allow-port", "ftp:" + port + ",gopher:" + port}
-			run(append(args, c.args...), strings.NewReader(""), &out, &stderr)
+			app.Run(append(args, c.args...), strings.NewReader(""), &out, &stderr)
 			if got := strings.Join(received, " "); got != c.want {
 				t.Errorf("%s received the request, want %s: %s", got, c.want, &stderr)
 			}
@@ -80,7 +82,7 @@ func TestNoProxy(t *testing.T) {
 		}
 		received = nil
 		var out, stderr bytes.Buffer
-		run([]string{"--retry", "0", origin.URL}, strings.NewReader(""), &out, &stderr)
+		app.Run([]string{"--retry", "0", origin.URL}, strings.NewReader(""), &out, &stderr)
 		if got := strings.Join(received, " "); got != "proxy" {
 			t.Errorf("%s received the request, want proxy: %s", got, &stderr)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // TestRestartLimits checks that downloads which cannot be resumed are restarted
@@ -43,7 +45,7 @@ func TestRestartLimits(t *testing.T) {
 		var stderr bytes.Buffer
 		file := filepath.Join(t.TempDir(), "file")
 		args := append(strings.Fields(c.flags), "-q", "-o", file, s.URL+c.path)
-		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		code := app.Run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		if n := requests.Load(); code != c.code || n != c.requests || !strings.Contains(stderr.String(), c.message) {
 			t.Errorf("%s: exit code %d after %d requests, want %d after %d: %s", c.flags, code, n, c.code, c.requests,
 				&stderr)
@@ -67,7 +69,7 @@ func TestPartialFileNote(t *testing.T) {
 		dir := t.TempDir()
 		args := append(strings.Fields(c.flags), "--retry", "0", "-o", filepath.Join(dir, "file"), s.URL)
 		var stderr bytes.Buffer
-		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		code := app.Run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		s.Close()
 		entries, _ := os.ReadDir(dir)
 		var files []string
@@ -113,7 +115,7 @@ func TestRestartFromBeginning(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "file")
 		args := append(strings.Fields(c.flags), "-q", "--retry-delay", "0.01", "-o", file, s.URL)
 		var stderr bytes.Buffer
-		code := run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		code := app.Run(args, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		got, _ := os.ReadFile(file)
 		if requests := strings.Join(ranges, "|"); code != 0 || requests != c.requests || string(got) != c.want {
 			t.Errorf("%q: exit code %d, ranges %q, contents %q, want %q, %q: %s", c.flags, code, requests, got,

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -25,7 +26,7 @@ func runFetchStderr(t *testing.T, want int, args ...string) (out, errors string)
 	var stdout bytes.Buffer
 	var stderr lockedBuffer
 	all := append([]string{"--no-config", "--retry", "0"}, args...)
-	if got := run(all, strings.NewReader(""), &stdout, &stderr); got != want {
+	if got := app.Run(all, strings.NewReader(""), &stdout, &stderr); got != want {
 		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &stderr)
 	}
 	return stdout.String(), stderr.String()
@@ -127,7 +128,7 @@ func TestFTP(t *testing.T) {
 	contains(t, runFetch(t, 0, "--raw", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	contains(t, runFetch(t, 0, "ls", "--native", "ftp://"+s.Addr+"/"), " hello.txt\r\n")
 	var out, stderr bytes.Buffer
-	run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"},
+	app.Run([]string{"--no-config", "-v", "ls", "ftp://" + s.Addr + "/dir/", "ftp://" + s.Addr + "/dir/"},
 		strings.NewReader(""), &out, &stderr)
 	if contains(t, stderr.String(), "cached listing, 0s old"); strings.Count(out.String(), " x\n") != 2 {
 		t.Errorf("two listings: got %q", &out)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/racingmars/go3270"
@@ -37,7 +38,7 @@ func TestSessionEnds(t *testing.T) {
 			s := faultnet.Listen(t, test.script)
 			var out, stderr bytes.Buffer
 			args := append([]string{"--no-config", "--retry", "0"}, test.args...)
-			code := run(append(args, "telnet://"+s.Addr().String()), strings.NewReader("hi\n"), &out, &stderr)
+			code := app.Run(append(args, "telnet://"+s.Addr().String()), strings.NewReader("hi\n"), &out, &stderr)
 			if code != test.code || out.Len() != len(test.want) || test.code != 10 && out.String() != test.want {
 				t.Errorf("exit code %d, %.50q of %d bytes, want %d, %.50q: %s", code, &out, out.Len(), test.code,
 					test.want, &stderr)
@@ -99,7 +100,7 @@ func TestTelnet(t *testing.T) {
 	bye := &promptedReader{ready: make(chan struct{}), typed: strings.NewReader("bye\n"), prompt: "got word"}
 	var stderr bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "telnet://" + s.Addr + "/"}
-	if code := run(args, io.MultiReader(p.typing(), bye.typing()), io.MultiWriter(p, bye), &stderr); code != 0 {
+	if code := app.Run(args, io.MultiReader(p.typing(), bye.typing()), io.MultiWriter(p, bye), &stderr); code != 0 {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 	contains(t, p.String(), "hello", "got word")
@@ -113,7 +114,7 @@ func TestRlogin(t *testing.T) {
 		prompt: "$ "}
 	var stderr bytes.Buffer
 	args := []string{"--no-config", "--idle", "20", "--terminal", "DUMB", "rlogin://" + peer.User + "@" + s.Addr}
-	if code := run(args, io.MultiReader(p.typing(), shell.typing()), io.MultiWriter(p, shell), &stderr); code != 0 {
+	if code := app.Run(args, io.MultiReader(p.typing(), shell.typing()), io.MultiWriter(p, shell), &stderr); code != 0 {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 	contains(t, shell.String(), "42 dumb")

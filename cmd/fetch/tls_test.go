@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // TestTrustHint checks that certificate errors of every scheme name the flags
@@ -41,7 +43,7 @@ func TestTrustHint(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
 			args := append([]string{"-q", "--retry", "0"}, c.args...)
-			if code := run(args, strings.NewReader(""), &out, &stderr); code != c.code {
+			if code := app.Run(args, strings.NewReader(""), &out, &stderr); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			if got := strings.Contains(stderr.String(), "--cacert FILE") &&

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -32,7 +33,7 @@ func TestVerboseSession(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
 			args := append([]string{"--no-config", "-v", url}, test.args...)
-			if code := run(args, strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "mine\n" {
+			if code := app.Run(args, strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "mine\n" {
 				t.Errorf("got exit code %d and output %q", code, &out)
 			}
 			contains(t, stderr.String(), test.want...)

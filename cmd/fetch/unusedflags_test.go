@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
@@ -83,7 +84,7 @@ func flagServer(t *testing.T, log *bytes.Buffer) string {
 // rejects the flags that it does not list. The effect is a difference in the
 // output, the requests, the exit code or the files.
 func TestListedFlags(t *testing.T) {
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.RegisterAll()
 	var log bytes.Buffer
 	server := flagServer(t, &log)
@@ -105,7 +106,7 @@ func TestListedFlags(t *testing.T) {
 			all = append(all, strings.ReplaceAll(word, "SERVER", server))
 		}
 		var stdout, stderr bytes.Buffer
-		code := run(all, strings.NewReader(input), &stdout, &stderr)
+		code := app.Run(all, strings.NewReader(input), &stdout, &stderr)
 		result := fmt.Sprint(code, "\n", &stdout, &stderr, &log)
 		for _, name := range []string{"new", "saved", "saved.1"} {
 			if info, err := os.Stat(name); err == nil {
@@ -155,7 +156,7 @@ func TestUnlistedFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	samples := map[string]string{"checksum": "sha256=" + strings.Repeat("0", 64), "range": "0-1", "segments": "2", "continue-at": "1",
 		"parallel-max": "2", "directory-prefix": "d", "time-cond": "2026-01-01"}
-	tree := newCommands(&console.Streams{})
+	tree := app.Commands(&console.Streams{})
 	tree.RegisterAll()
 	pages := &manual.Pages{Set: tree.Set}
 	for command, names := range map[string]string{"ls": objectflags.ListingNames, "search": objectflags.ListingNames, "info": objectflags.InfoNames, "browse": objectflags.BrowseNames, "plan": objectflags.PlanNames} {
@@ -173,7 +174,7 @@ func TestUnlistedFlags(t *testing.T) {
 				args = append(args, "word")
 			}
 			var stdout, stderr bytes.Buffer
-			code := run(args, strings.NewReader(""), &stdout, &stderr)
+			code := app.Run(args, strings.NewReader(""), &stdout, &stderr)
 			if rejected := code == 2 && strings.Contains(stderr.String(), "has no effect on fetch "+command); rejected != (command != "plan") {
 				t.Errorf("fetch %q: exit code %d: %s", args, code, &stderr)
 			}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 )
 
 // verboseServer returns the handler of a server with redirects, errors and
@@ -91,7 +93,7 @@ func TestVerbose(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
-			if code := run(append([]string{"--no-config", "-v"}, c.args...), strings.NewReader(""), &out, &stderr); code != c.code {
+			if code := app.Run(append([]string{"--no-config", "-v"}, c.args...), strings.NewReader(""), &out, &stderr); code != c.code {
 				t.Errorf("got exit code %d, want %d", code, c.code)
 			}
 			contains(t, stderr.String(), c.want...)
@@ -130,7 +132,7 @@ func TestVerboseProxy(t *testing.T) {
 	defer proxy.Close()
 	var out, stderr bytes.Buffer
 	args := []string{"--no-config", "-v", "-k", "--proxy-anyauth", "-U", "u:s3cret", "-x", proxy.URL, s.URL + "/"}
-	if code := run(args, strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "hello\n" {
+	if code := app.Run(args, strings.NewReader(""), &out, &stderr); code != 0 || out.String() != "hello\n" {
 		t.Errorf("got exit code %d and output %q", code, &out)
 	}
 	text := stderr.String()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/waistest"
 	"github.com/anyurl/fetch/internal/wire/z3950"
@@ -69,7 +70,7 @@ func TestWAISMany(t *testing.T) {
 	url := "wais://" + l.Addr().String() + "/sea"
 	for _, args := range [][]string{{"search", url, "whale"}, {"ls", url + "?whale"}} {
 		var out, stderr bytes.Buffer
-		got := run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &stderr)
+		got := app.Run(append([]string{"--no-config"}, args...), strings.NewReader(""), &out, &stderr)
 		if n := strings.Count(out.String(), "\n"); got != 0 || n != 40 ||
 			!strings.Contains(stderr.String(), "there may be more") ||
 			!strings.Contains(stderr.String(), "max=N in the URL") {

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/archivecmd"
@@ -13,9 +13,9 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/uricmd"
 )
 
-// newCommands returns the main command with all subcommands. Their flags are
+// Commands returns the main command with all subcommands. Their flags are
 // not registered yet.
-func newCommands(s *console.Streams) *command.Tree {
+func Commands(s *console.Streams) *command.Tree {
 	t := command.NewTree(s)
 	t.SetMain(objectcmd.New(t), helpcmd.NewHelp(t),
 		objectcmd.NewLs(t), objectcmd.NewBrowse(t), objectcmd.NewInfo(t), objectcmd.NewPlan(t), objectcmd.NewSearch(t),
