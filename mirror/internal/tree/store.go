@@ -58,6 +58,8 @@ type Store struct {
 	parts *os.Root // root of tmp; nil if tmp does not exist and Options.ReadOnly is set
 	seq   atomic.Uint64
 
+	syncsAll bool // Sync may use syncAll
+
 	mu      sync.Mutex
 	folders map[string]*folder // open directories by path
 	order   []string           // paths of the open directories, oldest first
@@ -89,6 +91,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	switch {
 	case err == nil:
+		s.syncsAll = canSyncAll(s.tmp.dir)
 		if s.parts, err = root.OpenRoot(tmp); err != nil {
 			s.tmp.close()
 		}

@@ -11,6 +11,10 @@ import (
 // take 350 ms in sequence and 60 ms concurrently.
 const maxSyncs = 16
 
+// minSyncAll is the number of files from which one sync of the file system
+// replaces the syncs of the files, if the system supports it.
+const minSyncAll = 16
+
 // Sync commits the content of files, and their temporary names, to stable
 // storage. One call for all files of a batch is faster than a call for each
 // file. If the sync of one file fails, Sync still syncs all others. A file
@@ -21,6 +25,12 @@ func (s *Store) Sync(files ...*File) error {
 		if !f.done && !f.synced && f.err == nil {
 			todo = append(todo, f)
 		}
+	}
+	if len(todo) >= minSyncAll && s.syncsAll && !s.o.NoSync && syncAll(s.tmp.dir) {
+		for _, f := range todo {
+			f.synced = true
+		}
+		return nil
 	}
 	parallel.Do(maxSyncs, len(todo), func(i int) {
 		f := todo[i]
