@@ -1,4 +1,4 @@
-// Package wrap provides middlewares for all schemes, such as logs, a cache of
+// Package wrap provides middlewares for all schemes, such as logs, spans, a cache of
 // listings, retries with resume, limits per host, and progress reports. The
 // zero value of the options of each middleware is useful. All middlewares are
 // safe for concurrent use.
