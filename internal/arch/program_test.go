@@ -15,8 +15,9 @@ import (
 // fenced matches a Go code block in Markdown.
 var fenced = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestPrograms checks that the Go programs in README.md and in package comments
-// are also in example files, which are compiled.
+// TestPrograms checks that the Go functions in README.md, in doc and in package
+// comments are also in example files, which are compiled. The tests of package
+// doc build and run complete programs.
 func TestPrograms(t *testing.T) {
 	var examples strings.Builder
 	programs := map[string][]string{}
@@ -55,6 +56,9 @@ func TestPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range fenced.FindAllSubmatch(text, -1) {
+			if strings.HasPrefix(string(m[1]), "package main\n") {
+				continue // the tests of package doc build and run it
+			}
 			programs[name] = append(programs[name], string(m[1]))
 		}
 	}
