@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/schemes/dict"
 )
 
-// TestOutages tests outages in each phase of a definition.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a definition.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "dict", Schemes: dict.Schemes, URL: "dict://192.0.2.1/d:ox", Body: "From Farm words [farm]:\r\n\r\nAn ox.\r\n",
 		Phases: [][]string{{"greeting", "definition"}},

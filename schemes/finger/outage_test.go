@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/schemes/finger"
 )
 
-// TestOutages tests outages in each phase of a query.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a query.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "finger", Schemes: finger.Schemes, URL: "finger://192.0.2.1/ada", Body: "no plan",
 		Phases: [][]string{{"text"}}, OpenEnd: true,

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
-// TestOutages tests outages in each phase of a session.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a session.
+func TestDeadNetworks(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	schemes := func() []fetch.Scheme { return ftp.Schemes(ftp.Options{}) }
 	greeting := faultnet.Send("220 (vsFTPd 3.0.3)\r\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/schemes/gemini"
 )
 
-// TestOutages tests outages in each phase of a request.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a request.
+func TestDeadNetworks(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	o := inTemp(t)
 	text := strings.Repeat("hello ", 100)

@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/schemes/gopher"
 )
 
-// TestOutages tests outages in each phase of a request.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a request.
+func TestDeadNetworks(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	answer := func(selector, text string) faultnet.Script {
 		return faultnet.Script{faultnet.Expect("^" + selector + "\r\n"), faultnet.Send(text)}

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// TestOutages tests outages in each phase of a request.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a request.
+func TestDeadNetworks(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	text := strings.Repeat("hello ", 100)
 	request := faultnet.Expect(`^GET /x HTTP/1.1\r\n(?s:.*?)\r\n\r\n`)
@@ -62,7 +62,7 @@ func TestOutages(t *testing.T) {
 	}, schemetest.Outage{
 		Name: "https, HTTP/2", Schemes: http2, URL: "https://192.0.2.1/x", Body: text, Client: trust,
 		Phases: [][]string{{"TLS handshake", "SETTINGS", "response"}}, Multiplexed: true,
-		Serve:  serve("192.0.2.1:443", faultnet.Script{certs.TLS("h2"), frames}),
+		Serve: serve("192.0.2.1:443", faultnet.Script{certs.TLS("h2"), frames}),
 	}, schemetest.Outage{
 		Name: "https, http proxy", Schemes: http1, URL: "https://192.0.2.1/x", Body: text, Client: through("http://192.0.2.9:3128"),
 		Phases: [][]string{{"CONNECT", "TLS handshake", "response"}},

@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
-// TestOutages tests outages in each phase of a search.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a search.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "ldap", Schemes: schemes, URL: host + "dc=x", Body: "version: 1\n\ndn: dc=x\na: b\n",
 		Phases: [][]string{{"entries"}},

@@ -12,8 +12,8 @@ import (
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
-// TestOutages tests outages in each phase of a session.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a session.
+func TestDeadNetworks(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	answer := func(n int) *faultnet.Hook {
 		text := fmt.Sprintf("* 1 FETCH (UID 1 BODY[] {28}\r\nSubject: a\r\n\r\nhello, hello\r\n)\r\nT%d OK done\r\n", n)

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/schemes/nfs"
 )
 
-// TestOutages tests outages in each phase of a retrieval.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a retrieval.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "nfs", Schemes: func() []fetch.Scheme { return nfs.Schemes(nfs.Options{}) }, URL: host + "pub/a%20b", Body: "hello, public file handle\n",
 		Phases: [][]string{{"FSINFO", "public handle", "LOOKUP", "ACCESS", "READ", "second READ", "GETATTR"}},

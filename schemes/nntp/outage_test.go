@@ -11,8 +11,8 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 )
 
-// TestOutages tests outages in each phase of a session.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a session.
+func TestDeadNetworks(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	session := faultnet.Script{faultnet.Send("200 hello\r\n"), faultnet.Lines(
 		faultnet.On("^CAPABILITIES", 0, faultnet.Send("101 ok\r\nVERSION 2\r\nREADER\r\n.\r\n")),

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/schemes/pop"
 )
 
-// TestOutages tests outages in each phase of a session.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a session.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name:    "pop",
 		Schemes: func() []fetch.Scheme { return pop.Schemes(pop.Options{}) },

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
-// TestOutages tests outages in each phase of a retrieval.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a retrieval.
+func TestDeadNetworks(t *testing.T) {
 	text := strings.Repeat("it's 0123456789abcdef\n", 200)
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "prospero", Schemes: schemes, URL: host + "x", Body: text, Packets: true,

@@ -10,8 +10,8 @@ import (
 	"github.com/anyurl/fetch/schemes/telnet"
 )
 
-// TestOutages tests outages in each phase of a session and of a screen.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a session and of a screen.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "telnet", URL: "telnet://192.0.2.1", Body: "name? hello", Input: "ada\n", Session: true,
 		Schemes: func() []fetch.Scheme { return telnet.Schemes(telnet.Options{Idle: time.Minute}) },

@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
-// TestOutages tests outages in each phase of a transfer.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a transfer.
+func TestDeadNetworks(t *testing.T) {
 	body := strings.Repeat("0123456789", 200)
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "tftp", Schemes: schemes, URL: "tftp://192.0.2.1/f", Body: body, Packets: true,

@@ -9,8 +9,8 @@ import (
 	"github.com/anyurl/fetch/internal/test/waistest"
 )
 
-// TestOutages tests outages in each phase of a retrieval.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a retrieval.
+func TestDeadNetworks(t *testing.T) {
 	text := strings.Repeat("0123456789abcdef\n", 20000)
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{waistest.NewText("/a", "a", text)}}}}
 	schemetest.RunOutages(t, schemetest.Outage{

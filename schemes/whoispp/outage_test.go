@@ -8,8 +8,8 @@ import (
 	"github.com/anyurl/fetch/schemes/whoispp"
 )
 
-// TestOutages tests outages in each phase of a query.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a query.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "whois++", Schemes: whoispp.Schemes, URL: "whois++://192.0.2.1/name=peter", Body: record,
 		Phases: [][]string{{"greeting", "records"}},

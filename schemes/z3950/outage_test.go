@@ -7,8 +7,8 @@ import (
 	"github.com/anyurl/fetch/internal/test/schemetest"
 )
 
-// TestOutages tests outages in each phase of a retrieval.
-func TestOutages(t *testing.T) {
+// TestDeadNetworks tests outages in each phase of a retrieval.
+func TestDeadNetworks(t *testing.T) {
 	schemetest.RunOutages(t, schemetest.Outage{
 		Name: "z39.50", Schemes: schemes, URL: one, Body: "text\n",
 		Phases: [][]string{{"Init", "Search", "Present"}},

@@ -11,7 +11,7 @@ import (
 	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
-// outagePage is the page of the documentation that TestOutagePage compares.
+// outagePage is the page of the documentation that TestDeadNetworksPage compares.
 const outagePage = "../../../doc/faults.md"
 
 const outageIntro = `# What happens when the network dies
@@ -58,8 +58,8 @@ the same results are combined. "idle connection" is the result of the next reque
 ## Results
 `
 
-// TestOutagePage compares the page with the results of all schemes.
-func TestOutagePage(t *testing.T) {
+// TestDeadNetworksPage compares the page with the results of all schemes.
+func TestDeadNetworksPage(t *testing.T) {
 	files, err := filepath.Glob("../../../schemes/*/testdata/outages.tsv")
 	if err != nil || len(files) < 15 {
 		t.Fatalf("%d files with results, %v", len(files), err)

@@ -1,0 +1,8 @@
+//go:build soak
+
+package mirror_test
+
+import "testing"
+
+// TestSoakSimulatedCrawl is TestSimulatedCrawl with 100,000 seeds.
+func TestSoakSimulatedCrawl(t *testing.T) { simulate(t, 1, 100_000) }
