@@ -3,7 +3,6 @@ package fetch
 import (
 	"net"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -16,10 +15,8 @@ const blockTime = 5 * time.Millisecond
 // its thread.
 const soleTime = 20 * time.Millisecond
 
-// A blockingRead makes the reads of a socket block their thread.
+// A blockingRead makes the reads of a conn block their thread.
 type blockingRead struct {
-	socket  syscall.RawConn
-	wait    func(fd uintptr)
 	readers *readers
 	full    bool // if true, the last read filled its buffer, so that more bytes are probably available
 }
@@ -54,28 +51,19 @@ func (r *readers) remove() { r.count.Add(-1) }
 // no effect if c was not opened by a Net, or if the operating system does not
 // support it.
 func SetBlockingReads(c net.Conn) {
-	own := connOf(c)
-	if own == nil {
-		return
-	}
-	tcp, ok := own.Conn.(syscall.Conn)
-	if !ok {
-		return
-	}
-	if socket, err := tcp.SyscallConn(); err == nil {
-		wait := func(fd uintptr) { poll(fd, blockTime) }
-		own.blocking = &blockingRead{socket: socket, wait: wait, readers: own.readers}
+	if own := connOf(c); own != nil && own.socket != nil {
+		own.blocking = &blockingRead{readers: own.readers}
 	}
 }
 
-// read reads from c, which is the connection of the socket.
-func (b *blockingRead) read(c net.Conn, p []byte) (int, error) {
+// read reads from c.
+func (b *blockingRead) read(c *conn, p []byte) (int, error) {
 	sole := b.readers.add()
 	defer b.readers.remove()
 	if sole && !b.full {
-		b.socket.Control(b.wait) // c.Read reports errors of the socket
+		c.socket.wait()
 	}
-	n, err := c.Read(p)
+	n, err := c.Conn.Read(p)
 	b.full = n == len(p)
 	return n, err
 }

@@ -58,8 +58,8 @@ func TestBlockingReads(t *testing.T) {
 	SetBlockingReads(c)
 	own := connOf(c)
 	waits := 0
-	wait := own.blocking.wait
-	own.blocking.wait = func(fd uintptr) { waits++; wait(fd) }
+	wait := own.socket.waits
+	own.socket.waits = func(fd uintptr) { waits++; wait(fd) }
 
 	p := make([]byte, 4)
 	for _, step := range []struct {

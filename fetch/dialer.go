@@ -293,7 +293,9 @@ func (d *dialer) newConn(raw net.Conn, g *grant, to netip.AddrPort, host string)
 
 // wrap returns a conn for a connection to the server at the address to.
 func (d *dialer) wrap(raw net.Conn, to netip.AddrPort, host, key string) *conn {
-	return &conn{Conn: raw, peer: to, host: host, key: key, readers: &d.readers, idle: d.policy.idleTime()}
+	c := newConn(raw, d.policy.idleTime())
+	c.peer, c.host, c.key, c.readers = to, host, key, &d.readers
+	return c
 }
 
 func (d *dialer) proxyFor(t Target) (Proxy, error) {

@@ -96,6 +96,23 @@ func FaultOf(err error) Fault {
 	return systemFault(err)
 }
 
+// LocalError wraps an error of a local file or folder in [DiskFull] or [Local],
+// unless it already wraps a Fault. If err is nil, LocalError returns nil.
+func LocalError(err error) error {
+	var f Fault
+	switch {
+	case err == nil || errors.As(err, &f):
+		return err
+	case isDiskFull(err):
+		return DiskFull.With(err)
+	}
+	return Local.With(err)
+}
+
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 func systemFault(err error) Fault {
 	var dns *net.DNSError
 	var timeout net.Error
@@ -111,7 +128,7 @@ func systemFault(err error) Fault {
 		return TLS
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Truncated
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case isDiskFull(err):
 		return DiskFull
 	case errors.As(err, &path):
 		return Local

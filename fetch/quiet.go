@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -39,44 +38,10 @@ func IsQuiet(c net.Conn) bool {
 
 // isQuiet reports whether the socket of c is open and has received no data.
 func (c *conn) isQuiet() bool {
-	if c.probe == nil {
-		c.probe = newProbe(c.Conn)
-	}
-	if quiet, known := c.probe.isQuiet(); known {
+	if quiet, known := c.socket.isQuiet(); known {
 		return quiet
 	}
-	quiet := isSilent(c.Conn)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return quiet && c.setDeadline(&c.read, time.Now(), c.Conn.SetReadDeadline) == nil
-}
-
-// A probe inspects the socket of a connection. Calls of isQuiet do not allocate
-// memory, because a few allocations can take longer than a request.
-type probe struct {
-	socket       syscall.RawConn // nil if the connection is not a socket
-	inspect      func(fd uintptr)
-	quiet, known bool // results of inspect
-}
-
-func newProbe(c net.Conn) *probe {
-	p := &probe{}
-	p.inspect = func(fd uintptr) { p.quiet, p.known = poll(fd, 0) }
-	if socket, ok := c.(syscall.Conn); ok {
-		p.socket, _ = socket.SyscallConn()
-	}
-	return p
-}
-
-// isQuiet reports whether the socket is open and has no bytes to read. The
-// result known is false if the operating system cannot report this.
-func (p *probe) isQuiet() (quiet, known bool) {
-	if p.socket == nil {
-		return false, false
-	}
-	p.quiet, p.known = false, false
-	err := p.socket.Control(p.inspect)
-	return p.quiet, p.known && err == nil
+	return isSilent(c.Conn) && c.read.reset() == nil
 }
 
 // isSilent reports whether no data arrives on c during quietWait.

@@ -32,7 +32,7 @@ func TestIsQuiet(t *testing.T) {
 					near, far = net.Pipe()
 				}
 				defer near.Close()
-				own := &conn{Conn: near, idle: time.Minute}
+				own := newConn(near, time.Minute)
 				client, server := net.Conn(own), far
 				if way == "TLS" {
 					client = tls.Client(own, &tls.Config{RootCAs: cert.Pool, ServerName: "h"})

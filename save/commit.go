@@ -27,14 +27,14 @@ func (f *File) Commit() error {
 	}
 	if err := f.commit(); err != nil {
 		f.Close()
-		return classify(err)
+		return fetch.LocalError(err)
 	}
 	f.done = true
 	if f.savedOffset > 0 {
 		f.removeState() // an error is harmless, because a state file without a part file is ignored
 	}
 	f.o.Folder.release(f.claimed)
-	return classify(errors.Join(f.syncName(), f.close()))
+	return fetch.LocalError(errors.Join(f.syncName(), f.close()))
 }
 
 // syncName makes the new name of the file durable. A Folder does so later.

@@ -272,7 +272,7 @@ func (f *File) checkOpen() error {
 // first error, or nil.
 func (f *File) keepError(err error) error {
 	if err != nil && f.err == nil {
-		f.err = classify(err)
+		f.err = fetch.LocalError(err)
 	}
 	return f.err
 }
@@ -293,7 +293,7 @@ func (f *File) Close() error {
 	if f.savedOffset == 0 && f.hasPart {
 		err = errors.Join(err, f.remove())
 	}
-	return classify(errors.Join(err, f.close()))
+	return fetch.LocalError(errors.Join(err, f.close()))
 }
 
 // Abort closes the File and removes the part file, even if Options.Resume is

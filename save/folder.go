@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // syncEvery is the number of new names in a Folder after which it is synced.
@@ -43,7 +45,7 @@ func OpenFolder(name string) (*Folder, error) {
 	folder, _ := split(filepath.Join(name, "file")) // the form in which Create splits a path
 	s, err := openSystem(folder)
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	return &Folder{fs: s, name: folder, writing: map[string]bool{}}, nil
 }
@@ -61,7 +63,7 @@ func (f *Folder) Close() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return classify(errors.Join(f.err, f.fs.close()))
+	return fetch.LocalError(errors.Join(f.err, f.fs.close()))
 }
 
 // contains reports whether path is the path of a file in the folder.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -97,28 +96,15 @@ func OpenLock(name string) (Handle, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	h, err := System().OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow|nonBlock, 0o666)
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	if err := h.Lock(); err != nil {
 		h.Close()
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	return h, nil
-}
-
-// classify adds a Fault to an error of the file system, unless it already has
-// one.
-func classify(err error) error {
-	var fault fetch.Fault
-	switch {
-	case err == nil || errors.As(err, &fault):
-		return err
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fetch.DiskFull.With(err)
-	}
-	return fetch.Local.With(err)
 }

@@ -171,24 +171,24 @@ func Create(path string, o Options) (*File, error) {
 	}
 	t, err := resolve(f.fs, path)
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	switch {
 	case t.device:
 		if err := f.openDevice(t); err != nil {
-			return nil, classify(err)
+			return nil, fetch.LocalError(err)
 		}
 		return f, nil
 	case !o.Existing.replaces():
 		t.path = path // the link counts as the existing file
 	case t.exists:
 		if err := checkWritable(f.fs, t.path); err != nil {
-			return nil, classify(err)
+			return nil, fetch.LocalError(err)
 		}
 	}
 	f.base, f.exists, f.final = t.path, t.exists, t.info
 	if err := f.claim(); err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	return f, nil
 }

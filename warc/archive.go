@@ -71,7 +71,7 @@ func (s section) open() (*io.SectionReader, io.Closer, error) {
 	}
 	f, err := regularfile.Open(s.path)
 	if err != nil {
-		return nil, nil, localError(err)
+		return nil, nil, fetch.LocalError(err)
 	}
 	return io.NewSectionReader(f, s.offset, s.size), f, nil
 }
@@ -87,7 +87,7 @@ func (a *Archive) Close() error {
 		err = errors.Join(err, os.Remove(a.file.Name()))
 	}
 	a.file = nil
-	return localError(err)
+	return fetch.LocalError(err)
 }
 
 // lines returns the lines of the index, sorted by key and time. The sequence

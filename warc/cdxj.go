@@ -229,11 +229,11 @@ func Index(w io.Writer, paths ...string) error {
 	for _, path := range paths {
 		f, err := regularfile.Open(path)
 		if err != nil {
-			return localError(err)
+			return fetch.LocalError(err)
 		}
 		damaged, err := addLinesOf(&s, filepath.Base(path), path, f)
 		if f.Close(); err != nil {
-			return localError(err)
+			return fetch.LocalError(err)
 		}
 		for _, e := range damaged {
 			damage = append(damage, e)

@@ -35,7 +35,7 @@ func FileEntries(name string) iter.Seq2[fetch.Entry, error] {
 func packageEntries(name string, yield func(fetch.Entry, error) bool) {
 	z, err := openPackage(name)
 	if err != nil {
-		yield(fetch.Entry{}, localError(fmt.Errorf("%s: %w", name, err)))
+		yield(fetch.Entry{}, fetch.LocalError(fmt.Errorf("%s: %w", name, err)))
 		return
 	}
 	defer z.Close()

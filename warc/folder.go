@@ -1,13 +1,10 @@
 package warc
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 
-	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/regularfile"
 )
 
@@ -44,15 +41,3 @@ func (r rootFolder) OpenFile(name string, flag int, perm fs.FileMode) (file, err
 // Sync commits the directory to stable storage. It has no effect on systems
 // that cannot sync a directory.
 func (r rootFolder) Sync() error { return regularfile.SyncFolder(r.Root) }
-
-// localError wraps a file system error in fetch.DiskFull or fetch.Local.
-func localError(err error) error {
-	var fault fetch.Fault
-	switch {
-	case err == nil || errors.As(err, &fault):
-		return err
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fetch.DiskFull.With(err)
-	}
-	return fetch.Local.With(err)
-}

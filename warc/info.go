@@ -96,7 +96,7 @@ func (a *Archive) Pages() iter.Seq2[fetch.Entry, error] {
 		for _, name := range a.packages {
 			z, err := openPackage(name)
 			if err != nil {
-				yield(fetch.Entry{}, localError(err))
+				yield(fetch.Entry{}, fetch.LocalError(err))
 				return
 			}
 			ok := z.pages(yield)

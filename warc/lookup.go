@@ -30,7 +30,7 @@ type IndexFile struct {
 func OpenIndex(name string) (*IndexFile, error) {
 	f, err := regularfile.Open(name)
 	if err != nil {
-		return nil, localError(err)
+		return nil, fetch.LocalError(err)
 	}
 	x := &IndexFile{file: f}
 	x.index, x.probes = f, &probeCache{}
@@ -41,13 +41,13 @@ func OpenIndex(name string) (*IndexFile, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, localError(err)
+		return nil, fetch.LocalError(err)
 	}
 	return x, nil
 }
 
 // Close closes the file.
-func (x *IndexFile) Close() error { return localError(x.file.Close()) }
+func (x *IndexFile) Close() error { return fetch.LocalError(x.file.Close()) }
 
 // Original searches the index for a capture with the URL, the HTTP status and
 // the payload digest of r. It returns a reference for [Capture.Revisit]. The
@@ -70,11 +70,11 @@ func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok b
 		_, err = body.Seek(start, io.SeekStart)
 	}
 	if err != nil {
-		return original, "", false, localError(err)
+		return original, "", false, fetch.LocalError(err)
 	}
 	own, err := sized.indexLine(nil)
 	if err != nil || own.Key == "" {
-		return original, "", false, localError(err)
+		return original, "", false, fetch.LocalError(err)
 	}
 	sums := map[Algorithm]string{}
 	for l, err := range x.lookup(own.Key) {
@@ -90,7 +90,7 @@ func (x *IndexFile) Original(r *Record) (original Reference, digest string, ok b
 		a := algorithmOf(want)
 		if sums[a] == "" {
 			if sums[a], err = payloadDigest(body, a, r.Type); err != nil {
-				return original, "", false, localError(err)
+				return original, "", false, fetch.LocalError(err)
 			}
 		}
 		if same, _ := sameDigest(want, sums[a]); same {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/linesort"
 	"github.com/anyurl/fetch/uri"
 )
@@ -23,13 +24,13 @@ func (a *Archive) Objects() iter.Seq2[[]Line, error] {
 		var sorter linesort.Sorter
 		defer sorter.Close()
 		if err := a.sortByURL(&sorter); err != nil {
-			yield(nil, localError(err))
+			yield(nil, fetch.LocalError(err))
 			return
 		}
 		current, group := "", lineGroup{}
 		for text, err := range sorter.Sorted() {
 			if err != nil {
-				yield(nil, localError(err))
+				yield(nil, fetch.LocalError(err))
 				return
 			}
 			key, rest, _ := bytes.Cut(text, []byte(" "))

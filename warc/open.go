@@ -46,7 +46,7 @@ func open(add func(*opener) error) (*Archive, error) {
 	defer o.lines.Close()
 	if err := add(o); err != nil {
 		o.archive.Close()
-		return nil, localError(err)
+		return nil, fetch.LocalError(err)
 	}
 	return o.archive, nil
 }

@@ -42,7 +42,7 @@ func Salvage(w io.Writer, r io.ReaderAt, size int64, name string) ([]Moved, erro
 	if err == nil {
 		err = out.Flush()
 	}
-	return moved, localError(err)
+	return moved, fetch.LocalError(err)
 }
 
 // A salvage holds the state of one call of Salvage.

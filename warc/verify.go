@@ -114,7 +114,7 @@ func (v *verifier) path(path string) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		f, err := regularfile.Open(path)
 		if err != nil {
-			yield(Finding{}, localError(err))
+			yield(Finding{}, fetch.LocalError(err))
 			return
 		}
 		defer f.Close()
@@ -131,7 +131,7 @@ type verifier struct {
 }
 
 // close removes temporary files.
-func (v *verifier) close() error { return localError(v.refs.Close()) }
+func (v *verifier) close() error { return fetch.LocalError(v.refs.Close()) }
 
 // file verifies the records of one WARC file. If r is an io.Seeker, file
 // continues after damage.
@@ -167,7 +167,7 @@ func (v *verifier) file(name string, r io.Reader) iter.Seq2[Finding, error] {
 				return
 			}
 			if err != nil {
-				yield(Finding{}, localError(fmt.Errorf("%s: %w", name, err)))
+				yield(Finding{}, fetch.LocalError(fmt.Errorf("%s: %w", name, err)))
 				return
 			}
 		}

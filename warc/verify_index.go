@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // maxIndexFindings is the maximum number of invalid lines that verifyIndex
@@ -25,7 +27,7 @@ func (p *waczCheck) verifyIndex(part *zip.File) error {
 	found := 0
 	for text, err := range indexLines(in, part.Name, &p.limit) {
 		if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
-			return localError(err)
+			return fetch.LocalError(err)
 		}
 		if err != nil {
 			return p.report(at, "part %q: %v", part.Name, err)

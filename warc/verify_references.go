@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // The verifier stores each reference between records as a line and sorts the
@@ -45,7 +47,7 @@ func (v *verifier) addReferences(file string, h *Header, kind string) error {
 	remaining := maxReferences
 	add := func(key, kind string) {
 		if remaining--; err == nil && key != "" && remaining >= 0 {
-			err = localError(v.refs.Add([]byte(delimiters.Replace(key) + "\x00" + kind + suffix + "\x00" + digest)))
+			err = fetch.LocalError(v.refs.Add([]byte(delimiters.Replace(key) + "\x00" + kind + suffix + "\x00" + digest)))
 		}
 	}
 	add(h.ID(), refDefined)
@@ -86,7 +88,7 @@ func (v *verifier) references() iter.Seq2[Finding, error] {
 		payload := "" // payload digest of the first record
 		for line, err := range v.refs.Sorted() {
 			if err != nil {
-				yield(Finding{}, localError(err))
+				yield(Finding{}, fetch.LocalError(err))
 				return
 			}
 			part := strings.Split(strings.TrimSuffix(string(line), "\n"), "\x00")

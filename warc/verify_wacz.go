@@ -16,6 +16,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 const (
@@ -34,7 +36,7 @@ func (v *verifier) wacz(name string) iter.Seq2[Finding, error] {
 		z, err := openPackage(name)
 		switch at := (*fs.PathError)(nil); {
 		case errors.As(err, &at):
-			err = localError(err)
+			err = fetch.LocalError(err)
 		case err != nil:
 			err = p.report(0, "%v", err)
 		default:

@@ -115,12 +115,12 @@ func (z *packer) add(name string, method uint16, r io.Reader) error {
 func (z *packer) create(name string, method uint16, write func(io.Writer) error) error {
 	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: z.time})
 	if err != nil {
-		return localError(err)
+		return fetch.LocalError(err)
 	}
 	h := sha256.New()
 	n := &written{w: w}
 	if err := write(io.MultiWriter(n, h)); err != nil {
-		return localError(err)
+		return fetch.LocalError(err)
 	}
 	hash := "sha256:" + hex.EncodeToString(h.Sum(nil))
 	z.files = append(z.files, fileJSON{Name: resourceName(path.Base(name)), Path: name, Hash: hash, Bytes: n.n})

@@ -193,7 +193,7 @@ func (w *Writer) appendGroup(group []*Record) (positions []Position, err error) 
 		positions = append(positions, p)
 	}
 	if err := w.out.Flush(); err != nil {
-		return nil, w.rollback(localError(err))
+		return nil, w.rollback(fetch.LocalError(err))
 	}
 	w.size = end
 	return positions, nil
@@ -208,7 +208,7 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pos
 	w.head = r.appendHead(w.head[:0], w.info, concurrent)
 	line, err := r.indexLine(sums)
 	if err != nil {
-		return Position{}, localError(err)
+		return Position{}, fetch.LocalError(err)
 	}
 	n := &countingWriter{w: w.out}
 	var out io.Writer = n
@@ -217,17 +217,17 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pos
 		out = w.gzip
 	}
 	if _, err := out.Write(w.head); err != nil {
-		return Position{}, localError(err)
+		return Position{}, fetch.LocalError(err)
 	}
 	if err := r.writeBlock(out, w.copy); err != nil {
 		return Position{}, err
 	}
 	if _, err := io.WriteString(out, "\r\n\r\n"); err != nil {
-		return Position{}, localError(err)
+		return Position{}, fetch.LocalError(err)
 	}
 	if w.gzip != nil {
 		if err := w.gzip.Close(); err != nil {
-			return Position{}, localError(err)
+			return Position{}, fetch.LocalError(err)
 		}
 	}
 	p := Position{
@@ -250,7 +250,7 @@ func (w *Writer) rollback(cause error) error {
 		_, err = w.file.Seek(w.size, io.SeekStart)
 	}
 	if err != nil {
-		w.rollbackErr = errors.Join(cause, localError(err))
+		w.rollbackErr = errors.Join(cause, fetch.LocalError(err))
 	}
 	return cause
 }
@@ -262,7 +262,7 @@ func (w *Writer) Sync() error {
 	if w.file == nil {
 		return nil
 	}
-	return localError(w.file.Sync())
+	return fetch.LocalError(w.file.Sync())
 }
 
 // Close syncs and closes the current file and removes the suffix OpenSuffix
@@ -288,7 +288,7 @@ func (w *Writer) abandon() error {
 	}
 	err := w.file.Close()
 	w.file, w.rollbackErr = nil, nil
-	return localError(err)
+	return fetch.LocalError(err)
 }
 
 type countingWriter struct {
@@ -322,7 +322,7 @@ func (r *Record) writeBlock(out io.Writer, buffer []byte) error {
 	var path *fs.PathError
 	switch {
 	case err != nil && errors.As(err, &path):
-		return localError(err)
+		return fetch.LocalError(err)
 	case err != nil:
 		return err
 	case n < r.Size:

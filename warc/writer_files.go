@@ -43,7 +43,7 @@ func (w *Writer) openFile() error {
 func (w *Writer) createFile() error {
 	f, err := w.createUnique()
 	if err != nil {
-		return localError(err)
+		return fetch.LocalError(err)
 	}
 	w.file, w.size = f, 0
 	w.out.Reset(f)
@@ -54,7 +54,7 @@ func (w *Writer) createFile() error {
 		w.file, w.rollbackErr = nil, nil
 		f.Close()
 		w.folder.Remove(w.name + OpenSuffix)
-		return localError(err)
+		return fetch.LocalError(err)
 	}
 	w.firstGroup = w.size
 	return nil
@@ -120,7 +120,7 @@ func (w *Writer) finish() error {
 		return nil
 	}
 	if err := w.file.Sync(); err != nil {
-		return localError(err)
+		return fetch.LocalError(err)
 	}
 	err := w.file.Close()
 	w.file = nil
@@ -137,7 +137,7 @@ func (w *Writer) finish() error {
 	if err == nil {
 		err = w.folder.Sync()
 	}
-	return localError(err)
+	return fetch.LocalError(err)
 }
 
 // Resume continues a file of an earlier Writer at the offset end and removes
@@ -172,19 +172,19 @@ func (w *Writer) Resume(name string, end int64) error {
 	case end == 0 && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return localError(err)
+		return fetch.LocalError(err)
 	case info.Size() < end:
 		return fetch.Mismatch.Errorf("%s has %d bytes, but %d bytes were committed", path, info.Size(), end)
 	case end == 0:
-		return localError(errors.Join(w.folder.Remove(path), w.folder.Sync()))
+		return fetch.LocalError(errors.Join(w.folder.Remove(path), w.folder.Sync()))
 	case finished && info.Size() == end:
 		return nil
 	case finished:
 		if err := w.folder.Rename(name, name+OpenSuffix); err != nil {
-			return localError(err)
+			return fetch.LocalError(err)
 		}
 	}
-	return localError(w.reopen(name, end))
+	return fetch.LocalError(w.reopen(name, end))
 }
 
 // reopen truncates an unfinished file at the offset end and makes it the

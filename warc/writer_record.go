@@ -93,7 +93,7 @@ func (r *Record) setDigests(a Algorithm, buffer []byte) (*digester, error) {
 		r.Size = 0
 	case io.ReadSeeker:
 		if err := r.digestBody(body, d, buffer); err != nil {
-			return nil, localError(err)
+			return nil, fetch.LocalError(err)
 		}
 	default: // validate has checked that the digests are set
 		return d, nil

@@ -27,10 +27,10 @@ type h2 struct {
 	env  fetch.Env
 	idle *sessions.Pool[*conn]
 
+	servers h2Servers
+
 	mu         sync.Mutex
 	transports map[poolKey]*http.Transport
-	servers    map[string]*server // keyed by Net.Key and address
-	http1Only  map[string]bool    // servers that selected HTTP/1.1, by address
 	watching   bool
 	exchanges  [2]int // number of active requests per window
 
@@ -40,21 +40,14 @@ type h2 struct {
 	conns   map[*eofConn]h2Conn
 }
 
-const (
-	maxTransport = 64
-	maxServers   = 1024
-)
+// maxTransports is the maximum number of transports.
+const maxTransports = 64
 
 // A poolKey selects a transport. Requests with different windows do not share
 // connections.
 type poolKey struct {
 	net    string // from fetch.Net.Key
 	window window
-}
-
-// A server records whether the first request to a host and port was sent.
-type server struct {
-	requested [2]chan struct{} // closed when the first request with a window was sent; nil before this request
 }
 
 // errHTTP1Only means that the server selected HTTP/1.1 instead of HTTP/2.
@@ -66,81 +59,40 @@ var errOtherKey = errors.New("connection of another key is closed")
 
 func (h *h2) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	key := poolKey{netKey, h.startExchange()}
-	requested, err := h.awaitFirst(ctx, key, wr.address)
+	x, err := h.exchange(ctx, key, req, wr)
 	if err != nil {
 		h.endExchange(key.window)
 		return nil, err
 	}
-	defer requested()
-	x := &exchange{trace: req.Trace}
-	tries, last := 0, trace.Secured
-	var mu sync.Mutex // net/http calls the trace from several goroutines, in any order
-	head := headTrace{trace: req.Trace}
-	reached := func(p trace.Phase) {
-		mu.Lock()
-		defer mu.Unlock()
-		for last < p {
-			last++
-			req.Trace.Reached(last, x.conn)
-		}
-	}
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { // called for each connection that is tried
-			mu.Lock()
-			defer mu.Unlock()
-			if tries++; tries > 1 {
-				req.Trace.Restarted()
-			}
-			x.conn, last = info.Conn, trace.Secured
-			if guard, ok := info.Conn.(*frameGuard); ok {
-				guard.requestSent()
-			}
-			head.fields = nil
-			if !info.Reused {
-				req.Trace.Reached(trace.Secured, info.Conn)
-			} else {
-				reportReused(req.Trace, info.Conn)
-			}
-		},
-		WroteHeaderField: func(name string, values []string) {
-			mu.Lock()
-			defer mu.Unlock()
-			head.add(name, values)
-		},
-		WroteHeaders: func() {
-			mu.Lock()
-			defer mu.Unlock()
-			head.report()
-		},
-		WroteRequest: func(httptrace.WroteRequestInfo) {
-			reached(trace.RequestSent)
-			requested()
-		},
-		GotFirstResponseByte: func() { reached(trace.FirstByte) },
-	})
-	r, err := wr.netRequest(ctx)
+	return x, nil
+}
+
+// exchange sends a request and reads the response head.
+func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *wireRequest) (*exchange, error) {
+	sent, err := h.servers.awaitFirst(ctx, key, wr.address)
 	if err != nil {
-		h.endExchange(key.window)
+		return nil, err
+	}
+	defer sent()
+	events := newH2Events(req.Trace, sent)
+	r, err := wr.netRequest(httptrace.WithClientTrace(ctx, events.clientTrace()))
+	if err != nil {
 		return nil, err
 	}
 	resp, err := h.transport(h.sharedKey(ctx, key, wr.address)).RoundTrip(r)
 	if errors.Is(err, errOtherKey) {
 		resp, err = h.transport(key).RoundTrip(r)
 	}
-	if err != nil {
-		h.endExchange(key.window)
-		if errors.Is(err, errHTTP1Only) {
-			return nil, errHTTP1Only
-		}
+	switch {
+	case errors.Is(err, errHTTP1Only):
+		return nil, errHTTP1Only
+	case err != nil:
 		return nil, requestFault(ctx, err)
 	}
-	x.proto, x.code, x.tls, x.length = "HTTP/2", resp.StatusCode, resp.TLS, resp.ContentLength
-	x.header = fromNetHTTP(resp.Header)
+	x := &exchange{trace: req.Trace, conn: events.responded(), tls: resp.TLS, proto: "HTTP/2", code: resp.StatusCode}
+	x.header, x.length = fromNetHTTP(resp.Header), resp.ContentLength
 	x.lengthOverflow = x.length < 0 && http1.OverflowsLength(x.header.Get("Content-Length"))
 	x.head = http1Head(x)
-	mu.Lock()
-	head.report() // if the response came before net/http called WroteHeaders
-	mu.Unlock()
 	reportHTTP2Response(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h, window: key.window, trace: req.Trace}
@@ -205,59 +157,11 @@ func (s *stream) Close() error {
 	return err
 }
 
-// server returns the entry of h.servers for a host and port. The caller must
-// hold h.mu.
-func (h *h2) server(netKey, addr string) *server {
-	key := netKey + " " + addr
-	if s := h.servers[key]; s != nil {
-		return s
-	}
-	if h.servers == nil || len(h.servers) >= maxServers {
-		h.servers, h.http1Only = map[string]*server{}, map[string]bool{}
-	}
-	s := &server{}
-	h.servers[key] = s
-	return s
-}
-
-// awaitFirst waits until the first request with the given key to a server has
-// been sent. Concurrent requests can then share its connection. The first
-// request does not wait, but its caller must call requested after the request
-// was sent or has failed.
-func (h *h2) awaitFirst(ctx context.Context, key poolKey, addr string) (requested func(), err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.server(key.net, addr)
-	sent := s.requested[key.window]
-	if sent == nil && !h.http1Only[addr] {
-		sent = make(chan struct{})
-		s.requested[key.window] = sent
-		return sync.OnceFunc(func() { close(sent) }), nil
-	}
-	if sent != nil {
-		h.mu.Unlock()
-		select {
-		case <-sent:
-		case <-ctx.Done():
-			err = requestFault(ctx, ctx.Err())
-		}
-		h.mu.Lock()
-	}
-	if h.http1Only[addr] && err == nil {
-		err = errHTTP1Only
-	}
-	return func() {}, err
-}
-
 // poolHTTP1 adds an HTTP/1.1 connection to the pool from which sendHTTP1 takes
 // connections.
 func (h *h2) poolHTTP1(netKey, addr string, c *tls.Conn, raw *eofConn) {
-	h.mu.Lock()
-	h.server(netKey, addr) // makes the maps
-	h.http1Only[addr] = true
-	h.mu.Unlock()
-	key := connKey(netKey, "https", addr)
-	h.idle.Put(key, newConn(c, raw))
+	h.servers.setHTTP1Only(addr)
+	h.idle.Put(connKey(netKey, "https", addr), newConn(c, raw))
 }
 
 // transport returns the http.Transport for requests with the given key.
@@ -266,7 +170,7 @@ func (h *h2) transport(key poolKey) *http.Transport {
 	defer h.mu.Unlock()
 	t := h.transports[key]
 	if t == nil {
-		if len(h.transports) >= maxTransport {
+		if len(h.transports) >= maxTransports {
 			h.closeIdle()
 			clear(h.transports)
 		}

@@ -40,12 +40,12 @@ func (s *fileSpool) Write(p []byte) (int, error) {
 	if s.file == nil && len(s.mem)+len(p) > maxInMemory {
 		f, err := os.CreateTemp(s.dir, ".fetch-warc-*")
 		if err != nil {
-			return 0, localError(err)
+			return 0, fetch.LocalError(err)
 		}
 		s.file = f
 		os.Remove(f.Name()) // some systems cannot remove an open file
 		if _, err := f.Write(s.mem); err != nil {
-			return 0, localError(err)
+			return 0, fetch.LocalError(err)
 		}
 		s.mem = nil
 	}
@@ -55,15 +55,7 @@ func (s *fileSpool) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	n, err := s.file.Write(p)
-	return n, localError(err)
-}
-
-// localError assigns a Fault to an error of a file.
-func localError(err error) error {
-	if err == nil || fetch.FaultOf(err) != fetch.Internal {
-		return err
-	}
-	return fetch.Local.With(err)
+	return n, fetch.LocalError(err)
 }
 
 // Size implements Spool.

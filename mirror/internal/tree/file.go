@@ -35,7 +35,7 @@ func (f *File) Write(p []byte) (int, error) {
 	n, err := f.f.Write(p)
 	f.size += int64(n)
 	f.synced = false
-	f.err = classify(err)
+	f.err = fetch.LocalError(err)
 	return n, f.err
 }
 
@@ -45,7 +45,7 @@ func (f *File) Size() int64 { return f.size }
 // Open opens the file for reading from its beginning.
 func (f *File) Open() (*os.File, error) {
 	r, err := f.s.parts.Open(f.name)
-	return r, classify(err)
+	return r, fetch.LocalError(err)
 }
 
 // Discard removes the file. After Publish or Close, it has no effect.
@@ -53,7 +53,7 @@ func (f *File) Discard() error {
 	if f.done {
 		return nil
 	}
-	return errors.Join(f.Close(), classify(f.s.parts.Remove(f.name)))
+	return errors.Join(f.Close(), fetch.LocalError(f.s.parts.Remove(f.name)))
 }
 
 // Close closes the file but does not remove it. Another process can find it
@@ -63,7 +63,7 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.done = true
-	return classify(f.f.Close())
+	return fetch.LocalError(f.f.Close())
 }
 
 // Label returns the label passed to Create. For a File returned by Adopt, it
@@ -93,7 +93,7 @@ func (f *File) Publish(name string, modified time.Time) error {
 	if err == nil {
 		err = f.publish(f.s.filePath(name), modified)
 	}
-	return classify(errors.Join(err, f.Close()))
+	return fetch.LocalError(errors.Join(err, f.Close()))
 }
 
 func (f *File) publish(name string, modified time.Time) error {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) Adopt(p *save.File) (*File, error) {
 	name := filepath.Base(p.Name())
 	f, err := s.parts.Open(name)
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	return &File{s: s, f: f, name: name, size: size, synced: true}, nil
 }
@@ -45,7 +46,7 @@ func (s *Store) Parts() (names []string, err error) {
 			names = append(names, name)
 		}
 	}
-	return names, classify(err)
+	return names, fetch.LocalError(err)
 }
 
 // RemovePart removes the partial file with the given name.
@@ -56,7 +57,7 @@ func (s *Store) RemovePart(name string) error {
 			err = errors.Join(err, e)
 		}
 	}
-	return classify(err)
+	return fetch.LocalError(err)
 }
 
 // bodyName returns the name that was passed to Part for a file in tmp. The

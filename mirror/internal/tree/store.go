@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/regularfile"
@@ -72,11 +71,11 @@ type Store struct {
 // Open creates it.
 func Open(dir string, o Options) (*Store, error) {
 	if err := regularfile.MakeFolder(dir); err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	s := &Store{o: o, dir: dir, root: root, folders: map[string]*folder{}}
 	tmp := Tmp
@@ -100,7 +99,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if err != nil {
 		root.Close()
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	return s, nil
 }
@@ -117,7 +116,7 @@ func (s *Store) Close() error {
 		err = errors.Join(err, f.close())
 	}
 	s.folders, s.order = nil, nil
-	return classify(errors.Join(err, s.root.Close()))
+	return fetch.LocalError(errors.Join(err, s.root.Close()))
 }
 
 // Create creates a temporary file that Publish can move to the tree. The label
@@ -131,7 +130,7 @@ func (s *Store) Create(label string) (*File, error) {
 			continue // the file belongs to another process or to a killed process
 		}
 		if err != nil {
-			return nil, classify(err)
+			return nil, fetch.LocalError(err)
 		}
 		return &File{s: s, f: f, name: name}, nil
 	}
@@ -152,7 +151,7 @@ func (s *Store) Unpublished() iter.Seq2[*File, error] {
 		}
 		entries, err := fs.ReadDir(s.parts.FS(), ".")
 		if err != nil {
-			yield(nil, classify(err))
+			yield(nil, fetch.LocalError(err))
 			return
 		}
 		for _, e := range entries {
@@ -160,7 +159,7 @@ func (s *Store) Unpublished() iter.Seq2[*File, error] {
 				continue
 			}
 			f, err := s.openUnpublished(e.Name())
-			if !yield(f, classify(err)) {
+			if !yield(f, fetch.LocalError(err)) {
 				return
 			}
 		}
@@ -186,7 +185,7 @@ func (s *Store) openUnpublished(name string) (*File, error) {
 func (s *Store) Clean(keep ...string) error {
 	f, err := s.parts.Open(".")
 	if err != nil {
-		return classify(err)
+		return fetch.LocalError(err)
 	}
 	defer f.Close()
 	for {
@@ -196,14 +195,14 @@ func (s *Store) Clean(keep ...string) error {
 				continue
 			}
 			if err := s.parts.RemoveAll(name); err != nil {
-				return classify(err)
+				return fetch.LocalError(err)
 			}
 		}
 		if len(names) == 0 {
 			if err == io.EOF {
 				err = nil
 			}
-			return classify(err)
+			return fetch.LocalError(err)
 		}
 	}
 }
@@ -220,7 +219,7 @@ func (s *Store) Open(path string) (*os.File, error) {
 	}
 	f, err := s.root.Open(s.filePath(path))
 	if err != nil {
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(named, opened) {
@@ -228,7 +227,7 @@ func (s *Store) Open(path string) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, classify(err)
+		return nil, fetch.LocalError(err)
 	}
 	return f, nil
 }
@@ -240,7 +239,7 @@ func (s *Store) Stat(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	info, err := s.last.lstat(s.root, s.filePath(path))
-	return info, classify(err)
+	return info, fetch.LocalError(err)
 }
 
 // filePath returns the path of a file in the tree relative to the root.
@@ -282,25 +281,13 @@ func (s *Store) move(name, oldPath, newPath string) error {
 	defer s.mu.Unlock()
 	from, err := s.folder(path.Dir(oldPath))
 	if err != nil {
-		return classify(err)
+		return fetch.LocalError(err)
 	}
 	s.held = from
 	defer func() { s.held = nil }()
 	to, err := s.folder(path.Dir(newPath))
 	if err != nil {
-		return classify(err)
+		return fetch.LocalError(err)
 	}
-	return classify(from.rename(path.Base(oldPath), to, path.Base(newPath)))
-}
-
-// classify wraps a file system error in fetch.Local or fetch.DiskFull.
-func classify(err error) error {
-	var fault fetch.Fault
-	switch {
-	case err == nil || errors.As(err, &fault):
-		return err
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fetch.DiskFull.With(err)
-	}
-	return fetch.Local.With(err)
+	return fetch.LocalError(from.rename(path.Base(oldPath), to, path.Base(newPath)))
 }

@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/parallel"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) Sync(files ...*File) error {
 	parallel.Do(maxSyncs, len(todo), func(i int) {
 		f := todo[i]
 		if !s.o.NoSync {
-			f.err = classify(f.f.Sync())
+			f.err = fetch.LocalError(f.f.Sync())
 		}
 		f.synced = f.err == nil
 	})
@@ -44,7 +45,7 @@ func (s *Store) Sync(files ...*File) error {
 		err = errors.Join(err, f.err)
 	}
 	if len(todo) > 0 && err == nil && !s.o.NoSync {
-		err = classify(syncDir(s.tmp.dir))
+		err = fetch.LocalError(syncDir(s.tmp.dir))
 	}
 	return err
 }
@@ -61,5 +62,5 @@ func (s *Store) SyncFolders() error {
 	}
 	errs := make([]error, len(todo))
 	parallel.Do(maxSyncs, len(todo), func(i int) { errs[i] = s.syncFolder(todo[i]) })
-	return classify(errors.Join(errs...))
+	return fetch.LocalError(errors.Join(errs...))
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+
+	"github.com/anyurl/fetch/fetch"
 )
 
 // An Entry is a file in the tree, or another object such as a symbolic link.
@@ -23,7 +25,7 @@ func (s *Store) Walk() iter.Seq2[Entry, error] {
 func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 	f, err := openFolder(s.root, dir)
 	if err != nil {
-		return dir == Dir && os.IsNotExist(err) || yield(Entry{Path: trimDir(dir)}, classify(err))
+		return dir == Dir && os.IsNotExist(err) || yield(Entry{Path: trimDir(dir)}, fetch.LocalError(err))
 	}
 	defer f.close()
 	for {
@@ -37,7 +39,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 				continue
 			}
 			info, err := d.Info()
-			if !yield(Entry{trimDir(name), info}, classify(err)) {
+			if !yield(Entry{trimDir(name), info}, fetch.LocalError(err)) {
 				return false
 			}
 		}
@@ -45,7 +47,7 @@ func (s *Store) walk(dir string, yield func(Entry, error) bool) bool {
 			return true
 		}
 		if err != nil {
-			return yield(Entry{Path: trimDir(dir)}, classify(err))
+			return yield(Entry{Path: trimDir(dir)}, fetch.LocalError(err))
 		}
 	}
 }
