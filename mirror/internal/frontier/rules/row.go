@@ -49,9 +49,12 @@ func ScanCapture(scan func(...any) error) (c frontier.Capture, id int64, err err
 	return *r.capture(), r.id, err
 }
 
+// RowColumns lists the columns that ScanRow reads.
+const RowColumns = `u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run,
+	case when u.run = (select run from book) then u.attempts else 0 end, u.note`
+
 // ItemColumns lists the columns that ScanItem reads.
-const ItemColumns = `u.id, u.key, u.url, u.via, u.depth, u.prio, u.wait, u.meta, u.run,
-	case when u.run = (select run from book) then u.attempts else 0 end, u.note, ` + CaptureColumns
+const ItemColumns = RowColumns + ", " + CaptureColumns
 
 // LastCapture is the SQL clause that joins the newest capture of a URL and its
 // file to the table url, whose alias is u.
@@ -60,10 +63,21 @@ const LastCapture = " left join capture c on c.id = u.last left join file f on f
 // ScanItem reads an item and its row number with the method scan of a row. It
 // reads the following columns into the variables in more.
 func ScanItem(scan func(...any) error, more ...any) (item frontier.Item, id int64, err error) {
+	var c captureRow
+	item, id, err = ScanRow(scan, append(c.fields(), more...)...)
+	if c.id != 0 && err == nil {
+		item.LastCapture = c.capture()
+	}
+	return item, id, err
+}
+
+// ScanRow is like ScanItem, but does not read the newest capture. Most URLs that
+// a crawl visits have none, and reading its columns takes longer than reading
+// those of the item.
+func ScanRow(scan func(...any) error, more ...any) (item frontier.Item, id int64, err error) {
 	var key, url, via, note []byte
 	var wait sql.NullInt64
-	var c captureRow
-	to := append([]any{&id, &key, &url, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &item.Run, &item.Attempts, &note}, c.fields()...)
+	to := []any{&id, &key, &url, &via, &item.Depth, &item.Priority, &wait, &item.Meta, &item.Run, &item.Attempts, &note}
 	if err := scan(append(to, more...)...); err != nil {
 		return item, 0, err
 	}
@@ -72,9 +86,6 @@ func ScanItem(scan func(...any) error, more ...any) (item frontier.Item, id int6
 	item.URL, item.Note = string(url), string(note)
 	if wait.Int64 != FarFuture {
 		item.NotBefore = TimeOf(wait)
-	}
-	if c.id != 0 {
-		item.LastCapture = c.capture()
 	}
 	return item, id, nil
 }

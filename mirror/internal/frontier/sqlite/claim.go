@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/anyurl/fetch/mirror/internal/frontier"
@@ -70,10 +71,16 @@ func (s *session) readyItems(host int64, n int, out map[frontier.Key]int64) (ite
 		if _, out := known[id]; out || len(items) == n || err != nil {
 			continue
 		}
-		r := rules.ReadyItem{HostID: host}
-		r.Item, r.ID, err = rules.ScanItem(func(to ...any) error {
-			return s.Scan("select "+rules.ItemColumns+" from url u"+rules.LastCapture+"where u.id=?", []any{id}, to...)
-		})
+		r := rules.ReadyItem{HostID: host, ID: id}
+		var last sql.NullInt64
+		r.Item, _, err = rules.ScanRow(func(to ...any) error {
+			return s.Scan("select "+rules.RowColumns+", u.last from url u where u.id=?", []any{id}, to...)
+		}, &last)
+		if last.Valid && err == nil {
+			var c frontier.Capture
+			c, err = s.captureOf("c.id=?", last.Int64)
+			r.Item.LastCapture = &c
+		}
 		items = append(items, r)
 	}
 	return items, err

@@ -15,12 +15,13 @@ func (e *engine) Add(ctx context.Context, items []frontier.Item) (added int, err
 
 // FindURL implements rules.Store. It finds a claimed URL by its row number.
 func (t *tx) FindURL(k frontier.Key) (*rules.URL, error) {
-	where, arg := "key=?", any(k[:])
+	const query = "select id, state, run, host, prio, depth, attempts from url where "
+	where, arg := query+"key=?", any(k[:])
 	if id := t.claimed[k]; id != 0 {
-		where, arg = "id=?", id
+		where, arg = query+"id=?", id
 	}
 	u := &rules.URL{Key: k}
-	err := t.Scan("select id, state, run, host, prio, depth, attempts from url where "+where, []any{arg},
+	err := t.Scan(where, []any{arg},
 		&u.ID, (*uint8)(&u.State), &u.Run, &u.Host, &u.Priority, &u.Depth, &u.Attempts)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
