@@ -25,6 +25,8 @@ require (
 	golang.org/x/term v0.47.0
 	golang.org/x/time v0.16.0
 	software.sslmate.com/src/go-pkcs12 v0.7.4
+	github.com/quic-go/quic-go v0.65.0
+	github.com/quic-go/qpack v0.6.0
 	zombiezen.com/go/sqlite v1.4.2
 )
 

@@ -138,3 +138,6 @@ func SetQuickAck(c net.Conn) {
 		own.quickAck = own.socket != nil
 	}
 }
+
+// NetConn returns the connection that the dialer opened.
+func (c *conn) NetConn() net.Conn { return c.Conn }

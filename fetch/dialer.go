@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/wire/datagram"
 )
 
 // A dialer opens all network connections of a Client and implements Net.
@@ -26,6 +27,10 @@ type dialer struct {
 	local    []netip.Addr // local addresses of connections, or nil
 	socket   string       // path of a Unix domain socket, or ""
 
+	absence struct {
+		sync.Mutex
+		until time.Time // until then, the resolver knows no names of the Internet
+	}
 	readers readers  // for SetBlockingReads
 	noted   sync.Map // ports that notePort has reported; the keys have the form "scheme port N"
 }
@@ -77,7 +82,7 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if g == nil {
 		return nil, rejectAddress("connection without a request", addr)
 	}
-	t, g, err := d.dialTarget(g, addr)
+	t, g, err := d.dialTarget(ctx, g, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +92,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	d.notePort(g, t)
 	if network != "tcp" && slices.Contains(amplifiers, t.Port) {
 		return nil, BadPort.With(&Refusal{Rule: "port of a service that amplifies datagrams", Subject: addr})
+	}
+	if _, shakes := datagram.From(ctx); shakes && d.usesSocket(g) {
+		return nil, Unsupported.Errorf("a Unix domain socket has no UDP")
 	}
 	if d.usesSocket(g) && t == g.target && network == "tcp" {
 		return d.connectSocket(ctx, g)
@@ -122,7 +130,7 @@ func (d *dialer) notePort(g *grant, t Target) {
 // dialTarget parses addr, a host and port, and returns the grant with which the
 // Policy checks it. An address is treated as supplied by the server, unless it
 // is the host of the URL or an address from the configuration.
-func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err error) {
+func (d *dialer) dialTarget(ctx context.Context, g *grant, addr string) (t Target, as *grant, err error) {
 	if addr == g.target.Address() {
 		return g.target, g, nil
 	}
@@ -142,6 +150,9 @@ func (d *dialer) dialTarget(g *grant, addr string) (t Target, as *grant, err err
 	if slices.Contains(g.scheme.Trust, addr) {
 		return t, g.withConfiguredTarget(), nil
 	}
+	if _, alternative := datagram.From(ctx); alternative && t.Host == g.target.Host && g.typed {
+		return t, g.withOtherPort(), nil
+	}
 	return t, g.withServerTarget(), nil
 }
 
@@ -152,7 +163,7 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 	if err != nil {
 		return nil, err
 	}
-	if network != "tcp" {
+	if _, shakes := datagram.From(ctx); network != "tcp" && !shakes {
 		// Connecting a UDP socket always succeeds, so only the first address is
 		// used. Most servers that use UDP have only IPv4, so IPv4 addresses
 		// come first.
@@ -166,6 +177,7 @@ func (d *dialer) connect(ctx context.Context, network string, g *grant, t Target
 	}
 	c := d.newConn(raw.conn, g, raw.addr, t.Host)
 	reportConnected(g.trace, c, t.Host, raw.addr)
+	reportDatagram(g.trace, raw.conn)
 	return c, nil
 }
 

@@ -94,6 +94,15 @@ func (g *grant) withServerTarget() *grant {
 	return &s
 }
 
+// withOtherPort returns a copy of the grant for a connection to another port of
+// the host of the URL, which the server chose. The Policy checks this port as in
+// a link, but allows the addresses that the URL may have.
+func (g *grant) withOtherPort() *grant {
+	s := *g
+	s.typed, s.pageClass = false, loopback
+	return &s
+}
+
 // isPageServer reports whether t is the server of the document that supplied
 // the URL. The Policy allowed this host and port when the document was
 // retrieved.

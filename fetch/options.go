@@ -38,7 +38,10 @@ type Options struct {
 	// nil, no URL is replaced.
 	Upgrade func(uri.URI) uri.URI
 
-	Resolver Resolver // nil means SystemResolver
+	// Resolver looks up the addresses of host names. The Policy checks each
+	// address, whatever Resolver returns. If Resolver is nil, SystemResolver is
+	// used.
+	Resolver Resolver
 
 	// Route replaces the target of a connection by another host, port or
 	// address, like the curl option --connect-to. The Policy treats the new

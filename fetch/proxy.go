@@ -66,7 +66,10 @@ func (d *dialer) proxyRequestTarget(ctx context.Context, scheme string, g *grant
 		return t, err
 	}
 	addrs, err := d.resolveAllowed(ctx, g, t)
-	if FaultOf(err) == DNS && !g.typed {
+	if f := FaultOf(err); !g.typed && (f == DNS || f == Timeout && ctx.Err() == nil) {
+		if d.policy.reach == anywhere && proxy.Resolves(scheme) && !isPrivateName(t.Host) && !d.resolvesInternet(ctx) {
+			return t, nil
+		}
 		return t, DNS.Errorf("a server led to a name whose address must be checked before the proxy connects to it: %w", err)
 	}
 	if err != nil {

@@ -43,7 +43,7 @@ func (p *connectProxy) dial(context.Context, string, netip.AddrPort) (net.Conn, 
 func TestProxiedNames(t *testing.T) {
 	answers := names{
 		"proxy.example": {"8.8.4.4"}, "page.example": {"8.8.8.8"}, "public.example": {"9.9.9.9"},
-		"private.example": {"10.0.0.1"}, "mixed.example": {"127.0.0.1", "9.9.9.9"}, "intranet": {"192.168.0.1"},
+		"a.root-servers.net": {"198.41.0.4"}, "private.example": {"10.0.0.1"}, "mixed.example": {"127.0.0.1", "9.9.9.9"}, "intranet": {"192.168.0.1"},
 	}
 	for name, c := range map[string]struct {
 		policy   Policy
@@ -71,6 +71,42 @@ func TestProxiedNames(t *testing.T) {
 			req.From = &Source{URL: uri.MustParse(c.from)}
 		}
 		resp, err := cl.Do(t.Context(), req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if got := strings.Join(p.targets, " "); got != c.want || FaultOf(err) != c.fault {
+			t.Errorf("%s: the proxy got %q, want %q; error %v", name, got, c.want, err)
+		}
+		cl.Close()
+	}
+}
+
+// TestProxyWithoutDNS checks which names of links an HTTP proxy gets if the DNS
+// servers of this machine know no names of the Internet.
+func TestProxyWithoutDNS(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy Policy
+		proxy  string
+		to     string
+		want   string // target of CONNECT, or ""
+		fault  Fault
+	}{
+		"link":                            {Typed(), "http://proxy.example:3128", "http://unknown.example/", "unknown.example:80", 0},
+		"link through SOCKS":              {Typed(), "socks5://proxy.example", "http://unknown.example/", "", DNS},
+		"link, public policy":             {Public(), "http://proxy.example:3128", "http://unknown.example/", "", DNS},
+		"link, list of hosts":             {Allowlist("page.example", "unknown.example"), "http://proxy.example:3128", "http://unknown.example/", "", DNS},
+		"link to a name without a dot":    {Typed(), "http://proxy.example:3128", "http://unknown/", "", DNS},
+		"link to a name of a private net": {Typed(), "http://proxy.example:3128", "http://db.internal/", "", DNS},
+		"link to a private address":       {Typed(), "http://proxy.example:3128", "http://private.example/", "", BadAddress},
+		"link to this machine":            {Typed(), "http://proxy.example:3128", "http://localhost/", "", BadAddress},
+		"link to an address":              {Typed(), "http://proxy.example:3128", "http://10.0.0.1/", "", BadAddress},
+	} {
+		p := new(connectProxy)
+		via := Proxy{URL: uri.MustParse(c.proxy)}
+		answers := names{"proxy.example": {"8.8.4.4"}, "private.example": {"10.0.0.1"}}
+		cl := New(Options{Policy: c.policy, Resolver: answers, Dial: p.dial, Proxy: func(Target) (Proxy, error) { return via, nil }},
+			page(func(_ *Request, resp *Response) { text(resp, "x") }))
+		resp, err := cl.Do(t.Context(), &Request{URL: uri.MustParse(c.to), From: &Source{URL: uri.MustParse("http://page.example/")}})
 		if err == nil {
 			resp.Body.Close()
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/wire/datagram"
 	"github.com/anyurl/fetch/internal/wire/reservedport"
 )
 
@@ -95,6 +96,10 @@ func (d *dialer) dialOne(
 		t.Connectionf("  Trying %v...", to)
 	}
 	c, err := d.dialAddr(ctx, network, to, judge)
+	if open, ok := datagram.From(ctx); ok && err == nil && network == "udp" {
+		t.Connectionf("  Trying %v (UDP)...", to)
+		c, err = d.openDatagram(ctx, c, open)
+	}
 	if err != nil {
 		t.Connectionf("connect to %v port %d failed: %v", to.Addr(), to.Port(), err)
 	}

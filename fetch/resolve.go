@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 )
 
 // A Resolver looks up the IP addresses of a host name. *net.Resolver implements
@@ -17,6 +18,31 @@ type Resolver interface {
 // the Go resolver, because the resolver of the C library also accepts 127.1 and
 // 0x7f.1 as addresses.
 func SystemResolver() Resolver { return &net.Resolver{PreferGo: true} }
+
+// ServerResolver returns a Resolver that is like [SystemResolver] but sends its
+// queries to the given DNS servers. If there are none, it uses those of the
+// system. The queries leave from the address in local that has the family of the
+// server. If there is none, the system selects the address.
+func ServerResolver(servers []netip.AddrPort, local []netip.Addr) Resolver {
+	var count atomic.Uint32
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		to, err := netip.ParseAddrPort(address)
+		if n := uint32(len(servers)); n > 0 {
+			to, err = servers[(count.Add(1)-1)%n], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var d net.Dialer
+		for _, a := range local {
+			if a.Is4() == to.Addr().Unmap().Is4() {
+				d.LocalAddr = localAddr(network, a)
+				break
+			}
+		}
+		return d.DialContext(ctx, network, to.String())
+	}}
+}
 
 // maxAddrs is the maximum number of addresses of one host name that the dialer
 // tries.

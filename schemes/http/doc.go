@@ -1,5 +1,5 @@
 // Package http implements the schemes http and https (RFC 9110) over HTTP/1.1
-// (RFC 9112) and HTTP/2 (RFC 9113).
+// (RFC 9112), HTTP/2 (RFC 9113) and HTTP/3 (RFC 9114).
 //
 // [Schemes] returns the schemes for fetch.New. The driver of a scheme does not
 // follow redirects. It returns them in Response.Location, and the Client

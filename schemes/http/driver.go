@@ -15,6 +15,7 @@ type driver struct {
 	opts       *Options
 	idle       sessions.Pool[*conn] // idle HTTP/1 connections
 	h2         h2
+	h3         h3
 	newRequest func(context.Context, *fetch.Request) (*wireRequest, error)
 	gateway    *proxyRoute // nil unless a gateway handles all requests
 
@@ -28,6 +29,7 @@ func newDriver(env fetch.Env, port uint16, opts *Options) *driver {
 		Permits: func(ctx context.Context, c *conn) bool { return env.Net.Permits(ctx, c) },
 	}
 	d.h2 = h2{env: env, idle: &d.idle}
+	d.h3.env, d.h3.opts, d.h3.pool.done = env, opts, env.Done
 	d.newRequest = func(_ context.Context, req *fetch.Request) (*wireRequest, error) {
 		return newWireRequest(req, port, opts)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 )
 
-// An exchange is an HTTP request and its response, over HTTP/1 or HTTP/2.
+// An exchange is an HTTP request and its response, over HTTP/1, HTTP/2 or
+// HTTP/3.
 type exchange struct {
 	trace *trace.Trace
 	via   *proxyRoute // proxy or gateway, or nil
@@ -41,7 +42,7 @@ func (x *exchange) peer() netip.Addr {
 
 // send sends a request and reads the response head. It offers HTTP/2 to the
 // server unless a proxy, a header field, an option or the trace requires
-// HTTP/1.
+// HTTP/1. With Options.HTTP3 or Options.AltSvc, it first tries HTTP/3.
 func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	via, err := d.route(ctx)
 	if err != nil {
@@ -50,10 +51,16 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	netKey := d.env.Net.Key(ctx)
 	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace)
 	if wr.target.Scheme == "https" && via == nil && !http1Only {
+		if x, err := d.h3.send(ctx, netKey, req, wr); !errors.Is(err, errNoHTTP3) {
+			return x, err
+		}
 		x, err := d.h2.send(ctx, netKey, req, wr)
 		if !errors.Is(err, errHTTP1Only) {
 			return x, err
 		}
+	}
+	if d.opts.HTTP3 == HTTP3Only && wr.target.Scheme == "https" {
+		return nil, fetch.Unsupported.Errorf("HTTP/3 cannot be used through a proxy or gateway, and not for this request")
 	}
 	return d.sendHTTP1(ctx, netKey, req, wr, via)
 }

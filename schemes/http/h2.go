@@ -93,7 +93,7 @@ func (h *h2) exchange(ctx context.Context, key poolKey, req *fetch.Request, wr *
 	x.header, x.length = fromNetHTTP(resp.Header), resp.ContentLength
 	x.lengthOverflow = x.length < 0 && http1.OverflowsLength(x.header.Get("Content-Length"))
 	x.head = http1Head(x)
-	reportHTTP2Response(req.Trace, x)
+	reportResponse(req.Trace, x)
 	x.trailer = func() fetch.Header { return fromNetHTTP(resp.Trailer) }
 	x.body = &stream{ReadCloser: resp.Body, ctx: ctx, h: h, window: key.window, trace: req.Trace}
 	return x, nil

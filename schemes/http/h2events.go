@@ -22,7 +22,7 @@ type h2Events struct {
 }
 
 func newH2Events(t *trace.Trace, sent func()) *h2Events {
-	return &h2Events{trace: t, sent: sent, last: trace.Secured, head: headTrace{trace: t}}
+	return &h2Events{trace: t, sent: sent, last: trace.Secured, head: headTrace{trace: t, proto: "HTTP/2"}}
 }
 
 func (e *h2Events) clientTrace() *httptrace.ClientTrace {

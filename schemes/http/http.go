@@ -3,6 +3,7 @@ package http
 import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/schemes/http/altsvc"
 )
 
 // Options contains the settings of the schemes http and https. The zero value
@@ -15,7 +16,12 @@ type Options struct {
 
 	PathAsIs bool // keep "." and ".." segments in the request line
 	HTTP1    bool // do not offer HTTP/2
-	Auth     Auth // authentication method for Request.Auth
+
+	// HTTP3 selects whether https requests use HTTP/3. It is not used through a
+	// proxy.
+	HTTP3 HTTP3
+
+	Auth Auth // authentication method for Request.Auth
 
 	// If Compressed is true, requests accept the content codings gzip, deflate,
 	// br and zstd, and Response.Body is decoded. A decoded Response has an
@@ -35,6 +41,10 @@ type Options struct {
 
 	Legacy Legacy // support for servers that do not comply with HTTP/1.1
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
+
+	// AltSvc contains the addresses at which servers offer HTTP/3. If AltSvc is
+	// nil, HTTP/3 is tried only at the address of the URL.
+	AltSvc *altsvc.Store
 }
 
 // Schemes returns the schemes http and https with the settings opts. Both

@@ -12,10 +12,11 @@ import (
 	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
-// A headTrace collects the header fields that net/http sends in an HTTP/2
-// request, and reports them to a Trace.
+// A headTrace collects the header fields of an HTTP/2 or HTTP/3 request, and
+// reports them to a Trace.
 type headTrace struct {
 	trace  *trace.Trace
+	proto  string       // such as "HTTP/2"
 	fields fetch.Header // includes pseudo-header fields such as :method
 }
 
@@ -28,20 +29,20 @@ func (h *headTrace) add(name string, values []string) {
 	}
 }
 
-// report passes the collected fields to the Trace: one by one as they are sent
-// over HTTP/2, then together as an HTTP/1 head, and as an HTTP/1.1 request.
+// report passes the collected fields to the Trace: one by one as they are sent,
+// then together as an HTTP/1 head, and as an HTTP/1.1 request.
 func (h *headTrace) report() {
 	if len(h.fields) == 0 {
 		return
 	}
-	h.trace.Connectionf("using HTTP/2")
+	h.trace.Connectionf("using %s", h.proto)
 	rest := h.fields.Without(func(name string) bool { return strings.HasPrefix(name, ":") })
 	for _, f := range h.fields {
 		value := f.Value
 		if http1.IsSecretField(f.Name) && f.Name != ":authority" {
 			value = "***"
 		}
-		h.trace.Connectionf("[HTTP/2] [%s: %s]", f.Name, value)
+		h.trace.Connectionf("[%s] [%s: %s]", h.proto, f.Name, value)
 	}
 	line := h.fields.Get(":method") + " " + h.fields.Get(":path")
 	fields := http1.AppendField(nil, "host", h.fields.Get(":authority"))
@@ -49,17 +50,17 @@ func (h *headTrace) report() {
 		fields = http1.AppendField(fields, f.Name, f.Value)
 	}
 	fields = append(fields, "\r\n"...)
-	h.trace.SentHead(line + " HTTP/2\r\n" + string(fields))
+	h.trace.SentHead(line + " " + h.proto + "\r\n" + string(fields))
 	if h.trace.Sent != nil {
 		h.trace.Sent(append([]byte(line+" HTTP/1.1\r\n"), fields...))
 	}
 	h.fields = nil
 }
 
-// reportHTTP2Response passes the head of an HTTP/2 response to the Trace, also
+// reportResponse passes the head of an HTTP/2 or HTTP/3 response to the Trace, also
 // as the head of an HTTP/1.1 response. The field names are in lower case, as the
 // server has sent them.
-func reportHTTP2Response(t *trace.Trace, x *exchange) {
+func reportResponse(t *trace.Trace, x *exchange) {
 	if t == nil || t.ResponseHead == nil && t.Received == nil {
 		return
 	}
@@ -72,7 +73,7 @@ func reportHTTP2Response(t *trace.Trace, x *exchange) {
 			framed = http1.AppendField(framed, name, f.Value)
 		}
 	}
-	t.ReceivedHead("HTTP/2 " + code + "\r\n" + string(all) + "\r\n")
+	t.ReceivedHead(x.proto + " " + code + "\r\n" + string(all) + "\r\n")
 	if t.Received != nil {
 		t.Received([]byte("HTTP/1.1 " + code + " " + http.StatusText(x.code) + "\r\n" + string(framed) + "\r\n"))
 	}

@@ -164,7 +164,7 @@ func TestSecured(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(server.Certificate())
 		client := fetch.New(fetch.Options{Policy: fetch.Typed(), TLS: &tls.Config{RootCAs: pool}}, http.Schemes(http.Options{})...)
-		for i, want := range []string{"[1 2 3 4]", "[3 4]"} {
+		for i, want := range []string{"[connected secured request sent first byte]", "[request sent first byte]"} {
 			var got []trace.Phase
 			req := newRequest(server.URL + "/")
 			req.Trace = &trace.Trace{Phase: func(p trace.Phase, _ net.Conn) {

@@ -187,8 +187,11 @@ func NewCapture(u uri.URI, started time.Time, resp *fetch.Response) warc.Capture
 	if proto == "" {
 		proto = strings.TrimSuffix(u.Scheme(), "s")
 	}
-	if proto == "http/2" || proto == "http/2.0" {
-		proto = "h2" // its name in TLS, which other crawlers write
+	switch proto { // the names in TLS, which other crawlers write
+	case "http/2", "http/2.0":
+		proto = "h2"
+	case "http/3":
+		proto = "h3"
 	}
 	c.Protocols = []string{proto}
 	if t := resp.TLS; t != nil {

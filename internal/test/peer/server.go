@@ -31,6 +31,7 @@ const (
 type Server struct {
 	Addr    string // host:port, a numeric loopback address
 	TLSAddr string // host:port of the same service with TLS from the first byte
+	UDPAddr string // host:port of the same service over QUIC
 	Port    uint16 // port of Addr
 	TLSPort uint16 // port of TLSAddr
 	Root    string // the served directory; Put writes to it

@@ -28,6 +28,7 @@ type Flags struct {
 	proxy    proxyFlags
 	gateway  gatewayFlags
 	route    routeFlags
+	dns      dnsFlags
 	Login    LoginFlags
 	TLS      tlsFlags
 	startTLS startTLSFlags
@@ -54,6 +55,7 @@ func (f *Flags) RegisterConnection(s *options.Set) {
 	f.proxy.register(s)
 	f.gateway.register(s)
 	f.route.register(s)
+	f.dns.register(s)
 	f.Login.register(s)
 	f.TLS.register(s)
 	f.startTLS.register(s)
@@ -112,7 +114,9 @@ type OpenClient struct {
 	cookies *CookieFlags
 	saves   []func() error // save what the Client has learned, such as hosts with HSTS
 	streams *console.Streams
-	keyLog  io.WriteCloser // file of SSLKEYLOGFILE, or nil
+
+	keyLog   io.WriteCloser // file of SSLKEYLOGFILE, or nil
+	resolver io.Closer      // closes the connections for DNS queries, or nil
 }
 
 // RetryOptions returns the options of the Retry middleware. Responses from an
@@ -151,6 +155,14 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if err != nil {
 		return nil, err
 	}
+	if err := f.HTTP.signRequests(&spec); err != nil {
+		return nil, err
+	}
+	if spec.Object != nil && len(f.Replay.Archives) == 0 {
+		if err := c.useAltSvc(spec.Object, &spec); err != nil {
+			return nil, err
+		}
+	}
 	all := schemes.All(spec.Schemes)
 	for i, scheme := range all {
 		if spec.Transcript && scheme.Traits.ControlConn {
@@ -170,7 +182,7 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if spec.Transcript {
 		spec.Middlewares = append(spec.Middlewares, c.printExchanges)
 	}
-	o := fetch.Options{Proxy: proxy, Resolver: f.route.resolver()}
+	o := fetch.Options{Proxy: proxy}
 	base := fetch.Typed()
 	if spec.Policy != nil {
 		base = *spec.Policy
@@ -179,6 +191,9 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 		return nil, err
 	}
 	o.Policy.Blocked = f.route.blocked(o.Policy.Blocked)
+	if o.Resolver, c.resolver, err = f.openResolver(ctx, s, o.Policy); err != nil {
+		return nil, err
+	}
 	if spec.Redirects != nil {
 		spec.Redirects.apply(&o.Policy)
 	}
@@ -234,7 +249,9 @@ func (c *OpenClient) Close() {
 	if c.Archive != nil {
 		c.Archive.Close()
 	}
-	if c.keyLog != nil {
-		c.keyLog.Close()
+	for _, closer := range []io.Closer{c.keyLog, c.resolver} {
+		if closer != nil {
+			closer.Close()
+		}
 	}
 }

@@ -30,12 +30,15 @@ type HTTPFlags struct {
 	http10       bool
 	http11       bool
 	http2        bool // ignored, because HTTP/2 is offered by default
+	http3        bool
+	http3Only    bool
 	http09       bool
 	tolerant     bool
 	ignoreLength bool
 
 	basic, digest, anyauth bool
 	bearer                 string
+	sigv4                  string
 
 	Cookies CookieFlags
 }
@@ -51,6 +54,8 @@ func (f *HTTPFlags) register(s *options.Set) {
 	p.BoolVarP(&f.http10, "http1.0", "0", false, "use HTTP/1.0")
 	p.BoolVar(&f.http11, "http1.1", false, "use HTTP/1.1")
 	p.BoolVar(&f.http2, "http2", false, "offer HTTP/2 (default)")
+	p.BoolVar(&f.http3, "http3", false, "use HTTP/3 if the server answers over UDP in 200 ms (https)")
+	p.BoolVar(&f.http3Only, "http3-only", false, "use only HTTP/3 (https)")
 	p.BoolVar(&f.http09, "http0.9", false, "accept HTTP/0.9 responses (without a header)")
 	p.BoolVar(&f.tolerant, "tolerant", false, "accept malformed responses of old servers and report them")
 	p.BoolVar(&f.ignoreLength, "ignore-content-length", false, "ignore the size reported by the server (http, ftp)")
@@ -59,6 +64,7 @@ func (f *HTTPFlags) register(s *options.Set) {
 	p.BoolVar(&f.basic, "basic", false, "use Basic authentication (default)")
 	p.BoolVar(&f.digest, "digest", false, "use Digest authentication")
 	p.StringVar(&f.bearer, "oauth2-bearer", "", "authenticate with the OAuth 2.0 `TOKEN` (http)")
+	p.StringVar(&f.sigv4, "aws-sigv4", "", "sign requests for S3 servers (`aws:amz[:REGION[:SERVICE]]`)")
 	p.BoolVar(&f.anyauth, "anyauth", false, "use the strongest authentication method that the server offers")
 }
 
@@ -74,6 +80,12 @@ func (f *HTTPFlags) options() (o http.Options, err error) {
 		o.Auth = http.AnyAuth
 	case f.digest:
 		o.Auth = http.Digest
+	}
+	switch {
+	case f.http3Only:
+		o.HTTP3 = http.HTTP3Only
+	case f.http3:
+		o.HTTP3 = http.HTTP3Try
 	}
 	o.Jar, err = f.Cookies.read()
 	return o, err
@@ -261,6 +273,7 @@ type HTTPObjectFlags struct {
 	etagCompare string
 	DumpHeader  string
 	hsts        stateFile
+	altSvc      stateFile
 }
 
 func (f *HTTPObjectFlags) Register(s *options.Set) {
@@ -270,6 +283,7 @@ func (f *HTTPObjectFlags) Register(s *options.Set) {
 	p.StringVar(&f.etagSave, "etag-save", "", "save the ETag of the response to `FILE`")
 	p.StringVar(&f.etagCompare, "etag-compare", "", "download only if the ETag differs from the one in `FILE`")
 	f.hsts.register(p, "hsts", "use https for hosts that require it, and store them in `FILE` (HSTS)")
+	f.altSvc.register(p, "alt-svc", "use the HTTP/3 servers in `FILE`, and update it (Alt-Svc)")
 	p.StringVarP(&f.DumpHeader, "dump-header", "D", "", "write the headers of all responses to `FILE`")
 }
 

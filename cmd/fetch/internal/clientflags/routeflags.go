@@ -2,7 +2,6 @@ package clientflags
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -202,18 +201,6 @@ func optionalPort(s string) (uint16, error) {
 	return uint16(n), err
 }
 
-// resolver returns the resolver for the address family that -4 or -6 selects,
-// or nil for both families.
-func (f *routeFlags) resolver() fetch.Resolver {
-	switch {
-	case f.v4 == f.v6:
-		return nil
-	case f.v4:
-		return family("ip4")
-	}
-	return family("ip6")
-}
-
 // blocked returns a function for Policy.Blocked that reports true for addresses
 // that -4 or -6 excludes, such as addresses in URLs, and for those that the
 // function other excludes. The parameter other may be nil.
@@ -224,16 +211,4 @@ func (f *routeFlags) blocked(other func(netip.AddrPort) bool) func(netip.AddrPor
 	return func(to netip.AddrPort) bool {
 		return to.Addr().Is4() != f.v4 || other != nil && other(to)
 	}
-}
-
-// A family is a resolver that returns only IPv4 addresses ("ip4") or only IPv6
-// addresses ("ip6").
-type family string
-
-func (f family) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {
-	addrs, err := fetch.SystemResolver().LookupNetIP(ctx, string(f), host)
-	if _, ok := errors.AsType[*net.AddrError](err); ok {
-		return nil, fetch.DNS.Errorf("%s has no address of the family IPv%s", host, strings.TrimPrefix(string(f), "ip"))
-	}
-	return addrs, err
 }

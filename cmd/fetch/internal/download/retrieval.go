@@ -150,7 +150,7 @@ func (r *Retrieval) countProgress() {
 // observe adapts the number of processors and of parallel jobs to a response.
 func (r *Retrieval) observe(resp *fetch.Response) {
 	r.processors.observe(resp)
-	if strings.HasPrefix(resp.Proto, "HTTP/2") && r.startMore != nil {
+	if (strings.HasPrefix(resp.Proto, "HTTP/2") || resp.Proto == "HTTP/3") && r.startMore != nil {
 		r.startMore()
 	}
 }

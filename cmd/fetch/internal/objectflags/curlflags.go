@@ -25,7 +25,6 @@ var ignoredFlags = map[string]bool{
 var unsupportedFlags = map[string]string{
 	"fail-early":               "run one command for each URL",
 	"disallow-username-in-url": "a URL can contain a user name", "http2-prior-knowledge": "HTTP/2 requires TLS",
-	"http3": "HTTP/3 is not supported", "http3-only": "HTTP/3 is not supported",
 	"negotiate": "Negotiate authentication is not supported", "next": "run one command for each group of flags",
 	"ntlm": "NTLM authentication is not supported", "proxy-negotiate": "Negotiate authentication is not supported",
 	"proxy-ntlm": "NTLM authentication is not supported", "remove-on-error": "incomplete files have another name",
@@ -36,10 +35,8 @@ var unsupportedFlags = map[string]string{
 
 // unsupportedValues is like unsupportedFlags for flags with an argument.
 var unsupportedValues = map[string]string{
-	"aws-sigv4": "AWS signatures are not supported", "alt-svc": "alternative services are not supported",
 
 	"ciphers": "the ciphers are those of Go", "create-file-mode": "use umask",
-	"dns-servers": "the DNS servers are those of the system", "doh-url": "the DNS servers are those of the system",
 	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
 	"preproxy":       "only one proxy is supported",
 	"request-target": "the request target is the URL", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",

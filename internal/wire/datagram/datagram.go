@@ -1,0 +1,29 @@
+// Package datagram lets a driver perform a handshake over the UDP sockets that
+// fetch.Net opens. A UDP socket connects without sending a datagram, so that
+// only a handshake shows which address of a server answers.
+package datagram
+
+import (
+	"context"
+	"net"
+)
+
+// A Handshake opens a connection of a protocol over UDP. It receives a socket
+// that is connected to an address that the Policy has allowed. The result owns
+// the socket. If the Handshake fails, it closes the socket.
+type Handshake = func(ctx context.Context, socket net.Conn) (net.Conn, error)
+
+type key struct{}
+
+// With returns a context in which a Net calls open for each UDP socket that it
+// connects, and returns the first result without an error.
+func With(ctx context.Context, open Handshake) context.Context {
+	return context.WithValue(ctx, key{}, open)
+}
+
+// From returns the Handshake that [With] stored in ctx. The result ok is false
+// if ctx has none.
+func From(ctx context.Context) (open Handshake, ok bool) {
+	open, ok = ctx.Value(key{}).(Handshake)
+	return open, ok
+}

@@ -1,0 +1,156 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anyurl/fetch/internal/wire/http3"
+	"github.com/anyurl/fetch/schemes/internal/sessions"
+)
+
+// An h3conn is an open connection of an h3pool.
+type h3conn struct {
+	*http3.Conn
+	net    net.Conn // the connection as fetch.Net returned it
+	tls    *tls.ConnectionState
+	key    string
+	active int         // number of requests
+	idle   *time.Timer // closes the connection if it is not used
+}
+
+// An h3pool contains the HTTP/3 connections of a Client. Each connection serves
+// up to http3.MaxRequests requests at a time.
+type h3pool struct {
+	done <-chan struct{} // closed with the Client
+
+	mu       sync.Mutex
+	conns    map[string][]*h3conn
+	dialing  map[string]chan struct{} // closed after the attempt to connect
+	watching bool
+}
+
+// get returns a connection with the given key, which may be a new one. The
+// caller calls put after its request. Only one connection per key is opened at a
+// time, so that concurrent requests share it.
+func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, error)) (c *h3conn, reused bool, err error) {
+	for {
+		c, wait := p.claim(key)
+		if c != nil {
+			return c, true, nil
+		}
+		if wait == nil {
+			break
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+	c, err = dial()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.dialing[key])
+	delete(p.dialing, key)
+	if err != nil {
+		return nil, false, err
+	}
+	c.key, c.active = key, 1
+	p.conns[key] = append(p.conns[key], c)
+	return c, false, nil
+}
+
+// claim returns an open connection, or the channel of a running attempt to
+// connect. If both are nil, the caller has to connect.
+func (p *h3pool) claim(key string) (*h3conn, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.conns == nil {
+		p.conns, p.dialing = map[string][]*h3conn{}, map[string]chan struct{}{}
+	}
+	if !p.watching && p.done != nil {
+		p.watching = true
+		go p.watch()
+	}
+	p.conns[key] = slices.DeleteFunc(p.conns[key], func(c *h3conn) bool {
+		unusable := !c.Usable()
+		if unusable && c.active == 0 {
+			c.Close()
+		}
+		return unusable
+	})
+	for _, c := range p.conns[key] {
+		if c.active < http3.MaxRequests {
+			c.active++
+			if c.idle != nil {
+				c.idle.Stop()
+			}
+			return c, nil
+		}
+	}
+	if len(p.conns[key]) == 0 {
+		delete(p.conns, key)
+	}
+	if wait := p.dialing[key]; wait != nil {
+		return nil, wait
+	}
+	p.dialing[key] = make(chan struct{})
+	return nil, nil
+}
+
+// put ends a request on c. An unused connection is closed after a while.
+func (p *h3pool) put(c *h3conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.active--; c.active > 0 {
+		return
+	}
+	if p.closed() || !c.Usable() {
+		c.Close()
+		return
+	}
+	c.idle = time.AfterFunc(sessions.IdleTimeout, func() { p.closeIdle(c) })
+}
+
+// closeIdle closes c unless a request uses it.
+func (p *h3pool) closeIdle(c *h3conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.active > 0 {
+		return
+	}
+	c.Close()
+	p.conns[c.key] = slices.DeleteFunc(p.conns[c.key], func(other *h3conn) bool { return other == c })
+	if len(p.conns[c.key]) == 0 {
+		delete(p.conns, c.key)
+	}
+}
+
+func (p *h3pool) closed() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch waits until the Client is closed and then closes the unused
+// connections.
+func (p *h3pool) watch() {
+	<-p.done
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, list := range p.conns {
+		for _, c := range list {
+			if c.active == 0 {
+				c.idle.Stop()
+				c.Close()
+			}
+		}
+	}
+}
