@@ -70,6 +70,13 @@ func TestTreeCommands(t *testing.T) {
 					t.Errorf("find %s: got %q, want %q", f.flags, got, f.want)
 				}
 			}
+			if !strings.HasPrefix(c.root, "/") {
+				urls := relative(t, runFetch(t, 0, slices.Concat([]string{"ls", "-R", "--urls"}, c.flags, []string{c.root})...))
+				if want := "big.iso other/ other/%231.txt readme.txt sub/ sub/a%20b.txt sub/deep/ sub/deep/c.ISO sub/deep/caf%C3%A9.txt"; urls != want {
+					t.Errorf("ls -R --urls: got %q, want %q", urls, want)
+				}
+				contains(t, runFetch(t, 0, slices.Concat([]string{"ls", "--recursive"}, c.flags, []string{c.root})...), "/pub", ":\n", "\n\n", "/pub/sub/deep/:\n")
+			}
 			du := runFetch(t, 0, slices.Concat([]string{"du"}, c.flags, []string{c.root})...)
 			var sums []string
 			for line := range strings.Lines(du) {
@@ -144,6 +151,8 @@ func TestTreeFailures(t *testing.T) {
 		{"page instead of a listing", 12, []string{"du", url}, ""},
 		{"missing directory", 8, []string{"find", url + "missing/"}, ""},
 		{"policy", 9, []string{"find", "http://169.254.169.254/"}, "policy"},
+		{"recursive listing of one kind", 2, []string{"ls", "-R", "--native", url}, "--recursive excludes"},
+		{"recursive listing of a page", 12, []string{"ls", "-R", url}, ""},
 		{"download flag", 2, []string{"find", "-o", "x", url}, ""},
 	} {
 		_, stderr := runFetchStderr(t, c.exit, c.args...)

@@ -23,6 +23,7 @@ type lsCommand struct {
 	format           listing.Flags
 	unused           objectflags.Unused
 	native, captures bool
+	recursive        bool
 	store            string
 }
 
@@ -34,6 +35,9 @@ func NewLs(r *command.Tree) *cobra.Command {
 time and name. On a terminal, sizes and times have the form of ls -lh, and long
 names are cut. For a WARC or WACZ file, ls lists the objects in the file. A
 listing is cached for five minutes, unless it is of http or requires a login.
+
+With --recursive, ls also lists all directories below the URL, as ls -R does.
+fetch find selects files by name, size and time.
 
 With --store, ls lists the captures in the index of a store of WARC files, with date,
 media type and URL. The index contains no sizes.
@@ -52,8 +56,10 @@ func (c *lsCommand) Register(s *options.Set) {
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
 	p.StringVar(&c.store, "store", "", "list the captures of the WARC files in the store at `URL`")
+	p.BoolVarP(&c.recursive, "recursive", "R", false, "list the directories below each directory too")
 	c.flags.Register(s)
 	c.unused.Hide(s, objectflags.ListingNames)
+	s.FreeShorthand("R") // ls ignores --remote-time
 }
 
 func (c *lsCommand) Validate() error {
@@ -66,6 +72,9 @@ func (c *lsCommand) Validate() error {
 func (c *lsCommand) Run(ctx context.Context, args []string) error {
 	if c.format.JSON && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
+	}
+	if c.recursive && (c.native || c.captures || c.store != "") {
+		return fetch.Usage.Errorf("--recursive excludes --native, --captures and --store")
 	}
 	if c.store != "" {
 		if len(args) > 0 || c.native || c.captures {
@@ -92,7 +101,12 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 	}
 	write := c.format.Writer(c.Stdout)
 	return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true},
-		func(j *download.Job) error { return j.List(write) })
+		func(j *download.Job) error {
+			if c.recursive {
+				return j.ListTree(write, !c.format.JSON && !c.format.URLs)
+			}
+			return j.List(write)
+		})
 }
 
 // listStore lists the captures of all WARC files in a store.

@@ -71,6 +71,20 @@ func (s *Set) AddTo(flags *pflag.FlagSet) {
 	}
 }
 
+// FreeShorthand removes a one-letter name from the shared flags, so that a flag
+// of the command itself can have it. It is called before AddTo.
+func (s *Set) FreeShorthand(name string) {
+	for _, section := range s.Sections {
+		if !section.Own {
+			section.Flags.VisitAll(func(f *pflag.Flag) {
+				if f.Shorthand == name {
+					f.Shorthand = ""
+				}
+			})
+		}
+	}
+}
+
 // Shared returns the flags that configuration files may set.
 func (s *Set) Shared() *pflag.FlagSet {
 	shared := pflag.NewFlagSet("", pflag.ContinueOnError)

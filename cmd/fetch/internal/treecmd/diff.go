@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/tree"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ type diffCommand struct {
 	times, content, all, json bool
 	ignoreSize                bool
 
-	first, second *Tree
+	first, second *tree.Tree
 	out           *bufio.Writer
 	different     int64
 }
@@ -81,7 +82,7 @@ func (c *diffCommand) Run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	c.out = bufio.NewWriter(c.Stdout)
-	a, b := node{Path: ".", Dir: true}, node{Path: ".", Dir: true}
+	a, b := tree.Node{Path: ".", Dir: true}, tree.Node{Path: ".", Dir: true}
 	err = console.FlushAfter(c.compareDirectories(a, b), c.out.Flush)
 	if err != nil {
 		return err
@@ -96,29 +97,29 @@ func (c *diffCommand) Run(ctx context.Context, args []string) (err error) {
 }
 
 // compareDirectories compares two directories. Both listings are sorted by name.
-func (c *diffCommand) compareDirectories(a, b node) error {
-	if a.Depth == maxDepth {
-		c.first.failed(fetch.Loop.Errorf("%s is more than %d levels deep", a.Path, maxDepth))
+func (c *diffCommand) compareDirectories(a, b tree.Node) error {
+	if a.Depth == tree.MaxDepth {
+		c.first.Failed(fetch.Loop.Errorf("%s is more than %d levels deep", a.Path, tree.MaxDepth))
 		return nil
 	}
 	left, err := c.first.FS.ReadDir(a.Path)
 	if err != nil {
-		c.first.failed(err)
+		c.first.Failed(err)
 		return nil
 	}
 	right, err := c.second.FS.ReadDir(b.Path)
 	if err != nil {
-		c.second.failed(err)
+		c.second.Failed(err)
 		return nil
 	}
 	for len(left) > 0 || len(right) > 0 {
-		var x, y *node
+		var x, y *tree.Node
 		if len(right) == 0 || len(left) > 0 && left[0].Name() <= right[0].Name() {
-			n := childOf(a, left[0])
+			n := tree.Child(a, left[0])
 			x = &n
 		}
 		if len(left) == 0 || len(right) > 0 && right[0].Name() <= left[0].Name() {
-			n := childOf(b, right[0])
+			n := tree.Child(b, right[0])
 			y = &n
 		}
 		if x != nil {
@@ -137,7 +138,7 @@ func (c *diffCommand) compareDirectories(a, b node) error {
 }
 
 // compare compares two nodes with the same path. A nil node is missing.
-func (c *diffCommand) compare(a, b *node) error {
+func (c *diffCommand) compare(a, b *tree.Node) error {
 	switch {
 	case a == nil:
 		return c.print("+", *b, "")
@@ -151,7 +152,7 @@ func (c *diffCommand) compare(a, b *node) error {
 	reason, err := c.difference(*a, *b)
 	switch {
 	case err != nil:
-		c.first.failed(err)
+		c.first.Failed(err)
 		return nil
 	case reason != "":
 		return c.print("*", *a, reason)
@@ -162,13 +163,13 @@ func (c *diffCommand) compare(a, b *node) error {
 }
 
 // difference returns the first difference between two files, or "".
-func (c *diffCommand) difference(a, b node) (string, error) {
+func (c *diffCommand) difference(a, b tree.Node) (string, error) {
 	if !c.ignoreSize || c.content {
-		sizeA, err := a.size()
+		sizeA, err := a.Size()
 		if err != nil {
 			return "", err
 		}
-		sizeB, err := b.size()
+		sizeB, err := b.Size()
 		if err != nil {
 			return "", err
 		}
@@ -208,7 +209,7 @@ func sameTime(a, b time.Time) bool {
 	return a.Sub(b).Abs() < precision
 }
 
-func digest(t *Tree, n node) (sum [sha256.Size]byte, err error) {
+func digest(t *tree.Tree, n tree.Node) (sum [sha256.Size]byte, err error) {
 	f, err := t.FS.Open(n.Path)
 	if err != nil {
 		return sum, err
@@ -222,7 +223,7 @@ func digest(t *Tree, n node) (sum [sha256.Size]byte, err error) {
 }
 
 // print prints a line and counts a difference.
-func (c *diffCommand) print(mark string, n node, reason string) error {
+func (c *diffCommand) print(mark string, n tree.Node, reason string) error {
 	if mark != "=" {
 		c.different++
 	}

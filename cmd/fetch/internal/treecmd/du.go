@@ -9,6 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
+	"github.com/anyurl/fetch/cmd/fetch/internal/tree"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/spf13/cobra"
@@ -88,17 +89,17 @@ func (c *duCommand) Run(ctx context.Context, args []string) error {
 
 // sum prints the sums of a tree. The stack has the sums of the current directory
 // and of those above it.
-func (c *duCommand) sum(t *Tree, out *bufio.Writer) error {
+func (c *duCommand) sum(t *tree.Tree, out *bufio.Writer) error {
 	var stack []usage
-	return t.walk(visitor{
-		enter: func(n node) (bool, error) {
+	return t.Walk(tree.Visitor{
+		Enter: func(n tree.Node) (bool, error) {
 			if n.Dir {
 				stack = append(stack, usage{URL: n.Entry.URL.String()})
 				return true, nil
 			}
-			size, err := n.size()
+			size, err := n.Size()
 			if err != nil {
-				t.failed(err)
+				t.Failed(err)
 				return false, nil
 			}
 			top := &stack[len(stack)-1]
@@ -108,7 +109,7 @@ func (c *duCommand) sum(t *Tree, out *bufio.Writer) error {
 			}
 			return false, c.print(out, usage{URL: n.Entry.URL.String(), Bytes: size, Files: 1})
 		},
-		leave: func(n node) error {
+		Leave: func(n tree.Node) error {
 			done := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if len(stack) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/tree"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ func (c *findCommand) Run(ctx context.Context, args []string) error {
 	for _, text := range args {
 		t, err := c.tree(ctx, text)
 		if err == nil {
-			err = t.walk(visitor{enter: func(n node) (bool, error) { return c.visit(t, n, out) }})
+			err = t.Walk(tree.Visitor{Enter: func(n tree.Node) (bool, error) { return c.visit(t, n, out) }})
 		}
 		if err := out.Flush(); err != nil {
 			return console.LocalError(err)
@@ -118,11 +119,11 @@ func (c *findCommand) check(args []string) error {
 
 // visit prints a node if it matches. It reports whether its directory is within
 // the maximum depth.
-func (c *findCommand) visit(t *Tree, n node, out *bufio.Writer) (descend bool, err error) {
+func (c *findCommand) visit(t *tree.Tree, n tree.Node, out *bufio.Writer) (descend bool, err error) {
 	descend = c.depth < 0 || n.Depth < c.depth
 	ok, err := c.matches(n)
 	if err != nil { // the properties of one file cannot be requested
-		t.failed(err)
+		t.Failed(err)
 		return descend, nil
 	}
 	switch {
@@ -140,7 +141,7 @@ func (c *findCommand) visit(t *Tree, n node, out *bufio.Writer) (descend bool, e
 
 // matches reports whether a node fulfills all conditions. Conditions that need a
 // request are checked last.
-func (c *findCommand) matches(n node) (bool, error) {
+func (c *findCommand) matches(n tree.Node) (bool, error) {
 	name := path.Base(n.Path)
 	switch {
 	case c.kind == "f" && n.Dir, c.kind == "d" && !n.Dir:
@@ -155,7 +156,7 @@ func (c *findCommand) matches(n node) (bool, error) {
 		return !c.size.set && c.newer == "", nil
 	}
 	if c.size.set {
-		size, err := n.size()
+		size, err := n.Size()
 		if err != nil || !c.size.matches(size) {
 			return false, err
 		}
@@ -164,7 +165,7 @@ func (c *findCommand) matches(n node) (bool, error) {
 		return true, nil
 	}
 	if n.Entry.Time.IsZero() {
-		info, err := n.dirEntry.Info()
+		info, err := n.DirEntry.Info()
 		return err == nil && info.ModTime().After(c.after), err
 	}
 	return n.Entry.Time.After(c.after), nil
