@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
 // TestBrowseTerminal uses the line-mode browser on a terminal of 24 rows.
 func TestBrowseTerminal(t *testing.T) {
-	fetch := build(t, ".", "fetch") + " --no-config --retry 0 browse "
+	fetch := commandtest.Fetch(t) + " --no-config --retry 0 browse "
 	dir := t.TempDir()
 	var text strings.Builder
 	for n := range 50 {

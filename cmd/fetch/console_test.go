@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
@@ -26,7 +27,7 @@ type tmuxSession struct {
 
 func newTmuxSession(t *testing.T) *tmuxSession {
 	t.Helper()
-	s := &tmuxSession{t, peer.Need(t, "tmux", "tmux"), tempFolder(t)}
+	s := &tmuxSession{t, peer.Need(t, "tmux", "tmux"), commandtest.Folder(t)}
 	s.run("new-session", "-d", "-x", "80", "-y", "24", "-c", s.dir, "env", "PS1=ready> ", "sh")
 	t.Cleanup(func() { s.run("kill-server") })
 	s.run("set", "-g", "status", "off")
@@ -125,7 +126,7 @@ func (s *tmuxSession) signal(sig syscall.Signal) {
 
 // TestConsole uses interactive sessions at a terminal.
 func TestConsole(t *testing.T) {
-	fetch := build(t, ".", "fetch") + " --no-config "
+	fetch := commandtest.Fetch(t) + " --no-config "
 	t.Run("telnetd", func(t *testing.T) {
 		t.Parallel()
 		d := peer.Telnetd(t, peer.TelnetdOptions{
@@ -195,7 +196,7 @@ func TestConsole(t *testing.T) {
 // TestConsolePassword checks that the terminal mode is restored after a
 // password prompt, whether the user types a password or interrupts the prompt.
 func TestConsolePassword(t *testing.T) {
-	fetch := build(t, ".", "fetch") + " --no-config "
+	fetch := commandtest.Fetch(t) + " --no-config "
 	for _, c := range []struct {
 		name, command, key string
 		code               int
@@ -217,7 +218,7 @@ func TestConsolePassword(t *testing.T) {
 // TestConsoleLines uses services that negotiate no options, or only the echo
 // option.
 func TestConsoleLines(t *testing.T) {
-	fetch := build(t, ".", "fetch") + " --no-config telnet://"
+	fetch := commandtest.Fetch(t) + " --no-config telnet://"
 	serve := func(t *testing.T, steps ...faultnet.Step) (*faultnet.Server, string) {
 		f := faultnet.Listen(t, faultnet.Script(steps))
 		return f, f.Addr().String()
@@ -309,7 +310,7 @@ func TestConsoleLines(t *testing.T) {
 // TestConsoleLogin checks that the password of a URL with a user name is
 // requested on the terminal, once for all URLs of the server.
 func TestConsoleLogin(t *testing.T) {
-	fetch := build(t, ".", "fetch") + " --no-config "
+	fetch := commandtest.Fetch(t) + " --no-config "
 	url, logins := protected(t)
 	alice := strings.Replace(url, "http://", "http://alice@", 1)
 	s := newTmuxSession(t)

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestListingTerminal compares listings on a terminal with listings that are
 // written to a pipe.
 func TestListingTerminal(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	dir := t.TempDir()
 	date := time.Date(2020, 2, 3, 12, 0, 0, 0, time.UTC)
 	long := strings.Repeat("long", 30)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -46,7 +47,7 @@ func protected(t *testing.T) (url string, logins func() []string) {
 // TestPasswordWithoutTerminal checks where the password of a URL with only a
 // user name comes from, if no terminal can be asked.
 func TestPasswordWithoutTerminal(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	url, logins := protected(t)
 	alice := strings.Replace(url, "http://", "http://alice@", 1)
 	proxy := strings.Replace(url, "http://", "http://bob@", 1)
@@ -78,9 +79,9 @@ func TestPasswordWithoutTerminal(t *testing.T) {
 				t.Setenv("FETCH_PASSWORD", c.password)
 			}
 			before := len(logins())
-			e := run(t, exec.Command(fetch, append(c.args, "--no-config", "--retry", "0")...))
-			if e.code != c.code || !strings.Contains(e.stderr, c.stderr) {
-				t.Errorf("exit code %d, want %d: %s", e.code, c.code, e.stderr)
+			e := commandtest.Exec(t, exec.Command(fetch, append(c.args, "--no-config", "--retry", "0")...))
+			if e.Code != c.code || !strings.Contains(e.Stderr, c.stderr) {
+				t.Errorf("exit code %d, want %d: %s", e.Code, c.code, e.Stderr)
 			}
 			if sent := logins()[before:]; c.password == "-" && c.name != "empty password" && len(sent) > 0 {
 				t.Errorf("sent the logins %q", sent)
@@ -105,16 +106,16 @@ func lockedKey(t *testing.T, args ...string) (cert, key string) {
 // TestKeyPassphrase checks that the passphrase of the key for a client
 // certificate is requested on a terminal.
 func TestKeyPassphrase(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	url, _ := protected(t)
 	url = strings.Replace(url, "http://", "http://alice:s3cret@", 1) + "/"
 	for name, args := range map[string][]string{"PKCS8": {"pkcs8", "-topk8"}, "traditional": {"ec", "-aes256"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cert, key := lockedKey(t, args...)
-			e := run(t, exec.Command(fetch, "--no-config", "--cert", cert, "--key", key, url))
-			if e.code == 0 || !strings.Contains(e.stderr, key+": the key has a passphrase, and there is no terminal") {
-				t.Errorf("without a terminal: exit code %d: %s", e.code, e.stderr)
+			e := commandtest.Exec(t, exec.Command(fetch, "--no-config", "--cert", cert, "--key", key, url))
+			if e.Code == 0 || !strings.Contains(e.Stderr, key+": the key has a passphrase, and there is no terminal") {
+				t.Errorf("without a terminal: exit code %d: %s", e.Code, e.Stderr)
 			}
 			s := newTmuxSession(t)
 			s.start(fetch + " --no-config --cert " + cert + " --key " + key + " " + url)

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // recordingAddr is the address of the server in the recordings. It is fixed,
@@ -167,7 +169,7 @@ func TestRecordings(t *testing.T) {
 	s.Listener = l
 	s.Start()
 	defer s.Close()
-	program := build(t, ".", "fetch")
+	program := commandtest.Fetch(t)
 	for _, columns := range []string{"80", "160"} {
 		t.Run(columns+" columns", func(t *testing.T) {
 			r := &recorder{tmuxSession: newTmuxSession(t)}

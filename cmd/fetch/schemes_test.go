@@ -5,56 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
-
-// runFetch runs fetch in the test process, checks the exit code and returns the
-// output.
-func runFetch(t *testing.T, want int, args ...string) string {
-	t.Helper()
-	out, _ := runFetchStderr(t, want, args...)
-	return out
-}
-
-// runFetchStderr is like runFetch. It also returns the text on standard error.
-func runFetchStderr(t *testing.T, want int, args ...string) (out, errors string) {
-	t.Helper()
-	var stdout bytes.Buffer
-	var stderr lockedBuffer
-	all := append([]string{"--no-config", "--retry", "0"}, args...)
-	if got := app.Run(all, strings.NewReader(""), &stdout, &stderr); got != want {
-		t.Errorf("fetch %q: exit code %d, want %d: %s", args, got, want, &stderr)
-	}
-	return stdout.String(), stderr.String()
-}
-
-// A lockedBuffer is standard error, to which parallel transfers write.
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-// WriteString hides the method of the Buffer, which io.WriteString would call.
-func (b *lockedBuffer) WriteString(text string) (int, error) { return b.Write([]byte(text)) }
-
-func contains(t *testing.T, got string, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in %q", want, got)
-		}
-	}
-}
 
 // TestNews reads groups and articles of an INN server.
 func TestNews(t *testing.T) {

@@ -15,32 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// AfterTests runs after all tests, unless it is nil.
-var AfterTests func()
-
-// tests runs all tests, and then AfterTests.
-type tests struct{ *testing.M }
-
-func (m tests) Run() int {
-	code := m.M.Run()
-	if AfterTests != nil {
-		AfterTests()
-	}
-	return code
-}
-
-func TestMain(m *testing.M) {
-	// With -race, each of the hundreds of processes would sleep for a second
-	// before it exits.
-	if os.Getenv("GORACE") == "" {
-		os.Setenv("GORACE", "atexit_sleep_ms=0")
-	}
-	testscript.Main(tests{m}, map[string]func(){"fetch": main})
-}
+func TestMain(m *testing.M) { commandtest.Main(m) }
 
 // TestScript runs the scripts in testdata/script. Each script has an nginx
 // server. $NGINX is the host and port of the server.
@@ -186,11 +166,6 @@ func signalFetch(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want || time.Since(start) > 2*time.Second {
 		ts.Fatalf("exit code %d after %v, want %d: %s", got, time.Since(start), want, &stderr)
 	}
-}
-
-// fetchProcess returns a command that runs the test binary as fetch.
-func fetchProcess(args ...string) *exec.Cmd {
-	return &exec.Cmd{Path: "/proc/self/exe", Args: args}
 }
 
 // size is the script command "size FILE N". It checks the size of a file.

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // stallingServer returns a server that sends the first megabyte of a body of two
@@ -30,7 +32,7 @@ func stallingServer(t *testing.T) *httptest.Server {
 // TestStatusLine checks the status line of a download on terminals of several
 // widths, and the screen after Control-C.
 func TestStatusLine(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	for _, c := range []struct {
 		name, columns, flags, status, note string
 	}{
@@ -69,7 +71,7 @@ func TestStatusLine(t *testing.T) {
 // terminal, in the form of text and of JSON, and that nothing is printed without
 // the flag.
 func TestStatusFlag(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	server := stallingServer(t)
 	for _, c := range []struct{ name, args, want string }{
 		{"text", "-o x $U/disk.iso", `^fetch: http://\S+/disk\.iso  1\.0 MiB / 2\.0 MiB  \S+ [KM]iB/s  0:0\d  eta 0:0\d\n`},
@@ -82,7 +84,7 @@ func TestStatusFlag(t *testing.T) {
 			// The command ends when it has printed a status line, because the
 			// shell then closes the pipe.
 			shell := exec.Command("/bin/sh", "-c", `{ "$F" -q --status 1s `+c.args+` & echo $! >pid; wait; } 2>&1 | { head -n 1; kill -INT $(cat pid); }`)
-			shell.Dir = tempFolder(t)
+			shell.Dir = commandtest.Folder(t)
 			shell.Env = append(shell.Environ(), "F="+fetch, "U="+server.URL)
 			out, err := shell.Output()
 			if err != nil || !regexp.MustCompile(c.want).Match(out) {

@@ -12,13 +12,15 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestStream checks that fetch writes a body to standard output as it arrives.
 // The server sends a piece only after the test has read the piece before it.
 func TestStream(t *testing.T) {
 	const pieces = 4
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	for _, c := range []struct {
 		name     string
 		args     []string

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ const hostileLine = "a\x9b31m\u009b32m\u202eb"
 // TestTerminal checks that control characters from a server are escaped on a
 // terminal, and that other outputs receive them unchanged.
 func TestTerminal(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -111,7 +112,7 @@ func hostileArchive(t *testing.T) string {
 // TestForm checks that fetch prompts the user for a secret field of a form,
 // even if FETCH_PASSWORD is set.
 func TestForm(t *testing.T) {
-	fetch := build(t, ".", "fetch")
+	fetch := commandtest.Fetch(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

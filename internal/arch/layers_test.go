@@ -26,6 +26,7 @@ var layers = [][]string{
 // may import every package, and only tests and tools import them.
 var testOnly = []string{
 	"internal/test", "internal/tool", "internal/arch",
+	"cmd/fetch/internal/commandtest", "cmd/fetch/internal/faulttest",
 	"fetch/fetchtest", "mirror/internal/frontier/frontiertest", "mirror/internal/frontierload",
 }
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"bytes"
@@ -15,19 +15,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
-const maxMemory = 64 << 10 // KiB
-
 // measureMemory runs fetch and returns its peak memory in KiB.
-func (l *lab) measureMemory(t *testing.T, args ...string) (result, int) {
+func (l *lab) measureMemory(t *testing.T, args ...string) (commandtest.Result, int) {
 	t.Helper()
-	peakFile := filepath.Join(tempFolder(t), "peak")
+	peakFile := filepath.Join(commandtest.Folder(t), "peak")
 	c := exec.Command(l.peak, append([]string{peakFile, l.fetch, "-q"}, args...)...)
 	c.Stdout = io.Discard
-	e := run(t, c)
-	peak, err := strconv.Atoi(content(t, peakFile))
+	e := commandtest.Exec(t, c)
+	peak, err := strconv.Atoi(commandtest.Content(t, peakFile))
 	if err != nil {
 		t.Fatalf("%v: %v", err, e)
 	}
@@ -65,9 +64,9 @@ func memory(t *testing.T, l *lab) {
 		{"64 bodies in parallel", append([]string{"-Z"}, list...)},
 	} {
 		e, peak := l.measureMemory(t, c.args...)
-		t.Logf("%s: %d KiB in %v", c.name, peak, e.duration)
-		if e.code != 0 || peak > maxMemory {
-			t.Errorf("%s: %v, %d KiB, want at most %d", c.name, e, peak, maxMemory)
+		t.Logf("%s: %d KiB in %v", c.name, peak, e.Duration)
+		if e.Code != 0 || peak > commandtest.MaxMemory {
+			t.Errorf("%s: %v, %d KiB, want at most %d", c.name, e, peak, commandtest.MaxMemory)
 		}
 	}
 }
@@ -149,9 +148,9 @@ func endlessReplies(t *testing.T, l *lab) {
 		}
 		e, peak := l.measureMemory(t, args...)
 		s.Close()
-		t.Logf("%s: %d KiB in %v: exit code %d, %.200s", name, peak, e.duration, e.code, e.stderr)
-		if e.code != c.code || peak > maxMemory {
-			t.Errorf("%s: %v, %d KiB, want exit code %d and at most %d", name, e, peak, c.code, maxMemory)
+		t.Logf("%s: %d KiB in %v: exit code %d, %.200s", name, peak, e.Duration, e.Code, e.Stderr)
+		if e.Code != c.code || peak > commandtest.MaxMemory {
+			t.Errorf("%s: %v, %d KiB, want exit code %d and at most %d", name, e, peak, c.code, commandtest.MaxMemory)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -23,26 +24,26 @@ func fileLimit(t *testing.T, l *lab) {
 	for n := range 60 {
 		fmt.Fprintf(&list, "%s/%d\n", s.URL, 1000+n)
 	}
-	urls := filepath.Join(tempFolder(t), "list")
-	put(t, urls, list.String())
+	urls := filepath.Join(commandtest.Folder(t), "list")
+	commandtest.Put(t, urls, list.String())
 	for limit := 9; limit <= 64; limit = limit*5/4 + 1 {
-		dir := tempFolder(t)
+		dir := commandtest.Folder(t)
 		c := exec.Command(prlimit, fmt.Sprintf("--nofile=%d:%d", limit, limit), l.fetch, "-q", "-Z",
 			"--output-dir", dir, "--input-file", urls)
-		e := run(t, c)
-		files := strings.Fields(names(t, dir))
-		t.Logf("limit of %d files: exit code %d after %v, %d files, %.80q", limit, e.code, e.duration, len(files),
-			e.stderr)
-		if e.code != 0 && e.code != 3 || limit >= 12 && e.code != 0 {
+		e := commandtest.Exec(t, c)
+		files := strings.Fields(commandtest.FileNames(t, dir))
+		t.Logf("limit of %d files: exit code %d after %v, %d files, %.80q", limit, e.Code, e.Duration, len(files),
+			e.Stderr)
+		if e.Code != 0 && e.Code != 3 || limit >= 12 && e.Code != 0 {
 			t.Errorf("limit of %d files: %v", limit, e)
 		}
 		for _, name := range files {
-			if content(t, filepath.Join(dir, name)) != string(s.body("/"+name)) {
+			if commandtest.Content(t, filepath.Join(dir, name)) != string(s.body("/"+name)) {
 				t.Errorf("limit of %d files: unexpected contents of %s, %d bytes", limit, name,
-					len(content(t, filepath.Join(dir, name))))
+					len(commandtest.Content(t, filepath.Join(dir, name))))
 			}
 		}
-		if e.code == 0 && len(files) != 60 || e.code != 0 && !strings.Contains(e.stderr, "too many open files") {
+		if e.Code == 0 && len(files) != 60 || e.Code != 0 && !strings.Contains(e.Stderr, "too many open files") {
 			t.Errorf("limit of %d files: %v, %d files", limit, e, len(files))
 		}
 	}
@@ -59,8 +60,8 @@ func outputOrder(t *testing.T, l *lab) {
 		args, want = append(args, s.URL+object), want+string(s.body(object))
 	}
 	for range 4 {
-		if e := l.run(t, args...); e.code != 0 || e.stdout != want {
-			t.Errorf("%v, got %d bytes, want %d in order", e, len(e.stdout), len(want))
+		if e := l.run(t, args...); e.Code != 0 || e.Stdout != want {
+			t.Errorf("%v, got %d bytes, want %d in order", e, len(e.Stdout), len(want))
 		}
 	}
 }

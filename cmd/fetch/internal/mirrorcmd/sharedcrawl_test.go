@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"fmt"
@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -244,7 +245,7 @@ type sharedCrawl struct {
 }
 
 func newSharedCrawl(t *testing.T, hosts, pages int) *sharedCrawl {
-	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, true), sharedSite: newSharedSite(t, hosts, pages)}
+	c := &sharedCrawl{fetch: commandtest.Fetch(t), db: peer.Postgres(t, true), sharedSite: newSharedSite(t, hosts, pages)}
 	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
 	c.stored, c.size = filepath.Join(t.TempDir(), "store"), "50k"
 	c.store = "file://" + c.stored
@@ -325,7 +326,7 @@ func TestAbandonedWorker(t *testing.T) {
 				case 200:
 					events <- func() {
 						lost.signal(syscall.SIGSTOP)
-						if e := run(t, c.command("frontier", "abandon", "--force-after", "0", "--store", c.store, lost.name)); e.code != 0 {
+						if e := commandtest.Exec(t, c.command("frontier", "abandon", "--force-after", "0", "--store", c.store, lost.name)); e.Code != 0 {
 							t.Errorf("abandon: %v", e)
 						}
 						if test.deleted {

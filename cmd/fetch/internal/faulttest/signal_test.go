@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 )
 
@@ -59,7 +60,7 @@ func signals(t *testing.T, l *lab) {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 			t.Run(fmt.Sprintf("%s, %s", c.name, sig), func(t *testing.T) {
 				s := faultnet.Listen(t, c.script)
-				dir := tempFolder(t)
+				dir := commandtest.Folder(t)
 				args := []string{"-q"}
 				for _, a := range c.args {
 					a = strings.Replace(a, "OUT", filepath.Join(dir, "out"), 1)
@@ -71,7 +72,7 @@ func signals(t *testing.T, l *lab) {
 					all = 300_000
 				}
 				e := l.interrupt(t, exec.Command(l.fetch, args...), sig, filepath.Join(dir, ".out.part"), all)
-				if names := names(t, dir); c.kept && names != ".out.part .out.part.state" || !c.kept && names != "" {
+				if names := commandtest.FileNames(t, dir); c.kept && names != ".out.part .out.part.state" || !c.kept && names != "" {
 					t.Errorf("%v: unexpected files %q", e, names)
 				}
 				s.Close()
@@ -85,8 +86,8 @@ func signals(t *testing.T, l *lab) {
 				}))
 				defer rest.Close()
 				again := l.run(t, append(args, "-v", "--connect-to", "::"+rest.Listener.Addr().String())...)
-				if again.code != 0 || len(content(t, filepath.Join(dir, "out"))) != 1_000_000 ||
-					!strings.Contains(again.stderr, "Range: bytes=300000-") {
+				if again.Code != 0 || len(commandtest.Content(t, filepath.Join(dir, "out"))) != 1_000_000 ||
+					!strings.Contains(again.Stderr, "Range: bytes=300000-") {
 					t.Errorf("next attempt: %v", again)
 				}
 			})
@@ -106,7 +107,7 @@ func signals(t *testing.T, l *lab) {
 	})
 	t.Run("FIFO that is never read", func(t *testing.T) {
 		s := serve(t)
-		pipe := filepath.Join(tempFolder(t), "pipe")
+		pipe := filepath.Join(commandtest.Folder(t), "pipe")
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -120,19 +121,19 @@ func signals(t *testing.T, l *lab) {
 // interrupt waits until the process c is idle and the partial file at path part
 // has size bytes. Then it sends the signal several times, as timeout(1) does,
 // and requires that the signal ends the process.
-func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part string, size int) result {
+func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part string, size int) commandtest.Result {
 	t.Helper()
-	p := start(t, c)
-	p.waitIdle(t, func() bool { return size == 0 || len(content(t, part)) == size })
+	p := commandtest.Start(t, c)
+	waitIdle(t, p, func() bool { return size == 0 || len(commandtest.Content(t, part)) == size })
 	started := time.Now()
 	for n := 0; n < 3 && time.Since(started) < 20*time.Millisecond; n++ { // later signals could arrive during the cleanup
 		p.Process.Signal(sig)
-		for p.pending() { // a second signal would merge with a pending one
+		for pending(p) { // a second signal would merge with a pending one
 		}
 	}
-	e := p.wait(t)
+	e := p.Wait(t)
 	const maxDuration = 5 * time.Second // more than the limit of two seconds, because the machine may be busy
-	if duration := time.Since(started); e.code != 128+int(sig) || duration > maxDuration {
+	if duration := time.Since(started); e.Code != 128+int(sig) || duration > maxDuration {
 		t.Errorf("%v, %v after the signal, want exit code %d within %v", e, duration, 128+int(sig), maxDuration)
 	}
 	return e
@@ -140,7 +141,7 @@ func (l *lab) interrupt(t *testing.T, c *exec.Cmd, sig syscall.Signal, part stri
 
 // pending reports whether the process runs and has a signal that is not yet
 // delivered.
-func (p *process) pending() bool {
+func pending(p *commandtest.Process) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	ended := err != nil || bytes.Contains(status, []byte("State:\tZ"))
 	return !ended && !bytes.Contains(status, []byte("ShdPnd:\t0000000000000000"))
@@ -148,12 +149,12 @@ func (p *process) pending() bool {
 
 // waitIdle waits until the process has been idle for 100 ms and ready returns
 // true.
-func (p *process) waitIdle(t *testing.T, ready func() bool) {
+func waitIdle(t *testing.T, p *commandtest.Process, ready func() bool) {
 	t.Helper()
 	const look, while = 10 * time.Millisecond, 10
 	last, still := "", 0
-	for end := time.Now().Add(waitTimeout); (still < while || !ready()) && time.Now().Before(end); time.Sleep(look) {
-		does := content(t, fmt.Sprintf("/proc/%d/io", p.Process.Pid)) + threadStates(p.Process.Pid)
+	for end := time.Now().Add(commandtest.WaitTimeout); (still < while || !ready()) && time.Now().Before(end); time.Sleep(look) {
+		does := commandtest.Content(t, fmt.Sprintf("/proc/%d/io", p.Process.Pid)) + threadStates(p.Process.Pid)
 		if still++; does != last {
 			last, still = does, 0
 		}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -21,11 +22,11 @@ func (c *sharedCrawl) check(t *testing.T) {
 	t.Helper()
 	captured := map[string]int{}
 	page := regexp.MustCompile(`"url":"(http://[0-9.:]+/[0-9]+)"`)
-	e := run(t, exec.Command(c.fetch, append([]string{"index"}, c.verify(t)...)...))
-	if e.code != 0 {
+	e := commandtest.Exec(t, exec.Command(c.fetch, append([]string{"index"}, c.verify(t)...)...))
+	if e.Code != 0 {
 		t.Errorf("index: %v", e)
 	}
-	for _, line := range strings.Split(string(e.stdout), "\n") {
+	for _, line := range strings.Split(string(e.Stdout), "\n") {
 		if m := page.FindStringSubmatch(line); m != nil {
 			captured[m[1]]++
 		}
@@ -43,13 +44,13 @@ func (c *sharedCrawl) verifyCommand() *exec.Cmd {
 // files that belong to the crawl.
 func (c *sharedCrawl) verify(t *testing.T) []string {
 	t.Helper()
-	e := run(t, c.verifyCommand())
-	if e.code != 0 {
-		t.Errorf("verify: %v: %s", e, e.stdout)
+	e := commandtest.Exec(t, c.verifyCommand())
+	if e.Code != 0 {
+		t.Errorf("verify: %v: %s", e, e.Stdout)
 	}
 	files, _ := filepath.Glob(filepath.Join(c.stored, "*.warc.gz"))
 	return slices.DeleteFunc(files, func(name string) bool { // objects of an abandoned worker
-		return strings.Contains(e.stdout, filepath.Base(name)+": note: the database does not record the object")
+		return strings.Contains(e.Stdout, filepath.Base(name)+": note: the database does not record the object")
 	})
 }
 
@@ -74,12 +75,12 @@ func (c *sharedCrawl) checkPages(t *testing.T, by string, captured map[string]in
 func (c *sharedCrawl) checkWarcio(t *testing.T) {
 	t.Helper()
 	node, cli := peer.NeedModule(t, "warcio@2.4.11", "warcio", "dist/cli.js")
-	e := run(t, exec.Command(node, append([]string{cli, "index"}, c.verify(t)...)...))
-	if e.code != 0 || e.stderr != "" { // warcio prints warnings to standard error
+	e := commandtest.Exec(t, exec.Command(node, append([]string{cli, "index"}, c.verify(t)...)...))
+	if e.Code != 0 || e.Stderr != "" { // warcio prints warnings to standard error
 		t.Errorf("warcio: %v", e)
 	}
 	captured := map[string]int{}
-	for line := range strings.Lines(e.stdout) {
+	for line := range strings.Lines(e.Stdout) {
 		var r struct {
 			Type string `json:"warc-type"`
 			URL  string `json:"warc-target-uri"`

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // A rangeServer serves one body. It records the ranges of the requests, and
@@ -61,30 +63,30 @@ func (s *rangeServer) requested() []string {
 func killedInSegments(t *testing.T, l *lab) {
 	body := serve(t).body("/60000000") // 15 segments
 	s := serveRanges(t, body)
-	dir := tempFolder(t)
+	dir := commandtest.Folder(t)
 	out := filepath.Join(dir, "out")
 	args := []string{"-q", "--segments", "4", "-C", "-", "-o", out, s.URL + "/f"}
 	continued := 0
 	for nth := 1; nth <= 15; nth += max(1, 6/l.calls) {
 		clearFolder(t, dir)
-		started := make(chan *process, 1)
+		started := make(chan *commandtest.Process, 1)
 		s.reset(func(n int) {
 			if n == nth {
 				(<-started).Process.Kill()
 			}
 		})
-		p := start(t, exec.Command(l.fetch, args...))
+		p := commandtest.Start(t, exec.Command(l.fetch, args...))
 		started <- p
-		if e := p.wait(t); e.code != 128+int(syscall.SIGKILL) {
+		if e := p.Wait(t); e.Code != 128+int(syscall.SIGKILL) {
 			t.Fatalf("killed at segment %d: %v", nth, e)
 		}
-		if content(t, out) != "" {
-			t.Errorf("killed at segment %d: the file exists and has %d bytes", nth, len(content(t, out)))
+		if commandtest.Content(t, out) != "" {
+			t.Errorf("killed at segment %d: the file exists and has %d bytes", nth, len(commandtest.Content(t, out)))
 		}
 		s.reset(func(int) {})
-		if e := l.run(t, args...); e.code != 0 || content(t, out) != string(body) || names(t, dir) != "out" {
-			t.Fatalf("killed at segment %d, next attempt: %v, %d bytes, files %s", nth, e, len(content(t, out)),
-				names(t, dir))
+		if e := l.run(t, args...); e.Code != 0 || commandtest.Content(t, out) != string(body) || commandtest.FileNames(t, dir) != "out" {
+			t.Fatalf("killed at segment %d, next attempt: %v, %d bytes, files %s", nth, e, len(commandtest.Content(t, out)),
+				commandtest.FileNames(t, dir))
 		}
 		ranges := s.requested()
 		if len(ranges) < 2 {

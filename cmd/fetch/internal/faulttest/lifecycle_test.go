@@ -1,13 +1,10 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -18,12 +15,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
-	"github.com/anyurl/fetch/internal/test/testdir"
 )
 
 // TestLifecycle tests failures of the process and of the system: a full disk, a
@@ -47,7 +43,7 @@ type workload struct {
 var shortWorkload = workload{calls: 2, kills: 24, pairs: 50, body: 1 << 30}
 
 func lifecycle(t *testing.T, s workload) {
-	l := &lab{fetch: build(t, ".", "fetch"), peak: build(t, "./testdata/peak", "peak"), workload: s}
+	l := &lab{fetch: commandtest.Fetch(t), peak: commandtest.Peak(t), workload: s}
 	for _, row := range []struct {
 		name string
 		run  func(*testing.T, *lab)
@@ -82,106 +78,10 @@ type lab struct {
 	workload
 }
 
-// tempFolder returns a new folder that all users may read. If possible, it is
-// in memory, because these tests sync very often.
-func tempFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := testdir.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
-// A result describes a process that has ended. Its exit code is 128 plus the
-// number of the signal if a signal ended the process. ~lifecycle_test.go 99 //
-// to standard error =>
-type result struct {
-	code     int
-	stderr   string
-	stdout   string
-	duration time.Duration
-}
-
-func (e result) String() string {
-	return fmt.Sprintf("exit code %d after %v, standard error %q", e.code, e.duration, e.stderr)
-}
-
-// waitTimeout limits the time of each process.
-const waitTimeout = 2 * time.Minute
-
 // run runs fetch and waits until it exits.
-func (l *lab) run(t *testing.T, args ...string) result {
+func (l *lab) run(t *testing.T, args ...string) commandtest.Result {
 	t.Helper()
-	return run(t, exec.Command(l.fetch, args...))
-}
-
-func run(t *testing.T, c *exec.Cmd) result {
-	t.Helper()
-	p := start(t, c)
-	return p.wait(t)
-}
-
-// A process is a command that has been started.
-type process struct {
-	*exec.Cmd
-	started        time.Time
-	stdout, stderr bytes.Buffer
-	done           chan error
-}
-
-func start(t *testing.T, c *exec.Cmd) *process {
-	t.Helper()
-	p := &process{Cmd: c, done: make(chan error, 1)}
-	if c.Stdout == nil {
-		c.Stdout = &p.stdout
-	}
-	c.Stderr = &p.stderr
-	c.SysProcAttr = newGroup(c.SysProcAttr)
-	c.WaitDelay = time.Second
-	p.started = time.Now()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { p.done <- c.Wait() }()
-	return p
-}
-
-// newGroup returns the attributes a for a process in a new process group, so
-// that wait can kill the process and its children.
-func newGroup(a *syscall.SysProcAttr) *syscall.SysProcAttr {
-	if a == nil {
-		a = &syscall.SysProcAttr{}
-	}
-	a.Setpgid = true
-	return a
-}
-
-func (p *process) wait(t *testing.T) result {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
-	defer cancel()
-	select {
-	case err := <-p.done:
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-	case <-ctx.Done():
-		syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
-		<-p.done
-		t.Errorf("%q did not end within the timeout: %s", p.Args, &p.stderr)
-	}
-	return result{codeOf(p.ProcessState), p.stderr.String(), p.stdout.String(), time.Since(p.started)}
-}
-
-func codeOf(state *os.ProcessState) int {
-	status := state.Sys().(syscall.WaitStatus)
-	if status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return status.ExitStatus()
+	return commandtest.Exec(t, exec.Command(l.fetch, args...))
 }
 
 // A site serves bodies and counts the requests.
@@ -196,7 +96,7 @@ type site struct {
 // clearFolder removes all files in a folder.
 func clearFolder(t *testing.T, dir string) {
 	t.Helper()
-	for _, name := range strings.Fields(names(t, dir)) {
+	for _, name := range strings.Fields(commandtest.FileNames(t, dir)) {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -232,47 +132,16 @@ func (s *site) body(path string) []byte {
 	return b
 }
 
-// names returns the file names in a folder, separated by spaces.
-func names(t *testing.T, dir string) string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for _, e := range entries {
-		all = append(all, e.Name())
-	}
-	return strings.Join(all, " ")
-}
-
-// content returns the contents of a file, or "" if the file does not exist.
-func content(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // strace runs fetch under strace and returns the result and the traced calls.
-func (l *lab) strace(t *testing.T, options []string, args ...string) (result, []string) {
+func (l *lab) strace(t *testing.T, options []string, args ...string) (commandtest.Result, []string) {
 	t.Helper()
-	log := filepath.Join(tempFolder(t), "log")
+	log := filepath.Join(commandtest.Folder(t), "log")
 	options = append([]string{"-f", "-qq", "-o", log}, options...)
-	e := run(t, exec.Command(peer.Need(t, "strace", "strace"), append(append(options, l.fetch), args...)...))
-	if strings.Contains(e.stderr, "PTRACE_") {
-		t.Skipf("the system does not permit tracing: %s", e.stderr)
+	e := commandtest.Exec(t, exec.Command(peer.Need(t, "strace", "strace"), append(append(options, l.fetch), args...)...))
+	if strings.Contains(e.Stderr, "PTRACE_") {
+		t.Skipf("the system does not permit tracing: %s", e.Stderr)
 	}
-	return e, joinCalls(strings.Split(strings.TrimSpace(content(t, log)), "\n"))
+	return e, joinCalls(strings.Split(strings.TrimSpace(commandtest.Content(t, log)), "\n"))
 }
 
 // joinCalls joins the two lines of a call that strace splits when another

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // A requestLog records the times of the requests to each host.
@@ -49,11 +51,11 @@ func TestHostControl(t *testing.T) {
 	c.set(func() { c.onHost = log.add })
 	paused, excluded, slow := hostName(c.address(0)), hostName(c.address(1)), hostName(c.address(2))
 	control := func(args ...string) string {
-		e := run(t, c.command(append([]string{"frontier"}, args...)...))
-		if e.code != 0 {
+		e := commandtest.Exec(t, c.command(append([]string{"frontier"}, args...)...))
+		if e.Code != 0 {
 			t.Errorf("fetch frontier %v: %v", args, e)
 		}
-		return strings.TrimSpace(e.stdout)
+		return strings.TrimSpace(e.Stdout)
 	}
 	var changed, restored time.Time
 	var change atomic.Pointer[time.Time]
@@ -182,7 +184,7 @@ func TestChangedLimits(t *testing.T) {
 			log := requestLog{times: map[string][]time.Time{}}
 			c.set(func() { c.onHost = log.add })
 			limit := func(value string) {
-				if e := run(t, c.command("frontier", "limit", test.flag, value)); e.code != 0 {
+				if e := commandtest.Exec(t, c.command("frontier", "limit", test.flag, value)); e.Code != 0 {
 					t.Errorf("limit: %v", e)
 				}
 			}
@@ -263,9 +265,9 @@ func TestCrawlDelay(t *testing.T) {
 // archive with its own frontier.
 func TestHostControlOfArchive(t *testing.T) {
 	t.Parallel()
-	s, fetch, dir := newSharedSite(t, 2, 300), build(t, ".", "fetch"), filepath.Join(t.TempDir(), "archive")
-	mirror := func() result {
-		return run(t, exec.Command(fetch, "mirror", "--no-config", "--silent", "--output-dir", dir, "--delay", "0.02", "--per-host", "1",
+	s, fetch, dir := newSharedSite(t, 2, 300), commandtest.Fetch(t), filepath.Join(t.TempDir(), "archive")
+	mirror := func() commandtest.Result {
+		return commandtest.Exec(t, exec.Command(fetch, "mirror", "--no-config", "--silent", "--output-dir", dir, "--delay", "0.02", "--per-host", "1",
 			"--scope", "host", s.url(0, 0), s.url(1, 0)))
 	}
 	log := requestLog{times: map[string][]time.Time{}}
@@ -276,7 +278,7 @@ func TestHostControlOfArchive(t *testing.T) {
 		if served == 100 {
 			go func() {
 				defer close(done)
-				if e := run(t, exec.Command(fetch, "frontier", "pause", hostName(s.address(0)), dir)); e.code != 0 {
+				if e := commandtest.Exec(t, exec.Command(fetch, "frontier", "pause", hostName(s.address(0)), dir)); e.Code != 0 {
 					t.Errorf("pause: %v", e)
 				}
 				changed = time.Now()
@@ -285,16 +287,16 @@ func TestHostControlOfArchive(t *testing.T) {
 	})
 	e := mirror()
 	<-done
-	if e.code != 10 {
+	if e.Code != 10 {
 		t.Errorf("%v; want exit code 10", e)
 	}
 	if n := len(log.between(hostName(s.address(0)), changed.Add(controlTime), time.Now())); n > 0 {
 		t.Errorf("%d requests later than %v after the pause", n, controlTime)
 	}
-	if e := run(t, exec.Command(fetch, "frontier", "resume", hostName(s.address(0)), dir)); e.code != 0 {
+	if e := commandtest.Exec(t, exec.Command(fetch, "frontier", "resume", hostName(s.address(0)), dir)); e.Code != 0 {
 		t.Errorf("resume: %v", e)
 	}
-	if e := mirror(); e.code != 0 {
+	if e := mirror(); e.Code != 0 {
 		t.Errorf("after the pause: %v", e)
 	}
 	visits := s.record().visits

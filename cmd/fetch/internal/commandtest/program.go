@@ -1,4 +1,4 @@
-package main_test
+package commandtest
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	command "github.com/anyurl/fetch/cmd/fetch"
 	"github.com/anyurl/fetch/internal/test/testdir"
 )
 
@@ -19,12 +18,12 @@ var built struct {
 	paths map[string]string
 }
 
-// build returns the path of a program of this module. Each program is built
+// Build returns the path of a program of this module. Each program is built
 // once and is removed after all tests. With -short the test is skipped.
 //
 // Unlike "make build" it does not remove the paths of source files, so that the
 // build cache of "go vet" can be used.
-func build(t *testing.T, pkg, name string) string {
+func Build(t *testing.T, pkg, name string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the command is not built with -short")
@@ -41,13 +40,25 @@ func build(t *testing.T, pkg, name string) string {
 	return path
 }
 
+// Fetch returns the path of the command, as [Build] does.
+func Fetch(t *testing.T) string {
+	t.Helper()
+	return Build(t, "github.com/anyurl/fetch/cmd/fetch", "fetch")
+}
+
+// Peak returns the path of a program that runs another program and writes its
+// peak memory to a file. Only packages in cmd/fetch/internal can call Peak.
+func Peak(t *testing.T) string {
+	t.Helper()
+	return Build(t, "../commandtest/testdata/peak", "peak")
+}
+
 func buildProgram(pkg, name string) (path string, err error) {
 	if built.dir == "" {
 		if built.dir, err = testdir.New(); err != nil {
 			return "", err
 		}
 		built.paths = map[string]string{}
-		command.AfterTests = func() { os.RemoveAll(built.dir) }
 	}
 	path = filepath.Join(built.dir, name)
 	if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
@@ -56,3 +67,15 @@ func buildProgram(pkg, name string) (path string, err error) {
 	built.paths[name] = path
 	return path, nil
 }
+
+// removePrograms removes the programs that have been built.
+func removePrograms() {
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+}
+
+// MaxMemory is the maximum memory of the command in KiB.
+const MaxMemory = 64 << 10 // KiB

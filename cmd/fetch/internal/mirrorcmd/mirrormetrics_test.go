@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -50,7 +51,7 @@ func startMetricsCrawl(t *testing.T, args ...string) *metricsCrawl {
 		}
 	}))
 	t.Cleanup(c.site.Close)
-	c.cmd = exec.Command(build(t, ".", "fetch"), append([]string{"mirror", "--no-config", "--metrics", "127.0.0.1:0", "--warc", "--no-tree",
+	c.cmd = exec.Command(commandtest.Fetch(t), append([]string{"mirror", "--no-config", "--metrics", "127.0.0.1:0", "--warc", "--no-tree",
 		"--output-dir", filepath.Join(t.TempDir(), "archive"), c.site.URL + "/"}, args...)...)
 	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
@@ -147,8 +148,8 @@ func TestMetricsAddress(t *testing.T) {
 		{used.Listener.Addr().String(), 3, "address already in use"},
 	} {
 		dir := filepath.Join(t.TempDir(), "archive")
-		e := run(t, exec.Command(build(t, ".", "fetch"), "mirror", "--no-config", "--metrics", row.address, "--output-dir", dir, used.URL))
-		if _, err := os.Stat(dir); e.code != row.code || !strings.Contains(e.stderr, row.message) || err == nil {
+		e := commandtest.Exec(t, exec.Command(commandtest.Fetch(t), "mirror", "--no-config", "--metrics", row.address, "--output-dir", dir, used.URL))
+		if _, err := os.Stat(dir); e.Code != row.code || !strings.Contains(e.Stderr, row.message) || err == nil {
 			t.Errorf("%s: %v, folder %v; want the exit code %d and %q", row.address, e, err, row.code, row.message)
 		}
 	}

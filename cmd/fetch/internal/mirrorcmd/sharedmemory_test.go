@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -23,7 +24,7 @@ func TestUploadMemory(t *testing.T) { uploadMemory(t, 96<<20) }
 // its WARC files.
 func uploadMemory(t *testing.T, size int) {
 	t.Parallel()
-	fetch, db := build(t, ".", "fetch"), peer.Postgres(t, false)
+	fetch, db := commandtest.Fetch(t), peer.Postgres(t, false)
 	block := []byte(noise(1 << 20)) // longer than the window of gzip
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(size))
@@ -46,11 +47,11 @@ func uploadMemory(t *testing.T, size int) {
 			cmd := c.command("mirror", "--silent", "--show-error", "--ignore-robots", "--max-filesize", "0", "--warc-size", "8G",
 				"--store", c.store, "--output-dir", filepath.Join(t.TempDir(), "archive"), site.URL+"/")
 			cmd.Args = append([]string{"peak", peak, c.fetch}, cmd.Args[1:]...)
-			cmd.Path = build(t, "./testdata/peak", "peak")
-			e := run(t, cmd)
-			kib, err := strconv.Atoi(content(t, peak))
-			if e.code != 0 || err != nil || kib > maxMemory {
-				t.Errorf("%v, %d KiB, want at most %d", e, kib, maxMemory)
+			cmd.Path = commandtest.Peak(t)
+			e := commandtest.Exec(t, cmd)
+			kib, err := strconv.Atoi(commandtest.Content(t, peak))
+			if e.Code != 0 || err != nil || kib > commandtest.MaxMemory {
+				t.Errorf("%v, %d KiB, want at most %d", e, kib, commandtest.MaxMemory)
 			}
 			files := glob(c.stored, "*.warc.gz")
 			if len(files) != 1 {
@@ -60,7 +61,7 @@ func uploadMemory(t *testing.T, size int) {
 			if err != nil || object.Size() < int64(size/2) {
 				t.Fatal(object, err)
 			}
-			t.Logf("%d KiB for an object of %d MiB in %v", kib, object.Size()>>20, e.duration)
+			t.Logf("%d KiB for an object of %d MiB in %v", kib, object.Size()>>20, e.Duration)
 		})
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -35,7 +36,7 @@ func TestDeniedHosts(t *testing.T) {
 		{"next run", []string{"--worker", "a", first, other}, 0, "", [2]int{20, 20}},
 	} {
 		args := append([]string{"mirror", "--output-dir", filepath.Join(dir, step.args[1]), "--scope", "host", "--delay", "0"}, step.args...)
-		if e := run(t, c.command(args...)); e.code != step.code || !strings.Contains(e.stderr, step.stderr) {
+		if e := commandtest.Exec(t, c.command(args...)); e.Code != step.code || !strings.Contains(e.Stderr, step.stderr) {
 			t.Errorf("%s: %v", step.name, e)
 		}
 		visits := c.record().visits
@@ -50,11 +51,11 @@ func TestDeniedHosts(t *testing.T) {
 				t.Errorf("%s: %d pages of host %d were visited, want %d", step.name, pages, host, want)
 			}
 		}
-		if e := run(t, c.command("frontier", "dump", "--state", "excluded")); e.code != 0 || e.stdout != "" {
-			t.Errorf("%s: excluded: %v: %s", step.name, e, e.stdout)
+		if e := commandtest.Exec(t, c.command("frontier", "dump", "--state", "excluded")); e.Code != 0 || e.Stdout != "" {
+			t.Errorf("%s: excluded: %v: %s", step.name, e, e.Stdout)
 		}
 		if step.code == 10 {
-			run(t, c.command("frontier", "limit", "--max-files", "0"))
+			commandtest.Exec(t, c.command("frontier", "limit", "--max-files", "0"))
 		}
 	}
 }
@@ -71,7 +72,7 @@ func TestDeniedRow(t *testing.T) {
 		"mirror", "--output-dir", filepath.Join(t.TempDir(), "a"), "--scope", "host", "--delay", "0",
 		"--max-files", "5", c.url(0, 0), c.url(1, 0),
 	}
-	if e := run(t, c.command(args...)); e.code != 10 {
+	if e := commandtest.Exec(t, c.command(args...)); e.Code != 10 {
 		t.Fatalf("first run: %v", e)
 	}
 	db, err := pgx.Connect(t.Context(), c.dsn)
@@ -90,9 +91,9 @@ func TestDeniedRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, c.command("frontier", "limit", "--max-files", "0"))
+	commandtest.Exec(t, c.command("frontier", "limit", "--max-files", "0"))
 	args[8] = "0"
-	if e := run(t, c.command(args...)); e.code != 9 || !strings.Contains(e.stderr, "contains this URL") {
+	if e := commandtest.Exec(t, c.command(args...)); e.Code != 9 || !strings.Contains(e.Stderr, "contains this URL") {
 		t.Errorf("second run: %v", e)
 	}
 	visits := c.record().visits

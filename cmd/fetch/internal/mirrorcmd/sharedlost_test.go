@@ -1,12 +1,14 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestLostObjects removes objects from the store of a complete crawl. A run with
@@ -19,7 +21,7 @@ func TestLostObjects(t *testing.T) {
 	next := func(code int, stderr string, more ...string) (pages int) {
 		t.Helper()
 		before := c.record()
-		if e := run(t, w.withArgs(more...)); e.code != code || !strings.Contains(e.stderr, stderr) {
+		if e := commandtest.Exec(t, w.withArgs(more...)); e.Code != code || !strings.Contains(e.Stderr, stderr) {
 			t.Errorf("%q: %v", more, e)
 		}
 		after := c.record()

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -70,19 +71,19 @@ func TestLostFolder(t *testing.T) {
 	if err := os.Rename(filepath.Join(w.dir, "warc", files[0]), hidden); err != nil {
 		t.Fatal(err)
 	}
-	if e := run(t, w.command()); e.code != 3 || !strings.Contains(e.stderr, "fetch frontier abandon") || !strings.Contains(e.stderr, files[0]) {
+	if e := commandtest.Exec(t, w.command()); e.Code != 3 || !strings.Contains(e.Stderr, "fetch frontier abandon") || !strings.Contains(e.Stderr, files[0]) {
 		t.Errorf("a folder without %s: %v", files[0], e)
 	}
 	os.RemoveAll(w.dir)
-	if e := run(t, w.command()); e.code != 3 || !strings.Contains(e.stderr, "fetch frontier abandon") {
+	if e := commandtest.Exec(t, w.command()); e.Code != 3 || !strings.Contains(e.Stderr, "fetch frontier abandon") {
 		t.Errorf("a new folder with the same name: %v", e)
 	}
 	os.RemoveAll(w.dir)
 	abandon := []string{"frontier", "abandon", "--force-after", "0", "--store", c.store, w.name}
-	dry := run(t, c.command(append(abandon, "--dry-run")...))
-	e := run(t, c.command(abandon...))
-	if e.code != 0 || dry.stdout != e.stdout || !strings.Contains(e.stdout, `"stored": 0`) || strings.Contains(e.stdout, `"urls": 0`) {
-		t.Errorf("abandon: %v, %s, with --dry-run %s", e, e.stdout, dry.stdout)
+	dry := commandtest.Exec(t, c.command(append(abandon, "--dry-run")...))
+	e := commandtest.Exec(t, c.command(abandon...))
+	if e.Code != 0 || dry.Stdout != e.Stdout || !strings.Contains(e.Stdout, `"stored": 0`) || strings.Contains(e.Stdout, `"urls": 0`) {
+		t.Errorf("abandon: %v, %s, with --dry-run %s", e, e.Stdout, dry.Stdout)
 	}
 	if out, err := w.work(); err != nil {
 		t.Errorf("the new worker: %v: %s", err, out)
@@ -104,8 +105,8 @@ func TestStoreConflict(t *testing.T) {
 		}
 	})
 	for range 2 { // the next start finds the object again
-		e := run(t, w.command())
-		if e.code != 11 || !strings.Contains(e.stderr, name) {
+		e := commandtest.Exec(t, w.command())
+		if e.Code != 11 || !strings.Contains(e.Stderr, name) {
 			t.Fatalf("an object %q with other bytes: %v", name, e)
 		}
 		if got, err := os.ReadFile(filepath.Join(c.stored, name)); string(got) != "other" || err != nil {
@@ -146,11 +147,11 @@ func TestSpool(t *testing.T) {
 			continue
 		}
 		paused = true
-		if e := run(t, c.command("frontier", "status")); !strings.Contains(e.stdout, `"spool": {`) {
-			t.Errorf("status: %v: %s", e, e.stdout)
+		if e := commandtest.Exec(t, c.command("frontier", "status")); !strings.Contains(e.Stdout, `"spool": {`) {
+			t.Errorf("status: %v: %s", e, e.Stdout)
 		}
-		if e := run(t, c.verifyCommand()); e.code != 10 || !strings.Contains(e.stdout, "note: the file waits for its upload") {
-			t.Errorf("verify: %v: %s", e, e.stdout)
+		if e := commandtest.Exec(t, c.verifyCommand()); e.Code != 10 || !strings.Contains(e.Stdout, "note: the file waits for its upload") {
+			t.Errorf("verify: %v: %s", e, e.Stdout)
 		}
 		os.Remove(blocked)
 	}
@@ -168,7 +169,7 @@ func TestVerifyStore(t *testing.T) {
 	t.Parallel()
 	c := newSharedCrawl(t, 2, 60)
 	w := c.one()
-	if e := run(t, w.withArgs("--keep-local", "--warc-size", "10k")); e.code != 0 {
+	if e := commandtest.Exec(t, w.withArgs("--keep-local", "--warc-size", "10k")); e.Code != 0 {
 		t.Fatal(e)
 	}
 	c.check(t)
@@ -176,7 +177,7 @@ func TestVerifyStore(t *testing.T) {
 	if local := glob(w.dir, "warc", "*"); len(files) < 2 || len(local) != len(files) {
 		t.Errorf("local files %q, objects %q", local, files)
 	}
-	if e := run(t, w.command()); e.code != 0 || len(glob(w.dir, "warc", "*")) != 0 { // without --keep-local
+	if e := commandtest.Exec(t, w.command()); e.Code != 0 || len(glob(w.dir, "warc", "*")) != 0 { // without --keep-local
 		t.Errorf("a complete crawl: %v, local files %q", e, glob(w.dir, "warc", "*"))
 	}
 	object := filepath.Join(c.stored, files[0])
@@ -205,8 +206,8 @@ func TestVerifyStore(t *testing.T) {
 		if err := test.change(); err != nil {
 			t.Fatal(err)
 		}
-		if e := run(t, c.verifyCommand()); e.code != test.code || !strings.Contains(e.stdout, test.finding) {
-			t.Errorf("%s: %v: %s", test.name, e, e.stdout)
+		if e := commandtest.Exec(t, c.verifyCommand()); e.Code != test.code || !strings.Contains(e.Stdout, test.finding) {
+			t.Errorf("%s: %v: %s", test.name, e, e.Stdout)
 		}
 	}
 }
@@ -220,22 +221,22 @@ func TestSharedDuplicate(t *testing.T) {
 		w.Write(body)
 	}))
 	defer site.Close()
-	c := &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, false), stored: t.TempDir()} // without pages
+	c := &sharedCrawl{fetch: commandtest.Fetch(t), db: peer.Postgres(t, false), stored: t.TempDir()} // without pages
 	c.store = "file://" + c.stored
 	c.dsn = fmt.Sprintf("postgres://postgres@%s/postgres?search_path=crawl", c.db.Addr)
 	for _, args := range [][]string{{"--worker", "one", site.URL + "/1"}, {"--worker", "two", "--again", site.URL + "/2", site.URL + "/3"}} {
 		args = append([]string{"mirror", "--ignore-robots", "--store", "file://" + c.stored, "--output-dir", filepath.Join(t.TempDir(), "x")}, args...)
-		if e := run(t, c.command(args...)); e.code != 0 {
+		if e := commandtest.Exec(t, c.command(args...)); e.Code != 0 {
 			t.Fatal(e)
 		}
 	}
-	if e := run(t, c.verifyCommand()); e.code != 0 || e.stdout != "" {
-		t.Errorf("verify: %v: %s", e, e.stdout)
+	if e := commandtest.Exec(t, c.verifyCommand()); e.Code != 0 || e.Stdout != "" {
+		t.Errorf("verify: %v: %s", e, e.Stdout)
 	}
 	files, _ := filepath.Glob(filepath.Join(c.stored, "*.warc.gz"))
-	e := run(t, c.command(append([]string{"index"}, files...)...))
+	e := commandtest.Exec(t, c.command(append([]string{"index"}, files...)...))
 	var revisits []string
-	for _, line := range strings.Split(e.stdout, "\n") {
+	for _, line := range strings.Split(e.Stdout, "\n") {
 		for n := range 4 {
 			if strings.Contains(line, fmt.Sprintf("%s/%d", site.URL, n)) && strings.Contains(line, "revisit") {
 				revisits = append(revisits, fmt.Sprint(n))
@@ -243,7 +244,7 @@ func TestSharedDuplicate(t *testing.T) {
 		}
 	}
 	if got := strings.Join(revisits, " "); !strings.HasSuffix(got, "2 3") {
-		t.Errorf("revisit records for the pages %s; want 2 and 3\n%s", got, e.stdout)
+		t.Errorf("revisit records for the pages %s; want 2 and 3\n%s", got, e.Stdout)
 	}
 }
 
@@ -267,12 +268,12 @@ func TestStoreErrors(t *testing.T) {
 		{"unknown scheme", "gopher://store/", 2, "file:///"},
 		{"no scheme", "store", 2, "file:///"},
 	} {
-		if e := run(t, w.withArgs("--store", test.store)); e.code != test.code || !strings.Contains(e.stderr, test.message) {
+		if e := commandtest.Exec(t, w.withArgs("--store", test.store)); e.Code != test.code || !strings.Contains(e.Stderr, test.message) {
 			t.Errorf("%s: %v; want exit code %d and %q", test.name, e, test.code, test.message)
 		}
 	}
 	alone := exec.Command(c.fetch, "mirror", "--store", "file:///tmp", c.url(0, 0), "--no-config")
-	if e := run(t, alone); e.code != 2 || !strings.Contains(e.stderr, "--store requires --frontier") {
+	if e := commandtest.Exec(t, alone); e.Code != 2 || !strings.Contains(e.Stderr, "--store requires --frontier") {
 		t.Errorf("without --frontier: %v", e)
 	}
 	if n := c.record().served; n > 0 {
@@ -281,7 +282,7 @@ func TestStoreErrors(t *testing.T) {
 	if out, err := w.work(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if e := run(t, w.withArgs("--again", "--store", "file://"+t.TempDir())); e.code != 2 || !strings.Contains(e.stderr, "--store") {
+	if e := commandtest.Exec(t, w.withArgs("--again", "--store", "file://"+t.TempDir())); e.Code != 2 || !strings.Contains(e.Stderr, "--store") {
 		t.Errorf("another store: %v", e)
 	}
 	for name, cmd := range map[string]*exec.Cmd{
@@ -290,7 +291,7 @@ func TestStoreErrors(t *testing.T) {
 		"verify with a store of the database":  c.command("verify", "--frontier", c.dsn),
 		"worker with a store of the database":  c.command("mirror", "--output-dir", filepath.Join(t.TempDir(), "x"), "--worker", "x"),
 	} {
-		if e := run(t, cmd); e.code != 2 || !strings.Contains(e.stderr, c.store) {
+		if e := commandtest.Exec(t, cmd); e.Code != 2 || !strings.Contains(e.Stderr, c.store) {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -321,12 +322,12 @@ func TestS3Errors(t *testing.T) {
 			query = "region=us-east-1"
 		}
 		url := "s3://" + bucket + "/crawl?" + query + "&endpoint=http://" + s.Addr
-		e := run(t, w.withArgs("--store", url))
-		if e.code != test.code || !strings.Contains(e.stderr, test.message) {
+		e := commandtest.Exec(t, w.withArgs("--store", url))
+		if e.Code != test.code || !strings.Contains(e.Stderr, test.message) {
 			t.Errorf("%s: %v; want exit code %d and %q", test.name, e, test.code, test.message)
 		}
-		if test.secret != "" && strings.Contains(e.stderr, test.secret) {
-			t.Errorf("%s: the message contains the secret key: %s", test.name, e.stderr)
+		if test.secret != "" && strings.Contains(e.Stderr, test.secret) {
+			t.Errorf("%s: the message contains the secret key: %s", test.name, e.Stderr)
 		}
 	}
 	if n := c.record().served; n > 0 {
@@ -348,8 +349,8 @@ func TestFullDiskOfWorker(t *testing.T) {
 	w := c.one()
 	c.set(func() { c.padding = noise(10_000) })
 	args := strings.Join(w.withArgs("--warc-size", "300k", "--min-free", "500k").Args[1:], " ")
-	e := (&lab{fetch: c.fetch}).runInMount(t, "2m", "FETCH_FRONTIER='"+c.dsn+`' exec "$1" `+args+` --output-dir "$2/archive"`)
-	if e.code != 0 {
+	e := commandtest.RunInMount(t, c.fetch, "2m", "FETCH_FRONTIER='"+c.dsn+`' exec "$1" `+args+` --output-dir "$2/archive"`)
+	if e.Code != 0 {
 		t.Errorf("%v", e)
 	}
 	c.check(t)

@@ -1,11 +1,10 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"crypto/sha256"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,29 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
-
-// runInMount runs a script of /bin/sh in a new mount namespace. The working
-// directory is an empty tmpfs of the given size. $1 is the path of fetch and $2
-// the path of the directory.
-func (l *lab) runInMount(t *testing.T, size, script string) result {
-	t.Helper()
-	args := []string{"--mount", "--user", "--map-root-user", "/bin/sh", "-c",
-		`set -e; mount -t tmpfs -o "size=$3" tmpfs "$2"; cd "$2"; set +e; ` + script, "sh", l.fetch, tempFolder(t),
-		size}
-	e := run(t, exec.Command(peer.Need(t, "unshare", "util-linux"), args...))
-	if strings.Contains(e.stderr, "unshare:") || strings.Contains(e.stderr, "mount:") {
-		t.Skipf("the system does not permit user namespaces: %s", e.stderr)
-	}
-	return e
-}
 
 // readOnlyArchive checks that an archive can be read on a read-only medium. An
 // archive whose run did not end cannot, because SQLite must restore its log.
 func readOnlyArchive(t *testing.T, l *lab) {
-	out := tempFolder(t)
-	e := l.runInMount(t, "100m", `
+	out := commandtest.Folder(t)
+	e := commandtest.RunInMount(t, l.fetch, "100m", `
 		"$1" -q mirror --warc --min-free 0 --output-dir a `+serve(t).URL+`/5; rm a/lock
 		"$1" -q mirror --warc --min-free 0 --output-dir b `+serve(t).URL+`/5; : >b/fetch.db-wal
 		mount -o remount,ro "$2"
@@ -44,8 +28,8 @@ func readOnlyArchive(t *testing.T, l *lab) {
 		"$1" -q mirror --dry-run --output-dir a >`+out+`/plan; echo dry-run $?
 		"$1" pack --wacz `+out+`/a.wacz a 2>&1 | grep -c 'no page'
 		"$1" -q verify b; echo verify $?`)
-	if want := "verify 0\n1\ndry-run 0\n0\nverify 3\n"; e.stdout != want || !strings.Contains(e.stderr, "reading needs write permission") {
-		t.Errorf("%v: %q; want %q", e, e.stdout, want)
+	if want := "verify 0\n1\ndry-run 0\n0\nverify 3\n"; e.Stdout != want || !strings.Contains(e.Stderr, "reading needs write permission") {
+		t.Errorf("%v: %q; want %q", e, e.Stdout, want)
 	}
 }
 
@@ -55,7 +39,7 @@ func readOnlyArchive(t *testing.T, l *lab) {
 func fullDisk(t *testing.T, l *lab) {
 	s := serve(t)
 	url := s.URL + "/20000000"
-	e := l.runInMount(t, "12m", `
+	e := commandtest.RunInMount(t, l.fetch, "12m", `
 		echo old >out
 		"$1" -o out `+url+`; echo exit $?, $(ls -A), $(cat out)
 		"$1" -o new -o other `+url+` `+s.URL+`/5; echo exit $?, $(ls -A), $(stat -c %s other)
@@ -69,13 +53,13 @@ exit 3, .new.part .new.part.state other out
 resumed after 8 MiB
 new other out, %x -
 `, sha256.Sum256(s.body("/20000000")))
-	if e.stdout != want || strings.Count(e.stderr, "no space left on device\n") != 3 {
-		t.Errorf("%v\ngot\n%s\nwant\n%s", e, e.stdout, want)
+	if e.Stdout != want || strings.Count(e.Stderr, "no space left on device\n") != 3 {
+		t.Errorf("%v\ngot\n%s\nwant\n%s", e, e.Stdout, want)
 	}
 	if n := s.requests.Load(); n != 5 {
 		t.Errorf("got %d requests, want one for each URL", n)
 	}
-	if e := l.run(t, "-q", "-o", "/dev/full", s.URL+"/5"); e.code != 3 {
+	if e := l.run(t, "-q", "-o", "/dev/full", s.URL+"/5"); e.Code != 3 {
 		t.Errorf("/dev/full: %v", e)
 	}
 }
@@ -125,30 +109,30 @@ func failingCalls(t *testing.T, l *lab) {
 			name := fmt.Sprintf("%s of %s on %s, number %d, resumable %v", c.err, c.call, c.on, c.nth, resume)
 			t.Run(name, func(t *testing.T) {
 				s := serve(t)
-				dir := tempFolder(t)
+				dir := commandtest.Folder(t)
 				out := filepath.Join(dir, "out")
 				args := []string{"-q", "-o", out, s.URL + object}
 				before := "old"
 				if resume {
 					before, args = "", append(args, "-C", "-")
 				} else {
-					put(t, out, before)
+					commandtest.Put(t, out, before)
 				}
 				on := strings.TrimSuffix(dir+"/"+c.on, "/.")
 				e, log := l.strace(t, []string{"-P", on, "-e", "trace=" + c.call,
 					"-e", fmt.Sprintf("inject=%s:error=%s:when=%d", c.call, c.err, c.nth)}, args...)
-				if len(c.on) < 2 && content(t, out) != before {
+				if len(c.on) < 2 && commandtest.Content(t, out) != before {
 					before = string(s.body(object)) // the file was renamed before the error
 				}
-				if e.code != 3 || !strings.Contains(e.stderr, c.message) || int(s.requests.Load()) != c.requests ||
-					e.duration > 10*time.Second {
+				if e.Code != 3 || !strings.Contains(e.Stderr, c.message) || int(s.requests.Load()) != c.requests ||
+					e.Duration > 10*time.Second {
 					t.Errorf("%v, %d requests, want exit code 3, %q and %d requests\n%s", e, s.requests.Load(),
 						c.message, c.requests, strings.Join(log, "\n"))
 				}
-				if content(t, out) != before {
-					t.Errorf("unexpected contents of %d bytes", len(content(t, out)))
+				if commandtest.Content(t, out) != before {
+					t.Errorf("unexpected contents of %d bytes", len(commandtest.Content(t, out)))
 				}
-				remaining := strings.Fields(names(t, dir))
+				remaining := strings.Fields(commandtest.FileNames(t, dir))
 				if resume {
 					remaining = slices.DeleteFunc(remaining,
 						func(n string) bool { return n == ".out.part" || n == ".out.part.state" })
@@ -156,9 +140,9 @@ func failingCalls(t *testing.T, l *lab) {
 				if len(remaining) > 1 || len(remaining) == 1 && remaining[0] != "out" {
 					t.Errorf("unexpected files %q", remaining)
 				}
-				if e := l.run(t, args...); e.code != 0 || content(t, out) != string(s.body(object)) ||
-					names(t, dir) != "out" {
-					t.Errorf("next attempt: %v, %d bytes, files %s", e, len(content(t, out)), names(t, dir))
+				if e := l.run(t, args...); e.Code != 0 || commandtest.Content(t, out) != string(s.body(object)) ||
+					commandtest.FileNames(t, dir) != "out" {
+					t.Errorf("next attempt: %v, %d bytes, files %s", e, len(commandtest.Content(t, out)), commandtest.FileNames(t, dir))
 				}
 			})
 		}
@@ -171,7 +155,7 @@ func failingCalls(t *testing.T, l *lab) {
 // that it describes are synced.
 func callOrder(t *testing.T, l *lab) {
 	s := serve(t)
-	dir := tempFolder(t)
+	dir := commandtest.Folder(t)
 	out := filepath.Join(dir, "out")
 	var paths []string
 	for _, name := range []string{".", "out", ".out.part", ".out.part.new", ".out.part.state"} {
@@ -197,7 +181,7 @@ func callOrder(t *testing.T, l *lab) {
 		}
 	}
 	want := "write, sync, write state, rename state, write, sync, publish, sync folder"
-	if got := strings.Join(order, ", "); e.code != 0 || got != want {
+	if got := strings.Join(order, ", "); e.Code != 0 || got != want {
 		t.Errorf("%v: got %s\nwant %s\n%s", e, got, want, strings.Join(log, "\n"))
 	}
 }

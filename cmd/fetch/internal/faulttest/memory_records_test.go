@@ -1,12 +1,13 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/wire/ber"
 )
@@ -59,9 +60,9 @@ func largeRecords(t *testing.T, l *lab) {
 		}
 		e, peak := l.measureMemory(t, args...)
 		s.Close()
-		t.Logf("%s: %d KiB in %v: exit code %d, %.200s", c.name, peak, e.duration, e.code, e.stderr)
-		if e.code != c.code || peak > maxMemory {
-			t.Errorf("%s: %v, %d KiB, want exit code %d and at most %d", c.name, e, peak, c.code, maxMemory)
+		t.Logf("%s: %d KiB in %v: exit code %d, %.200s", c.name, peak, e.Duration, e.Code, e.Stderr)
+		if e.Code != c.code || peak > commandtest.MaxMemory {
+			t.Errorf("%s: %v, %d KiB, want exit code %d and at most %d", c.name, e, peak, c.code, commandtest.MaxMemory)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // twoProcesses starts pairs of processes that write different bodies to the
@@ -22,15 +24,15 @@ func twoProcesses(t *testing.T, l *lab) {
 	objects := []string{"/2000000", "/x2000000"}
 	busy := 0
 	for n := range l.pairs {
-		dir := tempFolder(t)
+		dir := commandtest.Folder(t)
 		out := filepath.Join(dir, "out")
-		var both []*process
+		var both []*commandtest.Process
 		for _, o := range objects {
 			args := []string{"-q", "-o", out, s.URL + o}
 			if n%2 == 1 {
 				args = append(args, "-C", "-", "--strict")
 			}
-			both = append(both, start(t, exec.Command(l.fetch, args...)))
+			both = append(both, commandtest.Start(t, exec.Command(l.fetch, args...)))
 		}
 		busy += waitForWinner(t, s, out, both, objects)
 	}
@@ -43,13 +45,13 @@ func twoProcesses(t *testing.T, l *lab) {
 // fiftyProcesses starts 50 processes that write to the same file.
 func fiftyProcesses(t *testing.T, l *lab) {
 	s := serve(t)
-	out := filepath.Join(tempFolder(t), "out")
-	put(t, out, "old")
-	var all []*process
+	out := filepath.Join(commandtest.Folder(t), "out")
+	commandtest.Put(t, out, "old")
+	var all []*commandtest.Process
 	var objects []string
 	for n := range 50 {
 		objects = append(objects, fmt.Sprintf("/%s%d", strings.Repeat("x", n%2), 1_000_000+n*16))
-		all = append(all, start(t, exec.Command(l.fetch, "-q", "-o", out, s.URL+objects[n])))
+		all = append(all, commandtest.Start(t, exec.Command(l.fetch, "-q", "-o", out, s.URL+objects[n])))
 	}
 	if busy := waitForWinner(t, s, out, all, objects); busy == 0 {
 		t.Error("no processes collided")
@@ -58,25 +60,25 @@ func fiftyProcesses(t *testing.T, l *lab) {
 
 // waitForWinner waits for processes that write the objects to the file out. It
 // returns the number of processes that found the file in use.
-func waitForWinner(t *testing.T, s *site, out string, all []*process, objects []string) (busy int) {
+func waitForWinner(t *testing.T, s *site, out string, all []*commandtest.Process, objects []string) (busy int) {
 	t.Helper()
 	var won []string
 	for i, p := range all {
-		switch e := p.wait(t); {
-		case e.code == 0:
+		switch e := p.Wait(t); {
+		case e.Code == 0:
 			won = append(won, string(s.body(objects[i])))
-		case e.code == 3 && strings.Contains(e.stderr, "being written by another process"):
+		case e.Code == 3 && strings.Contains(e.Stderr, "being written by another process"):
 			busy++
-		case e.code == 3 && (strings.Contains(e.stderr, "exists") || strings.Contains(e.stderr, "no state")):
+		case e.Code == 3 && (strings.Contains(e.Stderr, "exists") || strings.Contains(e.Stderr, "no state")):
 			// --strict rejects the file if another process has finished it.
 		default:
 			t.Error(e)
 		}
 	}
-	if contents := content(t, out); len(won) == 0 || !slices.Contains(won, contents) {
+	if contents := commandtest.Content(t, out); len(won) == 0 || !slices.Contains(won, contents) {
 		t.Errorf("%d processes succeeded, the file has %d bytes of another body", len(won), len(contents))
 	}
-	if remaining := names(t, filepath.Dir(out)); remaining != "out" {
+	if remaining := commandtest.FileNames(t, filepath.Dir(out)); remaining != "out" {
 		t.Errorf("unexpected files %q", remaining)
 	}
 	return busy
@@ -128,7 +130,7 @@ func outputTargets(t *testing.T, l *lab) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t)
-			dir := tempFolder(t)
+			dir := commandtest.Folder(t)
 			if err := os.Chmod(dir, 0o777); err != nil {
 				t.Fatal(err)
 			}
@@ -147,24 +149,24 @@ func outputTargets(t *testing.T, l *lab) {
 				cmd.SysProcAttr = nil
 			}
 			before := listing(t, dir)
-			e := run(t, cmd)
-			if e.code != c.code || !strings.Contains(e.stderr, c.message) || s.requests.Load() != c.requests {
+			e := commandtest.Exec(t, cmd)
+			if e.Code != c.code || !strings.Contains(e.Stderr, c.message) || s.requests.Load() != c.requests {
 				t.Errorf("%v, %d requests, want exit code %d, %q and %d requests", e, s.requests.Load(), c.code,
 					c.message, c.requests)
 			}
 			if after := listing(t, dir); c.requests == 0 && after != before {
 				t.Errorf("the folder changed to\n%s\nfrom\n%s", after, before)
 			}
-			if c.requests == 1 && c.name != "FIFO" && content(t, path) != string(s.body("/100")) {
-				t.Errorf("got %q", content(t, path))
+			if c.requests == 1 && c.name != "FIFO" && commandtest.Content(t, path) != string(s.body("/100")) {
+				t.Errorf("got %q", commandtest.Content(t, path))
 			}
 		})
 	}
 	t.Run("read-only disk", func(t *testing.T) {
 		s := serve(t)
-		e := l.runInMount(t, "1m", `mount -o remount,ro "$2"; "$1" -q -o out `+s.URL+`/5; echo exit $?, $(ls -A)`)
-		if e.stdout != "exit 3,\n" || !strings.Contains(e.stderr, "read-only file system") || s.requests.Load() > 0 {
-			t.Errorf("%v: %s", e, e.stdout)
+		e := commandtest.RunInMount(t, l.fetch, "1m", `mount -o remount,ro "$2"; "$1" -q -o out `+s.URL+`/5; echo exit $?, $(ls -A)`)
+		if e.Stdout != "exit 3,\n" || !strings.Contains(e.Stderr, "read-only file system") || s.requests.Load() > 0 {
+			t.Errorf("%v: %s", e, e.Stdout)
 		}
 	})
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package faulttest
 
 import (
 	"fmt"
@@ -12,13 +12,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // holdsBody reports whether the contents of the file at path are equal to
 // before or to the body of one of the objects.
 func (s *site) holdsBody(t *testing.T, path, before string, objects ...string) bool {
 	t.Helper()
-	contents := content(t, path)
+	contents := commandtest.Content(t, path)
 	return contents == before || slices.ContainsFunc(objects,
 		func(o string) bool { return contents == string(s.body(o)) })
 }
@@ -34,7 +36,7 @@ func killedAtCalls(t *testing.T, l *lab) {
 		if resume {
 			object = "/9000000" // large enough for a checkpoint
 		}
-		dir := tempFolder(t)
+		dir := commandtest.Folder(t)
 		out := filepath.Join(dir, "out")
 		args := []string{"-q", "-o", out, s.URL + object}
 		before := "old"
@@ -44,7 +46,7 @@ func killedAtCalls(t *testing.T, l *lab) {
 		reset := func() {
 			clearFolder(t, dir)
 			if before != "" {
-				put(t, out, before)
+				commandtest.Put(t, out, before)
 			}
 		}
 		options := []string{"-P", dir}
@@ -53,7 +55,7 @@ func killedAtCalls(t *testing.T, l *lab) {
 		}
 		reset()
 		e, log := l.strace(t, options, args...)
-		if e.code != 0 {
+		if e.Code != 0 {
 			t.Fatal(e)
 		}
 		calls := map[string]int{}
@@ -69,17 +71,17 @@ func killedAtCalls(t *testing.T, l *lab) {
 				reset()
 				e, _ := l.strace(t, slices.Concat(options,
 					[]string{"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth)}), args...)
-				if e.code == 128+int(syscall.SIGKILL) {
+				if e.Code == 128+int(syscall.SIGKILL) {
 					killed++
-				} else if e.code != 0 { // a thread may make fewer calls than all threads together
+				} else if e.Code != 0 { // a thread may make fewer calls than all threads together
 					t.Errorf("%s: %v", name, e)
 				}
 				if !s.holdsBody(t, out, before, object) {
-					t.Errorf("%s: unexpected contents of %d bytes", name, len(content(t, out)))
+					t.Errorf("%s: unexpected contents of %d bytes", name, len(commandtest.Content(t, out)))
 				}
-				if e := l.run(t, args...); e.code != 0 || !s.holdsBody(t, out, object, object) ||
-					names(t, dir) != "out" {
-					t.Errorf("%s, next attempt: %v, %d bytes, files %s", name, e, len(content(t, out)), names(t, dir))
+				if e := l.run(t, args...); e.Code != 0 || !s.holdsBody(t, out, object, object) ||
+					commandtest.FileNames(t, dir) != "out" {
+					t.Errorf("%s, next attempt: %v, %d bytes, files %s", name, e, len(commandtest.Content(t, out)), commandtest.FileNames(t, dir))
 				}
 			}
 		}
@@ -94,44 +96,44 @@ func killedAtCalls(t *testing.T, l *lab) {
 // objects of equal length to the same file.
 func killedAtRandom(t *testing.T, l *lab) {
 	s := serve(t)
-	dir := tempFolder(t)
+	dir := commandtest.Folder(t)
 	out := filepath.Join(dir, "out")
 	objects := []string{"/10000000", "/x10000000"}
-	put(t, out, "old")
+	commandtest.Put(t, out, "old")
 	killed, parts := 0, 0
 	for range l.kills {
 		args := []string{"-q", "-o", out, s.URL + objects[rand.IntN(2)]}
-		if rand.IntN(2) == 0 && content(t, out) != "old" {
+		if rand.IntN(2) == 0 && commandtest.Content(t, out) != "old" {
 			clearFolder(t, dir)
 		}
-		if content(t, out) == "" { // -C - would resume a file with contents
+		if commandtest.Content(t, out) == "" { // -C - would resume a file with contents
 			args = append(args, "-C", "-")
 		}
-		before := content(t, out)
-		p := start(t, exec.Command(l.fetch, args...))
+		before := commandtest.Content(t, out)
+		p := commandtest.Start(t, exec.Command(l.fetch, args...))
 		timer := time.AfterFunc(time.Duration(rand.Int64N(int64(40*time.Millisecond))), func() { p.Process.Kill() })
-		e := p.wait(t)
+		e := p.Wait(t)
 		timer.Stop()
-		if e.code == 128+int(syscall.SIGKILL) {
+		if e.Code == 128+int(syscall.SIGKILL) {
 			killed++
-		} else if e.code != 0 {
+		} else if e.Code != 0 {
 			t.Errorf("%q: %v", args, e)
 		}
 		if !s.holdsBody(t, out, before, objects...) {
-			t.Fatalf("%q: unexpected contents of %d bytes", args, len(content(t, out)))
+			t.Fatalf("%q: unexpected contents of %d bytes", args, len(commandtest.Content(t, out)))
 		}
-		if names(t, dir) != "out" {
+		if commandtest.FileNames(t, dir) != "out" {
 			parts++
 		}
 		// The partial file may belong to either object. The next attempt
 		// requests either object.
 		next := objects[rand.IntN(2)]
 		args = []string{"-q", "-o", out, s.URL + next}
-		if before == "" && content(t, out) == "" {
+		if before == "" && commandtest.Content(t, out) == "" {
 			args = append(args, "-C", "-")
 		}
-		if e := l.run(t, args...); e.code != 0 || content(t, out) != string(s.body(next)) || names(t, dir) != "out" {
-			t.Fatalf("%q, next attempt: %v, %d bytes, files %s", args, e, len(content(t, out)), names(t, dir))
+		if e := l.run(t, args...); e.Code != 0 || commandtest.Content(t, out) != string(s.body(next)) || commandtest.FileNames(t, dir) != "out" {
+			t.Fatalf("%q, next attempt: %v, %d bytes, files %s", args, e, len(commandtest.Content(t, out)), commandtest.FileNames(t, dir))
 		}
 	}
 	t.Logf("killed %d of %d processes, %d left a partial file", killed, l.kills, parts)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package mirrorcmd_test
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -51,11 +52,11 @@ func TestFrontierCopy(t *testing.T) {
 	}
 	before := c.record().served
 
-	copied := run(t, c.command("frontier", "copy", "--from", first.dir, "--worker", first.name, "--store", "file://"+c.stored))
-	if copied.code != 0 || !strings.Contains(copied.stderr, "copied: ") {
+	copied := commandtest.Exec(t, c.command("frontier", "copy", "--from", first.dir, "--worker", first.name, "--store", "file://"+c.stored))
+	if copied.Code != 0 || !strings.Contains(copied.Stderr, "copied: ") {
 		t.Fatalf("copy: %v", copied)
 	}
-	t.Log(copied.stderr)
+	t.Log(copied.Stderr)
 	if names, _ := filepath.Glob(filepath.Join(first.dir, "fetch.db*")); fmt.Sprint(names) != "["+filepath.Join(first.dir, "fetch.db.copied")+"]" {
 		t.Errorf("files %q", names)
 	}
@@ -67,7 +68,7 @@ func TestFrontierCopy(t *testing.T) {
 		"own frontier":   {exec.Command(c.fetch, "mirror", "--output-dir", first.dir, c.url(0, 0)), "belongs to the worker w0 of a crawl"},
 		"another worker": {c.command("mirror", "--output-dir", first.dir, "--worker", "other", "--store", c.store), "belongs to the worker w0, not to other"},
 	} {
-		if e := run(t, refused.command); e.code != 2 || !strings.Contains(e.stderr, refused.stderr) {
+		if e := commandtest.Exec(t, refused.command); e.Code != 2 || !strings.Contains(e.Stderr, refused.stderr) {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -107,7 +108,7 @@ type copySource struct {
 }
 
 func newCopySource(t *testing.T) *copySource {
-	c := &copySource{sharedCrawl: &sharedCrawl{fetch: build(t, ".", "fetch"), db: peer.Postgres(t, false)}, dir: filepath.Join(t.TempDir(), "source")}
+	c := &copySource{sharedCrawl: &sharedCrawl{fetch: commandtest.Fetch(t), db: peer.Postgres(t, false)}, dir: filepath.Join(t.TempDir(), "source")}
 	site := t.TempDir()
 	for n := range 200 {
 		if err := os.WriteFile(filepath.Join(site, fmt.Sprint(n)), fmt.Append(nil, n), 0o666); err != nil {
@@ -122,11 +123,11 @@ func newCopySource(t *testing.T) *copySource {
 // must runs a command, which must succeed, and returns its standard output.
 func (c *copySource) must(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
-	e := run(t, cmd)
-	if e.code != 0 {
+	e := commandtest.Exec(t, cmd)
+	if e.Code != 0 {
 		t.Fatalf("%q: %v", cmd.Args[1:], e)
 	}
-	return e.stdout
+	return e.Stdout
 }
 
 // archive returns a copy of the archive, and selects a new PostgreSQL schema.
@@ -172,9 +173,9 @@ func TestFrontierCopyKilled(t *testing.T) {
 		err := killed.Wait()
 		timer.Stop()
 		if err != nil {
-			e := run(t, c.command("frontier", "copy", "--from", dir, "--worker", "w"))
-			complete := strings.Contains(e.stderr, "belongs to the worker w of a crawl") // killed just before its end
-			if e.code != 0 && !complete {
+			e := commandtest.Exec(t, c.command("frontier", "copy", "--from", dir, "--worker", "w"))
+			complete := strings.Contains(e.Stderr, "belongs to the worker w of a crawl") // killed just before its end
+			if e.Code != 0 && !complete {
 				t.Fatalf("%v", e)
 			}
 		}
@@ -220,8 +221,8 @@ func TestFrontierCopyRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := c.archive(t, strings.ReplaceAll("refused "+name, " ", "_"))
 			refused.prepare(dir)
-			e := run(t, c.command("frontier", "copy", "--from", dir, "--worker", "w"))
-			if e.code != refused.code || !strings.Contains(e.stderr, refused.stderr) {
+			e := commandtest.Exec(t, c.command("frontier", "copy", "--from", dir, "--worker", "w"))
+			if e.Code != refused.code || !strings.Contains(e.Stderr, refused.stderr) {
 				t.Fatalf("%v", e)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "fetch.db")); refused.unchanged {
@@ -242,7 +243,7 @@ func TestFrontierCopyRefused(t *testing.T) {
 			c.command("mirror", "--worker", "w", "--output-dir", dir),
 			exec.Command(c.fetch, "mirror", "--warc", "--no-tree", "--output-dir", dir),
 		} {
-			if e := run(t, cmd); e.code != 2 || !strings.Contains(e.stderr, "was interrupted: run it again") {
+			if e := commandtest.Exec(t, cmd); e.Code != 2 || !strings.Contains(e.Stderr, "was interrupted: run it again") {
 				t.Errorf("%v", e)
 			}
 		}
