@@ -151,7 +151,7 @@ func (s *simulation) checkArchive(complete bool) {
 		}
 	}
 	s.checkWARC(want)
-	status, err := mirror.Status(context.Background(), mirror.Location{Dir: s.o.Dir})
+	status, err := mirror.Open(mirror.Location{Dir: s.o.Dir}).Status(context.Background())
 	if n := status.States[mirror.Done]; err != nil || n != int64(len(done)) || status.States[mirror.Pending] != 0 {
 		s.Errorf("the database has %+v, the log has %d objects (%v)", status, len(done), err)
 	}

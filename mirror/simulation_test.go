@@ -210,7 +210,7 @@ func (s *simulation) run() {
 			s.Errorf("without a failure: %v", err)
 			return
 		}
-		status, err := mirror.Status(s.Context(), mirror.Location{Dir: s.o.Dir})
+		status, err := mirror.Open(mirror.Location{Dir: s.o.Dir}).Status(s.Context())
 		if err == nil && status.States[mirror.Dead]+status.States[mirror.Pending]+sum.Unreached == 0 {
 			s.checkArchive(true)
 			return
