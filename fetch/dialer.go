@@ -104,6 +104,9 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 			t, g = place, g.withConfiguredTarget()
 		}
 	}
+	if g.scheme.Traits.Web && slices.Contains(g.scheme.Trust, addr) {
+		return d.connect(ctx, network, g, t) // a KDC, which a proxy cannot reach
+	}
 	via, err := d.proxyFor(t)
 	if err != nil {
 		return nil, err

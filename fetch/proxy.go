@@ -24,6 +24,11 @@ type Proxy struct {
 	Header Header      // header fields that only an HTTP proxy receives
 	Tunnel bool        // use CONNECT for http URLs instead of the absolute form
 	TLS    *tls.Config // for connections to an https proxy; nil means Options.TLS without its client certificates
+
+	// Negotiate returns a token for the method Negotiate (RFC 4559), which is
+	// sent with the next request to an HTTP proxy. It connects to other servers
+	// only with dial. Login and Auth are then not used. It may be nil.
+	Negotiate func(ctx context.Context, dial func(ctx context.Context, addr string) (net.Conn, error)) (string, error)
 }
 
 // ProxyAuth is the method of authentication to an HTTP proxy.
@@ -139,6 +144,19 @@ func (d *dialer) Gateway(ctx context.Context) (Target, error) {
 	return d.proxyRequestTarget(ctx, "http", g, t)
 }
 
+// dialConfigured connects to a server of the configuration, such as a KDC.
+func (d *dialer) dialConfigured(ctx context.Context, addr string) (net.Conn, error) {
+	g := grantOf(ctx)
+	if g == nil {
+		return nil, rejectAddress("connection without a request", addr)
+	}
+	t, _, err := d.dialTarget(ctx, g, addr)
+	if err != nil {
+		return nil, err
+	}
+	return d.connect(ctx, "tcp", g.withConfiguredTarget(), t)
+}
+
 func isHTTP(proxy uri.URI) bool { return proxy.Scheme() == "http" || proxy.Scheme() == "https" }
 
 func (d *dialer) DialProxy(ctx context.Context) (net.Conn, error) {
@@ -213,6 +231,14 @@ func (d *dialer) dialTunnel(ctx context.Context, p Proxy, g *grant, t Target) (n
 		Sent: g.trace.SentHead, Received: g.trace.ReceivedHead}
 	for _, f := range p.Header {
 		o.Header = append(o.Header, proxy.Field(f))
+	}
+	if p.Negotiate != nil {
+		token, err := p.Negotiate(ctx, d.dialConfigured)
+		if err != nil {
+			return nil, err
+		}
+		o.Login = httpauth.Login{}
+		o.Header = append(o.Header, proxy.Field{Name: "Proxy-Authorization", Value: "Negotiate " + token})
 	}
 	for again := false; ; again = true {
 		c, err := d.dialProxy(ctx, p, g)

@@ -3,7 +3,9 @@ package http
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -24,6 +26,9 @@ const (
 	Digest
 	// AnyAuth uses Digest if the server offers it. Otherwise it uses Basic.
 	AnyAuth
+	// Negotiate uses Options.Negotiator (RFC 4559) if the server requires it and
+	// if the request has a credential, which may be empty.
+	Negotiate
 )
 
 // OverrideAuth is the [override.Kind] for a server that offers only Digest
@@ -43,6 +48,7 @@ type authState struct {
 	logins        int                // number of calls of Env.Login
 	staleNonce    bool               // the server has rejected one nonce because it had expired
 	proxyAnswered bool               // credentials were sent to the proxy
+	negotiated    bool               // a token of Options.Negotiator was sent
 }
 
 // authenticate returns the request to send after a response with status 401 or
@@ -76,6 +82,9 @@ func (d *driver) authenticateOrigin(
 ) (*wireRequest, error) {
 	next := *wr
 	mode := d.opts.Auth
+	if mode == Negotiate {
+		return d.negotiate(ctx, req, wr, list)
+	}
 	switch {
 	case next.credential != nil && !next.staleNonce && isStale(list):
 		next.staleNonce = true
@@ -116,6 +125,30 @@ func (d *driver) authenticateOrigin(
 	}
 	next.challenge = to
 	next.setField("Authorization", field)
+	return &next, nil
+}
+
+// negotiate returns a copy of the request with a token of Options.Negotiator. It
+// returns nil if the server does not offer this method, or has rejected a token.
+// The Client removes the credential of a request if a redirect leaves its
+// origin, so that only this origin gets a token.
+func (d *driver) negotiate(
+	ctx context.Context, req *fetch.Request, wr *wireRequest, list []httpauth.Challenge,
+) (*wireRequest, error) {
+	offered := slices.ContainsFunc(list, func(c httpauth.Challenge) bool { return c.Scheme == "negotiate" })
+	if !offered || wr.negotiated || req.Auth == nil || d.opts.Negotiator == nil {
+		return nil, nil
+	}
+	dial := func(ctx context.Context, addr string) (net.Conn, error) {
+		return d.env.Net.DialContext(ctx, "tcp", addr)
+	}
+	token, err := d.opts.Negotiator.Token(ctx, dial, wr.target.Host, req.Auth)
+	if err != nil {
+		return nil, err
+	}
+	next := *wr
+	next.negotiated = true
+	next.setField("Authorization", "Negotiate "+token)
 	return &next, nil
 }
 

@@ -1,6 +1,9 @@
 package http
 
 import (
+	"context"
+	"net"
+
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/schemes/http/altsvc"
@@ -22,6 +25,9 @@ type Options struct {
 	HTTP3 HTTP3
 
 	Auth Auth // authentication method for Request.Auth
+
+	// Negotiator makes the tokens for the method Negotiate. It may be nil.
+	Negotiator Negotiator
 
 	// If Compressed is true, requests accept the content codings gzip, deflate,
 	// br and zstd, and Response.Body is decoded. A decoded Response has an
@@ -47,6 +53,19 @@ type Options struct {
 	AltSvc *altsvc.Store
 }
 
+// A Negotiator makes the tokens for the method Negotiate (RFC 4559). The package
+// schemes/http/negotiate implements it with Kerberos. Its methods are called by
+// several goroutines at the same time.
+type Negotiator interface {
+	// Servers returns the hosts and ports to which Token connects. The Policy
+	// treats them as addresses of the configuration.
+	Servers() []string
+
+	// Token returns a token for one request to a host. It connects only with
+	// dial. The login may have an empty user name.
+	Token(ctx context.Context, dial func(ctx context.Context, addr string) (net.Conn, error), host string, login *fetch.Credential) (string, error)
+}
+
 // Schemes returns the schemes http and https with the settings opts. Both
 // schemes share the same cookie jar.
 func Schemes(opts Options) []fetch.Scheme {
@@ -66,6 +85,9 @@ func newScheme(name string, port uint16, opts *Options) fetch.Scheme {
 		Plan:   func(req *fetch.Request) ([]scheme.Step, error) { return plan(req, port, opts) },
 		Menu:   menu,
 		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env, port, opts) },
+	}
+	if opts.Negotiator != nil {
+		s.Trust = opts.Negotiator.Servers()
 	}
 	if s.Secure = port == webPorts["https"]; s.Secure {
 		s.Links = scheme.Links{To: []string{"https"}, Downgrade: []string{"http"}}

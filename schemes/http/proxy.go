@@ -53,6 +53,17 @@ func (d *driver) route(ctx context.Context) (*proxyRoute, error) {
 		conn, err := d.env.Net.DialProxy(ctx)
 		return conn, nil, err
 	}
+	if via.Negotiate != nil {
+		dial := func(ctx context.Context, addr string) (net.Conn, error) {
+			return d.env.Net.DialContext(ctx, "tcp", addr)
+		}
+		token, err := via.Negotiate(ctx, dial)
+		if err != nil {
+			return nil, err
+		}
+		p.header = append(fetch.Header{{Name: "Proxy-Authorization", Value: "Negotiate " + token}}, p.header...)
+		return p, nil
+	}
 	p.login, err = fetch.CredentialOf(via.URL)
 	return p, err
 }

@@ -15,6 +15,7 @@ type ApacheOptions struct {
 	Cert   *Cert    // nil: NewCert with zero options
 	Login  string   // "Basic" or "Digest": only User with Password may read Root
 	Config []string // further directives: "Header set X-Test yes"
+	Env    []string // added to the environment
 }
 
 // Apache starts apache2 (Debian apache2-bin). A file named *.asis below Root is
@@ -36,7 +37,7 @@ func Apache(t TB, opts ApacheOptions) *Server {
 			s.TLSAddr = addr(base + 1)
 		}
 		conf := s.config("apache.conf", apacheConfig(s, run, opts))
-		return command{path: program, args: []string{"-D", "FOREGROUND", "-d", s.Dir, "-f", conf}, user: account}
+		return command{path: program, args: []string{"-D", "FOREGROUND", "-d", s.Dir, "-f", conf}, user: account, env: opts.Env}
 	})
 }
 

@@ -49,6 +49,6 @@ func Squid(t TB, opts ProxyOptions) *Server {
 				os.Remove(path)
 			}
 		})
-		return command{path: program, args: []string{"-N", "-n", name, "-f", conf}, user: account}
+		return command{path: program, args: []string{"-N", "-n", name, "-f", conf}, user: account, env: opts.Env}
 	})
 }

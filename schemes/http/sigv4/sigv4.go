@@ -30,10 +30,10 @@ type Options struct {
 func Parse(text string) (o Options, err error) {
 	part := strings.Split(text, ":")
 	if len(part) > 4 {
-		return o, fetch.Usage.Errorf("--aws-sigv4 %q is not PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]", text)
+		return o, fetch.Usage.Errorf("AWS signature: %q is not PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]", text)
 	}
 	if part[0] != "aws" || len(part) > 1 && part[1] != "amz" && part[1] != "" {
-		return o, fetch.Unsupported.Errorf("--aws-sigv4: only the provider aws:amz is supported")
+		return o, fetch.Unsupported.Errorf("AWS signature: only the provider aws:amz is supported")
 	}
 	if len(part) > 2 {
 		o.Region = part[2]
@@ -110,7 +110,7 @@ func (o Options) scope(host string) (region, service string, err error) {
 		region = label[1]
 	}
 	if region == "" || service == "" {
-		return "", "", fetch.Usage.Errorf("--aws-sigv4 requires a region and a service, as in aws:amz:us-east-1:s3")
+		return "", "", fetch.Usage.Errorf("AWS signature: a region and a service are required, as in aws:amz:us-east-1:s3")
 	}
 	return strings.ToLower(region), strings.ToLower(service), nil
 }

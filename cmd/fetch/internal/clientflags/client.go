@@ -151,6 +151,13 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if err := f.proxy.openTLS(ctx, s); err != nil {
 		return nil, err
 	}
+	negotiator, err := f.openNegotiator()
+	if err != nil {
+		return nil, err
+	}
+	if negotiator != nil {
+		spec.Schemes.HTTP.Negotiator = negotiator
+	}
 	proxy, err := f.proxy.proxyFunc(os.Getenv)
 	if err != nil {
 		return nil, err

@@ -39,6 +39,7 @@ type HTTPFlags struct {
 	basic, digest, anyauth bool
 	bearer                 string
 	sigv4                  string
+	negotiate              bool
 
 	Cookies CookieFlags
 }
@@ -64,6 +65,7 @@ func (f *HTTPFlags) register(s *options.Set) {
 	p.BoolVar(&f.basic, "basic", false, "use Basic authentication (default)")
 	p.BoolVar(&f.digest, "digest", false, "use Digest authentication")
 	p.StringVar(&f.bearer, "oauth2-bearer", "", "authenticate with the OAuth 2.0 `TOKEN` (http)")
+	p.BoolVar(&f.negotiate, "negotiate", false, "use Kerberos authentication, with -u : for the ticket of kinit (http)")
 	p.StringVar(&f.sigv4, "aws-sigv4", "", "sign requests for S3 servers (`aws:amz[:REGION[:SERVICE]]`)")
 	p.BoolVar(&f.anyauth, "anyauth", false, "use the strongest authentication method that the server offers")
 }
@@ -76,6 +78,8 @@ func (f *HTTPFlags) options() (o http.Options, err error) {
 		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
 	}
 	switch {
+	case f.negotiate:
+		o.Auth = http.Negotiate
 	case f.anyauth:
 		o.Auth = http.AnyAuth
 	case f.digest:

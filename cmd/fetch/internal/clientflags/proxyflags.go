@@ -11,21 +11,24 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/cmd/fetch/internal/tlsfiles"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http/negotiate"
 	"github.com/anyurl/fetch/uri"
 )
 
 // proxyFlags are the flags that select the proxy.
 type proxyFlags struct {
-	url     string
-	user    string
-	noproxy *string // nil: use the environment
-	tunnel  bool
-	basic   bool
-	digest  bool
-	anyauth bool
-	header  []string
-	tls     tlsfiles.Settings
-	config  *tls.Config // of https proxies; nil means that of servers
+	url        string
+	user       string
+	noproxy    *string // nil: use the environment
+	tunnel     bool
+	basic      bool
+	digest     bool
+	anyauth    bool
+	header     []string
+	tls        tlsfiles.Settings
+	negotiate  bool
+	negotiator *negotiate.Authenticator // nil without negotiate
+	config     *tls.Config              // of https proxies; nil means that of servers
 }
 
 // noProxy is the value of proxyFlags.url that disables proxies (--proxy "").
@@ -43,6 +46,7 @@ func (f *proxyFlags) register(s *options.Set) {
 	p.BoolVar(&f.basic, "proxy-basic", false, "use Basic authentication for the proxy (default)")
 	p.BoolVar(&f.digest, "proxy-digest", false, "use Digest authentication for the proxy")
 	p.BoolVar(&f.anyauth, "proxy-anyauth", false, "use the strongest authentication method that the proxy offers")
+	p.BoolVar(&f.negotiate, "proxy-negotiate", false, "use Kerberos authentication for the proxy")
 	p.StringArrayVar(&f.header, "proxy-header", nil, "send the header `FIELD` only to the proxy")
 	p.BoolVar(&f.tls.Insecure, "proxy-insecure", false, "skip certificate verification of https proxies (insecure)")
 	p.StringVar(&f.tls.CACert, "proxy-cacert", "", "trust only the CA certificates in `FILE` for https proxies")
@@ -168,6 +172,9 @@ func (f *proxyFlags) configure(p fetch.Proxy) (_ fetch.Proxy, err error) {
 		p.Auth = fetch.ProxyDigest
 	}
 	p.TLS = f.config
+	if f.negotiator != nil {
+		p.Negotiate = negotiateWith(f.negotiator, p)
+	}
 	p.Header, err = parseFields(f.header)
 	return p, err
 }

@@ -12,6 +12,10 @@ type curlFlags struct{}
 // fetch, or name the format of a file that fetch detects. The value is true if
 // the flag has an argument.
 var ignoredFlags = map[string]bool{
+	"egd-file": true, "engine": true, "random-file": true, "ip-tos": true, "vlan-priority": true, "keepalive-cnt": true, "mptcp": false,
+	"proxy-http2": false, "proxy-ssl-allow-beast": false, "proxy-ssl-auto-client-cert": false, "proxy-tlsv1": false,
+	"socks5-basic": false, "ssl-sessions": true, "tls-earlydata": false, "trace-ids": false, "ftp-ssl-ccc": false,
+	"ftp-ssl-ccc-mode": true, "dump-ca-embed": false, "pubkey": true,
 	"compressed-ssh": false, "expect100-timeout": true, "cert-type": true, "key-type": true, "proxy-cert-type": true, "proxy-key-type": true, "false-start": false, "happy-eyeballs-timeout-ms": true,
 	"keepalive-time": true, "no-alpn": false, "no-keepalive": false, "no-npn": false, "no-sessionid": false,
 	"parallel-immediate": false, "post301": false, "post302": false, "post303": false, "retry-connrefused": false,
@@ -25,12 +29,16 @@ var ignoredFlags = map[string]bool{
 var unsupportedFlags = map[string]string{
 	"fail-early":               "run one command for each URL",
 	"disallow-username-in-url": "a URL can contain a user name", "http2-prior-knowledge": "HTTP/2 requires TLS",
-	"negotiate": "Negotiate authentication is not supported", "next": "run one command for each group of flags",
-	"ntlm": "NTLM authentication is not supported", "proxy-negotiate": "Negotiate authentication is not supported",
+	"next": "run one command for each group of flags",
+	"ntlm": "NTLM authentication is not supported",
+
 	"proxy-ntlm": "NTLM authentication is not supported", "remove-on-error": "incomplete files have another name",
 	"sslv2": "SSL is not supported", "sslv3": "SSL is not supported", "xattr": "use --meta FILE",
 	"haproxy-protocol": "the PROXY protocol is not supported", "manual": "use fetch --help and fetch help TOPIC",
 	"crlf": "fetch only reads", "ftp-create-dirs": "fetch only reads",
+	"form-escape": "fetch only reads", "mail-rcpt-allowfails": "fetch only reads", "metalink": "Metalink is not supported",
+	"ntlm-wb": "NTLM authentication is not supported", "socks5-gssapi": "Kerberos is not supported for SOCKS",
+	"socks5-gssapi-nec": "Kerberos is not supported for SOCKS",
 }
 
 // unsupportedValues is like unsupportedFlags for flags with an argument.
@@ -40,6 +48,16 @@ var unsupportedValues = map[string]string{
 	"local-port": "the system chooses the local port", "login-options": "use --sasl MECHANISM",
 	"preproxy":       "only one proxy is supported",
 	"request-target": "the request target is the URL", "stderr": "use 2> FILE in the shell", "telnet-option": "options are negotiated",
+	"proxy-ciphers": "the ciphers are those of Go", "proxy-tls13-ciphers": "the ciphers are those of Go",
+	"sigalgs": "the signature algorithms are those of Go", "ech": "Encrypted Client Hello is not supported",
+	"abstract-unix-socket": "use --unix-socket PATH", "delegation": "Kerberos tickets are never delegated",
+	"service-name": "the service is HTTP", "proxy-service-name": "the service is HTTP", "socks5-gssapi-service": "Kerberos is not supported for SOCKS",
+	"haproxy-clientip": "the PROXY protocol is not supported", "hostpubmd5": "use --hostpubsha256", "ipfs-gateway": "use --gateway ipfs=URL",
+	"krb": "Kerberos is not supported for ftp", "libcurl": "use the Go library of fetch", "mail-auth": "fetch only reads",
+	"proxy1.0": "use --proxy", "sasl-authzid": "the login is the identity",
+	"tlsauthtype": "SRP is not supported", "tlsuser": "SRP is not supported", "tlspassword": "SRP is not supported",
+	"proxy-tlsauthtype": "SRP is not supported", "proxy-tlsuser": "SRP is not supported", "proxy-tlspassword": "SRP is not supported",
+	"trace-config": "use -v", "upload-flags": "fetch only reads", "variable": "use variables of the shell",
 	"tls13-ciphers": "the ciphers are those of Go",
 	"curves":        "the curves are those of Go",
 }

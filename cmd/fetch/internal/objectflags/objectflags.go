@@ -5,6 +5,7 @@ package objectflags
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -113,6 +114,12 @@ type bodyFlags struct {
 
 func (f *bodyFlags) Register(s *options.Set) {
 	p := s.Section("Output")
+	p.FuncP("out-null", "", "discard the body, like -o with the null device", func(string) error {
+		f.Output = append(f.Output, os.DevNull)
+		return nil
+	})
+	p.Lookup("out-null").NoOptDefVal = "true"
+	p.Lookup("out-null").Hidden = true
 	p.StringArrayVarP(&f.Output, "output", "o", nil, "write to `FILE` instead of standard output (repeat for more URLs)")
 	p.BoolVarP(&f.RemoteName, "remote-name", "O", false, "write to a file named after the last part of the URL path")
 	p.BoolVarP(&f.RemoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
@@ -121,6 +128,8 @@ func (f *bodyFlags) Register(s *options.Set) {
 	p.BoolP("no-buffer", "N", true, "do not buffer the output (default)")
 	p.Lookup("no-buffer").Hidden = true
 	p.BoolVarP(&f.Include, "include", "i", false, "write the response header before the body")
+	p.BoolVar(&f.Include, "show-headers", false, "other name of --include")
+	p.Lookup("show-headers").Hidden = true
 	p.Var(&f.Checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
 	p.StringVarP(&f.WriteOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
 	p.StringVar(&f.WARCFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")

@@ -1,0 +1,244 @@
+// Package negotiate authenticates to http servers and proxies with Kerberos
+// (RFC 4559). The credentials come from the cache of kinit, from a keytab, or
+// from a password.
+package negotiate
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jcmturner/gokrb5/v8/client"
+	"github.com/jcmturner/gokrb5/v8/config"
+	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/spnego"
+	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// Options names the files of an Authenticator. An empty name means no file.
+type Options struct {
+	Config string // krb5.conf, with the addresses of the servers of each realm
+	Cache  string // the cache of kinit
+	Keytab string // keys of the user
+}
+
+// An Authenticator makes the tokens for servers. It is safe for concurrent use.
+type Authenticator struct {
+	config *config.Config
+	cache  *credentials.CCache // nil without a cache
+	keytab *keytab.Keytab      // nil without a keytab
+
+	mu      sync.Mutex
+	tickets map[string]ticket // by user, realm and name of the service
+}
+
+// A ticket authenticates a user to a service.
+type ticket struct {
+	user    *client.Client // only its credentials are used
+	ticket  messages.Ticket
+	key     types.EncryptionKey
+	expires time.Time
+}
+
+// A Dialer connects to a server of the configuration.
+type Dialer = func(ctx context.Context, addr string) (net.Conn, error)
+
+// New reads the files. A missing cache is no error, because the user may enter a
+// password.
+func New(o Options) (a *Authenticator, err error) {
+	defer convertPanic(&err)
+	a = &Authenticator{tickets: map[string]ticket{}}
+	text, err := readFile(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	a.config, err = config.NewFromString(string(text))
+	var unsupported config.UnsupportedDirective
+	if err != nil && !errors.As(err, &unsupported) {
+		return nil, fetch.Local.Errorf("%s: %w", o.Config, err)
+	}
+	if text, err = readFile(o.Cache); err == nil && len(text) > 0 {
+		a.cache = new(credentials.CCache)
+		if err := a.cache.Unmarshal(text); err != nil {
+			return nil, fetch.Local.Errorf("%s: %w", o.Cache, err)
+		}
+	}
+	if o.Keytab == "" {
+		return a, nil
+	}
+	if text, err = readFile(o.Keytab); err != nil {
+		return nil, err
+	}
+	a.keytab = keytab.New()
+	if err := a.keytab.Unmarshal(text); err != nil {
+		return nil, fetch.Local.Errorf("%s: %w", o.Keytab, err)
+	}
+	return a, nil
+}
+
+// convertPanic converts a panic to an error, because the parsers of gokrb5 do
+// not check all lengths in files and messages.
+func convertPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = fetch.Protocol.Errorf("malformed Kerberos data: %v", p)
+	}
+}
+
+// Servers returns the addresses of all servers in the configuration.
+func (a *Authenticator) Servers() (all []string) {
+	for _, r := range a.config.Realms {
+		all = append(all, addresses(r.KDC)...)
+	}
+	return all
+}
+
+// addresses adds the port of Kerberos to the hosts that have none.
+func addresses(hosts []string) (all []string) {
+	for _, h := range hosts {
+		if _, _, err := net.SplitHostPort(h); err != nil {
+			h = net.JoinHostPort(strings.Trim(h, "[]"), "88")
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// Token returns the token that authenticates to the service HTTP on a host. A
+// token is valid for one request. The login may be nil or have no password; the
+// cache and the keytab are then used. Its user name may contain a realm, as in
+// alice@EXAMPLE.ORG. The error has the Fault Auth if there are no credentials,
+// or if the KDC rejects them.
+func (a *Authenticator) Token(ctx context.Context, dial Dialer, host string, login *fetch.Credential) (token string, err error) {
+	defer convertPanic(&err)
+	t, err := a.ticket(ctx, dial, strings.ToLower(strings.TrimSuffix(host, ".")), login)
+	if err != nil {
+		return "", err
+	}
+	first, err := spnego.NewNegTokenInitKRB5(t.user, t.ticket, t.key)
+	if err != nil {
+		return "", fetch.Auth.With(err)
+	}
+	message := spnego.SPNEGOToken{Init: true, NegTokenInit: first}
+	b, err := message.Marshal()
+	if err != nil {
+		return "", fetch.Auth.With(err)
+	}
+	return base64.StdEncoding.EncodeToString(b), nil
+}
+
+// ticket returns a ticket for the service HTTP on a host.
+func (a *Authenticator) ticket(ctx context.Context, dial Dialer, host string, login *fetch.Credential) (ticket, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	user, err := a.user(login)
+	if err != nil {
+		return ticket{}, err
+	}
+	realm := user.Credentials.Domain()
+	if r := a.config.ResolveRealm(host); r != "" && r != realm {
+		return ticket{}, fetch.Unsupported.Errorf("the host is in the realm %s, and the user in %s: trust between realms is not supported", r, realm)
+	}
+	service := types.NewPrincipalName(2, "HTTP/"+host) // KRB_NT_SRV_INST
+	granting := types.NewPrincipalName(2, "krbtgt/"+realm)
+	key := user.Credentials.UserName() + "\x00" + realm + "\x00"
+	if t, ok := a.find(user, login, service, key); ok {
+		return t, nil
+	}
+	k := kdc{config: a.config, realm: realm, dial: dial, ctx: ctx}
+	first, ok := a.find(user, login, granting, key)
+	if !ok {
+		if first, err = k.authenticate(user); err != nil {
+			return ticket{}, err
+		}
+		a.tickets[key+granting.PrincipalNameString()] = first
+	}
+	t, err := k.request(user, first, service)
+	if err == nil && len(a.tickets) < 1000 {
+		a.tickets[key+service.PrincipalNameString()] = t
+	}
+	return t, err
+}
+
+// find returns an earlier ticket, or one from the cache of kinit.
+func (a *Authenticator) find(user *client.Client, login *fetch.Credential, service types.PrincipalName, key string) (ticket, bool) {
+	soon := time.Now().Add(time.Minute)
+	if t, ok := a.tickets[key+service.PrincipalNameString()]; ok && soon.Before(t.expires) {
+		return t, true
+	}
+	if a.cache == nil || usesPassword(login) {
+		return ticket{}, false
+	}
+	entry, ok := a.cache.GetEntry(service)
+	if !ok || !soon.Before(entry.EndTime) {
+		return ticket{}, false
+	}
+	t := ticket{user: user, key: entry.Key, expires: entry.EndTime}
+	return t, t.ticket.Unmarshal(entry.Ticket) == nil
+}
+
+func usesPassword(login *fetch.Credential) bool { return login != nil && login.Password != "" }
+
+// user returns the credentials of the user. The client of gokrb5 never connects.
+func (a *Authenticator) user(login *fetch.Credential) (*client.Client, error) {
+	name := ""
+	if login != nil {
+		name = login.User
+	}
+	name, realm, _ := strings.Cut(name, "@")
+	switch {
+	case a.cache != nil && !usesPassword(login) && (name == "" || name == a.cache.GetClientPrincipalName().PrincipalNameString()):
+		c := a.cache.GetClientCredentials()
+		return client.NewWithPassword(c.UserName(), a.cache.GetClientRealm(), "", a.config), nil
+	case name == "" && a.keytab != nil && len(a.keytab.Entries) > 0:
+		p := a.keytab.Entries[0].Principal
+		return client.NewWithKeytab(strings.Join(p.Components, "/"), p.Realm, a.keytab, a.config), nil
+	case name == "":
+		return nil, fetch.Auth.Errorf("no Kerberos credentials: run kinit, or name a user")
+	}
+	if realm == "" {
+		realm = a.config.LibDefaults.DefaultRealm
+	}
+	if a.keytab != nil && !usesPassword(login) {
+		return client.NewWithKeytab(name, realm, a.keytab, a.config), nil
+	}
+	return client.NewWithPassword(name, realm, login.Password.Reveal(), a.config), nil
+}
+
+// permitted lists the encryption types of keys that are derived from passwords:
+// AES with SHA-1 and with SHA-2. The older ones can be broken.
+var permitted = []int32{17, 18, 19, 20}
+
+// maxIterations limits the work that a KDC can require.
+const maxIterations = 1 << 20
+
+// checkDerivation returns an error if a KDC requires a key that is weak or costs
+// too much time.
+func checkDerivation(list types.PADataSequence) error {
+	const infoType = 19 // PA-ETYPE-INFO2
+	for _, pa := range list {
+		if pa.PADataType != infoType {
+			continue
+		}
+		info, err := pa.GetETypeInfo2()
+		if err != nil || len(info) == 0 {
+			return fmt.Errorf("malformed types of keys")
+		}
+		if !slices.Contains(permitted, info[0].EType) {
+			return fmt.Errorf("KDC requires the encryption type %d, which is weak", info[0].EType)
+		}
+		if p := info[0].S2KParams; len(p) == 4 && (p[0] != 0 || int(p[1])<<16|int(p[2])<<8|int(p[3]) > maxIterations) {
+			return fmt.Errorf("KDC requires too many iterations")
+		}
+	}
+	return nil
+}

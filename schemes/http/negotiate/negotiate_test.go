@@ -1,0 +1,108 @@
+package negotiate
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/jcmturner/gofork/encoding/asn1"
+	"github.com/jcmturner/gokrb5/v8/types"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// TestCheckDerivation checks which keys a KDC may require.
+func TestCheckDerivation(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		kind       int32
+		parameters []byte
+		ok         bool
+	}{
+		{"AES", 18, nil, true},
+		{"AES with SHA-2", 20, []byte{0, 0, 0x80, 0}, true},
+		{"RC4", 23, nil, false},
+		{"3DES", 16, nil, false},
+		{"many iterations", 18, []byte{0, 0x20, 0, 0}, false},
+		{"very many iterations", 18, []byte{0xff, 0xff, 0xff, 0xff}, false},
+	} {
+		b, err := asn1.Marshal(types.ETypeInfo2{{EType: c.kind, Salt: "x", S2KParams: c.parameters}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := checkDerivation(types.PADataSequence{{PADataType: 19, PADataValue: b}}); (err == nil) != c.ok {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+	}
+	if err := checkDerivation(types.PADataSequence{{PADataType: 19, PADataValue: []byte("x")}}); err == nil {
+		t.Error("malformed list: no error")
+	}
+}
+
+// TestFiles checks damaged and missing files.
+func TestFiles(t *testing.T) {
+	file := func(text string) string {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	config := file("[libdefaults]\n default_realm = R\n[realms]\n R = {\n  kdc = a.test\n  kdc = [2001:db8::1]:89\n }\n")
+	for _, c := range []struct {
+		name  string
+		o     Options
+		fault fetch.Fault
+	}{
+		{"good", Options{Config: config}, 0},
+		{"missing cache", Options{Config: config, Cache: filepath.Join(t.TempDir(), "none")}, 0},
+		{"missing configuration", Options{Config: filepath.Join(t.TempDir(), "none")}, fetch.Local},
+		{"missing keytab", Options{Config: config, Keytab: filepath.Join(t.TempDir(), "none")}, fetch.Local},
+		{"cache with one byte", Options{Config: config, Cache: file("\x05")}, fetch.Protocol},
+		{"cache with a long header", Options{Config: config, Cache: file("\x05\x04\xff\xff\x00")}, fetch.Local},
+		{"cache of another program", Options{Config: config, Cache: file("hello")}, fetch.Local},
+		{"keytab of another program", Options{Config: config, Keytab: file("hello")}, fetch.Local},
+	} {
+		a, err := New(c.o)
+		if fetch.FaultOf(err) != c.fault {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+		if err == nil && !slices.Equal(a.Servers(), []string{"a.test:88", "[2001:db8::1]:89"}) {
+			t.Errorf("%s: servers %q", c.name, a.Servers())
+		}
+	}
+	a, err := New(Options{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(context.Context, string) (net.Conn, error) { return nil, fetch.Connect.Errorf("refused") }
+	for name, want := range map[string]fetch.Fault{"": fetch.Auth, "alice@R": fetch.Connect, "alice@OTHER": fetch.Usage} {
+		_, err := a.Token(t.Context(), refuse, "host.test", &fetch.Credential{User: name, Password: "pw"})
+		if fetch.FaultOf(err) != want {
+			t.Errorf("user %q: got %v", name, err)
+		}
+	}
+}
+
+// FuzzCache checks that damaged caches give errors.
+func FuzzCache(f *testing.F) {
+	f.Add([]byte("\x05\x04\x00\x0c\x00\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01R\x00\x00\x00\x01a"))
+	config := filepath.Join(f.TempDir(), "krb5.conf")
+	if err := os.WriteFile(config, []byte("[libdefaults]\n default_realm = R\n"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		cache := filepath.Join(t.TempDir(), "cache")
+		if err := os.WriteFile(cache, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(Options{Config: config, Cache: cache})
+		if err != nil {
+			return
+		}
+		a.Token(t.Context(), nil, "host.test", nil)
+	})
+}
