@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -44,7 +45,7 @@ func TestNameServers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, stderr bytes.Buffer
-			code := run(append([]string{"-q", "--noproxy", "*", "--retry", "0", c.url}, c.args...), strings.NewReader(""), &out, &stderr)
+			code := app.Run(append([]string{"-q", "--noproxy", "*", "--retry", "0", c.url}, c.args...), strings.NewReader(""), &out, &stderr)
 			if code != c.code || !strings.Contains(stderr.String(), c.stderr) || code == 0 && out.String() != "hello\n" {
 				t.Errorf("exit code %d, want %d: %q, %s", code, c.code, &out, &stderr)
 			}

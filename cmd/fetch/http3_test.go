@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -14,7 +15,7 @@ import (
 func fetchHTTP3(cert *peer.Cert, args ...string) (code int, out, messages string) {
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"-q", "--noproxy", "*", "--retry", "0", "--cacert", cert.File}, args...)
-	code = run(args, strings.NewReader(""), &stdout, &stderr)
+	code = app.Run(args, strings.NewReader(""), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -115,7 +116,7 @@ func TestHTTP3Flags(t *testing.T) {
 				if c.args[0] == "mirror" {
 					args = append(args, "--cacert", s.Cert.File, "--noproxy", "*")
 				}
-				code = run(args, strings.NewReader(""), &stdout, &stderr)
+				code = app.Run(args, strings.NewReader(""), &stdout, &stderr)
 				out, messages = stdout.String(), stderr.String()
 			}
 			if code != c.code || c.out != "" && out != c.out || !strings.Contains(out+messages, c.want) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // largeInits lists the packages whose initialization may allocate more than
@@ -35,7 +37,7 @@ const maxInit = 8 << 10
 // not. On a quiet machine, each of these packages except the last four needs
 // more than 50 µs or allocates most of the memory.
 func TestInitialization(t *testing.T) {
-	cmd := exec.Command(build(t, ".", "fetch"), "--version")
+	cmd := exec.Command(commandtest.Fetch(t), "--version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	var trace strings.Builder
 	cmd.Stderr = &trace

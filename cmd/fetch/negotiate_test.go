@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/app"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -67,7 +68,7 @@ func TestNegotiate(t *testing.T) {
 			t.Setenv("KRB5CCNAME", "FILE:"+none)
 			t.Setenv("KRB5_CLIENT_KTNAME", c.keytab)
 			var out, stderr bytes.Buffer
-			code := run(append([]string{"-q", "--noproxy", "", "--retry", "0"}, c.args...), strings.NewReader(""), &out, &stderr)
+			code := app.Run(append([]string{"-q", "--noproxy", "", "--retry", "0"}, c.args...), strings.NewReader(""), &out, &stderr)
 			if code != c.code || !strings.Contains(stderr.String(), c.stderr) {
 				t.Errorf("exit code %d, want %d: %q, %s", code, c.code, &out, &stderr)
 			}
@@ -108,7 +109,7 @@ func TestHostileKDC(t *testing.T) {
 			t.Setenv("KRB5_CONFIG", config)
 			t.Setenv("KRB5CCNAME", filepath.Join(t.TempDir(), "none"))
 			var out, stderr bytes.Buffer
-			code := run([]string{"-q", "--noproxy", "*", "--retry", "0", "--negotiate", "-u", "a:b", "http://" + s.Addr + "/"},
+			code := app.Run([]string{"-q", "--noproxy", "*", "--retry", "0", "--negotiate", "-u", "a:b", "http://" + s.Addr + "/"},
 				strings.NewReader(""), &out, &stderr)
 			if code == 0 || code == 1 {
 				t.Errorf("exit code %d, %s", code, &stderr)
