@@ -10,6 +10,9 @@
 # make bench-large  compare the cost of an item in tasks of two sizes
 # make recordings  record the terminal sessions in doc/ with tmux
 # make soak     run the long tests, which have the build tag soak
+# make mutants PACKAGES=./uri  run the tests of packages with changed operators
+# make seeded-bugs  show that the tests fail for each bug in internal/test/seeded
+# make testing-report  measure the figures of doc/testing.md
 # make release  build the archives and packages of a release in dist/
 # make release-test  build a release for this machine twice, and install it
 # make vuln     report known vulnerabilities of the dependencies (needs the Internet)
@@ -32,7 +35,7 @@ JOBS ?= 4
 # GORACE has another time. The tests of the command start hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak recordings release release-test vuln clean
+.PHONY: help build test test-scheme peers lint fuzz bench bench-compare bench-large soak mutants seeded-bugs testing-report recordings release release-test vuln clean
 
 # help prints the lines about targets at the start of this file.
 help:
@@ -86,8 +89,30 @@ bench-compare: build peers
 bench-large: build peers
 	go run ./internal/tool/bench -large -runs 1 $(BENCH)
 
+# RESULTS is the folder of the figures that tests write for doc/testing.md.
+RESULTS := $(CURDIR)/bin/results
+
 soak: peers
-	go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
+	mkdir -p $(RESULTS)
+	FETCH_RESULTS=$(RESULTS) go test -tags soak -run Soak -timeout $(SOAKTIME) -v ./...
+
+PACKAGES ?= ./uri ./fetch ./save ./wrap ./warc ./internal/wire/http1 ./mirror/internal/archive ./mirror/internal/frontier/rules ./schemes/internal/sessions
+
+mutants:
+	mkdir -p $(RESULTS)
+	go run ./internal/tool/mutants -results $(RESULTS) $(PACKAGES)
+
+seeded-bugs: peers
+	mkdir -p $(RESULTS)
+	go run ./internal/tool/seededbugs -results $(RESULTS)
+
+# The figures of the soak tests and of the mutants are kept if they are not
+# measured again.
+testing-report: peers
+	rm -f $(RESULTS)/kill-points.jsonl $(RESULTS)/power-loss.jsonl
+	mkdir -p $(RESULTS)
+	FETCH_RESULTS=$(RESULTS) go test -count=1 -timeout 20m -run 'TestKillPoints|TestPowerLoss' ./internal/test/crash
+	go run ./internal/tool/testingreport -results $(RESULTS)
 
 release:
 	go run -modfile=tools.mod -tags release ./internal/tool/release -o dist

@@ -20,7 +20,7 @@ type Page struct {
 
 // reports lists the pages that Pages omits, because they contain test results
 // instead of instructions.
-var reports = []string{"curl-cases", "faults", "tested-servers"}
+var reports = []string{"curl-cases", "faults", "tested-servers", "testing"}
 
 // Pages returns all pages of the documentation, sorted by name.
 func Pages() (pages []Page, err error) {

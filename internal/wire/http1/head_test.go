@@ -110,6 +110,8 @@ func TestLines(t *testing.T) {
 		{"CR CR LF", "HTTP/1.1 200 OK\r\r\n\r\r\n" + rest, Stored, "HTTP/1.1 200 OK\r\r\n\r\r\n", true, ""},
 		{"500 fields", "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields) + "\r\n", Strict, "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields) + "\r\n", true, ""},
 		{"501 fields", "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", MaxFields+1) + "\r\n", Strict, "", false, "response head has more than 500 fields"},
+		{"head of the limit", headOf(MaxHead), Strict, headOf(MaxHead), true, ""},
+		{"head of one byte more", headOf(MaxHead + 1), Strict, "", false, "response head larger than 262144 bytes"},
 		{"long line", "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", MaxHead), Strict, "", false, "response head larger than 262144 bytes"},
 	} {
 		for _, size := range []int{1, 7, len(test.wire)} {
@@ -132,6 +134,12 @@ func TestLines(t *testing.T) {
 			}
 		}
 	}
+}
+
+// headOf returns a head of n bytes.
+func headOf(n int) string {
+	const start, end = "HTTP/1.1 200 OK\r\nA: ", "\r\n\r\n"
+	return start + strings.Repeat("b", n-len(start)-len(end)) + end
 }
 
 // TestInterim checks that the limit on fields applies to the heads of all

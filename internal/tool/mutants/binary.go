@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// helper is the file that selects the mutant, without its package clause.
+const helper = `
+import (
+	os__ "os"
+	strconv__ "strconv"
+	sync__ "sync"
+)
+
+var (
+	active__, _ = strconv__.Atoi(os__.Getenv("MUTANT"))
+	file__      = os__.Getenv("MUTANTS_REACHED")
+	reached__   sync__.Map
+)
+
+// mutant__ reports whether a mutant is selected.
+func mutant__(id int) bool {
+	if active__ == id {
+		return true
+	}
+	if file__ != "" {
+		if _, found := reached__.LoadOrStore(id, true); !found {
+			if f, err := os__.OpenFile(file__, os__.O_APPEND|os__.O_CREATE|os__.O_WRONLY, 0o666); err == nil {
+				f.WriteString(strconv__.Itoa(id) + "\n")
+				f.Close()
+			}
+		}
+	}
+	return false
+}
+`
+
+// A tester runs the tests of a package with its mutants.
+type tester struct {
+	p      *source
+	dir    string
+	binary string
+	tests  map[int][]string         // tests that reach a mutant
+	took   map[string]time.Duration // durations of the tests without a mutant
+}
+
+// compile compiles the test binary in dir.
+func compile(p *source, dir string) (*tester, error) {
+	replace := map[string]string{filepath.Join(p.dir, "mutants__.go"): filepath.Join(dir, "mutants__.go")}
+	if err := os.WriteFile(filepath.Join(dir, "mutants__.go"), []byte("package "+p.pkg+"\n"+helper), 0o666); err != nil {
+		return nil, err
+	}
+	for name, text := range p.files {
+		changed := filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(changed, []byte(edited(text, p.edits[name])), 0o666); err != nil {
+			return nil, err
+		}
+		replace[name] = changed
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o666); err != nil {
+		return nil, err
+	}
+	t := &tester{p: p, dir: dir, binary: filepath.Join(dir, "test"), tests: map[int][]string{}, took: map[string]time.Duration{}}
+	if out, err := exec.Command("go", "test", "-c", "-overlay", file, "-o", t.binary, p.path).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return t, nil
+}
+
+// edited returns text with the edits. An edit with a negative place is an end:
+// at the same place, ends precede beginnings, and the inner end is first.
+func edited(text []byte, edits []edit) string {
+	var begins, ends []edit
+	for _, e := range edits {
+		if e.at > 0 {
+			begins = append(begins, e)
+		} else {
+			ends = append(ends, edit{-e.at, e.text})
+		}
+	}
+	slices.Reverse(ends) // the outer node was added first
+	slices.SortStableFunc(begins, func(a, b edit) int { return a.at - b.at })
+	slices.SortStableFunc(ends, func(a, b edit) int { return a.at - b.at })
+	var b strings.Builder
+	last := 0
+	for len(begins)+len(ends) > 0 {
+		list := &begins
+		if len(begins) == 0 || len(ends) > 0 && ends[0].at <= begins[0].at {
+			list = &ends
+		}
+		e := (*list)[0]
+		*list = (*list)[1:]
+		b.Write(text[last:e.at])
+		b.WriteString(e.text)
+		last = e.at
+	}
+	b.Write(text[last:])
+	return b.String()
+}
+
+// execute runs the test binary in the folder of the package.
+func (t *tester) execute(limit time.Duration, env []string, args ...string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, t.binary, append(args, "-test.short", "-test.failfast")...)
+	c.Dir, c.Env, c.WaitDelay = t.p.dir, append(os.Environ(), env...), time.Second
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// limit is the time limit of a test without a mutant.
+const limit = 5 * time.Minute
+
+// measure finds the mutants that each test reaches. Tests that fail without a
+// mutant are left out, for example tests of allocations.
+func (t *tester) measure() error {
+	list, err := t.execute(limit, nil, "-test.list", ".")
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(list) {
+		if !regexp.MustCompile(`^(Test|Fuzz|Example)`).MatchString(name) {
+			continue
+		}
+		reached := filepath.Join(t.dir, "reached-"+name)
+		start := time.Now()
+		if out, err := t.execute(limit, []string{"MUTANTS_REACHED=" + reached}, "-test.run", "^"+name+"$"); err != nil {
+			fmt.Printf("left out %s: %v: %.300s\n", name, err, out)
+			continue
+		}
+		t.took[name] = time.Since(start)
+		text, err := os.ReadFile(reached)
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		for _, line := range strings.Fields(string(text)) {
+			id, err := strconv.Atoi(line)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(t.tests[id], name) { // processes of a test write to the same file
+				t.tests[id] = append(t.tests[id], name)
+			}
+		}
+	}
+	return nil
+}
+
+// test runs the tests that reach a mutant, the fastest first, and returns its
+// result.
+func (t *tester) test(m mutant) string {
+	names := t.tests[m.id]
+	if len(names) == 0 {
+		return unreached
+	}
+	slices.SortFunc(names, func(a, b string) int { return int(t.took[a] - t.took[b]) })
+	for len(names) > 0 {
+		group := names[:min(len(names), 8)]
+		names = names[len(group):]
+		limit := 10 * time.Second
+		for _, name := range group {
+			limit += 10 * t.took[name]
+		}
+		_, err := t.execute(limit, []string{"MUTANT=" + strconv.Itoa(m.id)}, "-test.run", "^("+strings.Join(group, "|")+")$")
+		if err != nil {
+			return killed // also if the tests do not end
+		}
+	}
+	return survived
+}
+
+// equivalents lists mutants that no test can find, because the program behaves
+// the same. A line has the file, both operators, the line of the source and the
+// reason, with tabs between them.
+//
+//go:embed equivalents.txt
+var equivalents string
+
+func readEquivalents() (map[string]bool, error) {
+	known := map[string]bool{}
+	for line := range strings.Lines(equivalents) {
+		fields := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || line == "\n" {
+			continue
+		}
+		if len(fields) != 5 {
+			return nil, fmt.Errorf("equivalents.txt: %q has %d fields, want 5", line, len(fields))
+		}
+		known[strings.Join(fields[:4], "\t")] = true
+	}
+	return known, nil
+}

@@ -1,0 +1,109 @@
+// Program mutants runs the tests of packages with one changed operator at a
+// time. A mutant survives if no test fails. "make mutants" runs it.
+//
+// All mutants of a package are compiled into one test binary. An environment
+// variable selects one of them. Therefore a mutant costs only the time of the
+// tests that reach it. The tests run with -short.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/internal/test/report"
+)
+
+func main() {
+	results := flag.String("results", "", "write the figures to a file for each package in this folder")
+	all := flag.Bool("v", false, "print killed mutants too")
+	flag.Parse()
+	for _, pkg := range flag.Args() {
+		if err := run(pkg, *results, *all); err != nil {
+			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", pkg, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// run tests the mutants of a package and prints the survivors.
+func run(pkg, results string, all bool) error {
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p, err := load(pkg)
+	if err != nil {
+		return err
+	}
+	t, err := compile(p, dir)
+	if err != nil {
+		return err
+	}
+	if err := t.measure(); err != nil {
+		return err
+	}
+	known, err := readEquivalents()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	counts := map[string]int{}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(p.mutants); i = int(next.Add(1)) - 1 {
+				m := p.mutants[i]
+				status := t.test(m)
+				if status == survived && known[m.key()] {
+					status = equivalent
+				}
+				mu.Lock()
+				counts[status]++
+				if all || status == survived {
+					fmt.Printf("%s %s\n", status, m)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return write(p.name, results, counts)
+}
+
+// workers is the number of mutants that are tested at a time.
+const workers = 2
+
+// The results of a mutant.
+const (
+	killed     = "killed"
+	survived   = "survived"
+	equivalent = "equivalent" // listed in equivalents, because no test can find it
+	unreached  = "not reached"
+)
+
+// write prints the counts and writes them as figures.
+func write(name, results string, counts map[string]int) error {
+	reached := counts[killed] + counts[survived]
+	fmt.Printf("%s: %d of %d mutants killed (%d %%), %d equivalent, %d not reached\n", name, counts[killed], reached,
+		100*counts[killed]/max(1, reached), counts[equivalent], counts[unreached])
+	if results == "" {
+		return nil
+	}
+	var text []byte
+	for _, status := range []string{killed, survived, equivalent, unreached} {
+		line, err := json.Marshal(report.Figure{Layer: "mutants", Measure: name + ": " + status, Value: counts[status], Scope: "test"})
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return os.WriteFile(filepath.Join(results, "mutants-"+strings.ReplaceAll(name, "/", "-")+".jsonl"), text, 0o666)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// countLayer is the layer of the counts of the source.
+const countLayer = "source"
+
+// tests matches the first lines of test functions of Go.
+var tests = regexp.MustCompile(`(?m)^func (Test|Fuzz|Benchmark|Example|TestSoak)\w*\(`)
+
+// count counts tests and lines below a folder.
+func count(root string) (rows []Row, err error) {
+	one := func(measure string, n int) {
+		rows = add(rows, Row{Layer: countLayer, Measure: measure, Scope: "test", Value: n})
+	}
+	for _, measure := range []string{"lines of product code", "lines of test code", "test functions", "fuzz targets", "examples",
+		"scripts of the command", "stored inputs of fuzz targets", "programs for comparison and real servers"} {
+		one(measure, 0)
+	}
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		slash := filepath.ToSlash(path)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "bin" || e.Name() == "dist" || len(e.Name()) > 1 && strings.HasPrefix(e.Name(), ".")):
+			return filepath.SkipDir
+		case e.IsDir():
+			return nil
+		case strings.Contains(slash, "/testdata/fuzz/"):
+			one("stored inputs of fuzz targets", 1)
+		case strings.Contains(slash, "testdata/script/"):
+			one("scripts of the command", 1)
+		case strings.HasSuffix(slash, ".go"):
+			return countFile(slash, one)
+		case strings.HasSuffix(slash, "internal/test/peer/install"):
+			return countPeers(path, one)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// countFile counts the lines and the tests of a file.
+func countFile(path string, one func(string, int)) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	lines := bytes.Count(text, []byte("\n"))
+	if !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, "internal/test/") {
+		one("lines of product code", lines)
+		return nil
+	}
+	one("lines of test code", lines)
+	for _, m := range tests.FindAllSubmatch(text, -1) {
+		switch string(m[1]) {
+		case "Test":
+			one("test functions", 1)
+		case "Fuzz":
+			one("fuzz targets", 1)
+		case "Example":
+			one("examples", 1)
+		}
+	}
+	return nil
+}
+
+// countPeers counts the packages that "make peers" installs.
+func countPeers(path string, one func(string, int)) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	inList := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		name, list, found := strings.Cut(line, "=(")
+		switch {
+		case found && (name == "installed" || name == "unpacked" || name == "modules" || name == "files"):
+			inList = !strings.HasSuffix(list, ")")
+			one("programs for comparison and real servers", packages(strings.TrimSuffix(list, ")")))
+		case line == ")":
+			inList = false
+		case inList:
+			one("programs for comparison and real servers", packages(line))
+		}
+	}
+	return nil
+}
+
+// packages returns the number of packages in a line that are no libraries.
+func packages(line string) (n int) {
+	for _, name := range strings.Fields(line) {
+		if !strings.HasPrefix(name, "lib") {
+			n++
+		}
+	}
+	return n
+}
