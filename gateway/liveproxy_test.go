@@ -42,7 +42,8 @@ func TestLiveProxy(t *testing.T) {
 		o.Live.Client = func(p fetch.Policy, personal bool) (*fetch.Client, error) {
 			return fetch.New(fetch.Options{
 				Policy: p, Wrap: wrap.Standard(wrap.Options{}), Proxy: func(fetch.Target) (fetch.Proxy, error) { return via, nil },
-				Resolver: fixedNames{"page.example": hostileHost, "private.example": "10.0.0.1", "intranet": "192.168.0.1", "public.example": otherHost},
+				Resolver: fixedNames{"page.example": hostileHost, "private.example": "10.0.0.1", "intranet": "192.168.0.1", "public.example": otherHost,
+					"a.root-servers.net": "198.41.0.4"},
 			}, o.Schemes...), nil
 		}
 	})

@@ -35,7 +35,7 @@ type HTTP3Options struct {
 	NoTCP  bool   // for nginx, listen only on UDP
 }
 
-// NginxHTTP3 starts the nginx of Debian 13, which serves Root with HTTP/1 on Addr,
+// NginxHTTP3 starts the nginx of Debian 13 (Debian nginx), which serves Root with HTTP/1 on Addr,
 // and with HTTP/1, HTTP/2 and HTTP/3 on TLSAddr.
 func NginxHTTP3(t TB, opts HTTP3Options) *Server {
 	t.Helper()
@@ -58,7 +58,7 @@ func NginxHTTP3(t TB, opts HTTP3Options) *Server {
 	})
 }
 
-// GTLSServer starts the server of ngtcp2 (Debian 13 ngtcp2-server), which serves
+// GTLSServer starts the server of ngtcp2 (Debian ngtcp2-server), which serves
 // Root with HTTP/3 on UDPAddr.
 func GTLSServer(t TB) *Server {
 	t.Helper()

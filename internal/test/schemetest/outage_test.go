@@ -38,7 +38,7 @@ After each of these transfers, the tests check four rules:
 | truncated | 11 | the response ended early |
 
 A cell has the fault without retries, or "ok", and the time until the result. The time is omitted if it is less than half a second.
-"ok, truncated" means that the protocol has no mark for the end of an object, so that nobody can see the loss; --require-length
+"ok, truncated" means that the protocol has no mark for the end of an object, so that the loss is not visible; --strict
 rejects such responses. "-" means that the outage does not exist there.
 
 ## Outages
