@@ -101,6 +101,8 @@ func requestFault(ctx context.Context, err error) error {
 	switch text := err.Error(); {
 	case isTooLarge(err):
 		return fetch.TooLarge.With(err)
+	case isPingTimeout(text):
+		return fetch.Timeout.With(err)
 	case connectionLost(text):
 		return fetch.Connect.With(err)
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "header list larger"):
@@ -108,6 +110,11 @@ func requestFault(ctx context.Context, err error) error {
 	}
 	return fetch.Protocol.Errorf("%s", printable(err))
 }
+
+// isPingTimeout reports whether an error of an HTTP/2 connection means that the
+// server has not answered a PING frame. The time is that of an idle connection,
+// so that this error and the timeout of the connection occur at the same time.
+func isPingTimeout(text string) bool { return strings.Contains(text, "http2: client connection lost") }
 
 // bodyFault classifies an error that occurred while the response body was read.
 // It wraps err in the matching fetch.Fault. For a lost connection the fault is
@@ -117,6 +124,8 @@ func bodyFault(ctx context.Context, err error) error {
 		return fetch.FaultOf(cause).With(cause)
 	}
 	switch f := fetch.FaultOf(err); {
+	case f == fetch.Internal && isPingTimeout(err.Error()):
+		return fetch.Timeout.With(err)
 	case f == fetch.Connect,
 		f == fetch.Internal && (connectionLost(err.Error()) || strings.Contains(err.Error(), "stream error")):
 		return fetch.Truncated.With(err)
