@@ -11,6 +11,9 @@ import (
 // Run executes the command line in args and returns the exit code.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	std := &console.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	if len(args) == 0 {
+		return greet(std)
+	}
 	ctx, stop := console.Interruptible(&std.Interrupts)
 	defer stop()
 	tree := Commands(std)
