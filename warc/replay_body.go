@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // A replayBody is the response body of a replayed capture. Read verifies the
@@ -78,7 +79,7 @@ func applyRequest(req *fetch.Request, resp *fetch.Response) error {
 		return nil // return the complete object
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, first); err != nil {
-		return unexpectedEOF(err)
+		return line.UnexpectedEOF(err)
 	}
 	resp.Offset = first
 	if end < resp.Size {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // A record is a WARC record that is open for reading. Close may be called during
@@ -76,7 +77,7 @@ func (a *Archive) openRecord(l Line) (*record, error) {
 	}
 	if err := seek(func(h *Header) bool { return h.Target() == l.URL }); err != nil {
 		rec.Close()
-		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, unexpectedEOF(err))
+		return nil, fetch.Mismatch.Errorf("%s: offset %d has no record of this URL: %w", where.path, l.Offset, line.UnexpectedEOF(err))
 	}
 	return rec, nil
 }
@@ -92,11 +93,4 @@ func (l Line) describes(h *Header) bool {
 		return h.Type() == Revisit && l.Media == mediaRevisit
 	}
 	return isHTTP(h.Get("Content-Type")) == (strings.Trim(l.Status, "-") != "")
-}
-
-func unexpectedEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

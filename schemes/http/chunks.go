@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/wire/http1"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // A chunked body is an HTTP/1 body with the transfer coding chunked. It decodes
@@ -33,11 +34,11 @@ func (c *chunked) step(p []byte) (n int, err error) {
 	if left := c.chunks.Left(); left > 0 {
 		n, err = c.reader.receive(p[:min(int64(len(p)), left)])
 		c.chunks.Next(p[:n])
-		return n, unexpected(err)
+		return n, line.UnexpectedEOF(err)
 	}
 	lines, err := c.reader.buffered()
 	if err != nil {
-		return 0, unexpected(err)
+		return 0, line.UnexpectedEOF(err)
 	}
 	n, _, err = c.chunks.Next(lines)
 	c.reader.consume(lines[:n])
@@ -50,15 +51,6 @@ func (c *chunked) step(p []byte) (n int, err error) {
 	}
 	c.reader.trailer = trailer
 	return 0, io.EOF
-}
-
-// unexpected replaces io.EOF by io.ErrUnexpectedEOF, because the body is
-// truncated if the connection ends within it.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // A rawChunks reads a chunked body without decoding it. It is used if

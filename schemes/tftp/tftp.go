@@ -106,7 +106,7 @@ func locate(u uri.URI) (l locator, err error) {
 	}
 	l.mode = "octet"
 	if hasParams {
-		mode, ok := cutPrefixFold(params, "mode=")
+		mode, ok := textform.CutPrefixFold(params, "mode=")
 		l.mode = strings.ToLower(mode)
 		if !ok || l.mode != "octet" && l.mode != "netascii" {
 			return l, fetch.BadURL.Errorf("parameter of a tftp URL must be ;mode=octet or ;mode=netascii")
@@ -119,11 +119,4 @@ func locate(u uri.URI) (l locator, err error) {
 		return l, fetch.BadURL.Errorf("control character in a file name")
 	}
 	return l, nil
-}
-
-func cutPrefixFold(s, prefix string) (after string, ok bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
 }

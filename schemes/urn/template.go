@@ -1,9 +1,11 @@
 package urn
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/internal/textform"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -43,19 +45,14 @@ func ParseTemplate(text string) (Template, error) {
 }
 
 func isTarget(scheme string) bool {
-	for _, t := range targets {
-		if t == scheme {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(targets, scheme)
 }
 
 // expand inserts n into the template and returns the resulting URL. It returns
 // false if the template does not apply to n. If the template has no {q}, the
 // q-component becomes the query of the URL.
 func (t Template) expand(n name) (u uri.URI, ok bool, err error) {
-	rest, ok := cutPrefixFold(n.nss, t.prefix)
+	rest, ok := textform.CutPrefixFold(n.nss, t.prefix)
 	if n.nid != t.nid || !ok || rest == "" {
 		return u, false, nil
 	}
@@ -72,14 +69,6 @@ func (t Template) expand(n name) (u uri.URI, ok bool, err error) {
 		return u, false, fetch.BadURL.Errorf("the template for the URN does not result in a URL: %w", err)
 	}
 	return u, true, nil
-}
-
-// cutPrefixFold removes a prefix without regard to case.
-func cutPrefixFold(s, prefix string) (string, bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
 }
 
 // escapeValue encodes the characters of s that separate the parameters of a

@@ -17,6 +17,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // Supported is the value of an Accept-Encoding field that lists all supported
@@ -175,7 +176,7 @@ func (l *layer) Read(p []byte) (int, error) {
 			return 0, err // an empty body is valid in every coding
 		}
 		if err := l.open(); err != nil {
-			return 0, noEOF(err)
+			return 0, line.UnexpectedEOF(err)
 		}
 	}
 	n, err := l.from.Read(p)
@@ -241,15 +242,6 @@ func (l *layer) nextMember() error {
 	case len(head) > 0:
 		l.trace.Notef("ignored data after the end of a gzip body")
 		return io.EOF
-	}
-	return err
-}
-
-// noEOF replaces io.EOF by io.ErrUnexpectedEOF. It is called where the input of
-// a decoder must not end.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
 	}
 	return err
 }

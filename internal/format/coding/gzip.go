@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // A member decodes the members of a gzip stream (RFC 1952), one at a time. It
@@ -47,7 +48,7 @@ func (z *member) next() error {
 		h.skipFields(flags)
 	}
 	if h.err != nil {
-		return noEOF(h.err)
+		return line.UnexpectedEOF(h.err)
 	}
 	z.digest, z.size, z.err = 0, 0, nil
 	if z.inflated == nil {
@@ -125,7 +126,7 @@ func (z *member) Read(p []byte) (n int, err error) {
 func (z *member) trailer() error {
 	var p [8]byte
 	if _, err := io.ReadFull(z.in, p[:]); err != nil {
-		return noEOF(err)
+		return line.UnexpectedEOF(err)
 	}
 	if binary.LittleEndian.Uint32(p[:]) != z.digest || binary.LittleEndian.Uint32(p[4:]) != z.size {
 		return errChecksum

@@ -14,16 +14,13 @@ import (
 // Do not use the underlying Reader until Block.Read has returned an error,
 // which may be io.EOF.
 type Block struct {
-	r       *Reader
-	raw     bool
-	limit   int
-	err     error
-	inside  bool // the next byte is not the first of a line
-	length  int  // bytes of the current line so far
-	last    byte // last byte so far of the current line, or 0
-	tail    int  // bytes of the terminating line that a raw block has not returned yet
-	bareLFs bool
-	plain   bool // the server does not add dots to lines that start with a dot
+	r      *Reader
+	limit  int
+	err    error
+	inside bool // the next byte is not the first of a line
+	length int  // bytes of the current line so far
+	last   byte // last byte so far of the current line, or 0
+	plain  bool // the server does not add dots to lines that start with a dot
 }
 
 // Block returns a reader for the next block. It removes the dots that the
@@ -39,17 +36,6 @@ func (r *Reader) Block(limit int) *Block {
 	}
 	return &Block{r: r, limit: limit}
 }
-
-// RawBlock is like Block but returns every byte that the server sent, including
-// added dots and the terminating line.
-func (r *Reader) RawBlock(limit int) *Block {
-	b := r.Block(limit)
-	b.raw = true
-	return b
-}
-
-// BareLF reports whether any line so far ended in LF without CR.
-func (b *Block) BareLF() bool { return b.bareLFs }
 
 // Read implements io.Reader.
 func (b *Block) Read(p []byte) (n int, err error) {
@@ -68,46 +54,34 @@ func (b *Block) read(p []byte) (n int, err error) {
 	r := b.r
 	if r.Buffered() == 0 {
 		if err := r.fill(); err != nil {
-			return 0, unexpectedEOF(err)
+			return 0, UnexpectedEOF(err)
 		}
 	}
 	w := r.buf[r.start:r.end]
-	switch {
-	case b.tail > 0:
-		n = copy(p, w[:b.tail])
-		if b.tail -= n; b.tail == 0 {
-			err = io.EOF
-		}
-	case !b.inside && w[0] == '.':
+	if !b.inside && w[0] == '.' {
 		return 0, b.handleDot()
-	default:
-		n, err = b.lineSpan(w[:min(len(w), len(p))])
-		copy(p, w[:n])
 	}
+	n, err = b.lineSpan(w[:min(len(w), len(p))])
+	copy(p, w[:n])
 	r.start += n
 	return n, err
 }
 
-// handleDot processes the start of a line that begins with a dot. Unless the
-// block is raw, it removes the dot, or the terminating line.
+// handleDot processes the start of a line that begins with a dot. It removes
+// the dot, or the terminating line.
 func (b *Block) handleDot() error {
 	ending, err := b.r.terminatorLen()
 	if err != nil {
-		return unexpectedEOF(err)
+		return UnexpectedEOF(err)
 	}
-	b.bareLFs = b.bareLFs || ending == len(".\n")
-	switch {
-	case ending == 0:
-		b.inside = true
-		b.plain = b.plain || b.r.buf[b.r.start+1] != '.'
-		if !b.raw && !b.plain {
-			b.r.start++
-		}
-	case b.raw:
-		b.tail = ending
-	default:
+	if ending > 0 {
 		b.r.start += ending
 		return io.EOF
+	}
+	b.inside = true
+	b.plain = b.plain || b.r.buf[b.r.start+1] != '.'
+	if !b.plain {
+		b.r.start++
 	}
 	return nil
 }
@@ -145,8 +119,6 @@ func (b *Block) lineSpan(w []byte) (int, error) {
 		text := b.length
 		if b.last == '\r' {
 			text--
-		} else {
-			b.bareLFs = true
 		}
 		if text > b.limit {
 			return 0, ErrTooLong
@@ -174,7 +146,9 @@ func (b *Block) count(bytes []byte) error {
 	return nil
 }
 
-func unexpectedEOF(err error) error {
+// UnexpectedEOF replaces io.EOF by io.ErrUnexpectedEOF. It is called where the
+// input must not end.
+func UnexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

@@ -123,10 +123,6 @@ func FuzzBlock(f *testing.F) {
 			if rest, _ := io.ReadAll(r); ended && string(rest) != behind {
 				t.Errorf("%q, %s: %q follows, want %q", in, source.name, rest, behind)
 			}
-			raw, err := io.ReadAll(NewReader(source.of(string(in))).RawBlock(0))
-			if ended != (err == nil) || ended && string(raw)+behind != string(in) {
-				t.Errorf("%q, %s: raw %q, %v", in, source.name, raw, err)
-			}
 		}
 	})
 }

@@ -39,7 +39,7 @@ func (r *Reader) ReadReply() (Reply, error) {
 		}
 		left -= len(line)
 		if line, _, err = r.ReadLine(left); err != nil {
-			return Reply{}, unexpectedEOF(err)
+			return Reply{}, UnexpectedEOF(err)
 		}
 		text := string(line)
 		if c, dash, ok := parseCode(line); ok && c == code {

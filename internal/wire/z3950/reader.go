@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+
+	"github.com/anyurl/fetch/internal/wire/line"
 )
 
 // A Reader reads messages from a connection. It keeps one record in memory at a
@@ -58,17 +60,10 @@ func (r *Reader) read(n int) ([]byte, error) {
 	}
 	b := r.buf[:n]
 	if _, err := io.ReadFull(r.src, b); err != nil {
-		return nil, unexpected(err)
+		return nil, line.UnexpectedEOF(err)
 	}
 	r.left -= n
 	return b, nil
-}
-
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // PDU decodes the complete PDU of the message. The result is valid until the
@@ -130,7 +125,7 @@ func (r *Reader) varint() (uint32, error) {
 	for n := 1; n <= r.left; n++ {
 		w, err := r.src.Peek(n)
 		if err != nil {
-			return 0, unexpected(err)
+			return 0, line.UnexpectedEOF(err)
 		}
 		if w[n-1] < 0x80 || n == maxVarint {
 			v, _, err := cutVarint(w)
@@ -157,7 +152,7 @@ func (r *Reader) Record() (rec Record, err error) {
 func (r *Reader) record() (rec Record, known bool, err error) {
 	first, err := r.src.Peek(1)
 	if err != nil {
-		return rec, false, unexpected(err)
+		return rec, false, line.UnexpectedEOF(err)
 	}
 	if first[0] == tagDiagnostic { // a diagnostic is not an element; its length is a plain 16-bit number
 		b, err := r.read(3)

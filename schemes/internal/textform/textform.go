@@ -88,3 +88,11 @@ func Lines(r io.Reader, limit int) iter.Seq2[[]byte, error] {
 		}
 	}
 }
+
+// CutPrefixFold is like [strings.CutPrefix], but ignores the case of letters.
+func CutPrefixFold(s, prefix string) (after string, found bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
