@@ -109,9 +109,10 @@ seeded-bugs: peers
 # The figures of the soak tests and of the mutants are kept if they are not
 # measured again.
 testing-report: peers
-	rm -f $(RESULTS)/kill-points.jsonl $(RESULTS)/power-loss.jsonl
 	mkdir -p $(RESULTS)
-	FETCH_RESULTS=$(RESULTS) go test -count=1 -timeout 20m -run 'TestKillPoints|TestPowerLoss' ./internal/test/crash
+	rm -f $(RESULTS)/kill-points.jsonl $(RESULTS)/power-loss.jsonl $(RESULTS)/networks-that-die.jsonl $(RESULTS)/simulated-crawl.jsonl
+	FETCH_RESULTS=$(RESULTS) go test -count=1 -timeout 30m -run 'TestKillPoints|TestPowerLoss|TestDeadNetworks|TestSimulatedCrawl' \
+		./internal/test/crash ./schemes/... ./internal/test/schemetest ./mirror
 	go run ./internal/tool/testingreport -results $(RESULTS)
 
 release:

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/report"
 	"github.com/anyurl/fetch/internal/test/testdir"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
@@ -56,15 +57,24 @@ func TestSimulatedCrawl(t *testing.T) {
 // simulate runs the simulations with the given seeds.
 func simulate(t *testing.T, first, last uint64) {
 	var total simulationCounts
+	figures := report.Start(t, "simulated crawl")
 	for seed := first; seed <= last && !t.Failed(); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSimulation(t, seed)
 				s.run()
 				total.add(s.counts)
+				figures.Add("seeds", 1)
 			})
 		})
 	}
+	figures.Add("processes", total.Runs)
+	figures.Add("kills", total.Kills)
+	figures.Add("interrupts", total.Interrupts)
+	figures.Add("hosts that could not be reached", total.Outages)
+	figures.Add("steps of the clock", total.ClockSteps)
+	figures.Add("lost responses", total.LostResponses)
+	figures.Add("requests", total.Requests)
 	t.Logf("simulations of the seeds %d to %d: %+v", first, last, total)
 }
 

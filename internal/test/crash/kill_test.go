@@ -2,6 +2,9 @@ package crash
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/anyurl/fetch/internal/test/filecalls"
@@ -19,7 +22,7 @@ func TestKillPoints(t *testing.T) { killPoints(t, killsPerCommand) }
 // 0.
 func killPoints(t *testing.T, limit int) {
 	f := report.Start(t, "kill points")
-	for _, s := range scenarios() {
+	for turn, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTrial(t, s)
@@ -29,7 +32,7 @@ func killPoints(t *testing.T, limit int) {
 			}
 			f.Add("commands", 1)
 			f.Add("file calls", result.Count)
-			for _, n := range points(calls, result.Count, limit) {
+			for _, n := range points(calls, result.Count, limit, turn) {
 				killed, _ := tr.trace(t, n)
 				if killed.Killed == "" {
 					continue // this run made fewer calls
@@ -43,23 +46,37 @@ func killPoints(t *testing.T, limit int) {
 	}
 }
 
-// points returns the numbers of calls, from 1, before which a command is killed.
-// A limited selection leaves out writes that follow a write of the same file.
-func points(calls []filecalls.Call, count, limit int) (selected []int) {
+// points returns the numbers of calls, from 1, before which a command fails. If
+// limit is 0, these are all calls. Otherwise, they are calls of different classes.
+// The parameter turn is the number of the scenario: scenarios with similar calls
+// select different classes.
+func points(calls []filecalls.Call, count, limit, turn int) (selected []int) {
 	if limit == 0 {
 		for n := range count {
 			selected = append(selected, n+1)
 		}
 		return append(selected, count+1) // after the last call
 	}
-	var all []int
+	var classes []string
+	members := map[string][]int{}
 	for n, c := range calls {
-		if n == 0 || c.Kind != filecalls.Write || calls[n-1].Kind != filecalls.Write || calls[n-1].Path != c.Path {
-			all = append(all, n+1)
+		class := classOf(c)
+		if members[class] == nil {
+			classes = append(classes, class)
 		}
+		members[class] = append(members[class], n+1)
 	}
-	for n := range min(limit, len(all)) {
-		selected = append(selected, all[(2*n+1)*len(all)/(2*min(limit, len(all)))])
+	limit = min(limit, len(classes))
+	for n := range limit {
+		all := members[classes[(turn+n*len(classes)/limit)%len(classes)]]
+		selected = append(selected, all[len(all)/2])
 	}
 	return selected
+}
+
+// classOf returns the kind of a call and of its file.
+func classOf(c filecalls.Call) string {
+	path := regexp.MustCompile(`^.*/work/`).ReplaceAllString(c.Path, "")
+	folder, _, _ := strings.Cut(strings.TrimPrefix(path, "a/"), "/")
+	return fmt.Sprint(c.Kind, " ", folder, " ", filepath.Ext(path))
 }

@@ -26,7 +26,7 @@ func TestPowerLoss(t *testing.T) { powerLoss(t, failuresPerCommand, 1) }
 // seeds.
 func powerLoss(t *testing.T, limit int, seeds uint64) {
 	f := report.Start(t, "power loss")
-	for _, s := range scenarios() {
+	for turn, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			tr := newTrial(t, s)
@@ -49,7 +49,7 @@ func powerLoss(t *testing.T, limit int, seeds uint64) {
 				tr.compare(t, fmt.Sprintf("power failure after the end: %s", rules))
 			}
 			seen := map[string]bool{}
-			for _, n := range points(calls, disk.Len(), limit) {
+			for _, n := range points(calls, disk.Len(), limit, turn) {
 				for _, rules := range states(seeds, uint64(n)) {
 					state := disk.After(min(n, disk.Len()), rules)
 					if seen[state.Digest()] {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/report"
 	"github.com/anyurl/fetch/internal/test/testdir"
 	"github.com/anyurl/fetch/save"
 )
@@ -87,6 +88,12 @@ func RunOutages(t *testing.T, outages ...Outage) {
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	figures := report.Start(t, "networks that die")
+	figures.Add("protocols", len(outages))
+	for row := range strings.Lines(table.String()) {
+		cells := strings.Split(strings.TrimSpace(row), "\t")[2:]
+		figures.Add("outages in a phase of a protocol", len(slices.DeleteFunc(cells, func(c string) bool { return c == "-" })))
 	}
 	if got := table.String(); got != string(want) && !t.Failed() {
 		t.Errorf("the results differ from %s; -update-outages writes it\n got\n%s\nwant\n%s", file, got, want)

@@ -15,18 +15,19 @@ import (
 	"time"
 )
 
-// helper is the file that selects the mutant, without its package clause.
+// helper is the file that selects the mutant, without its package clause and the
+// constant count__.
 const helper = `
 import (
 	os__ "os"
 	strconv__ "strconv"
-	sync__ "sync"
+	atomic__ "sync/atomic"
 )
 
 var (
 	active__, _ = strconv__.Atoi(os__.Getenv("MUTANT"))
 	file__      = os__.Getenv("MUTANTS_REACHED")
-	reached__   sync__.Map
+	reached__   [count__]atomic__.Bool
 )
 
 // mutant__ reports whether a mutant is selected.
@@ -34,8 +35,8 @@ func mutant__(id int) bool {
 	if active__ == id {
 		return true
 	}
-	if file__ != "" {
-		if _, found := reached__.LoadOrStore(id, true); !found {
+	if file__ != "" && !reached__[id].Load() {
+		if !reached__[id].Swap(true) {
 			if f, err := os__.OpenFile(file__, os__.O_APPEND|os__.O_CREATE|os__.O_WRONLY, 0o666); err == nil {
 				f.WriteString(strconv__.Itoa(id) + "\n")
 				f.Close()
@@ -57,8 +58,9 @@ type tester struct {
 
 // compile compiles the test binary in dir.
 func compile(p *source, dir string) (*tester, error) {
+	text := fmt.Sprintf("package %s\n%s\nconst count__ = %d\n", p.pkg, helper, len(p.mutants)+1)
 	replace := map[string]string{filepath.Join(p.dir, "mutants__.go"): filepath.Join(dir, "mutants__.go")}
-	if err := os.WriteFile(filepath.Join(dir, "mutants__.go"), []byte("package "+p.pkg+"\n"+helper), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "mutants__.go"), []byte(text), 0o666); err != nil {
 		return nil, err
 	}
 	for name, text := range p.files {
@@ -125,7 +127,7 @@ func (t *tester) execute(limit time.Duration, env []string, args ...string) (out
 }
 
 // limit is the time limit of a test without a mutant.
-const limit = 5 * time.Minute
+const limit = 2 * time.Minute
 
 // measure finds the mutants that each test reaches. Tests that fail without a
 // mutant are left out, for example tests of allocations.
