@@ -28,13 +28,12 @@ type simulatedHost struct {
 
 	// Protected by s.mu.
 	downUntil time.Time
-	silent    bool      // the host accepts connections while it is down
-	last      time.Time // start of the last request
-	lastPath  string
-	lastLife  int               // process of the last request
+	silent    bool              // the host accepts connections while it is down
+	starts    []time.Time       // of the requests of the current process, without those that were sent again
+	lastPath  string            // path of the last of them
+	active    int               // number of requests of the current process
 	nth       map[string]uint64 // number of requests by path
 	aborted   map[string]bool   // whether the connection of the last request for a path ended without a response
-	active    int               // number of requests of the current process
 }
 
 // newHosts generates hosts and pages. Each page is linked from an earlier page.
@@ -112,11 +111,15 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	// A request is sent again at once if its reused connection ends without a
 	// response (RFC 9112 9.3.1).
 	again := h.aborted[r.RequestURI]
-	if gap := time.Since(h.last); !h.last.IsZero() && h.lastLife == life && gap < delay-tolerance && !again {
-		s.Errorf("%v, process %d: %s%s: %v after the request for %s, want %v", time.Since(s.net.started), life, h.name, r.RequestURI, gap, h.lastPath, delay)
+	// The pause is between the starts of requests. A request can then wait for one
+	// of the connections, so that it is sent shortly before the next one.
+	if n := len(h.starts) - s.o.PerHost; n >= 0 && !again {
+		if gap := time.Since(h.starts[n]); gap < delay-tolerance {
+			s.Errorf("%v, process %d: %s%s: %v after an earlier request, want %v", time.Since(s.net.started), life, h.name, r.RequestURI, gap, delay)
+		}
 	}
 	if h.nth[r.RequestURI]++; !again {
-		h.last, h.lastLife, h.lastPath = time.Now(), life, r.RequestURI
+		h.starts, h.lastPath = append(h.starts, time.Now()), r.RequestURI
 	}
 	return h.nth[r.RequestURI], func() {
 		s.mu.Lock()

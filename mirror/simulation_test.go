@@ -237,7 +237,7 @@ func (s *simulation) newProcess() {
 	s.life++
 	s.counts.Runs++
 	for _, h := range s.hosts {
-		h.active = 0
+		h.active, h.starts, h.lastPath = 0, nil, ""
 	}
 }
 
