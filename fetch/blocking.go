@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"net"
 	"sync/atomic"
 	"time"
 )
@@ -40,19 +39,10 @@ func (r *readers) add() (sole bool) {
 
 func (r *readers) remove() { r.count.Add(-1) }
 
-// SetBlockingReads makes each Read of c block its thread for up to 5 ms before
-// the Read waits in the network poller of the Go runtime. A Read does this only
-// if no other such Read of the Client was in progress during the last 20 ms.
-// Requests on a single connection then take less processor time, because the
-// runtime does not stop and start its threads for each reply.
-//
-// SetBlockingReads must be called before the first Read. It is unsuitable for a
-// connection that is always being read, such as a connection of HTTP/2. It has
-// no effect if c was not opened by a Net, or if the operating system does not
-// support it.
-func SetBlockingReads(c net.Conn) {
-	if own := connOf(c); own != nil && own.socket != nil {
-		own.blocking = &blockingRead{readers: own.readers}
+// SetBlockingReads implements [socket.Tuner].
+func (c *conn) SetBlockingReads() {
+	if c.socket != nil {
+		c.blocking = &blockingRead{readers: c.readers}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	tuning "github.com/anyurl/fetch/internal/wire/socket"
 )
 
 // TestReaders checks when a read may block its thread.
@@ -35,8 +37,8 @@ func TestReaders(t *testing.T) {
 	})
 }
 
-// TestBlockingReads checks reads of a connection for which SetBlockingReads was
-// called.
+// TestBlockingReads checks reads of a connection for which SetBlockingReads
+// was called.
 func TestBlockingReads(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,7 +57,7 @@ func TestBlockingReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	SetBlockingReads(c)
+	tuning.SetBlockingReads(c)
 	own := connOf(c)
 	waits := 0
 	wait := own.socket.waits

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/base/localaddr"
+	"github.com/anyurl/fetch/internal/base/reservedscheme"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -229,7 +230,7 @@ func (c *Client) scheme(u uri.URI) (*Scheme, error) {
 	if s, ok := c.schemes[name]; ok {
 		return s, nil
 	}
-	if what, ok := reservedSchemes[name]; ok {
+	if what, ok := reservedscheme.Describe(name); ok {
 		err := Unsupported.Errorf("scheme %s (%s) is supported only through a gateway", name, what)
 		return nil, override.With(err, override.Setting{Kind: override.Gateway, Value: name})
 	}
@@ -277,18 +278,4 @@ func (c *Client) Query(u uri.URI, q Search) (uri.URI, error) {
 		return uri.URI{}, wrapError("search", u.String(), err)
 	}
 	return found, nil
-}
-
-// ReservedScheme describes the objects of a URL scheme that is standardized but
-// has no driver. The result ok is false for all other schemes. A gateway may
-// support a reserved scheme.
-func ReservedScheme(scheme string) (description string, ok bool) {
-	description, ok = reservedSchemes[scheme]
-	return description, ok
-}
-
-// reservedSchemes describes the schemes of RFC 1630, RFC 1738 and their drafts
-// that have no driver. The descriptions appear in errors and help texts.
-var reservedSchemes = map[string]string{
-	"cso": "entries of a CSO name server",
 }

@@ -128,14 +128,10 @@ func SetIdleTimeout(c net.Conn, d time.Duration) {
 	}
 }
 
-// SetQuickAck disables delayed acknowledgments for c, if the system supports
-// it. It speeds up responses that a server sends in several small writes. By
-// Nagle's algorithm, each write waits for the acknowledgment of the previous
-// write, usually for 40 ms. SetQuickAck must be called before the first read.
-// It has no effect if c was not opened by a Net.
-func SetQuickAck(c net.Conn) {
-	if own := connOf(c); own != nil {
-		own.quickAck = own.socket != nil
+// SetQuickAck implements [socket.Tuner].
+func (c *conn) SetQuickAck() {
+	if c.socket != nil {
+		c.quickAck = true
 	}
 }
 

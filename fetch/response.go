@@ -16,12 +16,12 @@ import (
 type Kind uint8
 
 const (
-	Unknown  Kind = iota
-	Document      // bytes with a media type
-	Menu          // a listing, for Response.Entries
-	Index         // a searchable index, for Client.Query
-	Session       // an interactive session, with Response.Input
-	Info          // a line of a listing that names no object
+	Unknown  Kind = iota // the protocol does not tell
+	Document             // bytes with a media type
+	Menu                 // a listing, for Response.Entries
+	Index                // a searchable index, for Client.Query
+	Session              // an interactive session, with Response.Input
+	Info                 // a line of a listing that names no object
 )
 
 var kinds = [...]string{"unknown", "document", "menu", "index", "session", "info"}

@@ -185,9 +185,9 @@ func ParseNoFollow(name string) (NoFollow, bool) {
 type Mailboxes uint8
 
 const (
-	NoMailboxes Mailboxes = iota
-	Mbox                  // one file in mboxrd format per group
-	Maildir               // one Maildir per group
+	NoMailboxes Mailboxes = iota // no files in mail/
+	Mbox                         // one file in mboxrd format per group
+	Maildir                      // one Maildir per group
 )
 
 // mailNames contains the name of each format of mailboxes.

@@ -104,7 +104,7 @@ func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if err := d.meter.start(f.State()); err != nil {
 		return err
 	}
-	if _, err := splice.Copy(meteredFile{f, &d.meter}, resp.Body, make([]byte, copyBuffer)); err != nil {
+	if _, err := splice.Copy(pipeFile{f, &d.meter}, resp.Body, make([]byte, copyBuffer)); err != nil {
 		return err
 	}
 	if d.time {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/wire/splice"
 )
 
 // A Progress describes a download that [Fetch] performs.
@@ -85,9 +84,12 @@ func (m *meter) start(s State) error {
 
 // update reports the progress of a body unless the last report was recent.
 func (m *meter) update(s State) error {
+	if m.report == nil {
+		return nil
+	}
 	now := time.Now()
 	passed := now.Sub(m.last)
-	if m.report == nil || passed < progressInterval {
+	if passed < progressInterval {
 		return nil
 	}
 	m.add(s.Offset-m.saved, passed)
@@ -142,24 +144,4 @@ func remaining(s State, rate float64) time.Duration {
 		return -1
 	}
 	return time.Duration(missing / rate * float64(time.Second))
-}
-
-// A meteredFile is a File that reports the progress after each Write.
-type meteredFile struct {
-	*File
-	meter *meter
-}
-
-func (f meteredFile) Write(p []byte) (int, error) { return f.update(f.File.Write(p)) }
-
-// WritePipe is like [File.WritePipe].
-func (f meteredFile) WritePipe(p *splice.Pipe, n int) (int, error) {
-	return f.update(f.File.WritePipe(p, n))
-}
-
-func (f meteredFile) update(n int, err error) (int, error) {
-	if err == nil {
-		err = f.meter.update(f.State())
-	}
-	return n, err
 }

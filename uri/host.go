@@ -17,6 +17,7 @@ const (
 	IPvFuture                 // "[v1.…]"; no version has been assigned
 )
 
+// String returns the name of the kind.
 func (k HostKind) String() string {
 	switch k {
 	case NoHost:

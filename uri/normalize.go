@@ -15,6 +15,7 @@ const (
 	ByScheme              // also section 6.2.3: default ports, empty paths
 )
 
+// String returns the name of the level.
 func (l Level) String() string {
 	switch l {
 	case Syntax:

@@ -17,6 +17,7 @@ var productions = [...]string{
 	"URI", "URI-reference", "absolute-URI", "relative-ref", "IPv4address", "IPv6address",
 }
 
+// String returns the name of the production.
 func (p Production) String() string {
 	if int(p) < len(productions) {
 		return productions[p]

@@ -18,6 +18,7 @@ const (
 	Draft1997             // draft-fielding-url-syntax-05; see Mode.Resolve
 )
 
+// String returns the name of the mode.
 func (m Mode) String() string {
 	switch m {
 	case RFC3986:

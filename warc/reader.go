@@ -79,6 +79,7 @@ type Error struct {
 	Err       error
 }
 
+// Error returns the file, the offset and the cause as text.
 func (e *Error) Error() string {
 	state := "damaged"
 	if e.Truncated {

@@ -16,6 +16,7 @@ import (
 // A Type is the type of a WARC record, such as "response" (WARC 1.1 section 6).
 type Type string
 
+// The types of records. The methods of [Capture] return most of them.
 const (
 	Info         Type = "warcinfo"
 	Response     Type = "response"

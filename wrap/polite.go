@@ -8,23 +8,13 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // PoliteOptions limits the requests to each host.
 type PoliteOptions struct {
 	PerHost int           // maximum number of concurrent requests; 0 means 2
 	Delay   time.Duration // minimum time between the starts of two requests
-
-	// Streams is the maximum number of concurrent requests to a server that
-	// responded with HTTP/2, because these requests share a connection. It
-	// replaces PerHost if it is larger.
-	Streams int
-
-	// Urgent, if not nil, returns a channel for the request with the context ctx,
-	// or nil. When the channel is closed, the request no longer waits for other
-	// requests to its host. A program can use Urgent to prevent deadlocks if it
-	// reads one body to the end before it continues with other bodies.
-	Urgent func(ctx context.Context) <-chan struct{}
 
 	// DelayOf, if not nil, returns the minimum time for the host of req, in place
 	// of Delay. It is called before each request, so the time can change.
@@ -109,7 +99,7 @@ func (p *polite) do(
 		base = p.DelayOf(req)
 	}
 	origin := target.Origin()
-	h, http2 := p.host(origin, base, delay)
+	h, http2 := p.host(origin, base, delay, turn.Of(ctx).Streams)
 	used, before, err := p.acquire(ctx, h, http2)
 	if err != nil {
 		p.removeUser(h)
@@ -158,7 +148,7 @@ func (p *polite) restart(h *host, s start) {
 // acquire waits for a free slot of a host and then for the minimum delay. It
 // returns the slots that contain the request.
 func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (used slots, s start, err error) {
-	used, err = h.acquire(ctx, http2, p.Urgent)
+	used, err = h.acquire(ctx, http2)
 	if err != nil {
 		return nil, s, err
 	}
@@ -175,11 +165,9 @@ func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (u
 }
 
 // acquire waits for a free slot. When http2 is closed, the extra slots may be
-// used too. When the channel that urgent returns is closed, no slot is
-// necessary.
-func (h *host) acquire(
-	ctx context.Context, http2 <-chan struct{}, urgent func(context.Context) <-chan struct{},
-) (slots, error) {
+// used too. When the channel Turn of [turn.Limits] is closed, no slot
+// is necessary.
+func (h *host) acquire(ctx context.Context, http2 <-chan struct{}) (slots, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -187,10 +175,7 @@ func (h *host) acquire(
 		return used, nil
 	}
 	var extra slots // nil blocks
-	var atOnce <-chan struct{}
-	if urgent != nil {
-		atOnce = urgent(ctx)
-	}
+	atOnce := turn.Of(ctx).Turn
 	for {
 		select {
 		case h.slots <- struct{}{}:
@@ -232,15 +217,16 @@ func (h *host) freeSlot(http2 <-chan struct{}) slots {
 
 // host returns the counters of a host and adds a new request to them. The
 // parameter delay is the result of DelayOf, or Delay, and rule is the result of
-// the Rule. The channel http2 is closed if the server uses HTTP/2.
-func (p *polite) host(o fetch.Origin, delay, rule time.Duration) (h *host, http2 chan struct{}) {
+// the Rule. The parameter streams is the maximum number of requests over HTTP/2. The
+// channel http2 is closed if the server uses HTTP/2.
+func (p *polite) host(o fetch.Origin, delay, rule time.Duration, streams int) (h *host, http2 chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.hosts[o.Host]
 	if !ok {
 		p.removeIdle()
 		h = &host{
-			name: o.Host, slots: make(slots, p.PerHost), extra: make(slots, max(p.Streams-p.PerHost, 0)),
+			name: o.Host, slots: make(slots, p.PerHost), extra: make(slots, max(streams-p.PerHost, 0)),
 			http2: map[fetch.Origin]chan struct{}{},
 		}
 		p.hosts[o.Host] = h

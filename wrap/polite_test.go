@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // busy is a driver that records the maximum number of its open bodies.
@@ -51,14 +52,15 @@ func TestStreams(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &busy{proto: c.first}
-				d := Polite(PoliteOptions{PerHost: 3, Streams: c.streams})(b)
-				open, err := d.Do(t.Context(), request("gopher://h/")) // keeps the state of the host
+				d := Polite(PoliteOptions{PerHost: 3})(b)
+				ctx := turn.With(t.Context(), turn.Limits{Streams: c.streams})
+				open, err := d.Do(ctx, request("gopher://h/")) // keeps the state of the host
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer open.Body.Close()
 				read := func(url string) {
-					resp, err := d.Do(t.Context(), request(url))
+					resp, err := d.Do(ctx, request(url))
 					if err != nil {
 						t.Error(err)
 						return
@@ -325,26 +327,21 @@ func TestIdleHosts(t *testing.T) {
 	})
 }
 
-// TestUrgent checks that a request exceeds PerHost when its channel is closed.
-func TestUrgent(t *testing.T) {
+// TestTurn checks that a request exceeds PerHost when its turn has come.
+func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		type key struct{}
-		turn := make(chan struct{})
-		urgent := func(ctx context.Context) <-chan struct{} {
-			c, _ := ctx.Value(key{}).(chan struct{})
-			return c
-		}
+		mine := make(chan struct{})
 		b := &busy{}
-		d := Polite(PoliteOptions{PerHost: 1, Urgent: urgent})(b)
+		d := Polite(PoliteOptions{PerHost: 1})(b)
 		open, err := d.Do(t.Context(), request("gopher://h/"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended := 0
 		var all sync.WaitGroup
-		for _, c := range []chan struct{}{turn, nil} { // the second request is not urgent
+		for _, c := range []chan struct{}{mine, nil} { // the second request has no turn
 			all.Go(func() {
-				resp, err := d.Do(context.WithValue(t.Context(), key{}, c), request("gopher://h/"))
+				resp, err := d.Do(turn.With(t.Context(), turn.Limits{Turn: c}), request("gopher://h/"))
 				if err != nil {
 					t.Error(err)
 					return
@@ -359,7 +356,7 @@ func TestUrgent(t *testing.T) {
 			want int // requests that have ended
 		}{
 			{"before the turn", func() {}, 0},
-			{"turn", func() { close(turn) }, 1},
+			{"turn", func() { close(mine) }, 1},
 			{"free slot", func() { open.Body.Close() }, 2},
 		} {
 			step.do()

@@ -11,6 +11,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/internal/wire/socket"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -46,7 +47,7 @@ type serverTraits struct {
 }
 
 func newSession(conn net.Conn, host string, trace *trace.Trace) *session {
-	fetch.SetBlockingReads(conn)
+	socket.SetBlockingReads(conn)
 	s := &session{host: host, server: serverTraits{telnet: true}}
 	s.Text = sessions.NewText(sessions.NewConn(conn, trace, "QUIT\r\n"), s)
 	return s

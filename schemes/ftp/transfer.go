@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/internal/wire/socket"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
@@ -112,7 +113,7 @@ func (d *driver) transfer(ctx context.Context, s *session, o order) (*transfer, 
 		}
 		t, err := try(ctx, s, o)
 		if err == nil {
-			fetch.SetBlockingReads(t.Conn)
+			socket.SetBlockingReads(t.Conn)
 			err = s.encryptData(ctx, t)
 		}
 		if err == nil {

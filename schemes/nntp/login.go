@@ -11,13 +11,14 @@ import (
 	"github.com/anyurl/fetch/fetch/override"
 	"github.com/anyurl/fetch/fetch/scheme"
 	"github.com/anyurl/fetch/internal/wire/line"
+	"github.com/anyurl/fetch/internal/wire/socket"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // open reads the greeting, starts TLS if required, and authenticates with auth
 // unless auth is nil.
 func (d *driver) open(ctx context.Context, s *session, auth *fetch.Credential) error {
-	fetch.SetQuickAck(s.NetConn) // INN sends the status line and the article in separate writes
+	socket.SetQuickAck(s.NetConn) // INN sends the status line and the article in separate writes
 	if err := s.readGreeting(); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/reservedscheme"
 )
 
 // policyFlags are the flags that allow or block schemes, ports and addresses.
@@ -122,7 +123,7 @@ func parseSchemeList(list string, start, known []string) ([]string, error) {
 			names = known
 		} else if name == "" {
 			return nil, fetch.Usage.Errorf("a scheme is missing in the list %q", console.MaskLogin(list))
-		} else if _, reserved := fetch.ReservedScheme(name); !reserved && !slices.Contains(known, name) {
+		} else if _, reserved := reservedscheme.Describe(name); !reserved && !slices.Contains(known, name) {
 			return nil, fetch.Usage.Errorf("no scheme %s in the list of supported schemes", console.MaskLogin(name))
 		}
 		switch {

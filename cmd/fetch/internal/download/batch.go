@@ -133,7 +133,7 @@ func (r *Retrieval) workers() int {
 // maxWorkers returns the maximum number of jobs that run in parallel. A job that
 // waits for its turn to write to standard output still uses its connections.
 // The requests of the job whose turn it is therefore exceed --per-host if
-// necessary, see [turnOf].
+// necessary, see [turn.Limits].
 func (r *Retrieval) maxWorkers() int {
 	f := r.flags
 	if !f.Input.Parallel {

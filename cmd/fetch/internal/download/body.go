@@ -76,7 +76,14 @@ func (j *Job) copyBody(out sink.Sink, resp *fetch.Response) error {
 	j.observe(resp)
 	buffer := j.buffer(resp.Size)
 	defer j.buffers.Put(buffer)
-	_, err := splice.Copy(out, resp.Body, *buffer)
+	var err error
+	if f, ok := out.(interface {
+		CopyFrom(io.Reader, []byte) (int64, error)
+	}); ok { // a save.File
+		_, err = f.CopyFrom(resp.Body, *buffer)
+	} else {
+		_, err = splice.Copy(out, resp.Body, *buffer)
+	}
 	return console.LocalError(err)
 }
 

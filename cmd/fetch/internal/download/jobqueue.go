@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/ordered"
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // A jobQueue creates one job for each URL, in order. Jobs are created on
@@ -48,24 +49,14 @@ func (q *jobQueue) next() *Job {
 	if j.Argument, q.err = q.nextArgument(); q.err != nil {
 		return nil
 	}
+	limits := turn.Limits{Streams: q.run.flags.Input.ParallelMax}
 	if q.stream != nil && q.run.flags.Body.ToStdout(j.Index) {
 		j.slot = q.stream.Slot()
 		j.Output = j.slot
-		j.ctx = context.WithValue(j.ctx, slotKey{}, j.slot)
+		limits.Turn = j.slot.Turn()
 	}
+	j.ctx = turn.With(j.ctx, limits)
 	return j
-}
-
-// slotKey is the context key for the *ordered.Slot of a job.
-type slotKey struct{}
-
-// turnOf returns a channel that is closed when the job with the context ctx may
-// write to standard output. It returns nil if the job does not wait for a turn.
-func turnOf(ctx context.Context) <-chan struct{} {
-	if s, ok := ctx.Value(slotKey{}).(*ordered.Slot); ok {
-		return s.Turn()
-	}
-	return nil
 }
 
 // NextArgument returns the next URL. It expands a URL that contains a wildcard

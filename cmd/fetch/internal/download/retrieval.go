@@ -115,7 +115,7 @@ func politeOptions(f *objectflags.Flags) *wrap.PoliteOptions {
 	if !f.Input.Parallel && limits.Delay <= 0 && !f.Request.Robots {
 		return nil
 	}
-	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Streams: f.Input.ParallelMax, Delay: time.Duration(limits.Delay), Urgent: turnOf}
+	o := &wrap.PoliteOptions{PerHost: limits.PerHost, Delay: time.Duration(limits.Delay)}
 	if f.Request.Robots {
 		o.Rule = wrap.Robots("fetch")
 	}

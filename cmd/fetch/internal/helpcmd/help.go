@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/reservedscheme"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/spf13/cobra"
 )
@@ -70,7 +71,7 @@ func SchemeHelp(name string) (text string, ok bool) {
 			return s.Help, true
 		}
 	}
-	if description, ok := fetch.ReservedScheme(name); ok {
+	if description, ok := reservedscheme.Describe(name); ok {
 		return fmt.Sprintf("%s: %s.\nfetch does not support it; --gateway %s=URL uses a server that does.",
 			name, description, name), true
 	}

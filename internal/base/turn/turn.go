@@ -1,0 +1,31 @@
+// Package turn has values of a context for programs that send many requests
+// at the same time and use their bodies in order. The middleware Polite of
+// package wrap reads them.
+package turn
+
+import "context"
+
+// Limits describes the place of a request among others.
+type Limits struct {
+	// Streams is the maximum number of concurrent requests to a server that
+	// responded with HTTP/2, because these requests share a connection. It
+	// replaces PoliteOptions.PerHost if it is larger. All requests to a host have
+	// the same value.
+	Streams int
+
+	// When the channel Turn is closed, the request no longer waits for other
+	// requests to its host. This prevents deadlocks if the program reads one body
+	// to the end before it continues with other bodies. Turn may be nil.
+	Turn <-chan struct{}
+}
+
+type key struct{}
+
+// With returns a context with limits for a request.
+func With(ctx context.Context, l Limits) context.Context { return context.WithValue(ctx, key{}, l) }
+
+// Of returns the limits in a context, or the zero Limits.
+func Of(ctx context.Context) Limits {
+	l, _ := ctx.Value(key{}).(Limits)
+	return l
+}
