@@ -16,8 +16,14 @@ import (
 )
 
 const (
-	memoryLimit = 16 << 20 // default for the lines in memory, in bytes
-	bufferSize  = 64 << 10
+	bufferSize = 64 << 10
+
+	// smallMemory is the default limit for the lines in memory, in bytes. With
+	// maxSmallFiles temporary files, the limit rises to largeMemory, because each
+	// file needs a buffer when the files are merged.
+	smallMemory   = 4 << 20
+	largeMemory   = 16 << 20
+	maxSmallFiles = 64
 
 	// MaxLine is the maximum length of a line in bytes, including its line
 	// break.
@@ -35,15 +41,12 @@ type Sorter struct {
 	text   []byte
 	starts []int // offsets of the lines in text
 	files  []*os.File
-	limit  int // memory limit in bytes; if 0, memoryLimit
+	limit  int // memory limit in bytes; if 0, smallMemory or largeMemory
 }
 
 // Add adds a line to the Sorter. The line must not contain a line break.
 func (s *Sorter) Add(line []byte) error {
-	if s.limit == 0 {
-		s.limit = memoryLimit
-	}
-	if len(s.text)+len(line)+8*len(s.starts) > s.limit && len(s.starts) > 0 {
+	if len(s.text)+len(line)+8*len(s.starts) > s.memory() && len(s.starts) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -51,6 +54,17 @@ func (s *Sorter) Add(line []byte) error {
 	s.starts = append(s.starts, len(s.text))
 	s.text = append(append(s.text, line...), '\n')
 	return nil
+}
+
+// memory returns the memory limit in bytes.
+func (s *Sorter) memory() int {
+	switch {
+	case s.limit > 0:
+		return s.limit
+	case len(s.files) < maxSmallFiles:
+		return smallMemory
+	}
+	return largeMemory
 }
 
 // spill moves the lines from memory to a temporary file.

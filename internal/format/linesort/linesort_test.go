@@ -58,3 +58,14 @@ func TestMerge(t *testing.T) {
 		t.Error("a line without end was read")
 	}
 }
+
+func TestMemory(t *testing.T) {
+	for _, test := range []struct {
+		files, limit, want int
+	}{{0, 0, smallMemory}, {maxSmallFiles - 1, 0, smallMemory}, {maxSmallFiles, 0, largeMemory}, {maxSmallFiles, 100, 100}} {
+		s := Sorter{files: make([]*os.File, test.files), limit: test.limit}
+		if got := s.memory(); got != test.want {
+			t.Errorf("%d files, limit %d: %d bytes, want %d", test.files, test.limit, got, test.want)
+		}
+	}
+}

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
+	"github.com/anyurl/fetch/internal/base/parallel"
 	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/internal/format/linesort"
 	"github.com/anyurl/fetch/warc"
@@ -44,16 +46,20 @@ func reindex(root *os.Root, dir string, rewrite bool) (parts []string, err error
 	if err != nil {
 		return nil, err
 	}
+	var old []string // files whose index must be written
 	for _, name := range names {
 		part := indexName(name)
 		parts = append(parts, part)
-		if !rewrite && isNewer(root, part, name) {
-			continue
+		if rewrite || !isNewer(root, part, name) {
+			old = append(old, name)
 		}
-		err := replaceFile(root, part, func(w io.Writer) error { return indexReadable(w, filepath.Join(dir, name)) })
-		if err != nil {
-			return nil, err
-		}
+	}
+	errs := make([]error, len(old))
+	parallel.Do(runtime.GOMAXPROCS(0), len(old), func(i int) {
+		errs[i] = replaceFile(root, indexName(old[i]), func(w io.Writer) error { return indexReadable(w, filepath.Join(dir, old[i])) })
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	if err := replaceFile(root, indexFile, func(w io.Writer) error { return merge(w, root, parts) }); err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (r *mirrorRun) run(ctx context.Context) error {
 	// frequent garbage collection makes a run 10 % faster. After thousands of
 	// objects, it would need 250 MiB of memory without a limit.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	defer console.SaveMemory(96 << 20)()
+	defer console.SaveMemory(64 << 20)()
 	if r.options.Frontier != nil {
 		r.Interrupts.SetGrace(sharedGrace)
 	}
