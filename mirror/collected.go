@@ -19,10 +19,14 @@ const maxCollected = 3 * batchSize
 // Links are stored in small batches, so that the connections need not wait for
 // the links of many pages. A batch starts when the collected visits have found
 // maxLinks links, or minLinks if the queue is short. Each batch ends with the
-// visit that reaches maxLinks.
+// visit that reaches maxLinks. If the queue is long, no connection waits for
+// links, and the limit is maxManyLinks. A link costs less in a large
+// transaction, because the keys of a large frontier are in many pages of the
+// database.
 const (
-	minLinks = claimSize / 4
-	maxLinks = 2 * claimSize
+	minLinks     = claimSize / 4
+	maxLinks     = 2 * claimSize
+	maxManyLinks = 32 * claimSize
 )
 
 // collectedVisits contains the completed visits of a host that the next batches
@@ -78,11 +82,11 @@ func (c *collectedVisits) overfull() bool {
 }
 
 // batchLength returns the number of visits for the next batch, which is at most
-// batchSize. The batch ends with the visit that reaches maxLinks.
-func (c *collectedVisits) batchLength() int {
+// batchSize. The batch ends with the visit that reaches the limit of links.
+func (c *collectedVisits) batchLength(limit int) int {
 	links := 0
 	for i, v := range c.visits {
-		if links += len(v.children); links >= maxLinks || i+1 == batchSize {
+		if links += len(v.children); links >= limit || i+1 == batchSize {
 			return i + 1
 		}
 	}

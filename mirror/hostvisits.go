@@ -192,7 +192,7 @@ func (h *hostWorker) startBatch() {
 	}
 	n := 0
 	if commits {
-		n = h.collected.batchLength()
+		n = h.collected.batchLength(h.linkLimit())
 	}
 	h.batch = h.newBatch(n)
 	if claims {
@@ -207,13 +207,21 @@ func (h *hostWorker) mustCommit(claims bool) bool {
 	switch c := &h.collected; {
 	case len(c.visits) == 0:
 		return false
-	case c.full(), c.old, c.links >= maxLinks:
+	case c.full(), c.old, c.links >= h.linkLimit():
 		return true
 	case h.idle(): // no more visits are expected
 		return true
 	default: // the links of the visits may be the next items
 		return claims && c.links >= minLinks
 	}
+}
+
+// linkLimit returns the number of links with which a batch ends.
+func (h *hostWorker) linkLimit() int {
+	if len(h.queue) > claimSize/2 {
+		return maxManyLinks
+	}
+	return maxLinks
 }
 
 // endBatch queues the items that the batch b has claimed.

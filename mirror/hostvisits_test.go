@@ -27,16 +27,19 @@ func TestBatchLength(t *testing.T) {
 		name   string
 		visits int   // number of collected visits
 		links  []int // links of the first visits
+		queue  int   // number of items in the queue
 		want   int
 	}{
-		{"no visits", 0, nil, 0},
-		{"fewer visits than the limit", 3, nil, 3},
-		{"more visits than the limit", batchSize + 1, nil, batchSize},
-		{"fewer links than the limit", 3, []int{maxLinks - 1}, 3},
-		{"as many links as the limit", 3, []int{1, maxLinks - 1, 1}, 2},
-		{"a page with more links than the limit", 3, []int{2 * maxLinks}, 1},
+		{"no visits", 0, nil, 0, 0},
+		{"fewer visits than the limit", 3, nil, 0, 3},
+		{"more visits than the limit", batchSize + 1, nil, 0, batchSize},
+		{"fewer links than the limit", 3, []int{maxLinks - 1}, 0, 3},
+		{"as many links as the limit", 3, []int{1, maxLinks - 1, 1}, 0, 2},
+		{"a page with more links than the limit", 3, []int{2 * maxLinks}, 0, 1},
+		{"a long queue", 3, []int{maxLinks, maxLinks, maxLinks}, claimSize, 3},
+		{"a long queue, many links", 3, []int{1, maxManyLinks - 1, 1}, claimSize, 2},
 	} {
-		h := &hostWorker{}
+		h := &hostWorker{queue: make([]frontier.Item, c.queue)}
 		h.collected.timer = time.NewTimer(batchAge)
 		for i := range c.visits {
 			v := &visit{size: 1}
@@ -45,7 +48,7 @@ func TestBatchLength(t *testing.T) {
 			}
 			h.collected.add(v)
 		}
-		n := h.collected.batchLength()
+		n := h.collected.batchLength(h.linkLimit())
 		if n != c.want {
 			t.Errorf("%s: got %d visits, want %d", c.name, n, c.want)
 		}
