@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,8 +129,17 @@ func TestHTTP3Flags(t *testing.T) {
 	if b, err := os.ReadFile(file); err != nil || !bytes.Equal(b, large) {
 		t.Errorf("file of %d bytes, %v", len(b), err)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "x.warc.gz")); err != nil || len(b) == 0 {
-		t.Errorf("WARC file: %v", err)
+	f, err := os.Open(filepath.Join(dir, "x.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r); err != nil || !bytes.Contains(b, []byte("WARC-Protocol: h3\r\n")) {
+		t.Errorf("WARC file without h3, %v: %s", err, b)
 	}
 }
 

@@ -29,13 +29,19 @@ type h3pool struct {
 
 	mu       sync.Mutex
 	conns    map[string][]*h3conn
-	dialing  map[string]chan struct{} // closed after the attempt to connect
+	dialing  map[string]*h3dial
 	watching bool
+}
+
+// An h3dial is an attempt to open a connection.
+type h3dial struct {
+	done chan struct{} // closed after the attempt
+	err  error         // of the attempt, for the requests that wait for it
 }
 
 // get returns a connection with the given key, which may be a new one. The
 // caller calls put after its request. Only one connection per key is opened at a
-// time, so that concurrent requests share it.
+// time, so that concurrent requests share it, or its error.
 func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, error)) (c *h3conn, reused bool, err error) {
 	for {
 		c, wait := p.claim(key)
@@ -46,7 +52,10 @@ func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, erro
 			break
 		}
 		select {
-		case <-wait:
+		case <-wait.done:
+			if wait.err != nil {
+				return nil, false, wait.err
+			}
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
 		}
@@ -54,9 +63,13 @@ func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, erro
 	c, err = dial()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	close(p.dialing[key])
+	attempt := p.dialing[key]
+	defer close(attempt.done)
 	delete(p.dialing, key)
 	if err != nil {
+		if ctx.Err() == nil { // otherwise, only this request has ended
+			attempt.err = err
+		}
 		return nil, false, err
 	}
 	c.key, c.active = key, 1
@@ -64,13 +77,13 @@ func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, erro
 	return c, false, nil
 }
 
-// claim returns an open connection, or the channel of a running attempt to
-// connect. If both are nil, the caller has to connect.
-func (p *h3pool) claim(key string) (*h3conn, <-chan struct{}) {
+// claim returns an open connection, or a running attempt to connect. If both are
+// nil, the caller has to connect.
+func (p *h3pool) claim(key string) (*h3conn, *h3dial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {
-		p.conns, p.dialing = map[string][]*h3conn{}, map[string]chan struct{}{}
+		p.conns, p.dialing = map[string][]*h3conn{}, map[string]*h3dial{}
 	}
 	if !p.watching && p.done != nil {
 		p.watching = true
@@ -98,7 +111,7 @@ func (p *h3pool) claim(key string) (*h3conn, <-chan struct{}) {
 	if wait := p.dialing[key]; wait != nil {
 		return nil, wait
 	}
-	p.dialing[key] = make(chan struct{})
+	p.dialing[key] = &h3dial{done: make(chan struct{})}
 	return nil, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -338,7 +339,7 @@ func TestGoAway(t *testing.T) {
 		t.Errorf("got %q, %v", body, err)
 	}
 	for conn.Usable() {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	if _, _, _, err := request(conn, time.Minute, get); classOf(err) != unsent {
 		t.Errorf("after GOAWAY: got %v", err)

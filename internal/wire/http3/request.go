@@ -55,7 +55,7 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 		return nil, err
 	}
 	b := &Body{stream: s, frames: newFrameReader(s), length: -1, noBody: fields[0].Value == "HEAD", done: done}
-	b.stop = context.AfterFunc(ctx, func() { b.Close() })
+	b.stop = context.AfterFunc(ctx, func() { cancelStream(s, requestCancelled) }) // the reader then calls release
 	resp, err := b.roundTrip(fields, time.Now().Add(limit), sent)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -266,10 +266,14 @@ func (b *Body) abort(err error) {
 func (b *Body) release(code uint64) {
 	b.once.Do(func() {
 		b.stop()
-		b.stream.CancelRead(quic.StreamErrorCode(code))
-		b.stream.CancelWrite(quic.StreamErrorCode(code))
+		cancelStream(b.stream, code)
 		b.done()
 	})
+}
+
+func cancelStream(s *quic.Stream, code uint64) {
+	s.CancelRead(quic.StreamErrorCode(code))
+	s.CancelWrite(quic.StreamErrorCode(code))
 }
 
 // newResponse checks a header section (RFC 9114 section 4.3).
