@@ -57,6 +57,12 @@ type Response struct {
 	Time      time.Time // when the object was last modified, or zero if unknown
 	Validator string    // for Request.IfSame and IfNot; "" if the transfer cannot be resumed
 
+	// Digest is the digest of the complete object that the server announced, such
+	// as "sha256=" and hexadecimal digits. It is "" if the server announced none,
+	// or if Body is not the object but its decoded form. The middleware
+	// wrap.Verify compares it.
+	Digest string
+
 	Code   int                  // status code of the server, or zero
 	Proto  string               // protocol version, such as "HTTP/1.1"
 	Peer   netip.Addr           // address of the server; zero if unknown, for example if a proxy resolved its name

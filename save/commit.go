@@ -16,14 +16,15 @@ import (
 // names of up to 63 files are durable only after [Folder.Close].
 //
 // If the Size of the object is known and the File has another length, Commit
-// fails with fetch.Truncated or fetch.Mismatch.
+// fails with fetch.Truncated or fetch.Mismatch. If a check of Options.Verify
+// fails, Commit returns its error and removes the part file.
 func (f *File) Commit() error {
 	if err := f.checkOpen(); err != nil {
 		f.Close()
 		return err
 	}
 	if f.device {
-		return f.Close()
+		return errors.Join(f.verify(), f.Close())
 	}
 	if err := f.commit(); err != nil {
 		f.Close()
@@ -62,10 +63,14 @@ func (f *File) commit() error {
 	case s.Size >= 0 && s.Offset > s.Size:
 		return fetch.Mismatch.Errorf("%s: received %d bytes instead of %d", f.path, s.Offset, s.Size)
 	}
-	if f.keepBytes > 0 && f.keepBytes == f.final.Size {
+	if f.keepBytes > 0 && f.keepBytes == f.final.Size && len(f.checks)+len(f.late) == 0 {
 		return f.remove() // the existing file is already complete
 	}
 	if err := f.copyExisting(); err != nil {
+		return err
+	}
+	if err := f.verify(); err != nil {
+		f.o.Resume, f.savedOffset = false, 0 // Close removes the part file
 		return err
 	}
 	if f.unnamed != nil {

@@ -104,8 +104,11 @@ func (d *download) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if err := d.meter.start(f.State()); err != nil {
 		return err
 	}
-	if _, err := splice.Copy(pipeFile{f, &d.meter}, resp.Body, make([]byte, copyBuffer)); err != nil {
+	if err := f.VerifyRest(s, resp.Digest); err != nil {
 		return err
+	}
+	if _, err := splice.Copy(pipeFile{f, &d.meter}, resp.Body, make([]byte, copyBuffer)); err != nil {
+		return f.DiscardMismatch(err)
 	}
 	if d.time {
 		f.SetTime(resp.Time)

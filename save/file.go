@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/verify"
 )
 
 // A File receives the bytes of an object and publishes them under the final
@@ -33,13 +34,15 @@ type File struct {
 	mtime   time.Time
 
 	state       State
-	digest      hash.Hash // of the bytes in the part file; nil if neither Sum nor Resume is set
-	keepBytes   int64     // bytes of the existing file that must be copied before the next byte
-	savedOffset int64     // Offset in the state file; 0 if there is no state file
-	savedTime   time.Time // time of the last checkpoint, or of Create
-	started     bool      // Begin or Write was called
-	overlap     []byte    // end of the part file, which the next bytes must repeat
-	unsynced    bool      // a sync failed
+	digest      hash.Hash      // of the bytes in the part file; nil if neither Sum nor Resume is set
+	checks      []verify.Check // have received the bytes in the part file
+	late        []verify.Check // receive the bytes of the part file in Commit
+	keepBytes   int64          // bytes of the existing file that must be copied before the next byte
+	savedOffset int64          // Offset in the state file; 0 if there is no state file
+	savedTime   time.Time      // time of the last checkpoint, or of Create
+	started     bool           // Begin or Write was called
+	overlap     []byte         // end of the part file, which the next bytes must repeat
+	unsynced    bool           // a sync failed
 
 	err  error // error of the first failed write or sync; returned by all later calls
 	done bool
@@ -217,9 +220,7 @@ func (f *File) append(p []byte) (int, error) {
 		}
 	}
 	n, err := f.h.Write(p)
-	if f.digest != nil {
-		f.digest.Write(p[:n])
-	}
+	f.hashed().Write(p[:n])
 	return n, f.keepError(err)
 }
 

@@ -61,6 +61,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/verify"
 	"github.com/anyurl/fetch/wrap"
 )
 
@@ -98,6 +99,12 @@ type Options struct {
 	// If Sum is true, File.Sum returns the SHA-256 digest of the file. Resume
 	// also enables the digest.
 	Sum bool
+
+	// Verify contains checks of the complete file, such as digests and
+	// signatures. Commit returns the error of the first check that fails, and
+	// the file does not get its name. The part file is then removed, even if
+	// Resume is set. Each File needs its own checks. See [File.Verify].
+	Verify []verify.Check
 
 	// Mode is the permissions of the file. If Mode is zero, a replaced file
 	// keeps its permissions, and the umask determines those of a new file.
@@ -149,7 +156,7 @@ const maxNumber = 100
 // folder that is missing or not writable, and another process that writes the
 // same file.
 func Create(path string, o Options) (*File, error) {
-	f := &File{o: o, fs: o.FS, savedTime: time.Now()}
+	f := &File{o: o, fs: o.FS, checks: o.Verify, savedTime: time.Now()}
 	switch {
 	case f.fs != nil:
 		f.o.Folder = nil

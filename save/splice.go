@@ -26,7 +26,7 @@ func (f pipeFile) Write(p []byte) (int, error) { return f.update(f.File.Write(p)
 // CanWritePipe returns true if the next bytes need only be appended to an open
 // file, without a digest or a comparison.
 func (f pipeFile) CanWritePipe() bool {
-	return f.checkOpen() == nil && f.started && f.unnamed == nil && f.keepBytes == 0 && len(f.overlap) == 0 && f.digest == nil && osFile(f.h) != nil
+	return f.checkOpen() == nil && f.started && f.unnamed == nil && f.keepBytes == 0 && len(f.overlap) == 0 && f.digest == nil && len(f.checks) == 0 && osFile(f.h) != nil
 }
 
 // WritePipe moves n bytes from a pipe to the file. Resumable files are not

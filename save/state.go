@@ -139,7 +139,7 @@ func (f *File) load() (ok bool, err error) {
 	if err != nil || !ok || s.URL != maskUserinfo(f.o.URL) || f.o.Strict && s.Unverified {
 		return false, err
 	}
-	n, err := io.Copy(f.digest, io.LimitReader(f.h, s.Offset))
+	n, err := io.Copy(f.hashed(), io.LimitReader(f.h, s.Offset))
 	if err != nil || n < s.Offset || !bytes.Equal(f.digest.Sum(nil), digest) {
 		return false, err
 	}
@@ -199,9 +199,7 @@ func (f *File) truncatePart() error {
 	if err := f.removeState(); err != nil {
 		return err
 	}
-	if f.digest != nil {
-		f.digest.Reset()
-	}
+	f.hashed().Reset()
 	if err := f.h.Truncate(0); err != nil {
 		return err
 	}

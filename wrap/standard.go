@@ -8,7 +8,7 @@ import (
 )
 
 // Options selects the middlewares that [Standard] returns. The zero value
-// selects only retries.
+// selects only retries and the verification of announced digests.
 type Options struct {
 	Spans    trace.StartFunc // nil means no spans; see the function Spans
 	Log      *slog.Logger    // nil means no log
@@ -29,6 +29,7 @@ func Standard(o Options) []fetch.Middleware {
 		Spans(o.Spans),       // a span covers all retries
 		Log(o.Log),           // logs one request, even if it is retried
 		Progress(o.Progress), // reports one body, even if it is resumed
+		Verify,               // compares one body, even if it is resumed
 	}
 	if o.Cache != nil {
 		all = append(all, Cache(*o.Cache)) // handles a request before it is sent

@@ -14,7 +14,7 @@ var layers = [][]string{
 	{"uri", "doc"},
 	{"internal/wire", "internal/base"},
 	{"fetch"},
-	{"internal/format"},
+	{"internal/format", "verify"},
 	{"wrap", "netrc", "links", "schemes/internal"},
 	{"schemes/", "save", "warc"},
 	{"schemes", "mirror/internal"},

@@ -72,7 +72,8 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 		}
 		r := &responseBuilder{
 			exchange: x, wire: wr, req: req, raw: d.opts.Legacy.Raw, keep: d.opts.KeepCompressed,
-			limit: d.env.Limit, maxBody: d.env.MaxBody, now: d.env.Now(),
+			ignoreDigests: d.opts.IgnoreDigests,
+			limit:         d.env.Limit, maxBody: d.env.MaxBody, now: d.env.Now(),
 		}
 		resp, err := r.response()
 		if err != nil {

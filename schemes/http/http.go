@@ -45,6 +45,10 @@ type Options struct {
 	// Content-Length is an example. The close_notify alert of TLS marks the end.
 	Strict bool
 
+	// If IgnoreDigests is true, the header fields Content-Digest, Repr-Digest
+	// (RFC 9530) and Digest (RFC 3230) are not compared with the body.
+	IgnoreDigests bool
+
 	Legacy Legacy // support for servers that do not comply with HTTP/1.1
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
 

@@ -20,8 +20,10 @@ type responseBuilder struct {
 	req  *fetch.Request
 	raw  bool // do not decode content codings
 	keep bool // do not decode files that are compressed themselves
-	now  time.Time
-	out  *fetch.Response
+
+	ignoreDigests bool // Options.IgnoreDigests
+	now           time.Time
+	out           *fetch.Response
 
 	limit   func(io.ReadCloser) io.ReadCloser // fetch.Env.Limit
 	maxBody int64                             // maximum length of the body in bytes, or zero for no limit
@@ -60,6 +62,7 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 	if r.head == nil {
 		r.out.Code = 0 // HTTP/0.9 has no status code
 	}
+	r.checkDigests()
 	if err := r.decode(); err != nil {
 		return nil, err
 	}

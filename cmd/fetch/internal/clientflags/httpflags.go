@@ -36,6 +36,8 @@ type HTTPFlags struct {
 	tolerant     bool
 	ignoreLength bool
 
+	ignoreDigests bool
+
 	basic, digest, anyauth bool
 	bearer                 string
 	sigv4                  string
@@ -60,6 +62,7 @@ func (f *HTTPFlags) register(s *options.Set) {
 	p.BoolVar(&f.http09, "http0.9", false, "accept HTTP/0.9 responses (without a header)")
 	p.BoolVar(&f.tolerant, "tolerant", false, "accept malformed responses of old servers and report them")
 	p.BoolVar(&f.ignoreLength, "ignore-content-length", false, "ignore the size reported by the server (http, ftp)")
+	p.BoolVar(&f.ignoreDigests, "ignore-digests", false, "do not compare bodies with the digests in response headers")
 	p.Lookup("http2").Hidden = true
 	p = s.Section("Authentication")
 	p.BoolVar(&f.basic, "basic", false, "use Basic authentication (default)")
@@ -75,7 +78,8 @@ func (f *HTTPFlags) register(s *options.Set) {
 func (f *HTTPFlags) options() (o http.Options, err error) {
 	o = http.Options{
 		UserAgent: console.Product(), PathAsIs: f.pathAsIs, Compressed: f.compressed, HTTP1: f.http11,
-		Legacy: http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
+		IgnoreDigests: f.ignoreDigests,
+		Legacy:        http.Legacy{HTTP10: f.http10, HTTP09: f.http09, Tolerant: f.tolerant, IgnoreLength: f.ignoreLength},
 	}
 	switch {
 	case f.negotiate:

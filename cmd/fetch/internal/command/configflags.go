@@ -27,7 +27,7 @@ func (f *ConfigFlags) Register(s *options.Set) {
 
 // excludedKeys are the flags that config.toml cannot set, because they are
 // meaningful only for a single command line.
-var excludedKeys = []string{"config", "no-config", "output", "input-file", "continue-at", "range", "checksum",
+var excludedKeys = []string{"config", "no-config", "output", "input-file", "continue-at", "range", "checksum", "checksum-file", "signature", "keyring",
 	"write-out"}
 
 // unconfiguredCommands lists the commands that read no configuration files, so

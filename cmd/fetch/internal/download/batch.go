@@ -21,8 +21,8 @@ func All(ctx context.Context, s *console.Streams, f *objectflags.Flags, args []s
 	if len(f.Body.Output) > len(args)+f.Input.Count() && f.Input.File == "" {
 		return fetch.Usage.Errorf("there are more -o flags than URLs")
 	}
-	if f.Body.Checksum != nil && (f.Body.Include || f.Request.Head) {
-		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so it excludes -i and -I")
+	if f.Verify.IsSet() && (f.Body.Include || f.Request.Head) {
+		return fetch.Usage.Errorf("--checksum is the digest of the body alone, so verification excludes -i and -I")
 	}
 	o := Options{Native: native}
 	bodyOnTerminal := terminal.Is(s.Stdout) && f.Body.ToStdout(0)
@@ -54,6 +54,9 @@ func ForEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args
 	all, err := f.Arguments(s, args)
 	if err == nil {
 		err = f.CheckParallelOutput(all)
+	}
+	if err == nil {
+		err = f.Verify.Check(f.CountURLs(all))
 	}
 	if err != nil {
 		return err

@@ -24,11 +24,14 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
+	if j.checks, err = j.verify.Checks(j.ctx, req.URL); err != nil {
+		return nil, err
+	}
 	if name == "" {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - resumes a file: use -o or -O to name the file")
 		}
-		return sink.Stream(j.Output, offset, j.flags.Sums()), nil
+		return sink.Stream(j.Output, offset, j.flags.Sums(), j.checks), nil
 	}
 	if file.CreateDirs {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -41,6 +44,7 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 	o := save.Options{
 		URL: req.URL.Unredacted(), Weak: j.Client.Scheme(req.URL.Scheme()).Traits.WeakValidators,
 		Resume: auto, Offset: offset, Strict: file.Strict, Sum: j.flags.Sums(), Folder: j.folder,
+		Verify: j.checks,
 	}
 	switch {
 	case file.SkipExisting:
@@ -54,7 +58,7 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 		if auto || offset > 0 {
 			return nil, fetch.Usage.Errorf("-C and -J exclude each other, because the response determines the file name")
 		}
-		if s := sink.Terminal(name, offset, j.flags.Sums()); s != nil {
+		if s := sink.Terminal(name, offset, j.flags.Sums(), j.checks); s != nil {
 			return s, nil
 		}
 		return sink.HeaderNamedFile(name, o, j.proposedName), nil
@@ -64,7 +68,7 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 		return nil, err
 	}
 	if created.Device() {
-		if s := sink.Terminal(name, offset, j.flags.Sums()); s != nil {
+		if s := sink.Terminal(name, offset, j.flags.Sums(), j.checks); s != nil {
 			created.Close()
 			return s, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/verify"
 )
 
 // A Job retrieves one URL.
@@ -22,6 +23,7 @@ type Job struct {
 	Output io.Writer
 	slot   *ordered.Slot // output of the job, or nil for standard output
 
+	checks   []verify.Check // verify the body
 	attempts attemptCounter
 	headers  bytes.Buffer // response headers of the last call of Do
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/verify"
 )
 
 // A receiver implements [save.Sink]. It writes a body to the sink of a job.
@@ -14,15 +15,21 @@ type receiver struct{ job *Job }
 func (r receiver) State() save.State { return r.job.Sink.State() }
 func (r receiver) Restarts() bool    { return r.job.Sink.Restarts() }
 
-// Receive writes the body of resp to the sink. It also verifies --checksum and
-// commits the file.
+// Receive writes the body of resp to the sink. It also
+// commits the file, which verifies it.
 func (r receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	j, out := r.job, r.job.Sink
-	if err := out.Begin(j.flags.State(req, resp)); err != nil {
+	state := j.flags.State(req, resp)
+	if err := out.Begin(state); err != nil {
 		return err
 	}
+	if j.flags.Unmodified() {
+		if err := out.VerifyRest(state, resp.Digest); err != nil {
+			return err
+		}
+	}
 	if err := j.writeBody(out, req, resp); err != nil {
-		return err
+		return out.DiscardMismatch(err)
 	}
 	if err := j.dumpTrailer(resp); err != nil {
 		return err
@@ -30,17 +37,28 @@ func (r receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if j.flags.File.RemoteTime {
 		out.SetTime(resp.Time)
 	}
-	if j.flags.Body.Checksum != nil {
-		if err := j.flags.Body.Verify(out.Sum()); err != nil {
-			out.Abort()
-			return err
-		}
-	}
 	var fault error
 	if j.flags.Request.FailWithBody {
 		fault = resp.Fault
 	}
-	return errors.Join(fault, out.Commit())
+	err := out.Commit()
+	if err == nil {
+		j.noteVerified()
+	}
+	return errors.Join(fault, err)
+}
+
+// noteVerified prints the checks that have succeeded if -v is set, and a note if
+// none of them proves the origin of the file.
+func (j *Job) noteVerified() {
+	for _, c := range j.checks {
+		if j.Verbose {
+			j.PrintVerbose("* verified: " + c.String())
+		}
+	}
+	if text := verify.Weigh(j.checks); text != "" {
+		j.Note("%s", text)
+	}
 }
 
 // dumpTrailer appends the trailer of resp, if it has one, to the file of -D.

@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
+	"github.com/anyurl/fetch/cmd/fetch/internal/verification"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/save"
@@ -36,10 +37,11 @@ type Retrieval struct {
 	console *interactive.Console // terminal for sessions, or nil
 	meta    *transfer.MetaFile   // file of --meta, or nil
 	warc    *warcFile            // file of --warc-file, or nil
-	buffers sync.Pool            // buffers of type *[]byte
-	notes   *trace.Trace         // prints the notes of all requests
-	retried func()               // counts a repeated request in the status line, or nil
-	Restart wrap.RetryOptions    // for retries after a body was interrupted
+	verify  *verification.Verifier
+	buffers sync.Pool         // buffers of type *[]byte
+	notes   *trace.Trace      // prints the notes of all requests
+	retried func()            // counts a repeated request in the status line, or nil
+	Restart wrap.RetryOptions // for retries after a body was interrupted
 
 	processors processorLimit
 	startMore  func() // starts the jobs that workers omits; called once
@@ -99,7 +101,19 @@ func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Option
 	if r.Client, err = f.Client.Open(ctx, s, spec); err != nil {
 		r.warc.close()
 	}
+	r.verify = f.Verify.Open(r.getTyped, r.Note)
 	return r, err
+}
+
+// getTyped retrieves the object at a URL that the value of a flag names.
+func (r *Retrieval) getTyped(ctx context.Context, text string) (*fetch.Response, error) {
+	u, err := fetch.ParseURL(text)
+	if err != nil {
+		return nil, err
+	}
+	req := &fetch.Request{URL: u, Trace: r.notes}
+	req.Auth = r.Client.Logins.Credential(req)
+	return r.Client.Do(ctx, req)
 }
 
 // Finish completes the files of --meta and --warc-file, and saves the state of

@@ -3,8 +3,6 @@
 package objectflags
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/glob"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/verification"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes"
@@ -25,6 +24,7 @@ import (
 type Flags struct {
 	Body      bodyFlags
 	File      fileFlags
+	Verify    verification.Flags
 	Input     inputFlags
 	Request   requestFlags
 	Query     queryFlags
@@ -41,6 +41,7 @@ type Flags struct {
 func (f *Flags) Register(s *options.Set) {
 	f.Body.Register(s)
 	f.File.Register(s)
+	f.Verify.Register(s)
 	f.Input.Register(s)
 	f.Request.Register(s)
 	f.Query.Register(s)
@@ -83,7 +84,7 @@ func (f *Flags) Schemes(s *console.Streams, listing, native bool) (o schemes.Opt
 }
 
 // Sums reports whether a SHA-256 digest of each body is required.
-func (f *Flags) Sums() bool { return f.Body.Checksum != nil || f.Body.Meta != "" }
+func (f *Flags) Sums() bool { return f.Body.Meta != "" }
 
 // Unmodified reports whether the body is written exactly as received.
 func (f *Flags) Unmodified() bool { return !f.Body.Include && !f.Mail.Converts() }
@@ -106,7 +107,6 @@ type bodyFlags struct {
 	OutputDir        string
 	Include          bool
 	ContinueAt       string
-	Checksum         checksum
 	Meta             string
 	WARCFile         string
 	WriteOut         string
@@ -130,7 +130,6 @@ func (f *bodyFlags) Register(s *options.Set) {
 	p.BoolVarP(&f.Include, "include", "i", false, "write the response header before the body")
 	p.BoolVar(&f.Include, "show-headers", false, "other name of --include")
 	p.Lookup("show-headers").Hidden = true
-	p.Var(&f.Checksum, "checksum", "`sha256=HEX`: fail unless the body has this SHA-256 digest")
 	p.StringVarP(&f.WriteOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
 	p.StringVar(&f.WARCFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
 	p.StringVar(&f.Meta, "meta", "", "append a JSON record of each transfer to `FILE`")
@@ -193,43 +192,6 @@ func (f *bodyFlags) Offset() (offset int64, auto bool, err error) {
 	}
 	return offset, false, nil
 }
-
-// Verify returns an error if --checksum is set and differs from sum, the
-// SHA-256 digest of the body. A nil sum is also an error.
-func (f *bodyFlags) Verify(sum []byte) error {
-	switch {
-	case f.Checksum == nil:
-		return nil
-	case sum == nil:
-		return fetch.Unsupported.Errorf("--checksum cannot verify a partial download")
-	case string(sum) != string(f.Checksum):
-		return fetch.Mismatch.Errorf("the body has the digest sha256=%x, but --checksum requires sha256=%x", sum,
-			[]byte(f.Checksum))
-	}
-	return nil
-}
-
-// A checksum is a SHA-256 digest, or nil.
-type checksum []byte
-
-func (c *checksum) String() string {
-	if *c == nil {
-		return ""
-	}
-	return "sha256=" + hex.EncodeToString(*c)
-}
-
-func (c *checksum) Set(text string) error {
-	digits, ok := strings.CutPrefix(text, "sha256=")
-	b, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(b) != sha256.Size {
-		return fetch.Usage.Errorf("not sha256= and 64 hexadecimal digits: %q", text)
-	}
-	*c = b
-	return nil
-}
-
-func (*checksum) Type() string { return "sha256=HEX" }
 
 // fileFlags are the flags that control how output files are created.
 type fileFlags struct {

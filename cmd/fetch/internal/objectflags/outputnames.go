@@ -96,3 +96,11 @@ func isDevice(name string) bool {
 func (f *Flags) WritesFiles() bool {
 	return f.Body.RemoteName || f.Body.OutputDir != "" || slices.ContainsFunc(f.Body.Output, func(name string) bool { return name != "-" })
 }
+
+// CountURLs returns the number of URLs, or -1 if it is unknown before the start.
+func (f *Flags) CountURLs(args []arguments.Argument) int {
+	if len(args) != 1 || f.Input.File != "" || args[0].Pattern != nil {
+		return -1
+	}
+	return 1
+}

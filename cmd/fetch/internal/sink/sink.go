@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/internal/wire/splice"
 	"github.com/anyurl/fetch/save"
+	"github.com/anyurl/fetch/verify"
 )
 
 // A Sink is the destination of a body: a file or a stream. A file gets its
@@ -29,7 +30,8 @@ type Sink interface {
 	SetTime(t time.Time)
 	Sum() []byte // returns the SHA-256 digest of all bytes, or nil if unknown
 	Commit() error
-	Abort() error // closes the sink and discards the partial file
+	VerifyRest(s save.State, digest string) error
+	DiscardMismatch(err error) error
 	Close() error
 
 	Terminal() bool // reports whether the sink is a terminal
@@ -110,7 +112,6 @@ func (f *headerNamedFile) Sum() []byte {
 }
 
 func (f *headerNamedFile) Commit() error { return f.ifCreated((*save.File).Commit) }
-func (f *headerNamedFile) Abort() error  { return f.ifCreated((*save.File).Abort) }
 func (f *headerNamedFile) Close() error  { return f.ifCreated((*save.File).Close) }
 
 func (f *headerNamedFile) ifCreated(do func(*save.File) error) error {
@@ -119,6 +120,11 @@ func (f *headerNamedFile) ifCreated(do func(*save.File) error) error {
 	}
 	return do(f.file)
 }
+
+func (f *headerNamedFile) VerifyRest(s save.State, digest string) error {
+	return f.file.VerifyRest(s, digest)
+}
+func (f *headerNamedFile) DiscardMismatch(err error) error { return f.file.DiscardMismatch(err) }
 
 func (*headerNamedFile) Restarts() bool { return true }
 func (*headerNamedFile) Terminal() bool { return false }
@@ -135,27 +141,30 @@ type stream struct {
 	have   save.State
 	sent   bool
 	digest hash.Hash // digest of the written bytes, or nil
+	checks []verify.Check
 }
 
 // Stream returns a sink for a body that starts at the given offset. If sum is
-// true, the sink computes a SHA-256 digest.
-func Stream(w io.Writer, offset int64, sum bool) Sink { return newStream(w, offset, sum) }
+// true, the sink computes a SHA-256 digest. Commit carries out the checks.
+func Stream(w io.Writer, offset int64, sum bool, checks []verify.Check) Sink {
+	return newStream(w, offset, sum, checks)
+}
 
 // Terminal opens the terminal with the given file name, such as /dev/tty. It
 // returns nil if the file is not a terminal. The other arguments are those of
 // [Stream].
-func Terminal(name string, offset int64, sum bool) Sink {
+func Terminal(name string, offset int64, sum bool, checks []verify.Check) Sink {
 	t := terminal.Open(name)
 	if t == nil {
 		return nil
 	}
-	s := newStream(t, offset, sum)
+	s := newStream(t, offset, sum, checks)
 	s.file = t
 	return s
 }
 
-func newStream(w io.Writer, offset int64, sum bool) *stream {
-	s := &stream{w: w, have: save.State{Offset: offset}}
+func newStream(w io.Writer, offset int64, sum bool, checks []verify.Check) *stream {
+	s := &stream{w: w, have: save.State{Offset: offset}, checks: checks}
 	if terminal.Is(w) {
 		s.screen = tty.NewWriter(w)
 	}
@@ -168,8 +177,6 @@ func newStream(w io.Writer, offset int64, sum bool) *stream {
 func (s *stream) Name() string      { return StandardOutput }
 func (s *stream) State() save.State { return s.have }
 func (s *stream) SetTime(time.Time) {}
-func (s *stream) Commit() error     { return s.Close() }
-func (s *stream) Abort() error      { return s.Close() }
 func (s *stream) Restarts() bool    { return !s.sent && s.have.Offset == 0 }
 func (s *stream) Terminal() bool    { return s.screen != nil }
 
@@ -177,6 +184,9 @@ func (s *stream) Write(p []byte) (int, error) {
 	s.sent = s.sent || len(p) > 0
 	if s.digest != nil {
 		s.digest.Write(p)
+	}
+	for _, c := range s.checks {
+		c.Write(p)
 	}
 	if s.screen != nil {
 		return s.screen.Write(p)
@@ -188,7 +198,7 @@ func (s *stream) Write(p []byte) (int, error) {
 // digest is computed, and if several jobs write to standard output.
 func (s *stream) CanWritePipe() bool {
 	_, ok := s.w.(*os.File)
-	return ok && s.screen == nil && s.digest == nil
+	return ok && s.screen == nil && s.digest == nil && len(s.checks) == 0
 }
 
 // WritePipe implements splice.Target.
@@ -196,6 +206,27 @@ func (s *stream) WritePipe(p *splice.Pipe, n int) (int, error) {
 	s.sent = true
 	return p.Drain(s.w.(*os.File), n)
 }
+
+// Commit verifies the bytes, which have been written already.
+func (s *stream) Commit() error {
+	if err := s.Close(); err != nil || len(s.checks) == 0 {
+		return err
+	}
+	if s.have.Offset > 0 {
+		return fetch.Unsupported.Errorf("a part of the object cannot be verified")
+	}
+	for _, c := range s.checks {
+		if err := c.Verify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The digest that the server announced for the complete object is not compared
+// with a part.
+func (s *stream) VerifyRest(save.State, string) error { return nil }
+func (s *stream) DiscardMismatch(err error) error     { return err }
 
 func (s *stream) Close() error {
 	if s.screen == nil {
