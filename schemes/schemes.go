@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/schemes/gemini"
 	"github.com/anyurl/fetch/schemes/gopher"
 	"github.com/anyurl/fetch/schemes/http"
+	"github.com/anyurl/fetch/schemes/http/s3"
 	"github.com/anyurl/fetch/schemes/ldap"
 	"github.com/anyurl/fetch/schemes/mail"
 	"github.com/anyurl/fetch/schemes/mailserver"
@@ -60,6 +61,7 @@ type Options struct {
 	NNTP     nntp.Options
 	POP      pop.Options
 	Prospero prospero.Options
+	S3       s3.Options
 	SFTP     sftp.Options
 	Telnet   telnet.Options
 	TFTP     tftp.Options
@@ -88,6 +90,7 @@ func All(o Options) []fetch.Scheme {
 		nntp.Schemes(o.NNTP),
 		pop.Schemes(o.POP),
 		prospero.Schemes(o.Prospero),
+		s3.Schemes(o.S3),
 		sftp.Schemes(o.SFTP),
 		telnet.Schemes(o.Telnet),
 		tftp.Schemes(o.TFTP),

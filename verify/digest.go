@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -128,8 +129,8 @@ func ParseDigest(text string) (Digest, error) {
 		if d, ok := newDigest(name, sum); ok {
 			return d, nil
 		}
-		if _, ok := knownName(name); ok {
-			return Digest{}, fetch.Usage.Errorf("%q: a digest of %s does not have %d hexadecimal digits", text, name, len(digits))
+		if a, ok := knownName(name); ok {
+			return Digest{}, fetch.Usage.Errorf("%q: a digest of %s has %d hexadecimal digits, not %d", text, name, 2*cmp.Or(a.size, blake2b.Size), len(digits))
 		}
 		return Digest{}, fetch.Usage.Errorf("unknown digest algorithm %q (known: %s)", name, strings.Join(Algorithms(), ", "))
 	}

@@ -23,7 +23,7 @@ var schemeFree = []string{
 // may contain. Most of them are other words, such as the name of an attribute.
 var otherWords = map[string]string{
 	"cmd/fetch/internal/arguments":   "http",                                    // the scheme of a URL without one
-	"cmd/fetch/internal/clientflags": "http https urn file",                     // flags of these schemes, kinds of stores
+	"cmd/fetch/internal/clientflags": "http https urn file s3",                  // flags of these schemes, kinds of stores
 	"cmd/fetch/internal/command":     "cid data mailserver mailto mid news urn", // completions of URLs without slashes; a flag of curl
 	"cmd/fetch/internal/habits":      "data",                                    // flags of other programs
 	"cmd/fetch/internal/mirrorcmd":   "file",                                    // the URL of an index on this machine
@@ -35,7 +35,7 @@ var otherWords = map[string]string{
 	"internal/format/askform":        "gopher gophers",                          // the forms of Gopher+
 	"internal/format/links":          "data",                                    // an attribute
 	"internal/format/render":         "file mid",                                // a type of question, the URL of a message
-	"internal/format/store":          "http https file",                         // the kinds of stores
+	"internal/format/store":          "http https file s3",                      // the kinds of stores
 	"mirror":                         "file",                                    // keys of log lines, tables
 	"save":                           "file",                                    // a placeholder
 }

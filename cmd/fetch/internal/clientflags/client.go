@@ -36,6 +36,7 @@ type Flags struct {
 	ftp      ftpFlags
 	Mail     mailFlags
 	nfs      nfsFlags
+	s3       s3Flags
 	ssh      sshFlags
 	Replay   ReplayFlags
 	scheme   schemeFlags
@@ -63,6 +64,7 @@ func (f *Flags) RegisterConnection(s *options.Set) {
 	f.ftp.register(s)
 	f.Mail.register(s)
 	f.nfs.register(s)
+	f.s3.register(s)
 	f.ssh.register(s)
 	f.scheme.register(s)
 }
@@ -83,6 +85,7 @@ func (f *Flags) Schemes() (o schemes.Options, err error) {
 	o.SFTP = f.ssh.options(f.TLS.Key)
 	o.Mail.Stores, o.Mail.Mechanism, o.Mail.TLS = f.Mail.Stores, f.Mail.sasl, f.startTLS.mode()
 	o.LDAP.TLS = f.startTLS.mode()
+	o.S3 = f.s3.options(o.HTTP)
 	if o.NFS, err = f.nfs.options(); err != nil {
 		return o, err
 	}
