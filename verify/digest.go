@@ -229,3 +229,6 @@ func (c *digestCheck) Verify() error {
 	}
 	return fetch.Mismatch.Errorf("the body has the digest %s=%x, but %s requires %s", c.digest.Algorithm, got, c.source, c.digest)
 }
+
+// Strength returns a number that is larger for stronger algorithms.
+func (d Digest) Strength() int { return d.algorithm().strength }

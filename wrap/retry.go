@@ -106,7 +106,18 @@ type retrier struct {
 	next fetch.Driver
 }
 
+// WithoutRetry returns a context whose requests Retry neither retries nor
+// resumes. Callers that have other sources of an object use it.
+func WithoutRetry(ctx context.Context) context.Context {
+	return context.WithValue(ctx, onceKey{}, true)
+}
+
+type onceKey struct{}
+
 func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	if ctx.Value(onceKey{}) != nil {
+		return r.next.Do(ctx, req)
+	}
 	t := r.newAttempts(req)
 	for {
 		resp, err := r.next.Do(ctx, req)

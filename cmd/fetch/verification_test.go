@@ -72,6 +72,8 @@ func (s *signedSite) sign(t *testing.T) {
 	key, signature = peer.Signify(t, name, true)
 	s.files["SHA512.sig"] = readTestFile(t, signature)
 	write("signify.pub", readTestFile(t, key))
+	s.files["both.meta4"] = fmt.Appendf(nil, `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="debian.iso"><size>%d</size>`+
+		`<hash type="sha-256">%x</hash><url>%s/debian.iso</url></file></metalink>`, len(image), sha256.Sum256(image), s.URL)
 	for _, name := range []string{"SUMS", "image"} {
 		os.Remove(name)
 	}
@@ -271,5 +273,71 @@ func TestVerifyPage(t *testing.T) {
 	}
 	if n < 6 {
 		t.Errorf("%d commands", n)
+	}
+}
+
+// TestMetalink downloads an image from several mirrors, of which one has a bad
+// piece: the case of a Debian image.
+func TestMetalink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	good, bad := newSignedSite(t), newSignedSite(t)
+	good.sign(t)
+	const piece = 64 << 10
+	image := good.files["debian.iso"]
+	wrong := bytes.Clone(image)
+	wrong[2*piece]++
+	bad.files["debian.iso"] = wrong
+	document := func(urls ...string) []byte {
+		var b bytes.Buffer
+		fmt.Fprintf(&b, `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="debian.iso"><size>%d</size><hash type="sha-256">%x</hash><pieces length="%d" type="sha-256">`,
+			len(image), sha256.Sum256(image), piece)
+		for i := 0; i < len(image); i += piece {
+			fmt.Fprintf(&b, "<hash>%x</hash>", sha256.Sum256(image[i:min(i+piece, len(image))]))
+		}
+		b.WriteString("</pieces>")
+		for i, u := range urls {
+			fmt.Fprintf(&b, `<url priority="%d">%s</url>`, i+1, u)
+		}
+		b.WriteString("</file></metalink>")
+		return b.Bytes()
+	}
+	image1, image2 := bad.URL+"/debian.iso", good.URL+"/debian.iso"
+	good.files["both.meta4"] = document(image1, image2)
+	good.files["bad.meta4"] = document(image1)
+	good.files["evil.meta4"] = bytes.ReplaceAll(document(image2), []byte("debian.iso\"><size"), []byte("../../debian.iso\"><size"))
+	if err := os.WriteFile("local.meta4", document(image2), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	signed := []string{"--checksum-file", good.URL + "/SHA512SUMS", "--signature", good.URL + "/SHA512SUMS.sign", "--keyring", "debian-keyring.gpg"}
+	for _, test := range []struct {
+		name string
+		args []string
+		exit int
+	}{
+		{"bad piece on the first mirror", []string{"--metalink", "-O", good.URL + "/both.meta4"}, 0},
+		{"with signed digests", append(signed, "--metalink", "-O", good.URL+"/both.meta4"), 0},
+		{"with -C -", []string{"--metalink", "-C", "-", "-O", good.URL + "/both.meta4"}, 0},
+		{"with -o", []string{"--metalink", "-o", "debian.iso", good.URL + "/both.meta4"}, 0},
+		{"only the bad mirror", []string{"--metalink", "-O", good.URL + "/bad.meta4"}, 11},
+		{"folders in the name", []string{"--metalink", "-O", good.URL + "/evil.meta4"}, 0},
+		{"local document, mirror on this machine", []string{"--metalink", "-O", "local.meta4"}, 9},
+		{"Metalink/HTTP", []string{"--metalink", "-O", image2}, 0},
+		{"two mirrors of the command line", []string{"--mirror-url", image2, "-O", good.URL + "/debian.iso", "--checksum", fmt.Sprintf("sha256=%x", sha256.Sum256(image))}, 0},
+		{"bad mirror of the command line", []string{"--mirror-url", image1, "-O", bad.URL + "/debian.iso", "--checksum", fmt.Sprintf("sha256=%x", sha256.Sum256(image))}, 11},
+		{"dead mirror", []string{"--mirror-url", good.URL + "/none", "-O", image2}, 0},
+		{"no document", []string{"--metalink", "-O", good.URL + "/SHA512SUMS.meta4"}, 8},
+		{"range", []string{"--metalink", "-r", "0-1", good.URL + "/both.meta4"}, 2},
+		{"WARC", []string{"--metalink", "--warc-file", "x.warc", good.URL + "/both.meta4"}, 2},
+		{"two URLs", []string{"--mirror-url", image1, image1, image2}, 2},
+	} {
+		_, stderr := runFetchStderr(t, test.exit, test.args...)
+		got, err := os.ReadFile("debian.iso")
+		if test.exit == 0 && !bytes.Equal(got, image) || test.exit != 0 && err == nil {
+			t.Errorf("%s: %d bytes, %v: %s", test.name, len(got), err, stderr)
+		}
+		if parts, _ := filepath.Glob(".*"); len(parts) > 0 {
+			t.Errorf("%s: parts %q", test.name, parts)
+		}
+		os.Remove("debian.iso")
 	}
 }

@@ -27,6 +27,7 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 	if j.checks, err = j.verify.Checks(j.ctx, req.URL); err != nil {
 		return nil, err
 	}
+	j.checks = append(j.checks, j.listed...)
 	if name == "" {
 		if auto {
 			return nil, fetch.Usage.Errorf("-C - resumes a file: use -o or -O to name the file")

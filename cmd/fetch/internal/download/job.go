@@ -24,6 +24,7 @@ type Job struct {
 	slot   *ordered.Slot // output of the job, or nil for standard output
 
 	checks   []verify.Check // verify the body
+	listed   []verify.Check // checks of the list of mirrors
 	attempts attemptCounter
 	headers  bytes.Buffer // response headers of the last call of Do
 }
@@ -89,6 +90,15 @@ func (j *Job) retrieve() (err error) {
 	}
 	req.Trace = j.Measure.Trace(req.Trace)
 	j.warc.preventResume(req)
+	if j.flags.Sources.IsSet() {
+		return j.retrieveFromMirrors(req)
+	}
+	return j.save(req, j)
+}
+
+// save saves the object that client returns for req in the file or stream that
+// the flags select.
+func (j *Job) save(req *fetch.Request, client fetch.Driver) (err error) {
 	out, err := j.openSink(req)
 	if j.flags.File.SkipExisting && errors.Is(err, fetch.Exists) {
 		j.Note("%v: skipped", err)
@@ -101,7 +111,7 @@ func (j *Job) retrieve() (err error) {
 	j.Sink = out
 	defer func() { j.notePartialFile(err) }()
 	defer j.limitTime()()
-	return save.Transfer(j.ctx, j, req, receiver{j}, j.Restart)
+	return save.Transfer(j.ctx, client, req, receiver{j}, j.Restart)
 }
 
 // limitTime applies --max-time to all attempts of the job together. The caller

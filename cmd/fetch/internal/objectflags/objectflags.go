@@ -25,6 +25,7 @@ type Flags struct {
 	Body      bodyFlags
 	File      fileFlags
 	Verify    verification.Flags
+	Sources   sourceFlags
 	Input     inputFlags
 	Request   requestFlags
 	Query     queryFlags
@@ -42,6 +43,7 @@ func (f *Flags) Register(s *options.Set) {
 	f.Body.Register(s)
 	f.File.Register(s)
 	f.Verify.Register(s)
+	f.Sources.Register(s)
 	f.Input.Register(s)
 	f.Request.Register(s)
 	f.Query.Register(s)

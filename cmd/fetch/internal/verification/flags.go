@@ -70,3 +70,6 @@ func (l *digestList) Set(text string) error {
 }
 
 func (*digestList) Type() string { return "ALGORITHM=HEX" }
+
+// Digests returns the digests of --checksum.
+func (f *Flags) Digests() []verify.Digest { return f.digests }
