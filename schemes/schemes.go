@@ -23,6 +23,7 @@ import (
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/schemes/pop"
 	"github.com/anyurl/fetch/schemes/prospero"
+	"github.com/anyurl/fetch/schemes/rsync"
 	"github.com/anyurl/fetch/schemes/sftp"
 	"github.com/anyurl/fetch/schemes/telnet"
 	"github.com/anyurl/fetch/schemes/tftp"
@@ -90,6 +91,7 @@ func All(o Options) []fetch.Scheme {
 		nntp.Schemes(o.NNTP),
 		pop.Schemes(o.POP),
 		prospero.Schemes(o.Prospero),
+		rsync.Schemes(),
 		s3.Schemes(o.S3),
 		sftp.Schemes(o.SFTP),
 		telnet.Schemes(o.Telnet),

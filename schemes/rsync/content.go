@@ -1,0 +1,97 @@
+package rsync
+
+import (
+	"encoding/binary"
+	"hash"
+	"io"
+
+	//lint:ignore SA1019 the protocol requires it
+	"golang.org/x/crypto/md4"
+
+	"github.com/anyurl/fetch/fetch"
+)
+
+// A content reads the bytes of a file. They are sent in tokens. A token is a
+// number of bytes and the bytes. The token 0 and a digest are the end.
+type content struct {
+	c      *conversation
+	size   int64 // in the list
+	read   int64
+	left   int32 // bytes of the current token
+	digest hash.Hash
+	err    error
+}
+
+// openFile reads the reply to the request for a file.
+func (c *conversation) openFile(size int64) (*content, error) {
+	index, err := c.in.int()
+	switch {
+	case err != nil && c.in.text != "", err == nil && index == -1:
+		if c.in.text != "" {
+			return nil, serverError(c.in.text)
+		}
+		return nil, fetch.Denied.Errorf("the server does not send the file")
+	case err != nil:
+		return nil, err
+	case index != 0:
+		return nil, fetch.Protocol.Errorf("the server sends the file %d instead of 0", index)
+	}
+	for range 4 { // the list of blocks, repeated
+		n, err := c.in.int()
+		if err != nil {
+			return nil, err
+		}
+		if n != 0 {
+			return nil, fetch.Protocol.Errorf("the server refers to blocks that the client does not have")
+		}
+	}
+	b := &content{c: c, size: size, digest: md4.New()}
+	b.digest.Write(binary.LittleEndian.AppendUint32(nil, uint32(c.seed)))
+	return b, nil
+}
+
+// Read returns io.EOF only after the digest of the file was compared.
+func (b *content) Read(p []byte) (int, error) {
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	if b.left == 0 {
+		if b.err = fault(b.token()); b.err != nil {
+			return 0, b.err
+		}
+	}
+	n, err := b.c.in.Read(p[:min(len(p), int(b.left))])
+	b.digest.Write(p[:n])
+	b.left -= int32(n)
+	b.read += int64(n)
+	b.err = fault(err)
+	return n, b.err
+}
+
+// token reads the length of the next token. It returns io.EOF at the end.
+func (b *content) token() error {
+	n, err := b.c.in.int()
+	switch {
+	case err != nil:
+		return err
+	case n < 0:
+		return fetch.Protocol.Errorf("the server refers to a block that the client does not have")
+	case n > 0:
+		b.left = n
+		return nil
+	}
+	var sum [md4.Size]byte
+	if _, err := io.ReadFull(b.c.in, sum[:]); err != nil {
+		return err
+	}
+	if string(b.digest.Sum(nil)) != string(sum[:]) {
+		if b.read < b.size {
+			return fetch.Truncated.Errorf("the file became shorter while the server read it")
+		}
+		return fetch.Mismatch.Errorf("the file has another digest than the server reports")
+	}
+	if b.read < b.size {
+		return fetch.Truncated.Errorf("the file has %d bytes instead of %d", b.read, b.size)
+	}
+	return io.EOF
+}

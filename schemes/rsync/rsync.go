@@ -1,0 +1,118 @@
+// Package rsync implements the scheme rsync: files, directories and modules of
+// rsync daemons, with protocol version 27 of rsync.
+//
+// Pass the result of [Schemes] to fetch.New. A URL of a directory ends in "/".
+// rsync://HOST/ lists the modules of a server.
+//
+// A file is always transferred completely, because the protocol has no ranges.
+// Its MD4 digest, which the server sends, shows that it is complete. It does not
+// prove the origin of the file.
+package rsync
+
+import (
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/uri"
+)
+
+// Schemes returns the scheme rsync.
+func Schemes() []fetch.Scheme {
+	return []fetch.Scheme{{
+		Name:   "rsync",
+		Port:   port,
+		Help:   help,
+		Ports:  scheme.Ports{Class: scheme.TextPorts},
+		Links:  scheme.Links{To: []string{"rsync"}, Confined: true, From: []string{"rsync"}},
+		Traits: scheme.Traits{ReportsSize: true, ListsExactSizes: true, WeakValidators: true, Listing: scheme.Directory, Parents: scheme.Folders},
+		Mirror: scheme.Mirroring{Files: scheme.FileNames{Native: true}},
+		Plan:   plan,
+		Menu:   entries.Menu,
+		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },
+	}}
+}
+
+const port = 873
+
+// A locator is a parsed URL.
+type locator struct {
+	module string // "" for the list of modules
+	path   string // path in the module, without a slash at its start and its end
+	list   bool   // the URL names a directory
+}
+
+// maxPath is the maximum length of a path in bytes.
+const maxPath = 4000
+
+// locate parses an rsync URL.
+func locate(u uri.URI) (l locator, err error) {
+	if u.Host() == "" {
+		return l, fetch.BadURL.Errorf("rsync URL must have a host, such as rsync://HOST/MODULE/PATH")
+	}
+	if _, ok := u.Query(); ok {
+		return l, fetch.BadURL.Errorf(`rsync URL must not have a query: write "?" as %%3F`)
+	}
+	path, err := uri.Unescape(u.Path())
+	if err != nil {
+		return l, fetch.BadURL.With(err)
+	}
+	if strings.ContainsAny(path, "\x00\r\n") {
+		return l, fetch.BadURL.Errorf("NUL or line end in a path") // it would add a line to the conversation
+	}
+	if len(path) > maxPath {
+		return l, fetch.BadURL.Errorf("path longer than %d bytes", maxPath)
+	}
+	var rest string
+	var inside bool
+	l.module, rest, inside = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if l.module == "" && rest != "" || strings.HasPrefix(l.module, "#") || strings.HasPrefix(l.module, "-") {
+		return l, fetch.BadURL.Errorf("invalid name of a module")
+	}
+	l.list = !inside && l.module == "" || strings.HasSuffix(path, "/")
+	l.path = strings.Trim(rest, "/")
+	return l, nil
+}
+
+// argument returns the path for the server. The characters of globs are escaped,
+// because the server would expand them.
+func (l locator) argument() string {
+	escaped := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(l.path)
+	if !strings.ContainsAny(l.path, "*?[") {
+		escaped = l.path
+	}
+	path := l.module + "/" + escaped
+	if l.list && l.path != "" {
+		path += "/"
+	}
+	return path
+}
+
+// options returns the options for the server. For a file, symbolic links are
+// followed.
+func (l locator) options() string {
+	if l.list {
+		return "-ltd"
+	}
+	return "-Ltd"
+}
+
+// arguments returns the command line of the server.
+func (l locator) arguments() []string {
+	const long = "--" // starts the name of an option of rsync
+	return []string{long + "server", long + "sender", l.options(), ".", l.argument()}
+}
+
+// plan returns the lines that the driver sends for req.
+func plan(req *fetch.Request) ([]scheme.Step, error) {
+	l, err := locate(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	if l.module == "" {
+		return []scheme.Step{{Verb: "#list"}}, nil
+	}
+	words := l.arguments()
+	return []scheme.Step{{Verb: l.module}, {Verb: words[0], Arg: strings.Join(words[1:], " ")}}, nil
+}
