@@ -70,10 +70,10 @@ type Negotiator interface {
 	Token(ctx context.Context, dial func(ctx context.Context, addr string) (net.Conn, error), host string, login *fetch.Credential) (string, error)
 }
 
-// Schemes returns the schemes http and https with the settings opts. Both
-// schemes share the same cookie jar.
+// Schemes returns the schemes http, https, dav and davs with the settings opts.
+// They share the same cookie jar.
 func Schemes(opts Options) []fetch.Scheme {
-	return []fetch.Scheme{newScheme("http", 80, &opts), newScheme("https", 443, &opts)}
+	return []fetch.Scheme{newScheme("http", 80, &opts), newScheme("https", 443, &opts), newDAVScheme("dav", &opts), newDAVScheme("davs", &opts)}
 }
 
 func newScheme(name string, port uint16, opts *Options) fetch.Scheme {

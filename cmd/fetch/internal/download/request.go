@@ -6,6 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http"
 )
 
 // NewRequest returns a Request for the URL of the argument a, with the options
@@ -17,6 +18,9 @@ func (r *Retrieval) NewRequest(a arguments.Argument) (*fetch.Request, error) {
 	u, err := arguments.ParseURL(r.Streams, a, r.flags.Client.Policy.ProtoDefault)
 	if err != nil {
 		return nil, err
+	}
+	if r.dav {
+		u = http.DAVURL(u)
 	}
 	f := r.flags
 	if u, err = f.Query.Apply(u); err != nil {

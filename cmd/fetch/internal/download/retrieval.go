@@ -32,6 +32,7 @@ type Retrieval struct {
 	flags   *objectflags.Flags
 	native  bool // if true, listings keep the format of the server
 	listing bool // if true, the command lists directories
+	dav     bool // if true, http and https URLs are those of WebDAV servers
 	Client  *clientflags.OpenClient
 	marks   *nntp.Marks          // positions in newsgroups, or nil
 	console *interactive.Console // terminal for sessions, or nil
@@ -56,6 +57,7 @@ type Retrieval struct {
 // Options are the settings of a retrieval that depend on the command.
 type Options struct {
 	Listing  bool // if true, retrieve listings and articles as entries, and cache listings
+	DAV      bool // if true, http and https URLs are those of WebDAV servers
 	Native   bool // if true, listings keep the format of the server
 	Prospero prospero.Options
 	Progress func(wrap.Event) // hook for status lines, or nil
@@ -65,7 +67,7 @@ type Options struct {
 // New returns a new retrieval. The caller must call Finish after the last
 // request, and then close the client.
 func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Options) (*Retrieval, error) {
-	r := &Retrieval{Streams: s, flags: f, native: o.Native, listing: o.Listing, notes: s.Trace(), retried: o.retried}
+	r := &Retrieval{Streams: s, flags: f, native: o.Native, listing: o.Listing, dav: o.DAV, notes: s.Trace(), retried: o.retried}
 	r.Restart = f.Client.RetryOptions(r.noteRestart)
 	err := errors.Join(f.Query.Validate(), f.Query.Read(s.Stdin))
 	if err != nil {

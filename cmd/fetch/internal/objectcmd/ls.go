@@ -24,6 +24,7 @@ type lsCommand struct {
 	unused           objectflags.Unused
 	native, captures bool
 	recursive        bool
+	dav              bool
 	store            string
 }
 
@@ -55,6 +56,7 @@ func (c *lsCommand) Register(s *options.Set) {
 	c.format.Register(p, "entry")
 	p.BoolVar(&c.native, "native", false, "print the listing in the format of the server (permits -o, -D ...)")
 	p.BoolVar(&c.captures, "captures", false, "with --archive, list the captures of each URL")
+	p.BoolVar(&c.dav, "dav", false, "list http and https URLs with WebDAV")
 	p.StringVar(&c.store, "store", "", "list the captures of the WARC files in the store at `URL`")
 	p.BoolVarP(&c.recursive, "recursive", "R", false, "list the directories below each directory too")
 	c.flags.Register(s)
@@ -70,6 +72,9 @@ func (c *lsCommand) Validate() error {
 }
 
 func (c *lsCommand) Run(ctx context.Context, args []string) error {
+	if c.dav && (c.native || c.captures || c.store != "") {
+		return fetch.Usage.Errorf("--dav excludes --native, --captures and --store")
+	}
 	if c.format.JSON && c.native {
 		return fetch.Usage.Errorf("--json and --native exclude each other")
 	}
@@ -100,7 +105,7 @@ func (c *lsCommand) Run(ctx context.Context, args []string) error {
 		return download.All(ctx, c.Streams, &c.flags, args, true)
 	}
 	write := c.format.Writer(c.Stdout)
-	return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true},
+	return download.ForEach(ctx, c.Streams, &c.flags, args, download.Options{Listing: true, DAV: c.dav},
 		func(j *download.Job) error {
 			if c.recursive {
 				return j.ListTree(write, !c.format.JSON && !c.format.URLs)
