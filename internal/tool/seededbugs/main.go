@@ -104,6 +104,7 @@ func (b bug) check(copyOf func(dir string) error) error {
 	args := append(strings.Fields(b.test)[1:], "-count=1")
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-trimpath") // so that unchanged packages of other copies are not compiled again
 	out, err := c.CombinedOutput()
 	switch {
 	case err == nil:

@@ -45,6 +45,7 @@ func decode(wire []byte, size int, mode Mode) (d decodeResult) {
 
 func TestChunks(t *testing.T) {
 	long := strings.Repeat("y", 2000)
+	longest := strings.Repeat("x", MaxTrailer-len("A: \r\n\r\n"))
 	for _, test := range []struct {
 		name, wire string
 		want       decodeResult
@@ -53,6 +54,13 @@ func TestChunks(t *testing.T) {
 		{"empty", "0\r\n\r\n", decodeResult{done: true}},
 		{"trailer", "0\r\nA: b\r\n c\r\n\r\n", decodeResult{done: true, trailer: "[{A b c}]"}},
 		{"extension, capitals and zeros", "000A ; x=\"y\"\r\n0123456789\r\n000\r\n\r\n", decodeResult{data: "0123456789", done: true}},
+		{"digit 9", "9\r\n123456789\r\n0\r\n\r\n", decodeResult{data: "123456789", done: true}},
+		{"longest line", "1;" + strings.Repeat("x", maxChunkLine-4) + "\r\nx\r\n0\r\n\r\n", decodeResult{data: "x", done: true}},
+		{"line of one byte more", "1;" + strings.Repeat("x", maxChunkLine-3) + "\r\nx\r\n0\r\n\r\n", decodeResult{err: "chunk line longer than 4096 bytes"}},
+		{"CR first", "\r5\r\n", decodeResult{err: "bare CR in a chunk line"}},
+		{"longest trailer", "0\r\nA: " + longest + "\r\n\r\n", decodeResult{done: true, trailer: "[{A " + longest + "}]"}},
+		{"trailer of one byte more", "0\r\nA: x" + longest + "\r\n\r\n", decodeResult{err: "trailer larger than 65536 bytes or 500 fields"}},
+		{"two long trailer lines", "0\r\nA: " + longest[1000:] + "\r\nB: " + longest[:1000] + "\r\n\r\n", decodeResult{err: "trailer larger than 65536 bytes or 500 fields"}},
 		{"bare LF", "5\nhello\n0\nA: b\n\n", decodeResult{data: "hello", done: true, trailer: "[{A b}]", notes: 1}},
 		{"size of 16 digits", "0000000000000001\r\nx\r\n0\r\n\r\n", decodeResult{data: "x", done: true}},
 		{"size of 17 digits", "00000000000000001\r\n", decodeResult{err: "malformed chunk size"}},

@@ -26,6 +26,7 @@ func TestHead(t *testing.T) {
 		{"blanks around the value", "HTTP/1.1 200 OK\r\nA: \t b c \t\r\nB:\r\n", Strict, "HTTP/1.1 200 A=b c B="},
 		{"bytes above 127", "HTTP/1.1 200 OK\r\nA: \xe4\r\n", Strict, "HTTP/1.1 200 A=\xe4"},
 		{"folded", "HTTP/1.1 200 OK\r\nA: b \r\n\t c\r\nB:\r\n d\r\n \r\n", Strict, "HTTP/1.1 200 A=b c B=d"},
+		{"HTTP/1.9", "HTTP/1.9 200 OK\r\n", Strict, "HTTP/1.9 200"},
 		{"HTTP/1.7", "HTTP/1.7 200 OK\r\n", Strict, "HTTP/1.7 200"},
 		{"two spaces before the status code", "HTTP/1.1  200 OK\r\n", Regular, "HTTP/1.1 200"},
 		{"status code 099", "HTTP/1.1 099 OK\r\n", Regular, "HTTP/1.1 99"},

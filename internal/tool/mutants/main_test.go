@@ -1,0 +1,50 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// TestEdited checks the text of mutants that contain each other. It must be a
+// program with the same meaning.
+func TestEdited(t *testing.T) {
+	const text = "package p\n\nfunc f(a, b int) bool {\n\tfor i := 0; i < a+b; i++ {\n\t\ta -= i\n\t}\n\treturn a-1 == b\n}\n"
+	p := &source{name: "p", files: map[string][]byte{"f.go": []byte(text)}, edits: map[string][]edit{}}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "f.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	pkg, err := (&types.Config{}).Check("p", fset, []*ast.File{f}, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	(&finder{p: p, fset: fset, info: info, file: f, full: "f.go", pkg: pkg}).find()
+	got := edited(p.files["f.go"], p.edits["f.go"])
+	for _, want := range []string{
+		"for i := 0; func() bool { if mutant__(1) { return (i <= a+b) }; if mutant__(2) { return (i >= a+b) }; " +
+			"return (i < func() int { if mutant__(3) { return (a-b) }; return (a+b) }()) }(); " +
+			"func() { if mutant__(4) { i-- } else { i++ } }() {",
+		"func() { if mutant__(5) { a += i } else { a -= i } }()",
+		"return func() bool { if mutant__(6) { return (a-1 != b) }; return (func() int { if mutant__(7) { return (a+1) }; return (a-1) }() == b) }()",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwithout\n%s", got, want)
+		}
+	}
+	if _, err := parser.ParseFile(token.NewFileSet(), "f.go", got, 0); err != nil || len(p.mutants) != 7 {
+		t.Errorf("%d mutants, want 7; %v", len(p.mutants), err)
+	}
+}
+
+// TestEquivalents checks the form of the list of equivalent mutants.
+func TestEquivalents(t *testing.T) {
+	if _, err := readEquivalents(); err != nil {
+		t.Error(err)
+	}
+}
