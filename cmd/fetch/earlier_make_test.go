@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -60,7 +61,7 @@ func startEarlier(t testing.TB, v earlierVersion) *earlierServers {
 	}
 	s.put(t)
 	for n := range 3 {
-		s.news.Feed(newsItem(n, "local.test"))
+		s.news.Feed(commandtest.NewsItem(n, "local.test"))
 	}
 	return s
 }
@@ -87,7 +88,7 @@ func (s *earlierServers) put(t testing.TB, more ...string) {
 		if err := os.Chtimes(filepath.Join(s.web.Root, "pub/index.html"), later, later); err != nil {
 			t.Fatal(err)
 		}
-		s.news.Feed(newsItem(100, "local.test"))
+		s.news.Feed(commandtest.NewsItem(100, "local.test"))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // visited returns the result of each visit in a run, keyed by URL.
@@ -224,7 +225,7 @@ func archivedBelow(t *testing.T, dir string) map[string]string {
 		return nil
 	}
 	files := map[string]string{}
-	for name, text := range archived(t, dir) {
+	for name, text := range commandtest.Archived(t, dir) {
 		rel, err := filepath.Rel(dir, name)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -29,7 +30,7 @@ func TestGemini(t *testing.T) {
 	contains(t, runFetch(t, 0, "info", root+"/notes.txt"), `"media":"text/plain`, `"code":20`)
 	contains(t, runFetch(t, 0, "plan", "gemini://h"), "send gemini://h/\n")
 	contains(t, runFetch(t, 0, "search", root+"/cgi-bin/find", "a", "b"), "found a%20b")
-	contains(t, mirrorOne(t, root+"/"), "## Deep\n", "WARC-Target-URI: "+root+"/sub/deep.gmi", "sent: "+root+"/notes.txt", "received: 20 text/plain")
+	contains(t, commandtest.MirrorOne(t, root+"/"), "## Deep\n", "WARC-Target-URI: "+root+"/sub/deep.gmi", "sent: "+root+"/notes.txt", "received: 20 text/plain")
 	dir := t.TempDir()
 	runFetch(t, 0, "mirror", "--warc", "--output-dir", dir, root+"/")
 	contains(t, runFetch(t, 0, "ls", "--urls", "--archive", dir, root+"/"), root+"/sub/\n"+root+"/notes.txt\n")

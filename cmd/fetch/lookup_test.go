@@ -1,46 +1,13 @@
 package main
 
 import (
-	"compress/gzip"
-	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
-
-// mirrorOne mirrors one URL with a WARC file, verifies the archive, and returns
-// the text of the WARC file.
-func mirrorOne(t *testing.T, url string, args ...string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "archive")
-	runFetch(t, 0, append(append([]string{"mirror", "--warc"}, args...), "--output-dir", dir, url)...)
-	runFetch(t, 0, "verify", dir)
-	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no WARC file: %v", err)
-	}
-	var all []byte
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		r, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, text...)
-	}
-	return string(all)
-}
 
 // TestFinger retrieves the information about a user of a finger server.
 func TestFinger(t *testing.T) {
@@ -50,7 +17,7 @@ func TestFinger(t *testing.T) {
 	contains(t, runFetch(t, 0, url), "Login: alice", "Sail to Vinland.\r\n")
 	contains(t, runFetch(t, 0, "info", url), "text/plain")
 	contains(t, runFetch(t, 0, "plan", "finger://h/w/alice"), "send /W alice")
-	contains(t, mirrorOne(t, url), "Sail to Vinland.\r\n", "WARC-Target-URI: "+url)
+	contains(t, commandtest.MirrorOne(t, url), "Sail to Vinland.\r\n", "WARC-Target-URI: "+url)
 	runFetch(t, 8, "finger://"+s.Addr+"/nobody-of-this-name")
 	runFetch(t, 12, "ls", url)
 }
@@ -64,7 +31,7 @@ func TestDict(t *testing.T) {
 	contains(t, runFetch(t, 0, "search", "--json", host, "whale"), "d:whale:animals")
 	contains(t, runFetch(t, 0, "ls", host+"/m:wh:animals:prefix"), "whale")
 	contains(t, runFetch(t, 0, "info", host+"/d:whale"), "text/plain; charset=utf-8")
-	contains(t, mirrorOne(t, host+"/m:wh:animals:prefix"), "WARC-Target-URI: "+host+"/d:whale:animals\r\n", "A mammal.\r\n")
+	contains(t, commandtest.MirrorOne(t, host+"/m:wh:animals:prefix"), "WARC-Target-URI: "+host+"/d:whale:animals\r\n", "A mammal.\r\n")
 	runFetch(t, 8, host+"/d:squid")
 	runFetch(t, 2, host+"/d::animals")
 }
@@ -85,7 +52,7 @@ func TestWhois(t *testing.T) {
 	contains(t, runFetch(t, 0, "search", "--native", host, "1.1.1.1"), "APNIC-LABS")
 	contains(t, runFetch(t, 0, "plan", "whois:1.1.1.1"), "whois://whois.iana.org/1.1.1.1")
 	contains(t, runFetch(t, 0, "--no-location", host+"/moved"), "refer: whois.example.org:25\n")
-	contains(t, mirrorOne(t, host+"/1.1.1.1"), "APNIC-LABS")
+	contains(t, commandtest.MirrorOne(t, host+"/1.1.1.1"), "APNIC-LABS")
 	runFetch(t, 8, host+"/none")
 	runFetch(t, 9, host+"/moved")
 	runFetch(t, 2, host)
@@ -100,7 +67,7 @@ func TestTftp(t *testing.T) {
 	contains(t, runFetch(t, 0, "--tftp-no-options", url), "the menu\n")
 	contains(t, runFetch(t, 0, "info", url), "text/plain", "9")
 	contains(t, runFetch(t, 0, "plan", "--tftp-blksize", "512", url), "RRQ boot/menu.txt octet tsize 0 blksize 512 timeout 2")
-	contains(t, mirrorOne(t, url), "the menu\n", "WARC-Target-URI: "+url+"\r\n")
+	contains(t, commandtest.MirrorOne(t, url), "the menu\n", "WARC-Target-URI: "+url+"\r\n")
 	runFetch(t, 8, "tftp://"+s.Addr+"/none")
 	runFetch(t, 2, "--tftp-blksize", "7", url)
 	runFetch(t, 2, "tftp://"+s.Addr+"/")
@@ -121,7 +88,7 @@ func TestWhoisPlusPlus(t *testing.T) {
 	contains(t, runFetch(t, 0, host+"/name=ada"), " NAME: Ada\r\n")
 	contains(t, runFetch(t, 0, "ls", "--json", host+"/template=user"), host+"/handle=A1", "whois++://h.example/template=user")
 	contains(t, runFetch(t, 0, "search", "--json", host, "template=user"), host+"/handle=A1")
-	contains(t, mirrorOne(t, host+"/template=user"), "WARC-Target-URI: "+host+"/handle=A1\r\n", " NAME: Ada\r\n")
+	contains(t, commandtest.MirrorOne(t, host+"/template=user"), "WARC-Target-URI: "+host+"/handle=A1\r\n", " NAME: Ada\r\n")
 	runFetch(t, 8, host+"/name=none")
 	runFetch(t, 2, host)
 }

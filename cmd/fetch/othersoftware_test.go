@@ -3,7 +3,6 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"image"
 	"image/png"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/browsertest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
@@ -48,9 +48,9 @@ func TestOtherSoftware(t *testing.T) {
 	if a.index, err = os.ReadFile(filepath.Join(a.dir, "index/all.cdxj")); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, uncompressed(t, a.files[0]), "\r\nContent-Encoding: br\r\n", "\r\nContent-Encoding: gzip\r\n",
+	contains(t, commandtest.Uncompressed(t, a.files[0]), "\r\nContent-Encoding: br\r\n", "\r\nContent-Encoding: gzip\r\n",
 		"\r\nX-Orig-Transfer-Encoding: chunked\r\n", "\r\nLocation: ")
-	contains(t, uncompressed(t, a.files[1]), "\r\nTransfer-Encoding: chunked\r\n", "\r\nWARC-Type: revisit\r\n")
+	contains(t, commandtest.Uncompressed(t, a.files[1]), "\r\nTransfer-Encoding: chunked\r\n", "\r\nWARC-Type: revisit\r\n")
 	t.Run("warcio", a.testWarcio)
 	t.Run("gowarc", a.testGowarc)
 	t.Run("js-wacz", a.testJSWACZ)
@@ -202,7 +202,7 @@ func startEveryScheme(t *testing.T) []string {
 	ftp.Put("pub/empty", nil)
 	news := peer.INN(t, peer.INNOptions{})
 	for n := range 3 {
-		news.Feed(newsItem(n, "local.test"))
+		news.Feed(commandtest.NewsItem(n, "local.test"))
 	}
 	mail := peer.Dovecot(t, peer.DovecotOptions{})
 	mail.Add(peer.User, "INBOX", "From: a@b.example\r\nMessage-ID: <one@test.example>\r\n\r\nhello\r\n")
@@ -252,25 +252,6 @@ func startWeb(t *testing.T) *peer.Server {
 		}
 	}
 	return web
-}
-
-// uncompressed returns the text of a gzip file.
-func uncompressed(t *testing.T, path string) string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // unzip returns the contents of the files in a zip file, by name.

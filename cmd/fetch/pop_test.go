@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -24,7 +25,7 @@ func TestPOP(t *testing.T) {
 	contains(t, run(0, "--ssl-reqd", "--sasl", "PLAIN", "pop3://"+s.Addr+"/1"), "eins")
 	contains(t, run(0, "--mbox", root+"/1"), "From ", "eins\n")
 	contains(t, runFetch(t, 0, "plan", "pop://h/7"), "CAPA\nSTLS\nRETR 7\n")
-	contains(t, mirrorOne(t, "pop://"+s.Addr+"/", login...), "zwei", "WARC-Target-URI: pop://"+s.Addr+"/2", "received: +OK", "sent: RETR 2")
+	contains(t, commandtest.MirrorOne(t, "pop://"+s.Addr+"/", login...), "zwei", "WARC-Target-URI: pop://"+s.Addr+"/2", "received: +OK", "sent: RETR 2")
 	dir := t.TempDir()
 	for _, subject := range []string{"two", "three"} { // the second run has a new message
 		run(0, "mirror", "--mailboxes", "mbox", "--output-dir", dir, "pop://"+s.Addr+"/")

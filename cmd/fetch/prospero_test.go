@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/peer"
 	"github.com/anyurl/fetch/internal/test/prospertest"
@@ -98,7 +99,7 @@ func TestMirrorProspero(t *testing.T) {
 		return stderr
 	}
 	contains(t, mirror("--exclude", "alpha.txt;type"), ": 8 new", ", 1 excluded")
-	got := archived(t, dir)
+	got := commandtest.Archived(t, dir)
 	for name, text := range files {
 		found := 0
 		for path, body := range got {
@@ -110,7 +111,7 @@ func TestMirrorProspero(t *testing.T) {
 			t.Errorf("%d copies of %s, want %d", found, name, want)
 		}
 	}
-	if n := states(t, dir, 1); n["excluded"] != 1 {
+	if n := commandtest.States(t, dir, 1); n["excluded"] != 1 {
 		t.Errorf("states %v, want 1 excluded", n)
 	}
 	if stderr := mirror("--exclude", "alpha.txt;type"); !strings.Contains(stderr, ", 1 excluded") ||

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -30,14 +28,14 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			s := peer.Nginx(env.T().(peer.TB), peer.NginxOptions{Server: nginxRules})
 			s.Put("hello.txt", []byte("hello\n"))
-			s.Put("big", randomBytes(3_000_000))
+			s.Put("big", commandtest.RandomBytes(3_000_000))
 			s.Put("dir/a file", []byte("x"))
 			s.Put("links.html", []byte("<a href=hello.txt><a href=big><a href=dir/a%20file>"))
 			env.Setenv("NGINX", s.Addr)
 			env.Setenv("ROOT", s.Root)
 			env.Setenv("PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
 			env.Setenv("LF", "\r\n")
-			env.Setenv("DEAD", closedPort(env.T().(peer.TB)))
+			env.Setenv("DEAD", commandtest.ClosedPort(env.T().(peer.TB)))
 			env.Values["test"] = env.T()
 			return nil
 		},
@@ -75,22 +73,6 @@ const nginxRules = `
 	location /asks { if ($http_authorization = "") { add_header WWW-Authenticate 'Basic realm="x"' always; return 401; } return 200 "in\n"; }
 	location /slow { limit_rate 500k; try_files /big =404; }
 `
-
-func randomBytes(n int) []byte {
-	b := make([]byte, n)
-	rand.NewChaCha8([32]byte{}).Read(b)
-	return b
-}
-
-// closedPort returns the address of a port without a listener.
-func closedPort(t peer.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("listen: %v", err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // exits is the script command "exits CODE COMMAND [ARG...]". It runs a command
 // and checks the exit code.
@@ -189,7 +171,7 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 // reader of standard output closes the pipe.
 func TestClosedPipe(t *testing.T) {
 	s := peer.Nginx(t, peer.NginxOptions{})
-	s.Put("big", randomBytes(3_000_000))
+	s.Put("big", commandtest.RandomBytes(3_000_000))
 	c := fetchProcess("fetch", "http://"+s.Addr+"/big")
 	var stderr bytes.Buffer
 	c.Stderr = &stderr

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestSFTP retrieves, lists, resumes and mirrors files of an SSH server.
 func TestSFTP(t *testing.T) {
 	s := peer.SSHD(t, peer.SSHDOptions{})
-	content := randomBytes(3_000_000)
+	content := commandtest.RandomBytes(3_000_000)
 	s.Put("big", content)
 	s.Put("notes.txt", []byte("eins\n"))
 	s.Put("sub/deep.txt", []byte("zwei\n"))
@@ -30,7 +31,7 @@ func TestSFTP(t *testing.T) {
 	contains(t, runFetch(t, 0, append([]string{"ls", "--urls"}, append(known, root+"/")...)...), root+"/sub/\n", root+"/notes.txt\n", root+"/link\n")
 	contains(t, runFetch(t, 0, append([]string{"info"}, append(known, root+"/notes.txt")...)...), `"size":5`, `"proto":"SFTP"`)
 	contains(t, runFetch(t, 0, "plan", "sftp://h/~/a"), "STAT a\nOPEN a\nREAD\n")
-	contains(t, mirrorOne(t, root+"/", known...), "zwei\n", "WARC-Target-URI: sftp://"+s.Addr+s.Root+"/sub/deep.txt", "sent: OPEN "+s.Root+"/notes.txt")
+	contains(t, commandtest.MirrorOne(t, root+"/", known...), "zwei\n", "WARC-Target-URI: sftp://"+s.Addr+s.Root+"/sub/deep.txt", "sent: OPEN "+s.Root+"/notes.txt")
 
 	out := filepath.Join(t.TempDir(), "big")
 	run(0, "-o", out, root+"/big")
@@ -43,7 +44,7 @@ func TestSFTP(t *testing.T) {
 	}
 	keyed := "sftp://" + s.Addr + s.Root + "/notes.txt"
 	contains(t, run(0, "-u", peer.User, keyed), "eins\n") // the key suffices, so no password is requested
-	contains(t, mirrorOne(t, keyed, append(known, "-u", peer.User)...), "eins\n")
+	contains(t, commandtest.MirrorOne(t, keyed, append(known, "-u", peer.User)...), "eins\n")
 	if _, stderr := runFetchStderr(t, 6, "--knownhosts", s.KnownHosts, "-u", peer.User, keyed); !strings.Contains(stderr, "no password for "+peer.User) {
 		t.Errorf("without a key and a terminal: %q", stderr)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // verboseServer returns the handler of a server with redirects, errors and
@@ -77,7 +78,7 @@ func TestVerbose(t *testing.T) {
 		{"challenge", []string{"--anyauth", "-u", "u:s3cret", plain.URL + "/private"}, 0, []string{
 			"> GET /private HTTP/1.1\n", "\n< HTTP/1.1 401 Unauthorized\n", "< Www-Authenticate: Basic realm=\"x\"\n",
 			"> Authorization: ***\n", "\n< HTTP/1.1 200 OK\n", "< Set-Cookie: ***\n"}},
-		{"connection refused", []string{"--retry", "0", "http://" + closedPort(t) + "/"}, 4,
+		{"connection refused", []string{"--retry", "0", "http://" + commandtest.ClosedPort(t) + "/"}, 4,
 			[]string{"*   Trying 127.0.0.1:", "* connect to 127.0.0.1 port ", " failed: ", "connection refused\n"}},
 		{"HTTP/2", []string{"--cacert", ca, secure.URL + "/private", "-H", "X-Auth-Token: s3cret", "--no-fail"}, 0, append(certificate,
 			"* ALPN: offers h2,http/1.1\n* SSL connection using TLSv1.3 / TLS_", "\n* ALPN: server accepted h2\n",

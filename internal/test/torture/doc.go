@@ -43,5 +43,5 @@
 //
 // The other tests cover broken addresses (TestBrokenAddresses), broken proxies
 // (TestBadProxies) and wrong clocks (TestClockSteps and others). Faults that
-// need a process, a kernel or a disk are tests of cmd/fetch in fault_*_test.go.
+// need a process, a kernel or a disk are those of cmd/fetch/internal/faulttest.
 package torture

@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestParallelStdout checks that parallel jobs that write to standard output do
@@ -45,7 +47,7 @@ func TestParallelStdout(t *testing.T) {
 		args = append(args, fmt.Sprintf("%s/%d", old.URL, i))
 		want += fmt.Sprintf("/%d%s", i, big)
 	}
-	if got := runFetch(t, 0, args...); got != want {
+	if got := commandtest.Run(t, 0, args...); got != want {
 		t.Errorf("got %d bytes, want %d, or in another order", len(got), len(want))
 	}
 	if n := most.Load(); n > perHost+1 {

@@ -1,10 +1,12 @@
-package main
+package download_test
 
 import (
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestListWithoutSlash lists directories that a web server sends without a
@@ -40,7 +42,7 @@ func TestListWithoutSlash(t *testing.T) {
 		{"/pub/index.html", "", 12},
 		{"/text.html", "", 12},
 	} {
-		if got := runFetch(t, c.exit, "ls", "--urls", s.URL+c.path); got != c.want {
+		if got := commandtest.Run(t, c.exit, "ls", "--urls", s.URL+c.path); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.path, got, c.want)
 		}
 	}

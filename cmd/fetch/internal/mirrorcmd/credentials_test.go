@@ -1,10 +1,11 @@
-package main
+package mirrorcmd_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -18,9 +19,9 @@ func TestMirrorPersonal(t *testing.T) {
 	named, other := peer.Nginx(t, echo), peer.Nginx(t, echo)
 	named.Put("index.html", []byte("<a href=/me>me</a> <a href=http://"+other.Addr+"/me>other</a>"))
 	dir := t.TempDir()
-	runFetch(t, 0, "mirror", "--output-dir", dir, "--scope", "any", "--ignore-robots",
+	commandtest.Run(t, 0, "mirror", "--output-dir", dir, "--scope", "any", "--ignore-robots",
 		"-A", "Some Agent", "-H", "X-Me: mine", "-b", "a=1", "-u", "user:secret", "http://"+named.Addr+"/")
-	for name, text := range archived(t, dir) {
+	for name, text := range commandtest.Archived(t, dir) {
 		if filepath.Base(name) != "me" {
 			continue
 		}
@@ -32,7 +33,7 @@ func TestMirrorPersonal(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, text, want)
 		}
 	}
-	if n := len(archived(t, dir)); n != 3 {
+	if n := len(commandtest.Archived(t, dir)); n != 3 {
 		t.Errorf("got %d files, want 3", n)
 	}
 }
@@ -59,11 +60,11 @@ func TestMirrorMailboxes(t *testing.T) {
 		"mechanism without a name": {2, []string{"imap://" + peer.User + ";AUTH=:" + passwordAndHost}},
 	} {
 		dir := t.TempDir()
-		runFetch(t, c.exit, append([]string{"mirror", "--output-dir", dir}, c.args...)...)
+		commandtest.Run(t, c.exit, append([]string{"mirror", "--output-dir", dir}, c.args...)...)
 		if c.exit != 0 {
 			continue
 		}
-		if n := len(archived(t, dir)); n != 3 {
+		if n := len(commandtest.Archived(t, dir)); n != 3 {
 			t.Errorf("%s: %d files, want two listings and a message", name, n)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -35,7 +36,7 @@ func TestWildcard(t *testing.T) {
 			}
 			if name == "vsftpd" {
 				testWildcards(t, "ftp://"+s.Addr+"/pub/")
-			} else if got, want := runFetch(t, 0, "ftp://"+s.Addr+"/pub/x*"), "x y.tar.gz\n"; got != want {
+			} else if got, want := commandtest.Run(t, 0, "ftp://"+s.Addr+"/pub/x*"), "x y.tar.gz\n"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			s.PutHome("own.txt", []byte("own\n"))
@@ -44,11 +45,11 @@ func TestWildcard(t *testing.T) {
 				{"ftp://" + login + "@" + s.Addr + "/*.txt"},
 				{"-u", login, "ftp://" + s.Addr + "/*.txt"},
 			} {
-				if got := runFetch(t, 0, args...); got != "own\n" {
+				if got := commandtest.Run(t, 0, args...); got != "own\n" {
 					t.Errorf("%q: got %q", args, got)
 				}
 			}
-			runFetch(t, 0, "mirror", "-u", login, "--output-dir", t.TempDir(), "ftp://"+peer.User+"@"+s.Addr+"/own.txt")
+			commandtest.Run(t, 0, "mirror", "-u", login, "--output-dir", t.TempDir(), "ftp://"+peer.User+"@"+s.Addr+"/own.txt")
 		})
 	}
 }
@@ -64,11 +65,11 @@ func TestOneSession(t *testing.T) {
 		s.Put("pub/"+name, []byte(name+"\n"))
 	}
 	url, dir := "ftp://"+s.Addr+"/pub/", t.TempDir()
-	if got, want := runFetch(t, 0, "-Z", "--retry", "3", url+"*"), "a\nb\nc\nd\n"; got != want {
+	if got, want := commandtest.Run(t, 0, "-Z", "--retry", "3", url+"*"), "a\nb\nc\nd\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	runFetch(t, 0, "mirror", "--retry", "3", "--output-dir", dir, url)
-	if files := archived(t, dir); len(files) != 5 { // the files and the listing
+	commandtest.Run(t, 0, "mirror", "--retry", "3", "--output-dir", dir, url)
+	if files := commandtest.Archived(t, dir); len(files) != 5 { // the files and the listing
 		t.Errorf("got %q", files)
 	}
 }
@@ -94,7 +95,7 @@ func testWildcards(t *testing.T, base string) {
 		{"none/*", 8, ""},
 		{"*/f", 2, ""},
 	} {
-		lines := strings.Split(strings.TrimSuffix(runFetch(t, c.exit, "-s", base+c.pattern), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(commandtest.Run(t, c.exit, "-s", base+c.pattern), "\n"), "\n")
 		slices.Sort(lines)
 		got := strings.Join(lines, " ")
 		if got != c.want {
@@ -102,17 +103,17 @@ func testWildcards(t *testing.T, base string) {
 		}
 	}
 	dir := t.TempDir()
-	runFetch(t, 0, "-Z", "--output-dir", dir, base+"*.tar.gz", base+"c")
+	commandtest.Run(t, 0, "-Z", "--output-dir", dir, base+"*.tar.gz", base+"c")
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(files) != 4 {
 		t.Errorf("got the files %q", files)
 	}
-	runFetch(t, 2, "-o", filepath.Join(dir, "one"), base+"*.tar.gz")
-	runFetch(t, 0, "-o", filepath.Join(dir, "one"), base+"a*.tar.gz")
-	contains(t, runFetch(t, 0, "ls", "--urls", base+"*.t*"), "/dir.txt", "x%20y.tar.gz")
-	runFetch(t, 8, "ls", base+"*zip")
-	runFetch(t, 8, "-g", base+"*.tar.gz")
-	contains(t, runFetch(t, 0, "info", base+"a*"), `"size":9`)
+	commandtest.Run(t, 2, "-o", filepath.Join(dir, "one"), base+"*.tar.gz")
+	commandtest.Run(t, 0, "-o", filepath.Join(dir, "one"), base+"a*.tar.gz")
+	commandtest.Contains(t, commandtest.Run(t, 0, "ls", "--urls", base+"*.t*"), "/dir.txt", "x%20y.tar.gz")
+	commandtest.Run(t, 8, "ls", base+"*zip")
+	commandtest.Run(t, 8, "-g", base+"*.tar.gz")
+	commandtest.Contains(t, commandtest.Run(t, 0, "info", base+"a*"), `"size":9`)
 }
 
 // TestWildcardFile checks wildcards in file URLs.
@@ -140,7 +141,7 @@ func TestWildcardHostileListing(t *testing.T) {
 		file + "x\x1b[2J\r\n" + file + "x1\r\n"}
 	addr := s.start(t)
 	dir := t.TempDir()
-	out, messages := runFetchStderr(t, 0, "--output-dir", dir, "ftp://"+addr+"/pub/*x*")
+	out, messages := commandtest.RunStderr(t, 0, "--output-dir", dir, "ftp://"+addr+"/pub/*x*")
 	if strings.Contains(out+messages, "\x1b") {
 		t.Errorf("a message has a control character: %q", messages)
 	}

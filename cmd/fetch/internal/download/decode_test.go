@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -33,7 +34,7 @@ func yenc(file []byte, part, total, first, end int) string {
 // TestDecode decodes a file that was posted in parts to an INN server.
 func TestDecode(t *testing.T) {
 	s := peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}})
-	file := randomBytes(5000)
+	file := commandtest.RandomBytes(5000)
 	post := func(n int, body string) {
 		s.Feed(fmt.Sprintf("Path: test\r\nFrom: a@b.example\r\nNewsgroups: local.test\r\nSubject: a.bin (%d)\r\n"+
 			"Message-ID: <%d@test.example>\r\nDate: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\n%s", n, n, body))
@@ -43,17 +44,17 @@ func TestDecode(t *testing.T) {
 	post(3, yenc(file, 2, 3, 2000, 4000))
 	post(4, yenc(file, 3, 3, 4000, 5000))
 	group := "nntp://" + s.Addr + "/local.test/"
-	if got := runFetch(t, 0, "--decode", group+"1-4"); got != string(file) {
+	if got := commandtest.Run(t, 0, "--decode", group+"1-4"); got != string(file) {
 		t.Errorf("got %d bytes, want %d", len(got), len(file))
 	}
-	if got := runFetch(t, 0, "--decode", group+"3"); got != string(file[2000:4000]) {
+	if got := commandtest.Run(t, 0, "--decode", group+"3"); got != string(file[2000:4000]) {
 		t.Errorf("one part: got %d bytes", len(got))
 	}
 	var out, stderr bytes.Buffer
 	app.Run([]string{"--no-config", "--decode", group + "3"}, strings.NewReader(""), &out, &stderr)
-	contains(t, stderr.String(), "a part of a.bin: bytes 2000 to 4000 of 5000")
-	runFetch(t, 8, "--decode", group+"2")    // an article without a file
-	runFetch(t, 11, "--decode", group+"1-3") // the last part is missing
-	runFetch(t, 11, "--decode", group+"3-4") // the first part is missing
-	runFetch(t, 11, "--decode", group+"1-2")
+	commandtest.Contains(t, stderr.String(), "a part of a.bin: bytes 2000 to 4000 of 5000")
+	commandtest.Run(t, 8, "--decode", group+"2")    // an article without a file
+	commandtest.Run(t, 11, "--decode", group+"1-3") // the last part is missing
+	commandtest.Run(t, 11, "--decode", group+"3-4") // the first part is missing
+	commandtest.Run(t, 11, "--decode", group+"1-2")
 }

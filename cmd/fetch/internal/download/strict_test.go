@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestStrictEnd downloads bodies of http that end with the connection.
@@ -41,7 +43,7 @@ func TestStrictEnd(t *testing.T) {
 		{[]string{"/length", "--strict"}, 0},
 	} {
 		t.Chdir(t.TempDir())
-		runFetch(t, test.exit, append([]string{"--retry", "0", "-o", "out", s.URL + test.args[0]}, test.args[1:]...)...)
+		commandtest.Run(t, test.exit, append([]string{"--retry", "0", "-o", "out", s.URL + test.args[0]}, test.args[1:]...)...)
 		got, err := os.ReadFile("out")
 		if (err == nil) != (test.exit == 0) || err == nil && string(got) != "hello" {
 			t.Errorf("%q: got %q, %v", test.args, got, err)

@@ -1,9 +1,8 @@
-package main
+package mirrorcmd_test
 
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,56 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
-
-// archived returns the contents of all files in the tree of an archive, keyed
-// by file name.
-func archived(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(filepath.Join(dir, "tree"), func(name string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(name)
-		files[name] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// states counts the visits of a run in crawl.jsonl by their resulting state.
-func states(t *testing.T, dir string, run int) map[string]int {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		var e struct {
-			Run   int
-			State string
-			Same  bool
-		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
-		if e.Run == run {
-			n[e.State]++
-		}
-	}
-	return n
-}
-
-func newsItem(n int, groups string) string {
-	return fmt.Sprintf("Path: test\r\nFrom: a@b.example\r\nNewsgroups: %s\r\nSubject: %d\r\nMessage-ID: <%d@test.example>\r\n"+
-		"Date: Fri, 20 Nov 2026 10:00:00 +0000\r\n\r\nNumber %d\r\nFrom the body\r\n.dots\r\n", groups, n, n, n)
-}
 
 // TestMirrorNews mirrors two groups of an INN server. Then it mirrors the same
 // groups from a server that has other article numbers, two more articles and
@@ -73,30 +25,30 @@ func TestMirrorNews(t *testing.T) {
 	groups := peer.INNOptions{Groups: []string{"local.test", "local.other"}}
 	first, second := peer.INN(t, groups), peer.INN(t, groups)
 	for n := range 5 {
-		first.Feed(newsItem(n, "local.test"))
+		first.Feed(commandtest.NewsItem(n, "local.test"))
 	}
-	first.Feed(newsItem(5, "local.test,local.other"))
+	first.Feed(commandtest.NewsItem(5, "local.test,local.other"))
 	for _, n := range []int{7, 5, 3, 1, 4, 0, 6} { // article 2 has expired
-		second.Feed(newsItem(n, "local.test"))
+		second.Feed(commandtest.NewsItem(n, "local.test"))
 	}
 	dir := t.TempDir()
 	mirror := func(s *peer.News) {
 		t.Helper()
-		runFetch(t, 0, "mirror", "--warc", "--mailboxes", "mbox", "--delay", "0", "--output-dir", dir,
+		commandtest.Run(t, 0, "mirror", "--warc", "--mailboxes", "mbox", "--delay", "0", "--output-dir", dir,
 			"--connect-to", "news.example:119:"+s.Addr, "nntp://news.example/local.test",
 			"nntp://news.example/local.other")
-		runFetch(t, 0, "verify", dir)
+		commandtest.Run(t, 0, "verify", dir)
 	}
 	mirror(first)
-	if got := states(t, dir, 1); got["kept"] != 6 {
+	if got := commandtest.States(t, dir, 1); got["kept"] != 6 {
 		t.Errorf("want 6 articles, the cross-post once: %v", got)
 	}
 	mirror(first)
-	if got := states(t, dir, 2); got["kept"] != 0 {
+	if got := commandtest.States(t, dir, 2); got["kept"] != 0 {
 		t.Errorf("want no new articles: %v", got)
 	}
 	mirror(second)
-	if got := states(t, dir, 3); got["kept"] != 2 || got["dead"] != 0 {
+	if got := commandtest.States(t, dir, 3); got["kept"] != 2 || got["dead"] != 0 {
 		t.Errorf("want 2 new articles: %v", got)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "mail/news.example/local.test.mbox"))
@@ -113,7 +65,7 @@ func TestMirrorNews(t *testing.T) {
 		t.Errorf("cross-post in the other group: %q, %v", other, err)
 	}
 	boxes := t.TempDir()
-	runFetch(t, 0, "mirror", "--mailboxes", "maildir", "--delay", "0", "--output-dir", boxes,
+	commandtest.Run(t, 0, "mirror", "--mailboxes", "maildir", "--delay", "0", "--output-dir", boxes,
 		"--connect-to", "news.example:119:"+first.Addr, "nntp://news.example/local.test")
 	delivered, err := filepath.Glob(filepath.Join(boxes, "mail/news.example/local.test/*/*"))
 	if err != nil || len(delivered) != 6 {
@@ -133,18 +85,18 @@ func TestMirrorFTP(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	runFetch(t, 0, "mirror", "--output-dir", dir, "ftp://"+s.Addr+"/pub/")
-	files := archived(t, dir)
+	commandtest.Run(t, 0, "mirror", "--output-dir", dir, "ftp://"+s.Addr+"/pub/")
+	files := commandtest.Archived(t, dir)
 	if len(files) != 2 { // the file and the listing
 		t.Errorf("got %q", files)
 	}
-	runFetch(t, 2, "mirror")
-	runFetch(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
-	runFetch(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
-	runFetch(t, 3, "verify", t.TempDir())
-	contains(t, runFetch(t, 0, "frontier", "dump", dir), `"state":"done"`, "pub/a")
-	contains(t, runFetch(t, 0, "frontier", "status", dir), `"done": 2`)
-	runFetch(t, 0, "verify", dir)
+	commandtest.Run(t, 2, "mirror")
+	commandtest.Run(t, 2, "mirror", "--output-dir", dir, "--scope", "galaxy", "ftp://"+s.Addr+"/pub/")
+	commandtest.Run(t, 10, "mirror", "--max-files", "1", "--output-dir", t.TempDir(), "ftp://"+s.Addr+"/pub/")
+	commandtest.Run(t, 3, "verify", t.TempDir())
+	commandtest.Contains(t, commandtest.Run(t, 0, "frontier", "dump", dir), `"state":"done"`, "pub/a")
+	commandtest.Contains(t, commandtest.Run(t, 0, "frontier", "status", dir), `"done": 2`)
+	commandtest.Run(t, 0, "verify", dir)
 	for name := range files {
 		if strings.HasSuffix(name, "/a") {
 			if err := os.WriteFile(name, []byte("b\n"), 0o666); err != nil {
@@ -152,7 +104,7 @@ func TestMirrorFTP(t *testing.T) {
 			}
 		}
 	}
-	contains(t, runFetch(t, 11, "verify", dir), "pub/a: ")
+	commandtest.Contains(t, commandtest.Run(t, 11, "verify", dir), "pub/a: ")
 }
 
 // TestReplay fetches URLs from the WARC file of a mirror.
@@ -165,25 +117,25 @@ func TestReplay(t *testing.T) {
 	web.Put("page.html", []byte("<p>a page"))
 	dir := t.TempDir()
 	menu := "gopher://" + s.Addr + "/"
-	runFetch(t, 0, "mirror", "--warc", "--no-tree", "--output-dir", dir, menu, "http://"+web.Addr+"/")
+	commandtest.Run(t, 0, "mirror", "--warc", "--no-tree", "--output-dir", dir, menu, "http://"+web.Addr+"/")
 	names, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	contains(t, runFetch(t, 0, "ls", "--urls", names[0]), menu, "/sub/x.txt", "/page.html")
-	contains(t, runFetch(t, 0, "ls", "--archive", names[0], menu), "menu ", "sub")
-	contains(t, runFetch(t, 0, "--archive", names[0], "gopher://"+s.Addr+"/0/sub/x.txt"), "hello")
-	contains(t, runFetch(t, 0, "--archive", names[0], "http://"+web.Addr+"/page.html"), "<p>a page")
-	runFetch(t, 8, "--archive", names[0], "http://"+web.Addr+"/none.html")
+	commandtest.Contains(t, commandtest.Run(t, 0, "ls", "--urls", names[0]), menu, "/sub/x.txt", "/page.html")
+	commandtest.Contains(t, commandtest.Run(t, 0, "ls", "--archive", names[0], menu), "menu ", "sub")
+	commandtest.Contains(t, commandtest.Run(t, 0, "--archive", names[0], "gopher://"+s.Addr+"/0/sub/x.txt"), "hello")
+	commandtest.Contains(t, commandtest.Run(t, 0, "--archive", names[0], "http://"+web.Addr+"/page.html"), "<p>a page")
+	commandtest.Run(t, 8, "--archive", names[0], "http://"+web.Addr+"/none.html")
 	index, err := os.ReadFile(filepath.Join(dir, "index/all.cdxj"))
-	if err != nil || string(index) != runFetch(t, 0, "index", names[0]) {
+	if err != nil || string(index) != commandtest.Run(t, 0, "index", names[0]) {
 		t.Errorf("the index of the archive differs from the index of the file: %v", err)
 	}
 	wacz := filepath.Join(t.TempDir(), "x.wacz")
-	runFetch(t, 0, "pack", dir, "--wacz", wacz)
-	contains(t, runFetch(t, 0, "pack", dir, "--manifest"), "  warc/fetch-")
-	runFetch(t, 2, "pack", dir)
-	runFetch(t, 0, "verify", names[0])
+	commandtest.Run(t, 0, "pack", dir, "--wacz", wacz)
+	commandtest.Contains(t, commandtest.Run(t, 0, "pack", dir, "--manifest"), "  warc/fetch-")
+	commandtest.Run(t, 2, "pack", dir)
+	commandtest.Run(t, 0, "verify", names[0])
 	if info, err := os.Stat(wacz); err != nil || info.Size() == 0 {
 		t.Errorf("no WACZ: %v", err)
 	}
@@ -220,12 +172,12 @@ func TestMirrorCompressed(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	for range 2 {
-		runFetch(t, 0, "mirror", "--compressed", "--ignore-robots", "--output-dir", dir, server.URL+"/")
+		commandtest.Run(t, 0, "mirror", "--compressed", "--ignore-robots", "--output-dir", dir, server.URL+"/")
 	}
 	if n := bodies.Load(); n != 2 {
 		t.Errorf("%d bodies were sent, want 2", n)
 	}
-	for name, text := range archived(t, dir) {
+	for name, text := range commandtest.Archived(t, dir) {
 		if packs := strings.HasSuffix(name, ".tgz"); packs != (text == packed.String()) {
 			t.Errorf("%s: %q", name, text)
 		}

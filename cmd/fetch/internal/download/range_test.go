@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"bytes"
@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
 // TestRangeOutputs combines every form of -r with every kind of output, for the
 // schemes that support ranges.
 func TestRangeOutputs(t *testing.T) {
-	content := randomBytes(1_200_000) // two segments of --segments 16
+	content := commandtest.RandomBytes(1_200_000) // two segments of --segments 16
 	for name, root := range rangeServers(t, content) {
 		t.Run(name, func(t *testing.T) {
 			for _, form := range []struct {
@@ -79,7 +80,7 @@ func rangeOutputs(t *testing.T, target []string, text string, want []byte, exit 
 		{[]string{"--meta", "meta", "-R", "-o", "out"}, []string{"out"}},
 	} {
 		t.Chdir(t.TempDir())
-		got := runFetch(t, exit, append(append([]string{"-r", text}, c.args...), target...)...)
+		got := commandtest.Run(t, exit, append(append([]string{"-r", text}, c.args...), target...)...)
 		if c.files == nil && !bytes.Equal([]byte(got), want) {
 			t.Errorf("%q: %d bytes on standard output, want %d", c.args, len(got), len(want))
 		}
@@ -96,7 +97,7 @@ func rangeOutputs(t *testing.T, target []string, text string, want []byte, exit 
 	if exit == 2 {
 		return
 	}
-	if _, notes := runFetchStderr(t, 2, append([]string{"-r", text, "-C", "-", "-o", "out"}, target...)...); notes == "" {
+	if _, notes := commandtest.RunStderr(t, 2, append([]string{"-r", text, "-C", "-", "-o", "out"}, target...)...); notes == "" {
 		t.Error("-r and -C are accepted together")
 	}
 }
@@ -109,7 +110,7 @@ func severalRanges(t *testing.T, target []string, web bool, content []byte) {
 	}
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{}, {"-o", "out"}, {"-O"}, {"-O", "-J"}, {"--segments", "16"}, {"--compressed"}} {
-		got := []byte(runFetch(t, exit, append(append([]string{"-r", "0-9, 100-109"}, args...), target...)...))
+		got := []byte(commandtest.Run(t, exit, append(append([]string{"-r", "0-9, 100-109"}, args...), target...)...))
 		for _, name := range []string{"out", "big"} {
 			if text, err := os.ReadFile(name); err == nil {
 				got = text

@@ -1,4 +1,4 @@
-package main
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -36,7 +37,7 @@ func TestMirrorLocalhost(t *testing.T) {
 	files.Put("pub/a", []byte("a\n"))
 	files.Put("pub/sub/b", []byte("b\n"))
 	news := peer.INN(t, peer.INNOptions{Groups: []string{"local.test"}})
-	news.Feed(newsItem(1, "local.test"))
+	news.Feed(commandtest.NewsItem(1, "local.test"))
 	for _, c := range []struct {
 		url  string
 		want []string
@@ -48,8 +49,8 @@ func TestMirrorLocalhost(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for range 2 {
-			runFetch(t, 0, "mirror", "--output-dir", dir, c.url)
-			found := archived(t, dir)
+			commandtest.Run(t, 0, "mirror", "--output-dir", dir, c.url)
+			found := commandtest.Archived(t, dir)
 			for _, want := range c.want {
 				if !slices.ContainsFunc(slices.Collect(keys(found)),
 					func(name string) bool { return strings.HasSuffix(name, want) }) {
@@ -59,14 +60,14 @@ func TestMirrorLocalhost(t *testing.T) {
 		}
 	}
 	// A redirect to a folder. nginx sends an absolute URL.
-	contains(t, runFetch(t, 0, fmt.Sprintf("http://localhost:%d/d", web.Port)), "a.html")
+	commandtest.Contains(t, commandtest.Run(t, 0, fmt.Sprintf("http://localhost:%d/d", web.Port)), "a.html")
 
 	dir := t.TempDir()
-	runFetch(t, 0, "mirror", "--scope", "any", "--output-dir", dir, "http://"+other.Addr+"/")
-	if found := archived(t, dir); len(found) != 2 {
+	commandtest.Run(t, 0, "mirror", "--scope", "any", "--output-dir", dir, "http://"+other.Addr+"/")
+	if found := commandtest.Archived(t, dir); len(found) != 2 {
 		t.Errorf("mirror with links to another server: %q", found)
 	}
-	runFetch(t, 0, "verify", dir)
+	commandtest.Run(t, 0, "verify", dir)
 }
 
 func keys(m map[string]string) func(func(string) bool) {
@@ -89,13 +90,13 @@ func TestWebLeadsToFTP(t *testing.T) {
 	web := peer.Nginx(t, peer.NginxOptions{TLS: true,
 		Server: "location /moved { return 302 " + at + "; }\nlocation /smtp { return 302 ftp://127.0.0.1:25/; }\n"})
 	web.Put("index.html", []byte(`<a href="`+at+`">a</a>`))
-	if got := runFetch(t, 0, "http://"+web.Addr+"/moved"); got != "of ftp\n" {
+	if got := commandtest.Run(t, 0, "http://"+web.Addr+"/moved"); got != "of ftp\n" {
 		t.Errorf("got %q", got)
 	}
-	runFetch(t, 9, "http://"+web.Addr+"/smtp")
-	runFetch(t, 9, "--proto-redir", "=http,https", "http://"+web.Addr+"/moved")
-	runFetch(t, 9, "-k", "https://"+web.TLSAddr+"/moved")
-	runFetch(t, 0, "-k", "--proto-redir", "+ftp", "https://"+web.TLSAddr+"/moved")
+	commandtest.Run(t, 9, "http://"+web.Addr+"/smtp")
+	commandtest.Run(t, 9, "--proto-redir", "=http,https", "http://"+web.Addr+"/moved")
+	commandtest.Run(t, 9, "-k", "https://"+web.TLSAddr+"/moved")
+	commandtest.Run(t, 0, "-k", "--proto-redir", "+ftp", "https://"+web.TLSAddr+"/moved")
 	for _, c := range []struct {
 		args []string
 		url  string
@@ -106,8 +107,8 @@ func TestWebLeadsToFTP(t *testing.T) {
 		{[]string{"-k", "--scope", "host"}, "https://" + web.TLSAddr + "/", 1},
 	} {
 		dir := t.TempDir()
-		runFetch(t, 0, append(append([]string{"mirror", "--output-dir", dir}, c.args...), c.url)...)
-		if found := archived(t, dir); len(found) != c.want {
+		commandtest.Run(t, 0, append(append([]string{"mirror", "--output-dir", dir}, c.args...), c.url)...)
+		if found := commandtest.Archived(t, dir); len(found) != c.want {
 			t.Errorf("%q %s: got %q, want %d files", c.args, c.url, found, c.want)
 		}
 	}
@@ -156,7 +157,7 @@ func TestRedirectToItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests = 0
-		if got := runFetch(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || requests != c.requests {
+		if got := commandtest.Run(t, c.code, append(c.args, web.URL+c.path)...); got != c.out || requests != c.requests {
 			t.Errorf("%s: got %q after %d requests, want %q after %d", c.name, got, requests, c.out, c.requests)
 		}
 		if text, err := os.ReadFile(part); c.name == "resumed" && string(text) != "0123456789" {
@@ -185,7 +186,7 @@ func TestHostOfAnotherOrigin(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	runFetch(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
+	commandtest.Run(t, 0, "-b", jar, "-c", jar, "-H", "Host: bank.example", web.URL)
 	if want := []string{"bank.example sid=secret", other.Listener.Addr().String() + " "}; !slices.Equal(fields, want) {
 		t.Errorf("got Host and Cookie fields %q, want %q", fields, want)
 	}
@@ -215,11 +216,11 @@ func TestGatewayLeads(t *testing.T) {
 	}))
 	defer gateway.Close()
 	for _, by := range []string{"--gateway=ftp=" + gateway.URL, "--proxy=" + gateway.URL} {
-		runFetch(t, 9, by, "--proto-redir", "+http", "--noproxy", "127.0.0.1", "ftp://evil.example/pub/redir")
+		commandtest.Run(t, 9, by, "--proto-redir", "+http", "--noproxy", "127.0.0.1", "ftp://evil.example/pub/redir")
 		dir := t.TempDir()
 		for range 2 {
 			requests = nil
-			runFetch(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by,
+			commandtest.Run(t, 0, "mirror", "--delay", "0", "--warc", "--scope", "any", "--output-dir", dir, by,
 				"--noproxy", "127.0.0.1,10.0.0.1", "ftp://evil.example/pub/a.html")
 			if len(requests) < 2 {
 				t.Errorf("%s: requests to the gateway: %q", by, requests)
@@ -233,8 +234,8 @@ func TestGatewayLeads(t *testing.T) {
 			strings.Contains(text, "WARC-IP-Address") {
 			t.Errorf("%s: unexpected or missing fields in the records: %s", by, text)
 		}
-		contains(t, runFetch(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
-		runFetch(t, 0, "--archive", dir, "ftp://evil.example/pub/redir")
+		commandtest.Contains(t, commandtest.Run(t, 0, "--archive", dir, "ftp://evil.example/pub/a.html"), "10.0.0.1")
+		commandtest.Run(t, 0, "--archive", dir, "ftp://evil.example/pub/redir")
 	}
 }
 
@@ -246,7 +247,7 @@ func records(t *testing.T, dir string) (text string) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		text += uncompressed(t, name)
+		text += commandtest.Uncompressed(t, name)
 	}
 	return text
 }
@@ -262,6 +263,6 @@ func TestMirrorNamesFlags(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	contains(t, stderr.String(), "fetch: denied by policy: 2; to allow: --allow-port http:25:any\n",
+	commandtest.Contains(t, stderr.String(), "fetch: denied by policy: 2; to allow: --allow-port http:25:any\n",
 		"fetch: denied by policy: 1; to allow: --proto-redir +gopher\n")
 }

@@ -1,4 +1,4 @@
-package main
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestDamagedDatabase damages the database of an archive in several ways. No
@@ -27,7 +29,7 @@ func TestDamagedDatabase(t *testing.T) {
 		return text
 	}
 	intact := filepath.Join(t.TempDir(), "arc")
-	runFetch(t, 0, "mirror", "--warc", "--output-dir", intact, url)
+	commandtest.Run(t, 0, "mirror", "--warc", "--output-dir", intact, url)
 	for name, damage := range map[string]func(db []byte) (file, journal []byte){
 		"flip": func(db []byte) ([]byte, []byte) {
 			db[bytes.Index(db, []byte(url))] ^= 1
@@ -65,7 +67,7 @@ func TestDamagedDatabase(t *testing.T) {
 				if name == "flip" && args[0] == "frontier" {
 					continue // the command does not compute the digest of all rows
 				}
-				_, stderr := runFetchStderr(t, 3, args...)
+				_, stderr := commandtest.RunStderr(t, 3, args...)
 				if !strings.Contains(stderr, "fetch recover "+dir) {
 					t.Errorf("%q: %s", args, stderr)
 				}
@@ -73,11 +75,11 @@ func TestDamagedDatabase(t *testing.T) {
 					t.Errorf("%q has changed the database", args)
 				}
 			}
-			contains(t, runFetch(t, 11, "verify", dir), "fetch.db: ", "fetch recover "+dir)
-			runFetch(t, 0, "pack", dir, "--wacz", filepath.Join(t.TempDir(), "x.wacz")) // does not need the database
-			runFetch(t, 0, "recover", dir)
-			runFetch(t, 0, "mirror", "--warc", "--output-dir", dir, url)
-			runFetch(t, 0, "verify", dir)
+			commandtest.Contains(t, commandtest.Run(t, 11, "verify", dir), "fetch.db: ", "fetch recover "+dir)
+			commandtest.Run(t, 0, "pack", dir, "--wacz", filepath.Join(t.TempDir(), "x.wacz")) // does not need the database
+			commandtest.Run(t, 0, "recover", dir)
+			commandtest.Run(t, 0, "mirror", "--warc", "--output-dir", dir, url)
+			commandtest.Run(t, 0, "verify", dir)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestAttempts checks the number of attempts in notes, errors, records and the
@@ -52,8 +53,8 @@ func TestAttempts(t *testing.T) {
 		attempts                    string
 		retry                       string
 	}{
-		{"connection refused", "http://" + closedPort(t) + "/", "", "attempt 2 of 2", "2", "3"},
-		{"ftp connection refused", "ftp://" + closedPort(t) + "/x", "", "attempt 2 of 2", "2", "3"},
+		{"connection refused", "http://" + commandtest.ClosedPort(t) + "/", "", "attempt 2 of 2", "2", "3"},
+		{"ftp connection refused", "ftp://" + commandtest.ClosedPort(t) + "/x", "", "attempt 2 of 2", "2", "3"},
 		{"busy", s.URL, "b", "attempt 2 of 4, attempt 3 of 4, attempt 4 of 4", "4", "3"},
 		{"no retries", s.URL, "b", "", "1", "0"},
 		{"truncated", s.URL, "c", "attempt 2, attempt 3", "3", "2"},
@@ -125,7 +126,7 @@ func checkAttempts(t *testing.T, messages string, retries [][]string, last strin
 func TestAttemptsJSON(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	dead := "http://" + closedPort(t) + "/"
+	dead := "http://" + commandtest.ClosedPort(t) + "/"
 	for _, c := range []struct {
 		name string
 		args []string
@@ -147,7 +148,7 @@ func TestAttemptsJSON(t *testing.T) {
 			}
 			var out, stderr bytes.Buffer
 			app.Run(append(c.args, "--no-config"), strings.NewReader(""), &out, &stderr)
-			contains(t, stderr.String(), c.want...)
+			commandtest.Contains(t, stderr.String(), c.want...)
 			for line := range strings.Lines(stderr.String()) {
 				if !json.Valid([]byte(line)) {
 					t.Errorf("not JSON: %q", line)

@@ -1,4 +1,4 @@
-package main
+package mirrorcmd_test
 
 import (
 	"io"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 )
 
 // TestMirrorStop checks that only one process works on an archive at a time. A
@@ -26,7 +28,7 @@ func TestMirrorStop(t *testing.T) {
 			site := newStoppedSite(t)
 			url := site.URL + "/"
 			dir := filepath.Join(t.TempDir(), "arc")
-			c := fetchProcess("fetch", "--no-config", "mirror", "--warc", "--output-dir", dir, url)
+			c := commandtest.Command("fetch", "--no-config", "mirror", "--warc", "--output-dir", dir, url)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -34,16 +36,16 @@ func TestMirrorStop(t *testing.T) {
 				text, err := os.ReadFile(filepath.Join(dir, "crawl.jsonl"))
 				return err == nil && strings.Contains(string(text), `/small"`)
 			})
-			runFetch(t, 3, "mirror", "--output-dir", dir, url)
-			runFetch(t, 3, "verify", dir)
+			commandtest.Run(t, 3, "mirror", "--output-dir", dir, url)
+			commandtest.Run(t, 3, "verify", dir)
 			for _, args := range [][]string{{"--manifest"}, {"--wacz", filepath.Join(t.TempDir(), "x.wacz")}} {
-				out, stderr := runFetchStderr(t, 3, append([]string{"pack", dir}, args...)...)
+				out, stderr := commandtest.RunStderr(t, 3, append([]string{"pack", dir}, args...)...)
 				if out != "" || !strings.Contains(stderr,
 					"is in use by another process: try again after it has finished") {
 					t.Errorf("pack %v during a run: %q, %q", args, out, stderr)
 				}
 			}
-			contains(t, runFetch(t, 0, "frontier", "dump", "--state", "pending", dir), `/big"`)
+			commandtest.Contains(t, commandtest.Run(t, 0, "frontier", "dump", "--state", "pending", dir), `/big"`)
 			if err := c.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -52,14 +54,14 @@ func TestMirrorStop(t *testing.T) {
 			if got := c.ProcessState.ExitCode(); got != test.exit {
 				t.Errorf("exit code %d, want %d", got, test.exit)
 			}
-			runFetch(t, 10, "verify", dir)
-			runFetch(t, 0, "mirror", "--warc", "--output-dir", dir, url)
-			runFetch(t, 0, "verify", dir)
+			commandtest.Run(t, 10, "verify", dir)
+			commandtest.Run(t, 0, "mirror", "--warc", "--output-dir", dir, url)
+			commandtest.Run(t, 0, "verify", dir)
 			if _, err := os.Stat(filepath.Join(dir, "tmp")); err == nil {
 				t.Error("the folder tmp exists after the run")
 			}
-			runFetch(t, 0, "pack", dir, "--manifest")
-			if n := states(t, dir, 1)["done"]; n != 3 {
+			commandtest.Run(t, 0, "pack", dir, "--manifest")
+			if n := commandtest.States(t, dir, 1)["done"]; n != 3 {
 				t.Errorf("%d visits, want 3", n)
 			}
 		})
@@ -76,7 +78,7 @@ type stoppedSite struct {
 func newStoppedSite(t *testing.T) *stoppedSite {
 	t.Helper()
 	s := &stoppedSite{stopped: make(chan struct{})}
-	big := randomBytes(3_000_000)
+	big := commandtest.RandomBytes(3_000_000)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":

@@ -1,4 +1,4 @@
-package main
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
@@ -61,7 +62,7 @@ func TestLogJSON(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "archive")
-			_, stderr := runFetchStderr(t, 8, append([]string{"mirror", "--log-json", "--output-dir", dir, url}, row.flags...)...)
+			_, stderr := commandtest.RunStderr(t, 8, append([]string{"mirror", "--log-json", "--output-dir", dir, url}, row.flags...)...)
 			if strings.Contains(stderr, "geheim") || strings.ContainsAny(stderr, "\x1b\u202e") {
 				t.Errorf("the records contain a password or control characters: %q", stderr)
 			}
@@ -98,7 +99,7 @@ func TestLogWorker(t *testing.T) {
 	site := httptest.NewServer(http.NotFoundHandler())
 	defer site.Close()
 	dsn := fmt.Sprintf("postgres://postgres:geheim@%s/postgres?search_path=crawl", db.Addr)
-	_, stderr := runFetchStderr(t, 8, "mirror", "--log-json", "--frontier", dsn, "--worker", "w1",
+	_, stderr := commandtest.RunStderr(t, 8, "mirror", "--log-json", "--frontier", dsn, "--worker", "w1",
 		"--output-dir", filepath.Join(t.TempDir(), "archive"), site.URL+"/")
 	if strings.Contains(stderr, "geheim") {
 		t.Error(stderr)
@@ -108,7 +109,7 @@ func TestLogWorker(t *testing.T) {
 			t.Errorf("%s: %v", msg, all)
 		}
 	}
-	runFetch(t, 2, "mirror", "--log-json", "--error-json", site.URL)
+	commandtest.Run(t, 2, "mirror", "--log-json", "--error-json", site.URL)
 }
 
 // TestNoteHandler checks which records a mirror prints without --log-json.

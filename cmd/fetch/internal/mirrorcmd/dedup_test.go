@@ -1,4 +1,4 @@
-package main
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -39,7 +40,7 @@ func TestDedup(t *testing.T) {
 	defer site.Close()
 	dir := t.TempDir()
 	first := filepath.Join(dir, "first")
-	runFetch(t, 0, "-s", "mirror", "--warc", "--warc-prefix", "first", "--output-dir", first, site.URL+"/")
+	commandtest.Run(t, 0, "-s", "mirror", "--warc", "--warc-prefix", "first", "--output-dir", first, site.URL+"/")
 	index, err := os.ReadFile(filepath.Join(first, "index", "all.cdxj"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,52 +66,52 @@ func TestDedup(t *testing.T) {
 		"file://" + first + "/index/all.cdxj", indexes.URL + "/index.cdxj", indexes.URL + "/index.cdxj.gz",
 	} {
 		second := filepath.Join(dir, fmt.Sprint(i))
-		runFetch(t, 0, "-s", "mirror", "--warc", "--dedup", source, "--output-dir", second, site.URL+"/")
-		list := runFetch(t, 0, "ls", "--json", globOne(t, filepath.Join(second, "warc", "*.gz")))
+		commandtest.Run(t, 0, "-s", "mirror", "--warc", "--dedup", source, "--output-dir", second, site.URL+"/")
+		list := commandtest.Run(t, 0, "ls", "--json", globOne(t, filepath.Join(second, "warc", "*.gz")))
 		if got := strings.Count(list, `"type":"revisit"`); got != 2 {
 			t.Errorf("%s: got %d revisits: %s", source, got, list)
 		}
 		for path, want := range map[string]string{"big": big, "small": "small"} {
-			if got := runFetch(t, 0, "--archive", first, "--archive", second, site.URL+"/"+path); got != want {
+			if got := commandtest.Run(t, 0, "--archive", first, "--archive", second, site.URL+"/"+path); got != want {
 				t.Errorf("%s: %s: got %.20q, want %.20q", source, path, got, want)
 			}
 		}
-		if got := runFetch(t, 0, "--archive", second, site.URL+"/changing"); got != changing {
+		if got := commandtest.Run(t, 0, "--archive", second, site.URL+"/changing"); got != changing {
 			t.Errorf("%s: changing: got %.20q", source, got)
 		}
-		runFetch(t, 8, "--archive", second, site.URL+"/big")
-		out := runFetch(t, 0, "verify", second)
-		contains(t, out, "note", "there is no such record")
-		runFetch(t, 0, "-s", "verify", globOne(t, filepath.Join(first, "warc", "*.gz")), globOne(t, filepath.Join(second, "warc", "*.gz")))
+		commandtest.Run(t, 8, "--archive", second, site.URL+"/big")
+		out := commandtest.Run(t, 0, "verify", second)
+		commandtest.Contains(t, out, "note", "there is no such record")
+		commandtest.Run(t, 0, "-s", "verify", globOne(t, filepath.Join(first, "warc", "*.gz")), globOne(t, filepath.Join(second, "warc", "*.gz")))
 		if i > 0 {
 			continue
 		}
 		// The next run records the object as not modified.
-		runFetch(t, 0, "-s", "mirror", "--warc", "--dedup", source, "--output-dir", second, site.URL+"/")
+		commandtest.Run(t, 0, "-s", "mirror", "--warc", "--dedup", source, "--output-dir", second, site.URL+"/")
 		if n := revisitsOfOthers(t, second, site.URL+"/big"); n != 2 {
 			t.Errorf("%d revisit records of /big refer to the first archive, want 2", n)
 		}
-		if got := runFetch(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
+		if got := commandtest.Run(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
 			t.Errorf("after two runs: got %.20q", got)
 		}
-		if got := runFetch(t, 0, "recover", "--force", "--json", second); !strings.Contains(got, `"lost_records":0,`) {
+		if got := commandtest.Run(t, 0, "recover", "--force", "--json", second); !strings.Contains(got, `"lost_records":0,`) {
 			t.Errorf("recovered: %s", got)
 		}
-		runFetch(t, 0, "-s", "mirror", "--warc", "--output-dir", second, site.URL+"/")
-		runFetch(t, 0, "-s", "verify", second)
-		if got := runFetch(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
+		commandtest.Run(t, 0, "-s", "mirror", "--warc", "--output-dir", second, site.URL+"/")
+		commandtest.Run(t, 0, "-s", "verify", second)
+		if got := commandtest.Run(t, 0, "--archive", first, "--archive", second, site.URL+"/big"); got != big {
 			t.Errorf("after three runs: got %.20q", got)
 		}
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "tmp")); len(left) > 0 {
 		t.Errorf("left the files %v", left)
 	}
-	runFetch(t, 2, "mirror", "--dedup", first, "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
-	runFetch(t, 3, "mirror", "--warc", "--dedup", filepath.Join(dir, "none"), "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
+	commandtest.Run(t, 2, "mirror", "--dedup", first, "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
+	commandtest.Run(t, 3, "mirror", "--warc", "--dedup", filepath.Join(dir, "none"), "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
 	if err := os.WriteFile(filepath.Join(dir, "page"), []byte("<html>\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	runFetch(t, 7, "mirror", "--warc", "--dedup", filepath.Join(dir, "page"), "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
+	commandtest.Run(t, 7, "mirror", "--warc", "--dedup", filepath.Join(dir, "page"), "--output-dir", filepath.Join(dir, "none"), site.URL+"/")
 }
 
 // revisitsOfOthers returns the number of revisit records of a URL in the archive in

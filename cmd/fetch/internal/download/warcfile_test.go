@@ -1,4 +1,4 @@
-package main
+package download_test
 
 import (
 	"net"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/commandtest"
 	"github.com/anyurl/fetch/internal/test/peer"
 )
 
@@ -25,18 +26,18 @@ func TestWARCFile(t *testing.T) {
 		"ftp://" + ftp.Addr + "/hello.txt", "ftp://" + ftp.Addr + "/", "gopher://" + gopher.Addr + "/0/hello.txt",
 		"gopher://" + gopher.Addr + "/", "news://" + news.Addr + "/one@test.example",
 	}
-	live := runFetch(t, 0, append([]string{"--warc-file", name}, urls...)...)
-	contains(t, live, "hello ftp", "hello gopher", "hello news")
-	runFetch(t, 0, "-s", "verify", name)
-	if replayed := runFetch(t, 0, append([]string{"--archive", name}, urls...)...); replayed != live {
+	live := commandtest.Run(t, 0, append([]string{"--warc-file", name}, urls...)...)
+	commandtest.Contains(t, live, "hello ftp", "hello gopher", "hello news")
+	commandtest.Run(t, 0, "-s", "verify", name)
+	if replayed := commandtest.Run(t, 0, append([]string{"--archive", name}, urls...)...); replayed != live {
 		t.Errorf("replayed %q, want %q", replayed, live)
 	}
-	list := runFetch(t, 0, "ls", "--urls", name)
+	list := commandtest.Run(t, 0, "ls", "--urls", name)
 	if got := strings.Fields(list); len(got) != len(urls) {
 		t.Errorf("got the URLs %q", got)
 	}
-	runFetch(t, 8, "--warc-file", name, "ftp://"+ftp.Addr+"/none", "gopher://"+gopher.Addr+"/0/none")
-	runFetch(t, 0, "-s", "verify", name)
+	commandtest.Run(t, 8, "--warc-file", name, "ftp://"+ftp.Addr+"/none", "gopher://"+gopher.Addr+"/0/none")
+	commandtest.Run(t, 0, "-s", "verify", name)
 }
 
 // TestWARCFileTruncated records a response that the server cut, and then the
@@ -61,7 +62,7 @@ func TestWARCFileTruncated(t *testing.T) {
 	dir := t.TempDir()
 	name, out := filepath.Join(dir, "a.warc"), filepath.Join(dir, "out")
 	url := "http://" + l.Addr().String() + "/a"
-	runFetch(t, 0, "--retry", "1", "--retry-delay", "0", "--warc-file", name, "-o", out, url)
+	commandtest.Run(t, 0, "--retry", "1", "--retry-delay", "0", "--warc-file", name, "-o", out, url)
 	if got, err := os.ReadFile(out); string(got) != "hello" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -70,7 +71,7 @@ func TestWARCFileTruncated(t *testing.T) {
 		strings.Count(string(text), "WARC-Type: response") != 2 {
 		t.Errorf("got the records %s, %v", text, err)
 	}
-	runFetch(t, 0, "-s", "verify", name)
+	commandtest.Run(t, 0, "-s", "verify", name)
 }
 
 // TestWARCFileHTTP2 records an exchange with a server that speaks only HTTP/2.
@@ -79,12 +80,12 @@ func TestWARCFileHTTP2(t *testing.T) {
 	s.Put("hello.txt", []byte("hello h2\n"))
 	_, port, _ := net.SplitHostPort(s.TLSAddr)
 	url, name := "https://localhost:"+port+"/hello.txt", filepath.Join(t.TempDir(), "a.warc")
-	contains(t, runFetch(t, 0, "-v", "--cacert", s.Cert.File, "--warc-file", name, url), "hello h2\n")
+	commandtest.Contains(t, commandtest.Run(t, 0, "-v", "--cacert", s.Cert.File, "--warc-file", name, url), "hello h2\n")
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, string(text), "WARC-Protocol: h2\r\n", "\r\n\r\nHTTP/1.1 200 OK\r\n", "\r\n\r\nGET /hello.txt HTTP/1.1\r\nhost: localhost:"+port+"\r\n")
-	runFetch(t, 0, "-s", "verify", name)
-	contains(t, runFetch(t, 0, "--archive", name, url), "hello h2\n")
+	commandtest.Contains(t, string(text), "WARC-Protocol: h2\r\n", "\r\n\r\nHTTP/1.1 200 OK\r\n", "\r\n\r\nGET /hello.txt HTTP/1.1\r\nhost: localhost:"+port+"\r\n")
+	commandtest.Run(t, 0, "-s", "verify", name)
+	commandtest.Contains(t, commandtest.Run(t, 0, "--archive", name, url), "hello h2\n")
 }

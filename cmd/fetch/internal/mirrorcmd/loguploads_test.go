@@ -1,4 +1,4 @@
-package main
+package mirrorcmd_test
 
 import (
 	"bytes"
