@@ -22,22 +22,22 @@ var schemeFree = []string{
 // otherWords lists the names of schemes that a folder, and the folders below it,
 // may contain. Most of them are other words, such as the name of an attribute.
 var otherWords = map[string]string{
-	"cmd/fetch/internal/arguments":   "http",                                    // the scheme of a URL without one
-	"cmd/fetch/internal/clientflags": "http https urn file s3",                  // flags of these schemes, kinds of stores
-	"cmd/fetch/internal/command":     "cid data mailserver mailto mid news urn", // completions of URLs without slashes; a flag of curl
-	"cmd/fetch/internal/habits":      "data",                                    // flags of other programs
-	"cmd/fetch/internal/mirrorcmd":   "file",                                    // the URL of an index on this machine
-	"cmd/fetch/internal/objectcmd":   "file",                                    // a key of the JSON of a capture
-	"cmd/fetch/internal/objectflags": "data",                                    // a flag of curl
-	"gateway":                        "http https mailto gopher file",           // its own URLs, the user's mail program, a mistake of w3m, a file name
-	"internal/base/baseuri":          "data mailto mid cid news urn file",       // a document must not resolve its references against them
-	"internal/base/media":            "mid",                                     // a file extension
-	"internal/format/askform":        "gopher gophers",                          // the forms of Gopher+
-	"internal/format/links":          "data",                                    // an attribute
-	"internal/format/render":         "file mid",                                // a type of question, the URL of a message
-	"internal/format/store":          "http https file s3",                      // the kinds of stores
-	"mirror":                         "file",                                    // keys of log lines, tables
-	"save":                           "file",                                    // a placeholder
+	"cmd/fetch/internal/arguments":    "http",                                    // the scheme of a URL without one
+	"cmd/fetch/internal/clientflags":  "http https urn file s3",                  // flags of these schemes, kinds of stores
+	"cmd/fetch/internal/command":      "cid data mailserver mailto mid news urn", // completions of URLs without slashes; a flag of curl
+	"cmd/fetch/internal/foreignflags": "data",                                    // flags of other programs
+	"cmd/fetch/internal/mirrorcmd":    "file",                                    // the URL of an index on this machine
+	"cmd/fetch/internal/objectcmd":    "file",                                    // a key of the JSON of a capture
+	"cmd/fetch/internal/objectflags":  "data",                                    // a flag of curl
+	"gateway":                         "http https mailto gopher file",           // its own URLs, the user's mail program, a mistake of w3m, a file name
+	"internal/base/baseuri":           "data mailto mid cid news urn file",       // a document must not resolve its references against them
+	"internal/base/media":             "mid",                                     // a file extension
+	"internal/format/askform":         "gopher gophers",                          // the forms of Gopher+
+	"internal/format/links":           "data",                                    // an attribute
+	"internal/format/render":          "file mid",                                // a type of question, the URL of a message
+	"internal/format/store":           "http https file s3",                      // the kinds of stores
+	"mirror":                          "file",                                    // keys of log lines, tables
+	"save":                            "file",                                    // a placeholder
 }
 
 // TestSchemeNames checks that no string in the folders of schemeFree is the name

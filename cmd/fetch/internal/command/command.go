@@ -10,7 +10,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
-	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
+	"github.com/anyurl/fetch/cmd/fetch/internal/foreignflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/fetch"
@@ -120,7 +120,7 @@ func (r *Tree) Define(cmd *cobra.Command, c runner) *cobra.Command {
 		r.Config.Register(&set)
 		registerHelp(&set, cmd)
 		set.AddTo(cmd.Flags())
-		habits.AddNames(cmd.Flags())
+		foreignflags.AddNames(cmd.Flags())
 		return &set
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage, cmd.DisableFlagsInUseLine = true, true, true
@@ -128,7 +128,7 @@ func (r *Tree) Define(cmd *cobra.Command, c runner) *cobra.Command {
 	if check, ok := c.(validator); ok {
 		cmd.Args = validateFirst(check.Validate, cmd.Args)
 	}
-	cmd.Args = validateFirst(func() error { return r.Habit(cmd) }, cmd.Args)
+	cmd.Args = validateFirst(func() error { return r.ForeignHint(cmd) }, cmd.Args)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.Run(cmd.Context(), args) }
 	cmd.SetUsageFunc(r.usage)
 	if strings.Contains(cmd.Use, "URL") {
@@ -190,7 +190,7 @@ func RegisterIgnoredConnection(s *options.Set) {
 // flagError converts an error of flag parsing to a usage error. If the unknown
 // flag belongs to another command, the error may suggest an alternative.
 func (r *Tree) flagError(cmd *cobra.Command, c runner, err error) error {
-	if hint := r.Habit(cmd); hint != nil {
+	if hint := r.ForeignHint(cmd); hint != nil {
 		return hint
 	}
 	var unknown *pflag.NotExistError
@@ -220,10 +220,10 @@ func (r *Tree) flagError(cmd *cobra.Command, c runner, err error) error {
 	return fetch.Usage.Errorf("--%s has no effect on %s%s", f.Name, cmd.CommandPath(), advice)
 }
 
-// Habit returns a usage error that suggests a corrected command line if the
+// ForeignHint returns a usage error that suggests a corrected command line if the
 // user typed options of another program, such as wget. Otherwise it returns
 // nil.
-func (r *Tree) Habit(cmd *cobra.Command) error {
+func (r *Tree) ForeignHint(cmd *cobra.Command) error {
 	if retry := cmd.Flags().Lookup("retry"); retry == nil || retry.Hidden {
 		return nil // the command does not use the network
 	}
@@ -233,7 +233,7 @@ func (r *Tree) Habit(cmd *cobra.Command) error {
 			args = slices.Delete(args, i, i+1)
 		}
 	}
-	if hint := habits.Find(cmd.CommandPath(), cmd.Flags(), args); hint != nil {
+	if hint := foreignflags.Find(cmd.CommandPath(), cmd.Flags(), args); hint != nil {
 		return fetch.Usage.Errorf("%v", hint)
 	}
 	return nil

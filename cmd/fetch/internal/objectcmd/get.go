@@ -9,7 +9,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/download"
-	"github.com/anyurl/fetch/cmd/fetch/internal/habits"
+	"github.com/anyurl/fetch/cmd/fetch/internal/foreignflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
@@ -106,7 +106,7 @@ func (c *getCommand) Run(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, name := range c.flags.Body.Output {
-		if habits.LogName(name, args) {
+		if foreignflags.LogName(name, args) {
 			c.Note("-o %s is the file for the body, as in curl; messages are written to standard error", name)
 		}
 	}

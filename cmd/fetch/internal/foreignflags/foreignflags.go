@@ -1,6 +1,6 @@
-// Package habits recognizes options of wget, aria2, lftp and lynx on the
+// Package foreignflags recognizes options of wget, aria2, lftp and lynx on the
 // command line of fetch, and translates them to flags of fetch.
-package habits
+package foreignflags
 
 import (
 	"slices"

@@ -13,10 +13,10 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 )
 
-// TestHabits runs command lines with options of wget, aria2 and lynx. Each of
+// TestForeignFlags runs command lines with options of wget, aria2 and lynx. Each of
 // them ends with the equivalent command line before a request is sent. The URLs
 // are those of a closed port, so that a request would fail with another error.
-func TestHabits(t *testing.T) {
+func TestForeignFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	if err := os.WriteFile("list.txt", []byte("http://127.0.0.1:1/a\n"), 0o666); err != nil {
@@ -138,14 +138,14 @@ func checkParsed(t *testing.T, args []string) {
 	if err != nil {
 		t.Errorf("%q: %v", args, err)
 	}
-	if err := tree.Habit(cmd); err != nil {
+	if err := tree.ForeignHint(cmd); err != nil {
 		t.Errorf("%q: %v", args, err)
 	}
 }
 
-// TestNoHabits checks that flags keep curl's meaning if their values can be
+// TestNoForeignFlags checks that flags keep curl's meaning if their values can be
 // meant.
-func TestNoHabits(t *testing.T) {
+func TestNoForeignFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{
 		"-r 0-99 U/", "-r 5 U/", "-r -5 U/", "-r 0-1,4-5 U/", "-m 2.5 U/", "-m 5s U/", "-m 2m U/", "-c cookies.txt U/", "-c - U/", "-b a=http://x/ U/",
@@ -162,7 +162,7 @@ func TestNoHabits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tree.Habit(cmd); err != nil {
+		if err := tree.ForeignHint(cmd); err != nil {
 			t.Errorf("fetch %s: %v", strings.Join(args, " "), err)
 		}
 	}
@@ -187,9 +187,9 @@ func TestLogName(t *testing.T) {
 	}
 }
 
-// TestDocumentedHabits checks that the table of wget's options in doc has the
+// TestDocumentedForeignFlags checks that the table of wget's options in doc has the
 // command lines that the hints suggest.
-func TestDocumentedHabits(t *testing.T) {
+func TestDocumentedForeignFlags(t *testing.T) {
 	page, err := os.ReadFile("../../doc/from-curl-and-wget.md")
 	if err != nil {
 		t.Fatal(err)

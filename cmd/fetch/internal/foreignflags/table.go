@@ -1,4 +1,4 @@
-package habits
+package foreignflags
 
 // An option describes an option of another program, and the flags of fetch that
 // have the same effect. In the flags, VALUE stands for the value of the option.
