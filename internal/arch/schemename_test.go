@@ -27,7 +27,7 @@ var otherWords = map[string]string{
 	"cmd/fetch/internal/command":      "cid data mailserver mailto mid news urn", // completions of URLs without slashes; a flag of curl
 	"cmd/fetch/internal/foreignflags": "data",                                    // flags of other programs
 	"cmd/fetch/internal/mirrorcmd":    "file",                                    // the URL of an index on this machine
-	"cmd/fetch/internal/objectcmd":    "file",                                    // a key of the JSON of a capture
+	"cmd/fetch/internal/objectcmd":    "file dav",                                // a key of the JSON of a capture, a flag
 	"cmd/fetch/internal/objectflags":  "data",                                    // a flag of curl
 	"gateway":                         "http https mailto gopher file",           // its own URLs, the user's mail program, a mistake of w3m, a file name
 	"internal/base/baseuri":           "data mailto mid cid news urn file",       // a document must not resolve its references against them
