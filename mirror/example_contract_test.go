@@ -21,7 +21,7 @@ func TestShelfExample(t *testing.T) {
 		NoRanges: true,
 		Local:    true,
 	})
-	page, err := os.ReadFile("../doc/library.md")
+	page, err := os.ReadFile("../doc/library-crawls.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +32,6 @@ func TestShelfExample(t *testing.T) {
 	_, code, _ := strings.Cut(string(page), "func shelf(")
 	code, _, ok := strings.Cut(code, "}\n\n// ")
 	if !ok || !strings.Contains(string(source), "func shelf("+code) {
-		t.Error("doc/library.md differs from example_test.go")
+		t.Error("doc/library-crawls.md differs from example_test.go")
 	}
 }

@@ -16,7 +16,7 @@ func TestVersionFlag(t *testing.T) {
 		if code := app.Run(args, strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
 			t.Fatalf("%q: exit code %d: %s", args, code, &stderr)
 		}
-		for _, want := range []string{"fetch ", "\nSchemes: afs cid data dict file finger ftp ftps ", " zstd\n", " HTTP2 "} {
+		for _, want := range []string{"fetch ", "\nSchemes: afs cid data dav davs dict file finger ftp ftps ", " zstd\n", " HTTP2 "} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q: no %q in %s", args, want, &out)
 			}

@@ -56,7 +56,7 @@ func Product() string { return "fetch/" + CurrentVersion().Number }
 // program supports. Scripts may test for them, because earlier or later versions
 // may support others.
 var features = []string{
-	"brotli", "deflate", "gzip", "HTTP2", "HTTPS-proxy", "IDN", "IPv6", "PSL", "SOCKS", "SQLite", "TLS1.3", "WACZ", "WARC", "zstd",
+	"alt-svc", "brotli", "deflate", "gzip", "HSTS", "HTTP2", "HTTP3", "HTTPS-proxy", "IDN", "IPv6", "Kerberos", "PSL", "SOCKS", "SPNEGO", "SQLite", "TLS1.3", "WACZ", "WARC", "zstd",
 }
 
 // VersionText returns the output of --version, in the format of curl --version.
