@@ -19,6 +19,11 @@
 // search. [Entry.Request] returns a request for an entry of a listing, and
 // [Response.Request] returns a request for a link in a document.
 //
+// Other packages build on a Client: save downloads to files, fetch/urlfs presents
+// listings as an io/fs.FS, mirror crawls, links finds the links of documents,
+// fetch/roundtrip is a transport for net/http, and wrap has middlewares. The file
+// doc/library.md lists the package for each task.
+//
 // # Safety
 //
 // Drivers reach the network only through [Net], which enforces the [Policy] on

@@ -31,7 +31,7 @@ func (f SinkFunc) Put(ctx context.Context, v Visit) error { return f(ctx, v) }
 
 // A Visit is the result of the visit of one URL, for a [Sink].
 type Visit struct {
-	URL uri.URI
+	URL uri.URI // the visited URL; Event.URL is its text
 
 	// Event describes the visit: its State, the page that links to the URL, the
 	// number of links from a seed, and the error. The field Unchanged is true if

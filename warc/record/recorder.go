@@ -1,6 +1,6 @@
 // Package record records the requests and responses of a [fetch.Client] in WARC
-// files. Together with package fetch/roundtrip, it also records every
-// [net/http.Client].
+// files. Together with package fetch/roundtrip, it also records the GET and HEAD
+// requests of every [net/http.Client].
 //
 // A [Recorder] is a middleware that writes the WARC records of each exchange
 // when the caller has read the response:
