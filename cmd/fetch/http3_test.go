@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,5 +184,27 @@ func TestAltSvc(t *testing.T) {
 	code, out, messages := fetchHTTP3(s.Cert, "-v", "--alt-svc", evil, url)
 	if code != 0 || out != "hello\n" || !strings.Contains(messages, "denied by policy") || strings.Contains(messages, "Trying 169") {
 		t.Errorf("denied alternatives: exit code %d, %q, %s", code, out, messages)
+	}
+}
+
+// TestHTTP3Silent checks that TCP is used if a server receives datagrams and
+// does not answer, also for parallel URLs.
+func TestHTTP3Silent(t *testing.T) {
+	tcp := peer.Nginx(t, peer.NginxOptions{HTTP2: true})
+	tcp.Put("hello", []byte("hello\n"))
+	silent, err := net.ListenPacket("udp", tcp.TLSAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	args := []string{"--http3", "-Z"}
+	for range 20 {
+		args = append(args, "https://"+tcp.TLSAddr+"/hello")
+	}
+	if code, out, messages := fetchHTTP3(tcp.Cert, args...); code != 0 || out != strings.Repeat("hello\n", 20) {
+		t.Errorf("exit code %d, %q, %s", code, out, messages)
+	}
+	if code, _, messages := fetchHTTP3(tcp.Cert, "--http3-only", "--connect-timeout", "0.2", "https://"+tcp.TLSAddr+"/hello"); code != 4 && code != 28 || !strings.Contains(messages, "QUIC handshake") {
+		t.Errorf("only HTTP/3: exit code %d, %s", code, messages)
 	}
 }

@@ -32,7 +32,7 @@ const (
 )
 
 const (
-	headStart = 200 * time.Millisecond // for HTTP/3, before TCP is used
+	headStart = 200 * time.Millisecond // for the QUIC handshake, before TCP is used
 	deadTime  = 5 * time.Minute        // in which an address that did not answer is not tried again
 	maxDead   = 1024
 )
@@ -147,14 +147,13 @@ func (h *h3) sendTo(ctx context.Context, netKey string, req *fetch.Request, wr *
 
 // dial opens a connection to addr, which authenticates as the host of the URL.
 func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string) (*h3conn, error) {
-	within := ctx
-	if h.opts.HTTP3 != HTTP3Only {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, headStart)
-		defer cancel()
-	}
-	var own *http3.Conn
-	within = datagram.With(within, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
+	deadline := sync.OnceValue(func() time.Time { return time.Now().Add(headStart) }) // after the name was resolved
+	within := datagram.With(ctx, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
+		if h.opts.HTTP3 != HTTP3Only {
+			limited, cancel := context.WithDeadline(ctx, deadline())
+			defer cancel()
+			ctx = limited
+		}
 		config := h.env.TLS.Clone()
 		if config == nil {
 			config = &tls.Config{}
@@ -164,19 +163,20 @@ func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string) (*h3conn, e
 			config.ServerName = strings.TrimSuffix(host, ".")
 		}
 		c, err := http3.Handshake(ctx, socket, config)
-		if err != nil {
-			return nil, handshakeFault(err)
+		switch {
+		case err == nil:
+			return c, nil
+		case ctx.Err() != nil:
+			return nil, fetch.Timeout.Errorf("no QUIC handshake in time: %w", ctx.Err())
 		}
-		return c, nil
+		return nil, handshakeFault(err)
 	})
 	c, err := h.env.Net.DialContext(within, "udp", addr)
 	if err != nil {
-		if ctx.Err() == nil && within.Err() != nil {
-			err = fetch.Timeout.Errorf("no QUIC handshake within %v", headStart)
-		}
 		return nil, err
 	}
-	if own = http3Conn(c); own == nil {
+	own := http3Conn(c)
+	if own == nil {
 		c.Close()
 		return nil, fetch.Internal.Errorf("a connection of another protocol")
 	}
