@@ -136,18 +136,57 @@ func (f *Flags) RetryOptions(notify func(context.Context, wrap.Attempt)) wrap.Re
 // caller must close the Client.
 func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *OpenClient, err error) {
 	c := &OpenClient{jar: spec.Schemes.HTTP.Jar, cookies: &f.HTTP.Cookies, streams: s}
+	f.setPrompts(c, &spec)
+	proxy, err := f.openProxy(ctx, s, &spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.HTTP.signRequests(&spec); err != nil {
+		return nil, err
+	}
+	if spec.Object != nil && len(f.Replay.Archives) == 0 {
+		if err := c.useAltSvc(spec.Object, &spec); err != nil {
+			return nil, err
+		}
+	}
+	all, err := f.openSchemes(ctx, c, spec, proxy)
+	if err != nil {
+		return nil, err
+	}
+	o := fetch.Options{Proxy: proxy}
+	if err := f.applyPolicy(ctx, c, spec, all, &o); err != nil {
+		return nil, err
+	}
+	if err := f.applyMiddlewares(c, spec, &o); err != nil {
+		return nil, err
+	}
+	if err := f.applyConnections(ctx, c, &o); err != nil {
+		return nil, err
+	}
+	c.Client = fetch.New(o, all...)
+	return c, nil
+}
+
+// setPrompts sets the functions of spec that request credentials, or a message
+// for cid URLs, while c is in use.
+func (f *Flags) setPrompts(c *OpenClient, spec *Spec) {
 	spec.Schemes.Mail.StoreLogin = func(ctx context.Context, challenge fetch.Challenge) (*fetch.Credential, error) {
 		return c.Logins.answer(ctx, challenge)
 	}
 	switch {
 	case f.TLS.Pass != "":
 		spec.Schemes.SFTP.Passphrase = func(context.Context, string) (fetch.Secret, error) { return fetch.Secret(f.TLS.Pass), nil }
-	case s.CanPrompt() && (spec.Logins == nil || !spec.Logins.Silent):
-		spec.Schemes.SFTP.Passphrase = s.ReadPassphrase
+	case c.streams.CanPrompt() && (spec.Logins == nil || !spec.Logins.Silent):
+		spec.Schemes.SFTP.Passphrase = c.streams.ReadPassphrase
 	}
-	if spec.Context != "" {
-		spec.Schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, spec.Context) }
+	if message := spec.Context; message != "" {
+		spec.Schemes.Mail.In = func(ctx context.Context) (*fetch.Response, error) { return c.Get(ctx, message) }
 	}
+}
+
+// openProxy returns the function that selects the proxy. It prompts for the
+// password of the proxy, and sets the Negotiator of spec.
+func (f *Flags) openProxy(ctx context.Context, s *console.Streams, spec *Spec) (fetch.ProxyFunc, error) {
 	if err := f.proxy.askPassword(ctx, s); err != nil {
 		return nil, err
 	}
@@ -161,87 +200,94 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if negotiator != nil {
 		spec.Schemes.HTTP.Negotiator = negotiator
 	}
-	proxy, err := f.proxy.proxyFunc(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.HTTP.signRequests(&spec); err != nil {
-		return nil, err
-	}
-	if spec.Object != nil && len(f.Replay.Archives) == 0 {
-		if err := c.useAltSvc(spec.Object, &spec); err != nil {
-			return nil, err
-		}
-	}
-	all := schemes.All(spec.Schemes)
+	return f.proxy.proxyFunc(os.Getenv)
+}
+
+// openSchemes returns all schemes, with the gateways of the flags. If --archive
+// is set, their responses come from c.Archive, which it opens.
+func (f *Flags) openSchemes(ctx context.Context, c *OpenClient, spec Spec, proxy fetch.ProxyFunc) (all []fetch.Scheme, err error) {
+	all = schemes.All(spec.Schemes)
 	for i, scheme := range all {
 		if spec.Transcript && scheme.Traits.ControlConn {
-			all[i] = transcribe(s, scheme)
+			all[i] = transcribe(c.streams, scheme)
 		}
 	}
 	if all, err = f.gateway.apply(all, &f.proxy, proxy, f.startTLS.required || f.ftp.tlsControl); err != nil {
 		return nil, err
 	}
-	if c.Archive, err = f.Replay.Open(ctx, s); err != nil {
+	if c.Archive, err = f.Replay.Open(ctx, c.streams); err != nil {
 		return nil, err
 	}
 	if c.Archive != nil {
 		c.Archive.Decode, c.Archive.Raw = spec.Schemes.HTTP.Compressed, spec.Schemes.HTTP.Legacy.Raw
 		all = c.Archive.Schemes(append(all, replayOnly()...)...)
 	}
-	if spec.Transcript {
-		spec.Middlewares = append(spec.Middlewares, c.printExchanges)
-	}
-	o := fetch.Options{Proxy: proxy}
+	return all, nil
+}
+
+// applyPolicy sets the policy and the resolver in o.
+func (f *Flags) applyPolicy(ctx context.Context, c *OpenClient, spec Spec, all []fetch.Scheme, o *fetch.Options) (err error) {
 	base := fetch.Typed()
 	if spec.Policy != nil {
 		base = *spec.Policy
 	}
 	if o.Policy, err = f.Policy.policy(base, &f.Limits, all); err != nil {
-		return nil, err
+		return err
 	}
 	o.Policy.Blocked = f.route.blocked(o.Policy.Blocked)
-	if o.Resolver, c.resolver, err = f.openResolver(ctx, s, o.Policy); err != nil {
-		return nil, err
+	if o.Resolver, c.resolver, err = f.openResolver(ctx, c.streams, o.Policy); err != nil {
+		return err
 	}
 	if spec.Redirects != nil {
 		spec.Redirects.apply(&o.Policy)
 	}
+	return nil
+}
+
+// applyMiddlewares sets the middlewares and the logins in o.
+func (f *Flags) applyMiddlewares(c *OpenClient, spec Spec, o *fetch.Options) (err error) {
 	if c.Logins = spec.Logins; c.Logins == nil {
-		if c.Logins, err = f.Login.Open(s); err != nil {
-			return nil, err
+		if c.Logins, err = f.Login.Open(c.streams); err != nil {
+			return err
 		}
 	}
-	outer := append(slices.Clip(spec.Middlewares), c.Logins.middleware)
+	outer := slices.Clip(spec.Middlewares)
+	if spec.Transcript {
+		outer = append(outer, c.printExchanges)
+	}
+	outer = append(outer, c.Logins.middleware)
 	o.Wrap = slices.Concat(outer, wrap.Standard(spec.Standard), spec.Innermost)
 	o.Login = c.Logins.answer
 	if spec.RedirectLogin {
 		o.RedirectLogin = c.Logins.redirectLogin()
 	}
 	if spec.Object != nil && c.Archive == nil {
-		if err = c.useHSTS(spec.Object, &o); err != nil {
-			return nil, err
-		}
+		return c.useHSTS(spec.Object, o)
 	}
+	return nil
+}
+
+// applyConnections sets the routes, the addresses and the TLS settings of
+// connections in o.
+func (f *Flags) applyConnections(ctx context.Context, c *OpenClient, o *fetch.Options) (err error) {
 	if o.Route, err = f.route.route(); err != nil {
-		return nil, err
+		return err
 	}
 	if o.LocalAddrs, err = f.route.localAddrs(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	o.Socket = f.route.socket
-	if o.TLS, err = f.TLS.settings().Config(ctx, tlsConsole(s)); err != nil {
-		return nil, err
+	if o.TLS, err = f.TLS.settings().Config(ctx, tlsConsole(c.streams)); err != nil {
+		return err
 	}
 	switch c.keyLog, err = tlsfiles.OpenKeyLog(os.Getenv(tlsfiles.KeyLogVariable)); {
 	case err != nil:
-		s.Note("%s: %v", tlsfiles.KeyLogVariable, err)
+		c.streams.Note("%s: %v", tlsfiles.KeyLogVariable, err)
 	case c.keyLog != nil:
 		o.TLS = tlsfiles.WithKeyLog(o.TLS, c.keyLog)
 		f.proxy.logKeys(c.keyLog)
 	}
-	c.Client = fetch.New(o, all...)
-	return c, nil
+	return nil
 }
 
 // SaveState writes the files that flags such as --cookie-jar and --hsts name.
