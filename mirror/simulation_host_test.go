@@ -98,6 +98,7 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	s.counts.Requests++
 	h.active++
 	life := s.life
+	s.log = append(s.log, fmt.Sprintf("%v, process %d: request for %s%s", time.Since(s.net.started), life, h.name, r.RequestURI))
 	if h.active > s.o.PerHost {
 		s.Errorf("%d requests to %s at the same time, %d are allowed", h.active, h.name, s.o.PerHost)
 	}

@@ -27,7 +27,7 @@ import (
 // -simulation-seed that repeats it.
 var (
 	simulationSeed = flag.Uint64("simulation-seed", 0, "run only the simulation with this seed")
-	simulations    = flag.Uint64("simulations", 200, "number of simulated crawls")
+	simulations    = flag.Uint64("simulations", 50, "number of simulated crawls")
 )
 
 // TestSimulatedCrawl crawls generated sites in fake time. A seed determines the
