@@ -24,10 +24,14 @@ var largeInits = map[string]string{
 	"github.com/dustin/go-humanize":                              "units, for the C library of SQLite",
 	"golang.org/x/crypto/ssh":                                    "algorithms, for sftp",
 	"golang.org/x/text/encoding/htmlindex":                       "names of charsets",
-	"encoding/xml":                                               "named characters",
-	"html/template":                                              "contexts, for fetch serve",
-	"unicode":                                                    "tables",
-	"github.com/anyurl/fetch/internal/base/media":                "types of file names",
+	"github.com/quic-go/qpack":                                   "the static table of header fields, for HTTP/3",
+	"github.com/quic-go/quic-go/qlogwriter":                      "metrics of net/http, which quic-go links",
+	"github.com/ProtonMail/go-crypto/openpgp/internal/ecc":       "curves, for signatures of OpenPGP",
+	"encoding/gob":  "types, for the keys of Kerberos",
+	"encoding/xml":  "named characters",
+	"html/template": "contexts, for fetch serve",
+	"unicode":       "tables",
+	"github.com/anyurl/fetch/internal/base/media": "types of file names",
 }
 
 const maxInit = 8 << 10
@@ -59,7 +63,7 @@ func TestInitialization(t *testing.T) {
 			t.Errorf("package %s allocates %d bytes in its initialization: create its tables at their first use, or add it to largeInits", line[1], n)
 		}
 	}
-	if total > 512<<10 {
+	if total > 640<<10 {
 		t.Errorf("initializations allocate %d bytes", total)
 	}
 }
