@@ -332,11 +332,11 @@ func (h *simulatedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	dice := s.dice("request "+h.name+r.RequestURI, nth)
 	time.Sleep(time.Duration(dice.Int64N(int64(h.slowness))))
 	s.mu.Lock()
-	calm, down := s.calm, time.Now().Before(h.downUntil)
+	calm, down, silent := s.calm, time.Now().Before(h.downUntil), h.silent
 	h.aborted[r.RequestURI] = down
 	s.mu.Unlock()
 	switch {
-	case down && h.silent:
+	case down && silent:
 		select {
 		case <-r.Context().Done():
 		case <-time.After(time.Hour):
