@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,23 @@ func TestResponses(t *testing.T) {
 				t.Errorf("got %d, %q, %v, %v", status, body, trailer, err)
 			}
 		})
+	}
+}
+
+// TestServerStopsReading checks responses of a server that does not read the end
+// of the requests (RFC 9114 section 4.1).
+func TestServerStopsReading(t *testing.T) {
+	conn := serve(t, settings, func(c *quic.Conn, s *quic.Stream) {
+		for err := error(nil); err == nil; s, err = c.AcceptStream(context.Background()) {
+			s.CancelRead(noError)
+			write(section(":status", "200", "content-length", "5"), data("hello"))(c, s)
+		}
+	})
+	large := append(slices.Clone(get), Field{"x", strings.Repeat("x", 1<<20)}) // more than the server accepts before it reads
+	for range 10 {
+		if status, body, _, err := request(conn, 10*time.Second, large); status != 200 || body != "hello" || err != nil {
+			t.Fatal(status, body, err)
+		}
 	}
 }
 

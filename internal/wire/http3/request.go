@@ -87,12 +87,10 @@ type Body struct {
 // roundTrip sends a request and reads the head of its response.
 func (b *Body) roundTrip(fields []Field, until time.Time, sent func()) (*Response, error) {
 	b.stream.SetDeadline(until)
-	if _, err := b.stream.Write(appendFrame(nil, frameHeaders, encode(fields))); err != nil {
+	if _, err := b.stream.Write(appendFrame(nil, frameHeaders, encode(fields))); err != nil && !stoppedReading(err) {
 		return nil, streamFault(err)
 	}
-	if err := b.stream.Close(); err != nil {
-		return nil, streamFault(err)
-	}
+	b.stream.Close() // fails if the server has stopped reading; reading the response reports other errors
 	sent()
 	for range maxInterim {
 		section, err := b.headers()
@@ -111,6 +109,13 @@ func (b *Body) roundTrip(fields []Field, until time.Time, sent func()) (*Respons
 		}
 	}
 	return nil, &Error{Code: excessiveLoad, Text: "too many interim responses"}
+}
+
+// stoppedReading reports whether a server has responded and does not read the
+// rest of the request (RFC 9114 section 4.1).
+func stoppedReading(err error) bool {
+	e, ok := errors.AsType[*quic.StreamError](err)
+	return ok && e.Remote && e.ErrorCode == noError
 }
 
 // headers reads frames until a header section.
