@@ -105,7 +105,7 @@ func (r *recorder) record(server *recordedServer) {
 	const url = "http://localhost:18090/"
 	r.clear()
 	r.typeLine("fetch -C - -o disk.iso " + url + "disk.iso")
-	r.waitForText("10.0 MiB")
+	r.waitForText("10.0 MiB / 20.0")
 	r.capture("fetch: a download in progress")
 	r.press("C-c")
 	r.waitForText("interrupt\n$")
