@@ -144,6 +144,9 @@ func TestTreeFailures(t *testing.T) {
 	}{
 		{"no URL", 2, []string{"find"}, "requires a URL"},
 		{"one URL for diff", 2, []string{"diff", url}, "requires two URLs"},
+		{"malformed URL", 2, []string{"find", "http://["}, "closing bracket"},
+		{"malformed URL for du", 2, []string{"du", "http://["}, "closing bracket"},
+		{"malformed URL and a listing", 13, []string{"du", "http://[", t.TempDir()}, "closing bracket"},
 		{"unknown type", 2, []string{"find", "--type", "x", url}, "--type is f or d"},
 		{"malformed pattern", 2, []string{"find", "--name", "[", url}, "malformed"},
 		{"malformed size", 2, []string{"find", "--size", "+x", url}, "x"},

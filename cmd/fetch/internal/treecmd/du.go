@@ -79,10 +79,7 @@ func (c *duCommand) Run(ctx context.Context, args []string) error {
 		if err := out.Flush(); err != nil {
 			return console.LocalError(err)
 		}
-		c.tally.Add(0)
-		if err != nil {
-			c.tally.Add(c.Report(ctx, err, console.ErrorSource{}))
-		}
+		c.finish(ctx, err)
 	}
 	return c.tally.Err()
 }

@@ -50,6 +50,15 @@ func (c *clients) tree(ctx context.Context, text string) (*tree.Tree, error) {
 	return tree.Open(ctx, c.open.Client, req, func(err error) { c.tally.Add(c.Report(ctx, err, console.ErrorSource{})) })
 }
 
+// finish records the result of an argument, and reports err unless it is nil.
+func (c *clients) finish(ctx context.Context, err error) {
+	code := 0
+	if err != nil {
+		code = c.Report(ctx, err, console.ErrorSource{})
+	}
+	c.tally.Add(code)
+}
+
 // parse returns the URL of an argument. The name of an existing folder is the
 // folder.
 func (c *clients) parse(text string) (uri.URI, error) {
