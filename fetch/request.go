@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/wire/outgoing"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -48,6 +49,12 @@ type Request struct {
 
 	Header Header      // for schemes that have header fields
 	Auth   *Credential // if nil, the userinfo of the URL or the result of Env.Login is used
+
+	// Outgoing is the method and the body of a request that the recording proxy
+	// passes on. Only http and https support it. The Client then behaves as with
+	// NoFollow and ErrorBody, and the driver returns the body without decoding.
+	// It is nil in all other requests. Programs cannot create such a Message.
+	Outgoing *outgoing.Message
 
 	NoFollow  bool         // return a redirect instead of following it
 	ErrorBody bool         // return the server's error page instead of an error

@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"internal/format", "verify"},
 	{"wrap", "netrc", "links", "schemes/internal"},
 	{"schemes/", "save", "warc"},
-	{"schemes", "mirror/internal"},
+	{"schemes", "mirror/internal", "capture"},
 	{"mirror", "gateway"},
 	{"cmd"},
 }

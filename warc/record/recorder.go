@@ -101,7 +101,7 @@ func (r *Recorder) Middleware(next fetch.Driver) fetch.Driver {
 		resp, err := next.Do(ctx, &recorded)
 		if err != nil {
 			defer x.Free()
-			if ctx.Err() == nil && !slices.Contains(unsent[:], fetch.FaultOf(err)) {
+			if ctx.Err() == nil && !Unsent(err) {
 				if failed := r.write([]*warc.Record{x.Capture().Failure(err)}); failed != nil {
 					err = failed
 				}
@@ -111,7 +111,7 @@ func (r *Recorder) Middleware(next fetch.Driver) fetch.Driver {
 		x.Respond(resp)
 		b := &body{recorder: r, exchange: x, resp: resp, source: resp.Body}
 		if !recordsMessages(&s) {
-			b.object = r.options.newSpool()
+			b.object = r.options.Spool()
 		}
 		resp.Body = b
 		return resp, nil
@@ -123,6 +123,10 @@ var unsent = [...]fetch.Fault{
 	fetch.Denied, fetch.BadPort, fetch.BadAddress, fetch.BadReferral, fetch.Unsupported, fetch.NeedQuery, fetch.BadURL,
 	fetch.Usage, fetch.Local,
 }
+
+// Unsent reports whether err is the error of a request that was not sent, for
+// example because the Policy denied it. Such a request has no records.
+func Unsent(err error) bool { return slices.Contains(unsent[:], fetch.FaultOf(err)) }
 
 // write writes a group of records. After an error, it writes no records and
 // returns the same error.

@@ -17,7 +17,8 @@ type Spool interface {
 	Free()                              // removes the bytes; the Spool can then be used again
 }
 
-func (o *Options) newSpool() Spool {
+// Spool returns an empty Spool. The caller must call its method Free.
+func (o *Options) Spool() Spool {
 	if o.NewSpool != nil {
 		return o.NewSpool()
 	}

@@ -1,0 +1,145 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"hash"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/wire/mitm"
+	"github.com/anyurl/fetch/warc"
+)
+
+// bufferSize is the size of the buffer between the server and the client.
+const bufferSize = 32 << 10
+
+// pass passes the response to the client and stores the exchange. It returns
+// false if the client must not regard the response as complete.
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *Exchange) bool {
+	p := &passage{x: x, hash: sha256.New(), to: w, control: http.NewResponseController(w)}
+	copyHeader(w.Header(), x.Response)
+	w.WriteHeader(x.Response.Code)
+	err := p.copy(x.Response.Body, x.Response.Size)
+	x.Response.Body.Close()
+	x.Truncated = reasonOf(r.Context(), err)
+	x.Size = x.payload.Size()
+	p.hash.Sum(x.Sum[:0])
+	complete := x.Truncated == "" && p.failed == nil
+	if fetch.FaultOf(err) == fetch.Local && err != nil {
+		h.note("%s: %v", x.Request.URL, err)
+	}
+	if failed := h.Store(context.WithoutCancel(r.Context()), x); failed != nil {
+		h.note("%s: %v", x.Request.URL, failed)
+		return false
+	}
+	return p.write(p.held) && complete
+}
+
+// A passage copies a body to the client and to the storage of the exchange.
+type passage struct {
+	x       *Exchange
+	hash    hash.Hash
+	to      http.ResponseWriter
+	control *http.ResponseController
+	held    []byte // last bytes, which the client receives after the exchange was stored
+	failed  error  // error of writing to the client
+}
+
+// copy copies the body to its end. If the length of the body is known, it holds
+// back the last bytes. Otherwise net/http marks the end of the body only when the
+// Handler returns. An error of the client ends the transfer.
+func (p *passage) copy(body io.Reader, size int64) error {
+	buffer := make([]byte, bufferSize)
+	for total := int64(0); ; {
+		n, err := body.Read(buffer)
+		p.hash.Write(buffer[:n])
+		if _, failed := p.x.payload.Write(buffer[:n]); failed != nil {
+			return failed
+		}
+		total += int64(n)
+		switch {
+		case n == 0:
+		case size >= 0 && total >= size:
+			p.held = append(p.held, buffer[:n]...) // at most one buffer, because the driver returns no surplus bytes
+		case !p.write(buffer[:n]):
+			return p.failed
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// write sends bytes to the client.
+func (p *passage) write(b []byte) bool {
+	if p.failed != nil || len(b) == 0 {
+		return p.failed == nil
+	}
+	p.control.SetWriteDeadline(time.Now().Add(stall))
+	if _, p.failed = p.to.Write(b); p.failed == nil {
+		p.failed = p.control.Flush()
+	}
+	return p.failed == nil
+}
+
+// reasonOf returns the value of WARC-Truncated for a body that ended with err.
+func reasonOf(ctx context.Context, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case fetch.FaultOf(err) == fetch.Timeout:
+		return warc.TruncatedByTime
+	case fetch.FaultOf(err) == fetch.TooLarge:
+		return warc.TruncatedByLength
+	case ctx.Err() != nil || fetch.FaultOf(err) == fetch.Local || fetch.FaultOf(err) == fetch.Internal:
+		return warc.TruncatedUnspecified
+	}
+	return warc.TruncatedByDisconnect
+}
+
+// copyHeader copies the fields of a response that apply beyond the connection to
+// the server.
+func copyHeader(to http.Header, resp *fetch.Response) {
+	for _, f := range resp.Header {
+		to.Add(f.Name, f.Value)
+	}
+	mitm.RemoveHopFields(to)
+	to.Del("Alt-Svc")                                          // it names a server that the client could use without the proxy
+	for _, name := range [...]string{"Content-Type", "Date"} { // net/http adds them otherwise
+		if _, ok := to[name]; !ok {
+			to[name] = nil
+		}
+	}
+}
+
+// sortedNames returns the names of the fields in a fixed order.
+func sortedNames(h http.Header) []string { return slices.Sorted(maps.Keys(h)) }
+
+// copyWithin copies from until its end. It calls extend before each Read.
+func copyWithin(to io.Writer, from io.Reader, extend func() error) (n int64, err error) {
+	buffer := make([]byte, bufferSize)
+	for {
+		extend() // some writers have no deadline
+		read, err := from.Read(buffer)
+		if read > 0 {
+			if _, failed := to.Write(buffer[:read]); failed != nil {
+				return n, failed
+			}
+			n += int64(read)
+		}
+		switch {
+		case err == io.EOF:
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+	}
+}
