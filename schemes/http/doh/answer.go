@@ -1,55 +1,71 @@
 package doh
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/anyurl/fetch/fetch"
 )
 
+// errNoName means that a name does not exist.
+var errNoName = errors.New("no such host")
+
 // parse returns the addresses in an answer to a query. It follows CNAME records
 // within the answer.
 func parse(answer []byte, name dnsmessage.Name, kind dnsmessage.Type) ([]netip.Addr, error) {
-	malformed := func(err error) error { return fetch.DNS.Errorf("malformed DNS answer for %s: %w", name, err) }
-	var p dnsmessage.Parser
-	head, err := p.Start(answer)
-	if err != nil {
-		return nil, malformed(err)
-	}
-	q, err := p.Question()
-	switch {
-	case err != nil:
-		return nil, malformed(err)
-	case !head.Response || !strings.EqualFold(q.Name.String(), name.String()) || q.Type != kind:
-		return nil, fetch.DNS.Errorf("the DNS answer is not for %s", name)
-	case head.RCode == dnsmessage.RCodeNameError:
-		return nil, fetch.DNS.Errorf("no such host: %s", name)
-	case head.RCode != dnsmessage.RCodeSuccess:
-		return nil, fetch.DNS.Errorf("the DNS server answered %s for %s", head.RCode, name)
-	}
-	if err := p.SkipAllQuestions(); err != nil {
-		return nil, malformed(err)
-	}
 	all := records{kind: kind, aliases: map[string]string{}, addrs: map[string][]netip.Addr{}}
-	for range maxRecords {
-		err := all.read(&p)
-		if err == dnsmessage.ErrSectionDone {
-			break
-		}
-		if err != nil {
-			return nil, malformed(err)
-		}
+	if err := all.parse(answer, name); err != nil {
+		return nil, err
 	}
-	return all.find(name.String())
+	at, err := all.end(name.String(), func(owner string) bool { return len(all.addrs[owner]) > 0 })
+	return all.addrs[at], err
 }
 
 // records are the records of an answer, by the lower-case name of their owner.
 type records struct {
-	kind    dnsmessage.Type
-	aliases map[string]string
-	addrs   map[string][]netip.Addr
+	kind     dnsmessage.Type
+	aliases  map[string]string
+	addrs    map[string][]netip.Addr
+	bindings map[string][]dnsmessage.SVCBResource // HTTPS records
+	life     time.Duration                        // the shortest time to live of the HTTPS records
+}
+
+// parse reads the records of an answer to the query for name.
+func (r *records) parse(answer []byte, name dnsmessage.Name) error {
+	malformed := func(err error) error { return fetch.DNS.Errorf("malformed DNS answer for %s: %w", name, err) }
+	var p dnsmessage.Parser
+	head, err := p.Start(answer)
+	if err != nil {
+		return malformed(err)
+	}
+	q, err := p.Question()
+	switch {
+	case err != nil:
+		return malformed(err)
+	case !head.Response || !strings.EqualFold(q.Name.String(), name.String()) || q.Type != r.kind:
+		return fetch.DNS.Errorf("the DNS answer is not for %s", name)
+	case head.RCode == dnsmessage.RCodeNameError:
+		return fetch.DNS.Errorf("%w: %s", errNoName, name)
+	case head.RCode != dnsmessage.RCodeSuccess:
+		return fetch.DNS.Errorf("the DNS server answered %s for %s", head.RCode, name)
+	}
+	if err := p.SkipAllQuestions(); err != nil {
+		return malformed(err)
+	}
+	for range maxRecords {
+		err := r.read(&p)
+		if err == dnsmessage.ErrSectionDone {
+			break
+		}
+		if err != nil {
+			return malformed(err)
+		}
+	}
+	return nil
 }
 
 // read reads the next record. It returns dnsmessage.ErrSectionDone after the
@@ -72,6 +88,11 @@ func (r *records) read(p *dnsmessage.Parser) error {
 		a, err := p.AResource()
 		r.addrs[owner] = append(r.addrs[owner], netip.AddrFrom4(a.A))
 		return err
+	case dnsmessage.TypeHTTPS:
+		b, err := p.HTTPSResource()
+		r.bindings[owner] = append(r.bindings[owner], b.SVCBResource)
+		r.life = min(r.life, time.Duration(h.TTL)*time.Second)
+		return err
 	default:
 		a, err := p.AAAAResource()
 		r.addrs[owner] = append(r.addrs[owner], netip.AddrFrom16(a.AAAA))
@@ -79,19 +100,16 @@ func (r *records) read(p *dnsmessage.Parser) error {
 	}
 }
 
-// find returns the addresses of a name. It returns none if the name or the last
-// of its aliases has no record of the queried type.
-func (r *records) find(name string) ([]netip.Addr, error) {
+// end follows the aliases of a name to a name that has records. It returns the
+// last alias if no name has any.
+func (r *records) end(name string, has func(owner string) bool) (string, error) {
 	at := strings.ToLower(name)
 	for range maxAliases {
-		if addrs := r.addrs[at]; len(addrs) > 0 {
-			return addrs, nil
-		}
 		next, ok := r.aliases[at]
-		if !ok {
-			return nil, nil
+		if !ok || has(at) {
+			return at, nil
 		}
 		at = next
 	}
-	return nil, fetch.DNS.Errorf("%s has a loop or too many CNAME records", name)
+	return "", fetch.DNS.Errorf("%s has a loop or too many CNAME records", name)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/dns/dnsmessage"
 
@@ -31,6 +32,9 @@ type Options struct {
 type Resolver struct {
 	client *fetch.Client
 	url    uri.URI
+
+	mu    sync.Mutex
+	known map[string]known // by host and port
 }
 
 // Limits for answers.
@@ -51,7 +55,7 @@ func New(o Options) (*Resolver, error) {
 	p.Blocked, p.Connect, p.Idle = o.Policy.Blocked, o.Policy.Connect, o.Policy.Idle
 	p.MaxHops, p.MaxBody = -1, maxAnswer
 	client := fetch.New(fetch.Options{Policy: p, TLS: o.TLS, Resolver: o.Resolver}, http.Schemes(http.Options{})...)
-	return &Resolver{client, u}, nil
+	return &Resolver{client: client, url: u}, nil
 }
 
 // Close closes the connections to the server.
