@@ -24,5 +24,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil && addrs != nil || len(addrs) > maxRecords {
 			t.Errorf("got %v, %v", addrs, err)
 		}
+		found, err := parseServices(answer, name)
+		if err == nil {
+			if all := found.endpoints("host.test", 443); len(all) > maxServices {
+				t.Errorf("got %d services", len(all))
+			}
+		}
 	})
 }
