@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/sink"
-	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/base/tty"
@@ -31,7 +29,7 @@ type WriteOut struct {
 
 // Print replaces the variables in format by their values and writes the text to
 // output. If format is @FILE, it is read from FILE. Text after the variable
-// %{stderr} is written to errOutput.
+// %{stderr} is written to errOutput, and text after %output{FILE} to FILE.
 func (o *WriteOut) Print(format string, stdin io.Reader, output, errOutput io.Writer) error {
 	if name, ok := strings.CutPrefix(format, "@"); ok {
 		text, err := readText(name, stdin)
@@ -40,46 +38,38 @@ func (o *WriteOut) Print(format string, stdin io.Reader, output, errOutput io.Wr
 		}
 		format = text
 	}
-	var text, errorText bytes.Buffer
-	w := &text
+	t := newTargets()
 	rest := format
 	for rest != "" {
 		i := strings.IndexAny(rest, "%\\")
 		if i < 0 {
-			io.WriteString(w, rest)
+			io.WriteString(t, rest)
 			break
 		}
-		io.WriteString(w, rest[:i])
+		io.WriteString(t, rest[:i])
 		rest = rest[i:]
 		switch {
 		case rest[0] == '\\':
-			rest = escapeSequence(w, rest)
+			rest = escapeSequence(t, rest)
 		case strings.HasPrefix(rest, "%%"):
-			io.WriteString(w, "%")
+			io.WriteString(t, "%")
 			rest = rest[2:]
 		default:
 			name, after, ok := cutVariable(rest)
 			if !ok {
-				io.WriteString(w, rest[:1])
+				io.WriteString(t, rest[:1])
 				rest = rest[1:]
 				continue
 			}
 			rest = after
-			switch name {
-			case "onerror":
-				if o.Failure == nil {
-					rest = ""
-				}
-			case "stderr":
-				w = &errorText
-			case "stdout":
-				w = &text
-			default:
-				io.WriteString(w, o.variable(name))
+			if name == "onerror" && o.Failure == nil {
+				rest = ""
+			} else if !t.choose(name) {
+				io.WriteString(t, o.variable(name))
 			}
 		}
 	}
-	return console.LocalError(errors.Join(terminal.Write(errOutput, errorText.Bytes()), terminal.Write(output, text.Bytes())))
+	return console.LocalError(t.write(output, errOutput))
 }
 
 func readText(name string, stdin io.Reader) (string, error) {
@@ -109,14 +99,15 @@ func escapeSequence(w io.Writer, s string) string {
 	return s[2:]
 }
 
-// cutVariable parses a variable, %{name} or %header{name}, at the start of s.
-// It returns the name and the text after the variable.
+// cutVariable parses a variable, %{name}, %header{name} or %output{name}, at the
+// start of s. It returns the name and the text after the variable. The names of
+// fields and files start with their kind and a space.
 func cutVariable(s string) (name, after string, ok bool) {
-	for _, prefix := range []string{"%header{", "%{"} {
-		if body, found := strings.CutPrefix(s, prefix); found {
+	for _, kind := range []string{"header", "output", ""} {
+		if body, found := strings.CutPrefix(s, "%"+kind+"{"); found {
 			name, after, ok = strings.Cut(body, "}")
-			if prefix != "%{" {
-				name = "header " + name
+			if kind != "" {
+				name = kind + " " + name
 			}
 			return name, after, ok
 		}
@@ -142,6 +133,9 @@ func (o *WriteOut) variable(name string) string {
 		return ""
 	}
 	value, ok := o.variables()[name]
+	if kind, part, isPart := strings.Cut(name, "."); isPart {
+		value, ok = o.urlPart(kind, part)
+	}
 	if !ok {
 		o.Note("-w: unknown variable %s", name)
 	}
@@ -190,9 +184,11 @@ func (o *WriteOut) variables() map[string]any {
 	m := o.Measure
 	v := map[string]any{
 		"url": o.requestedURL(), "urlnum": o.Index, "exitcode": 0, "errormsg": nil, "filename_effective": nil,
-		"size_download": m.size, "num_connects": m.conns, "num_retries": o.Requests - 1,
+		"size_download": m.size, "size_upload": 0, "speed_upload": 0, "xfer_id": o.Index, "num_connects": m.conns, "num_retries": o.Requests - 1,
 		"time_namelookup": transferTime(m.phaseTime(trace.Resolved)), "time_connect": transferTime(m.phaseTime(trace.Connected)),
 		"time_appconnect": transferTime(m.phaseTime(trace.Secured)), "time_pretransfer": transferTime(m.phaseTime(trace.RequestSent)),
+		"time_posttransfer": transferTime(m.phaseTime(trace.RequestSent)), "time_queue": transferTime(0),
+		"certs": "", "num_certs": 0,
 		"time_starttransfer": transferTime(m.phaseTime(trace.FirstByte)), "time_total": transferTime(m.end),
 		"local_ip": address(m.local), "local_port": m.local.Port(), "remote_ip": address(m.remote),
 		"remote_port":    m.remote.Port(),
@@ -227,6 +223,9 @@ func (o *WriteOut) responseVariables(v map[string]any, r *fetch.Response) {
 	v["url_effective"], v["scheme"], v["content_type"] = r.URL.String(), r.URL.Scheme(), r.Media
 	v["num_redirects"], v["size_header"], v["num_headers"] = len(r.Chain), len(r.Head), len(r.Header)
 	v["http_code"] = statusCode(r.Code)
+	if r.TLS != nil {
+		v["certs"], v["num_certs"] = certificates(r.TLS.PeerCertificates), len(r.TLS.PeerCertificates)
+	}
 	if !r.Location.IsZero() {
 		v["redirect_url"] = r.Location.String()
 	}
