@@ -84,13 +84,10 @@ func TestSwapped(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx := timeout(t)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for ctx.Err() == nil && swap(path, fifo) == nil {
-		}
-	}()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- keepSwapping(ctx, path, fifo) }()
 	c := newClient(t, Options{})
 	outcomes := map[fetch.Fault]int{}
 	for range 2000 {
@@ -100,15 +97,24 @@ func TestSwapped(t *testing.T) {
 		}
 		outcomes[fetch.FaultOf(err)]++
 	}
-	os.RemoveAll(dir)
-	<-done
-	if ctx.Err() != nil {
-		t.Error("timeout: a request is blocked")
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("swap: %v", err)
 	}
 	delete(outcomes, fetch.NotFound) // the name is missing for a moment
 	if outcomes[0]+outcomes[fetch.BadAddress] == 0 || len(outcomes) > 2 {
 		t.Errorf("got %v, want the content or a refusal", outcomes)
 	}
+}
+
+// keepSwapping exchanges two files until ctx is done.
+func keepSwapping(ctx context.Context, a, b string) error {
+	for ctx.Err() == nil {
+		if err := swap(a, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // swap exchanges two files.
