@@ -37,9 +37,11 @@ func (x *Exchange) Records(original *warc.Reference, digest string) ([]*warc.Rec
 		}
 		return []*warc.Record{x.record.Capture().Failure(x.Err)}, nil
 	}
-	return x.record.Records(record.Content{
-		Object: x.payload, Original: original, Digest: digest, Truncated: x.Truncated,
-	})
+	c := record.Content{Object: x.payload, Original: original, Digest: digest, Truncated: x.Truncated}
+	if x.Request.Outgoing.Open != nil {
+		c.RequestBody = x.body
+	}
+	return x.record.Records(c)
 }
 
 // Body returns a reader of the payload, which is valid until Free is called.

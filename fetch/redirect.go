@@ -78,6 +78,13 @@ func (c *Client) prepare(req *Request) (*Request, error) {
 	if !r.Typed() {
 		r.URL = dropUserinfo(r.URL, r.Trace)
 	}
+	if m := r.Outgoing; m != nil {
+		if !s.Traits.Web {
+			return nil, Unsupported.Errorf("scheme %s has no methods: only http and https requests have the method %s", s.Name, m.Method)
+		}
+		r.NoFollow, r.ErrorBody, r.Auth = true, true, nil
+		return r, nil
+	}
 	if r.Auth == nil {
 		if r.Auth, err = s.credential(r.URL); err != nil {
 			return nil, err

@@ -110,7 +110,7 @@ func isCacheable(req *fetch.Request) bool {
 	_, user := req.URL.Userinfo()
 	return req.Op == fetch.Get && !req.Scheme().Traits.Files && !user && req.Auth == nil &&
 		req.Range.IsZero() && req.IfSame == "" && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
-		len(req.Header) == 0 && !isRecorded(req.Trace)
+		len(req.Header) == 0 && req.Outgoing == nil && !isRecorded(req.Trace)
 }
 
 func isRecorded(t *trace.Trace) bool {

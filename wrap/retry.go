@@ -56,7 +56,8 @@ const (
 // If a server or a proxy refuses a connection, Retry tries only once more. If a
 // proxy does not support the connection, Retry does not retry. Interactive
 // sessions (telnet, rlogin, tn3270) are not retried, because the user can
-// reconnect. AllErrors disables these three rules.
+// reconnect. AllErrors disables these three rules. A request with the field
+// Outgoing is never retried, because its program does that.
 //
 // If the transfer of a Document is interrupted and its Response has a
 // Validator, Retry resumes the transfer at the next byte. If the server repeats
@@ -115,7 +116,7 @@ func WithoutRetry(ctx context.Context) context.Context {
 type onceKey struct{}
 
 func (r *retrier) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
-	if ctx.Value(onceKey{}) != nil {
+	if ctx.Value(onceKey{}) != nil || req.Outgoing != nil {
 		return r.next.Do(ctx, req)
 	}
 	t := r.newAttempts(req)

@@ -86,7 +86,7 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 // some offset on.
 func isDivisible(req *fetch.Request) bool {
 	t := req.Trace
-	return req.Op == fetch.Get && req.Scheme().Traits.Web &&
+	return req.Op == fetch.Get && req.Outgoing == nil && req.Scheme().Traits.Web &&
 		req.Range.First >= 0 && req.Range.End == 0 && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
 		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Received == nil)
 }

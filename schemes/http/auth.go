@@ -60,7 +60,7 @@ func (d *driver) authenticate(
 ) (*wireRequest, error) {
 	switch x.code {
 	case http.StatusUnauthorized:
-		if hasField(req.Header, "Authorization") {
+		if wr.outgoing != nil || hasField(req.Header, "Authorization") {
 			return nil, nil
 		}
 		return d.authenticateOrigin(ctx, req, wr, httpauth.Parse(x.header.Values("WWW-Authenticate")))

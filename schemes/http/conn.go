@@ -101,6 +101,9 @@ func (d *driver) sendHTTP1(
 	if via != nil {
 		key = proxyKey(netKey, via, wr.origin)
 	}
+	if !wr.isRepeatable() {
+		key += " once" // the server may close an idle connection while the request is sent
+	}
 	open := func() (*conn, error) { return d.connect(ctx, wr, via) }
 	err = d.idle.Do(ctx, key, req.Trace, open, func(l *lease) (err error) {
 		c := l.Session
@@ -173,6 +176,9 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		}
 	}
 	_, failed := c.Write(c.out)
+	if failed == nil && wr.hasBody() {
+		failed = c.writeBody(wr.outgoing)
+	}
 	switch now := time.Now(); {
 	case failed != nil:
 		c.timerStart = time.Time{}
@@ -194,7 +200,7 @@ func (r *reader) exchange(wr *wireRequest, via *proxyRoute) (*exchange, error) {
 		c.SetReadDeadline(c.timerStart)
 	}
 	r.trace.Reached(trace.FirstByte, c)
-	r.keepAlive = r.keepAlive && !hasField(wr.header, "Connection")
+	r.keepAlive = r.keepAlive && !hasField(wr.header, "Connection") && wr.isRepeatable() && failed == nil
 	r.result = exchange{
 		trace: r.trace, via: via, conn: c, tls: c.state,
 		proto: r.status.Proto, code: r.status.Code, head: r.head, header: r.header,

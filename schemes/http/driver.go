@@ -43,7 +43,9 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	if err != nil {
 		return nil, err
 	}
-	d.preauthenticate(req, wr)
+	if wr.outgoing == nil {
+		d.preauthenticate(req, wr)
+	}
 	resp, err := d.roundTrip(ctx, req, wr)
 	if errors.Is(err, errObjectChanged) {
 		req.Trace.Notef("object has changed on the server: fetching it from the beginning")
@@ -101,7 +103,7 @@ func (d *driver) roundTrip(ctx context.Context, req *fetch.Request, wr *wireRequ
 // Options.Jar. If the caller has set a Cookie field, its cookies follow those
 // of the jar.
 func (d *driver) addCookies(wr *wireRequest) *wireRequest {
-	if d.opts.Jar == nil {
+	if d.opts.Jar == nil || wr.outgoing != nil {
 		return wr
 	}
 	field := d.opts.Jar.cookieField(wr.cookieContext(), d.env.Now())
@@ -117,7 +119,7 @@ func (d *driver) addCookies(wr *wireRequest) *wireRequest {
 }
 
 func (d *driver) storeCookies(wr *wireRequest, x *exchange) {
-	if d.opts.Jar == nil {
+	if d.opts.Jar == nil || wr.outgoing != nil {
 		return
 	}
 	if fields := x.header.Values("Set-Cookie"); len(fields) > 0 {

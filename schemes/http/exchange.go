@@ -51,8 +51,10 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	netKey := d.env.Net.Key(ctx)
 	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace)
 	if wr.target.Scheme == "https" && via == nil && !http1Only {
-		if x, err := d.h3.send(ctx, netKey, req, wr); !errors.Is(err, errNoHTTP3) {
-			return x, err
+		if !wr.hasBody() { // package http3 sends no bodies
+			if x, err := d.h3.send(ctx, netKey, req, wr); !errors.Is(err, errNoHTTP3) {
+				return x, err
+			}
 		}
 		x, err := d.h2.send(ctx, netKey, req, wr)
 		if !errors.Is(err, errHTTP1Only) {

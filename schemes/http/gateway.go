@@ -78,6 +78,9 @@ var webPorts = map[string]uint16{"http": 80, "https": 443}
 func newGatewayRequest(
 	req *fetch.Request, port uint16, gateway, target fetch.Target, opts *Options,
 ) (*wireRequest, error) {
+	if req.Outgoing != nil {
+		return nil, fetch.Unsupported.Errorf("a gateway retrieves URLs, and cannot pass on the method %s", req.Outgoing.Method)
+	}
 	u := req.URL.WithoutFragment().WithoutUserinfo()
 	address := gateway.Address()
 	wr := &wireRequest{

@@ -121,6 +121,11 @@ func (wr *wireRequest) netRequest(ctx context.Context) (*http.Request, error) {
 	if r.URL.RequestURI() != wr.path+wr.query || r.URL.Host != host {
 		return nil, fetch.Internal.Errorf("request line or host differs from the URL")
 	}
+	if wr.hasBody() {
+		if err := setBody(r, wr.outgoing); err != nil {
+			return nil, err
+		}
+	}
 	return r.WithContext(ctx), nil
 }
 

@@ -62,6 +62,9 @@ func (r *responseBuilder) response() (*fetch.Response, error) {
 	if r.head == nil {
 		r.out.Code = 0 // HTTP/0.9 has no status code
 	}
+	if r.wire.outgoing != nil {
+		return r.out, nil
+	}
 	r.checkDigests()
 	if err := r.decode(); err != nil {
 		return nil, err
@@ -122,6 +125,8 @@ func (r *responseBuilder) lastModified() time.Time {
 
 func (r *responseBuilder) applyStatus() error {
 	switch code := r.out.Code; {
+	case r.wire.outgoing != nil:
+		return r.passOn()
 	case code == 206:
 		return r.partial()
 	case code == 304:

@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/internal/format/coding"
 	"github.com/anyurl/fetch/internal/wire/http1"
 	"github.com/anyurl/fetch/internal/wire/httpauth"
+	"github.com/anyurl/fetch/internal/wire/outgoing"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 	"github.com/anyurl/fetch/uri"
 )
@@ -34,6 +35,8 @@ type wireRequest struct {
 	callerRange bool // header has a Range field of the caller, so any part is accepted
 	decodes     bool // content codings are accepted and decoded
 	http1Only   bool // header has fields that HTTP/2 forbids
+
+	outgoing *outgoing.Message // method and body of a request that is passed on, or nil
 
 	authState
 	proxyAuth string // Proxy-Authorization value that answers a challenge
@@ -57,8 +60,11 @@ func newWireRequest(req *fetch.Request, port uint16, opts *Options) (*wireReques
 	if host := req.URL.Host(); !t.Addr.IsValid() && host != t.Host {
 		wr.host = host + strings.TrimPrefix(wr.host, t.Host) // keeps upper-case letters of the URL
 	}
-	if err := wr.setPath(req.URL, opts); err != nil {
+	if err := wr.setPath(req.URL, opts.PathAsIs || req.Outgoing != nil); err != nil {
 		return nil, err
+	}
+	if req.Outgoing != nil {
+		return wr, wr.setOutgoing(req)
 	}
 	return wr, wr.addHeader(req, opts)
 }
@@ -95,8 +101,8 @@ func hostField(t fetch.Target, address string, port uint16) string {
 	return address
 }
 
-func (wr *wireRequest) setPath(u uri.URI, opts *Options) error {
-	if !opts.PathAsIs && strings.Contains(u.Path(), "/.") {
+func (wr *wireRequest) setPath(u uri.URI, asIs bool) error {
+	if !asIs && strings.Contains(u.Path(), "/.") {
 		flat, err := u.Resolve(u) // resolving a URI against itself removes dot segments
 		if err != nil {
 			return fetch.BadURL.With(err)
@@ -258,7 +264,7 @@ func (wr *wireRequest) withoutRange() *wireRequest {
 // headUnsupported reports whether a HEAD request failed because the server does
 // not support HEAD. The status code is then 501 or 405.
 func (wr *wireRequest) headUnsupported(code int) bool {
-	return wr.method == http.MethodHead && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
+	return wr.method == http.MethodHead && wr.outgoing == nil && (code == http.StatusNotImplemented || code == http.StatusMethodNotAllowed)
 }
 
 // asGet returns a copy of the request with the method GET. It computes the

@@ -24,6 +24,10 @@ type Content struct {
 	Original *warc.Reference
 	Digest   string
 
+	// RequestBody is the body of an HTTP request that has one, or nil. The Trace
+	// of a request reports only its head.
+	RequestBody Spool
+
 	Unchanged bool         // if true, the server reported that the object of Original is unchanged
 	Truncated string       // reason why the object is incomplete, such as warc.TruncatedByTime, or ""
 	Fields    fetch.Header // additional fields of the metadata record, except for http and https
@@ -63,23 +67,30 @@ func (x *Exchange) Records(c Content) ([]*warc.Record, error) {
 	if c.Truncated == "" {
 		trailer = x.response.trailerFields(x.resp)
 	}
-	return x.messageRecords(&c, x.response.head(x.resp), block, request, trailer), nil
+	return x.messageRecords(&c, x.response.head(x.resp), block, request, trailer)
 }
 
 // messageRecords returns the records of an HTTP response and its request. The
 // parameter fields contains the fields of a metadata record, if any.
-func (x *Exchange) messageRecords(c *Content, head []byte, block io.Reader, request []byte, fields fetch.Header) []*warc.Record {
+func (x *Exchange) messageRecords(c *Content, head []byte, block io.Reader, request []byte, fields fetch.Header) ([]*warc.Record, error) {
+	var body *io.SectionReader
+	if c.RequestBody != nil {
+		var err error
+		if body, err = c.RequestBody.Reader(); err != nil {
+			return nil, err
+		}
+	}
 	of := x.Capture()
 	main := of.Response(block)
 	main.Truncated = c.Truncated
 	if c.Original != nil {
 		main = c.revisit(of, bytes.NewReader(head))
 	}
-	group := []*warc.Record{main, of.Request(bytes.NewReader(request))}
+	group := []*warc.Record{main, of.Request(joinBlock(request, body))}
 	if len(fields) > 0 {
 		group = append(group, of.Metadata(warc.FieldsMedia, warc.FieldList(fields)))
 	}
-	return group
+	return group, nil
 }
 
 // revisit returns a revisit record that refers to c.Original.

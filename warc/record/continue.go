@@ -104,7 +104,7 @@ func (x *Exchange) continuedRecords(c *Content) ([]*warc.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.messageRecords(c, x.earlier.Head, joinBlock(x.earlier.Head, body), x.earlier.Request, x.earlier.fields()), nil
+	return x.messageRecords(c, x.earlier.Head, joinBlock(x.earlier.Head, body), x.earlier.Request, x.earlier.fields())
 }
 
 // capture returns the data that is common to all records of the exchange.

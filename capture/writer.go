@@ -1,0 +1,128 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+
+	"github.com/anyurl/fetch/warc"
+)
+
+// A Writer writes the records of exchanges to WARC files. A payload that it has
+// written before becomes a revisit record. It must be created with [NewWriter].
+// It is safe for concurrent use.
+type Writer struct {
+	files *warc.Writer
+	sync  bool
+
+	mu          sync.Mutex
+	recent, old map[[sha256.Size]byte]original // two generations, which bound the memory
+	counts      Counts
+	err         error
+}
+
+// Counts are the results of a [Writer].
+type Counts struct {
+	Exchanges int64 // responses with records
+	Revisits  int64 // responses among them whose payload was known
+	Failed    int64 // requests without a response
+	Bytes     int64 // bytes of the payloads
+}
+
+// An original is a payload that has been written.
+type original struct {
+	reference warc.Reference
+	digest    string
+}
+
+const (
+	maxGeneration  = 1 << 15 // payloads in a generation
+	maxOriginalURL = 2 << 10 // bytes of a URL to which a revisit record refers
+)
+
+// NewWriter returns a Writer that writes to files. If sync is true, it syncs the
+// file after each exchange. The caller closes files after the last exchange.
+func NewWriter(files *warc.Writer, sync bool) *Writer {
+	return &Writer{files: files, sync: sync, recent: map[[sha256.Size]byte]original{}}
+}
+
+// Store writes the records of an exchange and frees it. It is a function for
+// Handler.Store. After an error, it writes nothing more and returns the same
+// error.
+func (w *Writer) Store(_ context.Context, x *Exchange) error {
+	defer x.Free()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = w.write(x)
+	}
+	return w.err
+}
+
+func (w *Writer) write(x *Exchange) error {
+	first, known := w.lookup(x)
+	var reference *warc.Reference
+	if known {
+		reference = &first.reference
+	}
+	group, err := x.Records(reference, first.digest)
+	if err != nil || len(group) == 0 {
+		return err
+	}
+	positions, err := w.files.Write(group...)
+	if err != nil {
+		return err
+	}
+	if w.sync {
+		if err := w.files.Sync(); err != nil {
+			return err
+		}
+	}
+	w.count(x, known)
+	if p := positions[0]; !known && isOriginal(x) && p.PayloadDigest != "" {
+		w.remember(x.Sum, original{warc.Reference{ID: p.ID, URL: x.Request.URL, Date: p.Date}, p.PayloadDigest})
+	}
+	return nil
+}
+
+// isOriginal reports whether later revisit records may refer to the exchange.
+func isOriginal(x *Exchange) bool {
+	return x.Err == nil && x.Truncated == "" && x.Size > 0 && len(x.Request.URL.Unredacted()) <= maxOriginalURL
+}
+
+func (w *Writer) lookup(x *Exchange) (original, bool) {
+	if !isOriginal(x) {
+		return original{}, false
+	}
+	first, ok := w.recent[x.Sum]
+	if !ok {
+		first, ok = w.old[x.Sum]
+	}
+	return first, ok
+}
+
+func (w *Writer) remember(sum [sha256.Size]byte, first original) {
+	if len(w.recent) >= maxGeneration {
+		w.recent, w.old = map[[sha256.Size]byte]original{}, w.recent
+	}
+	w.recent[sum] = first
+}
+
+func (w *Writer) count(x *Exchange, revisit bool) {
+	switch {
+	case x.Err != nil:
+		w.counts.Failed++
+		return
+	case revisit:
+		w.counts.Revisits++
+	}
+	w.counts.Exchanges++
+	w.counts.Bytes += x.Size
+}
+
+// Counts returns the results so far.
+func (w *Writer) Counts() Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.counts
+}
