@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,14 +24,47 @@ func (fixedResolver) LookupNetIP(context.Context, string, string) ([]netip.Addr,
 	return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
 }
 
-// segment returns a script that answers a request for a segment that starts at
-// first, sends n of its bytes and stalls.
-func segment(first, n int) faultnet.Script {
-	const size = 40 << 20
-	head := fmt.Sprintf("HTTP/1.1 206 Partial Content\r\nContent-Type: text/plain\r\nETag: \"v\"\r\n"+
-		"Content-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n\r\n", first, first+4<<20-1, size, 4<<20)
-	return faultnet.Script{
-		faultnet.Expect(`^GET \S+ HTTP/1.1\r\n(?s:.*?)\r\n\r\n`), faultnet.Send(head + strings.Repeat("x", n)), faultnet.Stall(),
+// segments returns a script that answers requests for segments of 4 MiB. It
+// sends all bytes of the first complete segments, and 1000 bytes of another
+// segment. Then it stalls. The script is the same for each connection, because
+// any worker can send the request for a segment on any connection.
+func segments(complete int) faultnet.Script {
+	const size, length = 40 << 20, 4 << 20
+	return faultnet.Script{faultnet.Do("segments", func(c *faultnet.Conn) error {
+		for {
+			first, err := readRange(c)
+			if err != nil {
+				return err
+			}
+			n := 1000
+			if first < complete*length {
+				n = length
+			}
+			_, err = fmt.Fprintf(c, "HTTP/1.1 206 Partial Content\r\nContent-Type: text/plain\r\nETag: \"v\"\r\n"+
+				"Content-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n\r\n%s", first, first+length-1, size, length, strings.Repeat("x", n))
+			if err != nil {
+				return err
+			}
+		}
+	})}
+}
+
+// readRange reads the head of a request and returns the first byte of its range.
+func readRange(c *faultnet.Conn) (first int, err error) {
+	for {
+		line, err := c.ReadLine()
+		if err != nil {
+			return 0, err
+		}
+		if line == "\r\n" {
+			return first, nil
+		}
+		if text, ok := strings.CutPrefix(line, "Range: bytes="); ok {
+			text, _, _ = strings.Cut(text, "-")
+			if first, err = strconv.Atoi(text); err != nil {
+				return 0, err
+			}
+		}
 	}
 }
 
@@ -52,11 +86,7 @@ func TestSegmentsStall(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := faultnet.NewNetwork(t)
-				first := 1000
-				if c.read > first {
-					first = 4 << 20
-				}
-				network.Serve("8.8.8.8:80", segment(0, first), segment(4<<20, 1000))
+				server := network.Serve("8.8.8.8:80", segments(c.read/(4<<20)))
 				policy := fetch.Typed()
 				policy.Idle = 8 * time.Second
 				client := fetch.New(fetch.Options{
@@ -81,6 +111,9 @@ func TestSegmentsStall(t *testing.T) {
 				resp.Body.Close()
 				if took := time.Since(start).Truncate(10 * time.Millisecond); took != want { // a check of a connection takes 1 ms
 					t.Errorf("took %v, want %v", took, want)
+				}
+				if err := server.Err(); err != nil {
+					t.Error(err)
 				}
 			})
 		})
