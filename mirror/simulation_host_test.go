@@ -112,9 +112,7 @@ func (h *simulatedHost) begin(r *http.Request) (nth uint64, end func()) {
 	// A request is sent again at once if its reused connection ends without a
 	// response (RFC 9112 9.3.1).
 	again := h.aborted[r.RequestURI]
-	// The pause is between the starts of requests. A request can then wait for one
-	// of the connections, so that it is sent shortly before the next one.
-	if n := len(h.starts) - s.o.PerHost; n >= 0 && !again {
+	if n := len(h.starts) - 1; n >= 0 && !again {
 		if gap := time.Since(h.starts[n]); gap < delay-tolerance {
 			s.Errorf("%v, process %d: %s%s: %v after an earlier request, want %v", time.Since(s.net.started), life, h.name, r.RequestURI, gap, delay)
 		}

@@ -100,7 +100,7 @@ func (p *polite) do(
 	}
 	origin := target.Origin()
 	h, http2 := p.host(origin, base, delay, turn.Of(ctx).Streams)
-	used, before, err := p.acquire(ctx, h, http2)
+	used, begun, err := p.acquire(ctx, h, http2)
 	if err != nil {
 		p.removeUser(h)
 		return nil, err
@@ -111,10 +111,10 @@ func (p *polite) do(
 			p.release(h, used)
 		}
 	}()
-	resp, err := next.Do(ctx, req)
+	resp, err := next.Do(turn.WithPause(ctx, func(ctx context.Context) { p.startAgain(ctx, h, begun) }), req)
 	if err != nil {
 		if sentNothing(err) {
-			p.restart(h, before)
+			p.cancelStart(h, begun)
 		}
 		return nil, err
 	}
@@ -132,12 +132,12 @@ func sentNothing(err error) bool {
 }
 
 // A start records when a request to a host has started, and when the previous
-// one had started.
+// one had started. The mutex of polite protects it.
 type start struct{ previous, at time.Time }
 
-// restart removes a start, so that the next request to the host does not wait
-// for a request that was not sent.
-func (p *polite) restart(h *host, s start) {
+// cancelStart removes a start, so that the next request to the host does not
+// wait for a request that was not sent.
+func (p *polite) cancelStart(h *host, s *start) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if h.last.Equal(s.at) {
@@ -145,21 +145,39 @@ func (p *polite) restart(h *host, s start) {
 	}
 }
 
+// startAgain replaces the start s of a request that was not yet sent, because it
+// waited for a connection. It waits for the minimum delay. If ctx is done, the
+// start is not replaced.
+func (p *polite) startAgain(ctx context.Context, h *host, s *start) {
+	p.cancelStart(h, s)
+	p.waitForStart(ctx, h, s)
+}
+
 // acquire waits for a free slot of a host and then for the minimum delay. It
 // returns the slots that contain the request.
-func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (used slots, s start, err error) {
-	used, err = h.acquire(ctx, http2)
+func (p *polite) acquire(ctx context.Context, h *host, http2 <-chan struct{}) (slots, *start, error) {
+	used, err := h.acquire(ctx, http2)
 	if err != nil {
-		return nil, s, err
+		return nil, nil, err
 	}
+	s := new(start)
+	if !p.waitForStart(ctx, h, s) {
+		<-used
+		return nil, nil, context.Cause(ctx)
+	}
+	return used, s, nil
+}
+
+// waitForStart waits for the minimum delay and starts a request to the host. It
+// returns false if ctx is done before.
+func (p *polite) waitForStart(ctx context.Context, h *host, s *start) bool {
 	for {
-		s, wait := p.start(h)
+		wait := p.start(h, s)
 		if wait <= 0 {
-			return used, s, nil
+			return true
 		}
 		if !sleep(ctx, wait) {
-			<-used
-			return nil, s, context.Cause(ctx)
+			return false
 		}
 	}
 }
@@ -258,18 +276,18 @@ func (p *polite) setHTTP2(h *host, o fetch.Origin, used bool) {
 	}
 }
 
-// start starts a request to the host if the minimum delay has passed. Otherwise
-// it returns the time to wait before the next attempt.
-func (p *polite) start(h *host) (s start, wait time.Duration) {
+// start starts a request to the host and sets s, if the minimum delay has passed.
+// Otherwise it returns the time to wait before the next attempt.
+func (p *polite) start(h *host, s *start) (wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if next := h.next(); !h.last.IsZero() && next.After(now) {
-		return s, next.Sub(now)
+		return next.Sub(now)
 	}
-	s = start{h.last, now}
+	*s = start{h.last, now}
 	h.last = now
-	return s, 0
+	return 0
 }
 
 // release frees a slot of a host after a request has ended.

@@ -175,6 +175,59 @@ func TestDelayOf(t *testing.T) {
 	})
 }
 
+// TestPauseAfterWait checks that requests that wait in the driver for a
+// connection are sent with the delay between them.
+func TestPauseAfterWait(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		delay time.Duration
+		want  string // times at which the requests are sent
+	}{
+		{"delay", time.Second, "[0s 10s 11s]"},
+		{"no delay", 0, "[0s 10s 10s]"},
+		{"long delay", 8 * time.Second, "[0s 10s 18s]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				free := make(chan struct{}) // closed when the first request ends
+				time.AfterFunc(10*time.Second, func() { close(free) })
+				var mu sync.Mutex
+				var requests int
+				var sent []time.Duration
+				d := Polite(PoliteOptions{Delay: c.delay, PerHost: 3})(fetch.DriverFunc(func(ctx context.Context, _ *fetch.Request) (*fetch.Response, error) {
+					mu.Lock()
+					requests++
+					waits := requests > 1
+					mu.Unlock()
+					if waits {
+						<-free
+						turn.Pause(ctx)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					sent = append(sent, time.Since(began))
+					return &fetch.Response{Body: io.NopCloser(strings.NewReader(""))}, nil
+				}))
+				var all sync.WaitGroup
+				for range 3 {
+					all.Go(func() {
+						if resp, err := d.Do(t.Context(), request("http://h/")); err != nil {
+							t.Error(err)
+						} else {
+							resp.Body.Close()
+						}
+					})
+				}
+				all.Wait()
+				if got := fmt.Sprint(sent); got != c.want {
+					t.Errorf("requests at %s, want %s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // TestRule checks the delay and the error of a Rule.
 func TestRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,8 @@ package http
 import (
 	"context"
 	"sync"
+
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // maxServers is the maximum number of servers that h2Servers records.
@@ -28,8 +30,10 @@ func (s *h2Servers) awaitFirst(ctx context.Context, key poolKey, addr string) (s
 	}
 	select {
 	case <-first:
-	case <-ctx.Done():
-		return nil, requestFault(ctx, ctx.Err())
+	default:
+		if err := awaitOther(ctx, first); err != nil {
+			return nil, err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,6 +41,18 @@ func (s *h2Servers) awaitFirst(ctx context.Context, key poolKey, addr string) (s
 		return nil, errHTTP1Only
 	}
 	return func() {}, nil
+}
+
+// awaitOther waits until the first request was sent, and then for the pause
+// between requests to the host.
+func awaitOther(ctx context.Context, first <-chan struct{}) error {
+	select {
+	case <-first:
+		turn.Pause(ctx)
+		return nil
+	case <-ctx.Done():
+		return requestFault(ctx, ctx.Err())
+	}
 }
 
 // firstRequest returns the channel of the first request to a server. The result

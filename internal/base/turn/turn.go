@@ -1,6 +1,7 @@
-// Package turn has values of a context for programs that send many requests
-// at the same time and use their bodies in order. The middleware Polite of
-// package wrap reads them.
+// Package turn has values of a context for requests that wait for each other:
+// limits of programs that send many requests at the same time and use their
+// bodies in order, and the pause between requests to a host. The middleware
+// Polite of package wrap reads the limits and determines the pause.
 package turn
 
 import "context"
@@ -28,4 +29,21 @@ func With(ctx context.Context, l Limits) context.Context { return context.WithVa
 func Of(ctx context.Context) Limits {
 	l, _ := ctx.Value(key{}).(Limits)
 	return l
+}
+
+type pauseKey struct{}
+
+// WithPause returns a context in which [Pause] calls pause.
+func WithPause(ctx context.Context, pause func(context.Context)) context.Context {
+	return context.WithValue(ctx, pauseKey{}, pause)
+}
+
+// Pause waits until the minimum time since the previous request to the host has
+// passed, or until ctx is done. A driver calls it after a request has waited for
+// another request to the same server, and before it sends the request. Without
+// Pause, requests that waited at the same time would follow each other at once.
+func Pause(ctx context.Context) {
+	if pause, ok := ctx.Value(pauseKey{}).(func(context.Context)); ok {
+		pause(ctx)
+	}
 }

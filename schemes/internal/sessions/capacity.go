@@ -7,6 +7,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // Some servers serve only a few connections at a time, often a single one. They
@@ -247,17 +248,27 @@ func (p *Pool[S]) mustClose(w *watch) bool {
 }
 
 // makeRoom waits until the server of key may have another session in use, and
-// counts that session. It waits for at most SlotTimeout.
+// counts that session. It waits for at most SlotTimeout, and then for the pause
+// between requests to the host.
 func (p *Pool[S]) makeRoom(ctx context.Context, key string) {
+	if p.countLease(ctx, key) {
+		turn.Pause(ctx)
+	}
+}
+
+// countLease counts another session in use at the server of key. If the server
+// is full, it first waits and returns true.
+func (p *Pool[S]) countLease(ctx context.Context, key string) (waited bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	sv := p.addServer(key)
-	if sv.full() {
+	if waited = sv.full(); waited {
 		sv.waiting++
 		p.waitForRoom(ctx, sv)
 		sv.waiting--
 	}
 	sv.leased++
+	return waited
 }
 
 // waitForRoom waits for a session at a full server. The caller must hold p.mu,

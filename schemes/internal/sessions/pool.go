@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
+	"github.com/anyurl/fetch/internal/base/turn"
 )
 
 // A Pool keeps idle sessions and runs requests on them. The zero value is ready
@@ -84,6 +85,7 @@ func (p *Pool[S]) Do(
 				p.failWatch(w, err, trace)
 				p.failLease(key)
 				if fetch.FaultOf(err) == fetch.TryLater && p.waitForSession(ctx, key) {
+					turn.Pause(ctx)
 					trace.Restarted()
 					continue
 				}
