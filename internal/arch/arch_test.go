@@ -23,6 +23,7 @@ const (
 // networkFiles lists the files that may connect, listen and resolve names.
 var networkFiles = []string{"fetch/anyport.go", "fetch/dialer.go", "fetch/race.go", "fetch/reservedport.go", "fetch/resolve.go", "gateway/listen.go",
 	"internal/wire/sshagent/sshagent.go", "mirror/internal/frontier/postgres/connect.go", "mirror/internal/frontier/postgres/postgres.go",
+	"internal/base/chromium/chromium.go", "internal/base/chromium/child_linux.go", "internal/base/chromium/start_linux.go",
 	"internal/base/localaddr/route_linux.go"} // a netlink socket, which reaches only the kernel
 
 // networkNames lists, by package path, the functions and types that open

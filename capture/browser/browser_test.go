@@ -1,0 +1,216 @@
+package browser_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anyurl/fetch/capture/browser"
+	"github.com/anyurl/fetch/internal/test/peer"
+)
+
+// open starts a browser for a test.
+func open(t *testing.T, o browser.Options) *browser.Browser {
+	t.Helper()
+	peer.Need(t, "chromium", "chromium")
+	peer.NeedRoot(t, "chromium in a network namespace")
+	b, err := browser.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// pages answers the requests of pages from texts by URL.
+type pages struct {
+	texts map[string]string
+
+	mu   sync.Mutex
+	seen []string
+}
+
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.seen = append(p.seen, r.URL.String())
+	p.mu.Unlock()
+	text, ok := p.texts[r.URL.String()]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, ".js"):
+		w.Header().Set("Content-Type", "text/javascript")
+	case strings.HasSuffix(r.URL.Path, ".bin"):
+		w.Header().Set("Content-Type", "application/octet-stream")
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	}
+	fmt.Fprint(w, text)
+}
+
+// TestVisit opens pages over http and https whose scripts change them.
+func TestVisit(t *testing.T) {
+	b := open(t, browser.Options{PageTime: 20 * time.Second, PageIdle: 200 * time.Millisecond,
+		Behaviors: browser.AllBehaviors(), Copies: browser.AllCopies()})
+	site := &pages{texts: map[string]string{
+		"http://a.test/": `<!DOCTYPE html><p id=x>before</p><script src="/s.js"></script><iframe src="https://b.test/frame"></iframe>`,
+		"http://a.test/s.js": `x.textContent = 'after'; const l = document.createElement('a'); l.href = '/made'; document.body.append(l);
+			const host = document.body.appendChild(document.createElement('div'));
+			host.attachShadow({mode: 'open'}).innerHTML = '<a href=/shadow>s</a>'`,
+		"https://b.test/frame": `<a href="/in-frame">f</a><script>document.body.append(location.protocol)</script>`,
+	}}
+	p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: site, Navigate: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Frames) != 2 || p.Frames[0].URL != "http://a.test/" || p.Frames[1].URL != "https://b.test/frame" {
+		t.Fatalf("frames: %+v", p.Frames)
+	}
+	for _, want := range []string{"<!DOCTYPE html>", "after", `href="/made"`, "/shadow"} {
+		if !strings.Contains(p.Frames[0].HTML, want) {
+			t.Errorf("no %q in %s", want, p.Frames[0].HTML)
+		}
+	}
+	if !strings.Contains(p.Frames[1].HTML, "https:") {
+		t.Errorf("frame: %s", p.Frames[1].HTML)
+	}
+	if !strings.HasPrefix(p.Text, "after") {
+		t.Errorf("text: %q", p.Text)
+	}
+	starts := map[string]string{"screenshot": "\x89PNG", "pdf": "%PDF", "text": "after"}
+	for _, c := range p.Copies {
+		if !strings.HasPrefix(string(c.Data), starts[c.Name]) {
+			t.Errorf("copy %s: %.20q", c.Name, c.Data)
+		}
+		delete(starts, c.Name)
+	}
+	if len(starts) > 0 || len(p.Notes) > 0 {
+		t.Errorf("missing copies: %v, notes: %q", starts, p.Notes)
+	}
+	for _, u := range site.seen {
+		if !strings.HasPrefix(u, "http://a.test/") && !strings.HasPrefix(u, "https://b.test/") {
+			t.Errorf("the browser requested %s", u)
+		}
+	}
+}
+
+// TestHostilePages opens pages that do not let the browser read them, or that
+// leave. The visit after them succeeds.
+func TestHostilePages(t *testing.T) {
+	o := browser.Options{Tabs: 4, PageTime: 2 * time.Minute, PageIdle: 100 * time.Millisecond, Behaviors: []string{"scroll"}}
+	long := open(t, o)
+	o.PageTime = 3 * time.Second // for the pages that never end
+	short := open(t, o)
+	for _, c := range []struct {
+		name, text string
+		err        error
+		note       string
+		link       string
+		endless    bool
+	}{
+		{name: "endless loop", text: "<script>while (1) {}</script>", err: browser.ErrHung, endless: true},
+		{name: "endless loop later", text: "<script>onload = () => { while (1) {} }</script>", err: browser.ErrHung, endless: true},
+		{name: "alert", text: "<script>alert(1); alert(2); document.write('done')</script>", note: "a dialog (alert) was accepted"},
+		{name: "beforeunload", text: "<script>onbeforeunload = e => { e.preventDefault(); return 'x' }</script>"},
+		{name: "popup", text: "<script>open('/popup')</script>"},
+		{name: "leaves at once", text: "<script>location = '/other'</script>", note: "the page was kept, although a script opened another page", link: "http://a.test/other"},
+		{name: "reloads", text: "<script>location.reload()</script>", note: "the page was kept, although a script opened another page", link: "http://a.test/"},
+		{name: "download", text: "<script>const a = document.createElement('a'); a.href = '/x.bin'; a.download = 'x'; a.click()</script>"},
+		{name: "endless scrolling", text: "<script>onload = onscroll = () => { document.body.style.height = document.body.scrollHeight + 5000 + 'px' }</script>",
+			note: "scrolling was ended before the end of the page"},
+		{name: "never loaded", text: `<img src="/slow">`, note: "the page was not loaded in 3s", endless: true},
+		{name: "print", text: "<script>print(); document.write('done')</script>"},
+		{name: "file", text: `<iframe src="file:///etc/passwd"></iframe>`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := long
+			if c.endless {
+				b = short
+			}
+			site := &pages{texts: map[string]string{"http://a.test/": c.text, "http://a.test/x.bin": "x"}}
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/slow" {
+					<-r.Context().Done()
+					return
+				}
+				site.ServeHTTP(w, r)
+			})
+			var mu sync.Mutex
+			var links []string
+			p, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h, Navigate: func(u string) {
+				mu.Lock()
+				defer mu.Unlock()
+				links = append(links, u)
+			}})
+			if !errors.Is(err, c.err) || err == nil && c.err != nil {
+				t.Fatalf("error: %v, want %v", err, c.err)
+			}
+			if err != nil {
+				return
+			}
+			if c.note != "" && !slices.Contains(p.Notes, c.note) {
+				t.Errorf("notes: %q, want %q", p.Notes, c.note)
+			}
+			if c.link != "" && !slices.Contains(links, c.link) {
+				t.Errorf("links: %q", links)
+			}
+			if strings.Contains(p.Frames[0].HTML, "root:") || len(p.Frames) > 1 && strings.Contains(p.Frames[1].HTML, "root:") {
+				t.Errorf("the page read a file: %+v", p.Frames)
+			}
+		})
+	}
+}
+
+// TestCrashes opens a page that ends the process of the page, and one that ends
+// the browser. The browser opens the second page twice.
+func TestCrashes(t *testing.T) {
+	b := open(t, browser.Options{PageTime: 10 * time.Second, PageIdle: 100 * time.Millisecond})
+	ok := &pages{texts: map[string]string{"http://a.test/": "fine"}}
+	visit := func(h http.Handler, restart func()) error {
+		_, err := b.Visit(t.Context(), &browser.Visit{URL: "http://a.test/", Handler: h, Navigate: func(string) {}, Restart: restart})
+		return err
+	}
+	if err := visit(ok, nil); err != nil {
+		t.Fatal(err)
+	}
+	var killed, restarts atomic.Int64
+	kill := func(times int64) http.Handler {
+		killed.Store(0)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if killed.Add(1) <= times {
+				browser.Kill(b)
+			}
+			ok.ServeHTTP(w, r)
+		})
+	}
+	if err := visit(kill(1), func() { restarts.Add(1) }); err != nil || restarts.Load() != 1 {
+		t.Errorf("browser killed once: %v, %d restarts", err, restarts.Load())
+	}
+	if err := visit(kill(2), func() { restarts.Add(1) }); !errors.Is(err, browser.ErrDied) {
+		t.Errorf("browser killed twice: %v", err)
+	}
+	crash := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<img src=x>")
+			return
+		}
+		browser.KillPage(b)
+		<-r.Context().Done()
+	})
+	if err := visit(crash, nil); !errors.Is(err, browser.ErrCrashed) {
+		t.Errorf("page crashed: %v", err)
+	}
+	if err := visit(ok, nil); err != nil {
+		t.Errorf("after the crash: %v", err)
+	}
+}

@@ -1,0 +1,232 @@
+package browser
+
+import (
+	"context"
+	_ "embed" // for behaviors.js
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Limits for the results of a page.
+const (
+	maxFrames = 100
+	maxText   = 4 << 20  // characters of a document or of its text
+	maxCopy   = 64 << 20 // bytes of a copy
+)
+
+// readDocument is an expression for the URL and the elements of a document. The
+// elements in shadow trees are in templates, as declarative shadow roots are.
+const readDocument = `(() => {
+	const roots = [];
+	const collect = node => {
+		for (const e of node.querySelectorAll('*')) {
+			if (e.shadowRoot) { roots.push(e.shadowRoot); collect(e.shadowRoot); }
+		}
+	};
+	collect(document);
+	const all = document.documentElement;
+	if (!all) { return {url: document.URL, html: ''}; }
+	let html = all.outerHTML;
+	if (roots.length && all.getHTML) {
+		html = all.cloneNode(false).outerHTML.replace(/<\/html>$/i, '') + all.getHTML({shadowRoots: roots}) + '</html>';
+	}
+	const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + '\n' : '';
+	return {url: document.URL.slice(0, 65536), html: (type + html).slice(0, LIMIT)};
+})()`
+
+// readText is an expression for the visible text of a document.
+const readText = `((document.body || document.documentElement).innerText || '').slice(0, LIMIT)`
+
+// withLimit sets the limit in an expression.
+func withLimit(expression string) string {
+	return fmt.Sprintf("{const LIMIT = %d; %s}", maxText, expression)
+}
+
+//go:embed behaviors.js
+var behaviors string
+
+// worldName is the name of the isolated world in which expressions are
+// evaluated. Scripts of the page cannot change its functions.
+const worldName = "fetch"
+
+// A frame is a frame of a page with an isolated world.
+type frame struct {
+	session string
+	world   int64
+}
+
+// frameTree is a part of the result of Page.getFrameTree.
+type frameTree struct {
+	Frame       struct{ ID, URL string }
+	ChildFrames []frameTree
+}
+
+// allFrames returns the frames of the page. The first is the page itself.
+func (p *page) allFrames(ctx context.Context) (all []frame, err error) {
+	p.mu.Lock()
+	sessions := append([]string{p.session}, p.frames...)
+	p.mu.Unlock()
+	for i, session := range sessions {
+		var tree struct{ FrameTree frameTree }
+		err := p.in.conn.Call(ctx, session, "Page.getFrameTree", nil, &tree)
+		if err != nil && i == 0 {
+			return nil, err
+		}
+		var add func(frameTree)
+		add = func(t frameTree) {
+			var world struct{ ExecutionContextID int64 }
+			if t.Frame.ID == "" || len(all) >= maxFrames {
+				return
+			}
+			if p.in.conn.Call(ctx, session, "Page.createIsolatedWorld", map[string]any{"frameId": t.Frame.ID, "worldName": worldName}, &world) == nil {
+				all = append(all, frame{session, world.ExecutionContextID})
+			}
+			for _, child := range t.ChildFrames {
+				add(child)
+			}
+		}
+		add(tree.FrameTree)
+	}
+	if len(all) == 0 {
+		return nil, errors.Join(ErrHung, context.Cause(ctx))
+	}
+	return all, nil
+}
+
+// evaluate decodes the value of a JavaScript expression into result. If the value
+// is a promise, evaluate waits for its result.
+func (p *page) evaluate(ctx context.Context, f frame, expression string, result any) error {
+	got := struct {
+		Result           struct{ Value any }
+		ExceptionDetails *struct{ LineNumber int }
+	}{}
+	got.Result.Value = result
+	err := p.in.conn.Call(ctx, f.session, "Runtime.evaluate", map[string]any{
+		"expression": expression, "contextId": f.world, "awaitPromise": true, "returnByValue": true,
+	}, &got)
+	if err == nil && got.ExceptionDetails != nil {
+		err = fmt.Errorf("the browser reports an exception in line %d", got.ExceptionDetails.LineNumber)
+	}
+	return err
+}
+
+// behave carries out the behaviors in the page, at most until the time end.
+func (p *page) behave(ctx context.Context, end time.Time) {
+	left := time.Until(end)
+	if len(p.in.o.Behaviors) == 0 || left <= 0 || ctx.Err() != nil {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	frames, err := p.allFrames(limited)
+	if err != nil {
+		return // read returns the error
+	}
+	names := map[string]bool{}
+	for _, name := range p.in.o.Behaviors {
+		names[name] = true
+	}
+	var done struct{ Endless bool }
+	call := fmt.Sprintf("(%s)(%s, %d)", behaviors, jsonText(names), left.Milliseconds()*3/4)
+	if err := p.evaluate(limited, frames[0], call, &done); err != nil {
+		p.note("the behaviors did not end")
+	}
+	if done.Endless {
+		p.note("scrolling was ended before the end of the page")
+	}
+	p.waitIdle(ctx, end)
+}
+
+// read reads the page and makes its copies.
+func (p *page) read(ctx context.Context) (*Page, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, readTime, ErrHung)
+	defer cancel()
+	frames, err := p.allFrames(limited)
+	if err != nil {
+		return nil, p.timeout(limited, err)
+	}
+	result := &Page{}
+	for i, f := range frames {
+		var d Frame
+		if err := p.evaluate(limited, f, withLimit(readDocument), &d); err != nil && i == 0 {
+			return nil, p.timeout(limited, err)
+		} else if err == nil {
+			result.Frames = append(result.Frames, d)
+		}
+	}
+	for _, name := range p.in.o.Copies {
+		c, err := p.copy(ctx, name, frames[0])
+		if err != nil {
+			p.note("no " + name + " was made")
+			continue
+		}
+		if name == "text" {
+			result.Text = string(c.Data)
+		}
+		result.Copies = append(result.Copies, c)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	result.Notes = p.notes
+	return result, nil
+}
+
+// timeout returns ErrHung if err is the end of ctx.
+func (p *page) timeout(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrHung) {
+		return ErrHung
+	}
+	return err
+}
+
+// copy makes a copy of the page.
+func (p *page) copy(ctx context.Context, name string, f frame) (Copy, error) {
+	ctx, cancel := context.WithTimeout(ctx, copyTime)
+	defer cancel()
+	switch name {
+	case "screenshot":
+		var shot struct{ Data []byte } // base64
+		err := p.call(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+		return Copy{name, "image/png", shot.Data}, err
+	case "pdf":
+		data, err := p.print(ctx)
+		return Copy{name, "application/pdf", data}, err
+	default:
+		var text string
+		err := p.evaluate(ctx, f, withLimit(readText), &text)
+		return Copy{name, "text/plain", []byte(text)}, err
+	}
+}
+
+// print returns the page as a PDF document.
+func (p *page) print(ctx context.Context) (all []byte, err error) {
+	var made struct{ Stream string }
+	err = p.call(ctx, "Page.printToPDF", map[string]any{"transferMode": "ReturnAsStream", "printBackground": true}, &made)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var part struct {
+			Data          string
+			Base64Encoded bool
+			EOF           bool
+		}
+		if err := p.call(ctx, "IO.read", map[string]any{"handle": made.Stream, "size": 1 << 20}, &part); err != nil {
+			return nil, err
+		}
+		data := []byte(part.Data)
+		if part.Base64Encoded {
+			if data, err = base64.StdEncoding.DecodeString(part.Data); err != nil {
+				return nil, err
+			}
+		}
+		if all = append(all, data...); len(all) > maxCopy {
+			return nil, errors.New("the document is too long")
+		}
+		if part.EOF {
+			return all, nil
+		}
+	}
+}

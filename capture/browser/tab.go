@@ -1,0 +1,135 @@
+package browser
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A tab is a proxy for one page at a time. It knows the page of each request,
+// because each tab has its own listener.
+type tab struct {
+	in    *instance
+	proxy string // URL of the proxy for the browser
+
+	mu      sync.Mutex
+	current *traffic // requests of the page that is open, or nil
+}
+
+// traffic counts the requests of a visit.
+type traffic struct {
+	ctx     context.Context // ends the requests
+	handler http.Handler
+
+	mu      sync.Mutex
+	running int
+	changed time.Time     // start or end of the last request
+	ended   bool          // if true, no request starts
+	idle    chan struct{} // closed when ended is true and no request runs
+}
+
+func newTraffic(ctx context.Context, h http.Handler) *traffic {
+	return &traffic{ctx: ctx, handler: h, changed: time.Now(), idle: make(chan struct{})}
+}
+
+// set sets the visit whose requests the tab answers.
+func (t *tab) set(v *traffic) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.current = v
+}
+
+// ServeHTTP answers a request of the page.
+func (t *tab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t.mu.Lock()
+	v := t.current
+	t.mu.Unlock()
+	if v == nil || !v.begin() {
+		http.Error(w, "the page was closed", http.StatusServiceUnavailable)
+		return
+	}
+	defer v.end()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(v.ctx, cancel)()
+	if r.Header.Get("User-Agent") != "" {
+		r.Header.Set("User-Agent", t.in.agent)
+	}
+	for _, name := range []string{"Sec-Ch-Ua", "Sec-Ch-Ua-Full-Version-List"} {
+		if brands := r.Header.Get(name); brands != "" {
+			r.Header.Set(name, strings.ReplaceAll(brands, "HeadlessChrome", "Chrome"))
+		}
+	}
+	v.handler.ServeHTTP(&response{ResponseWriter: w}, r.WithContext(ctx))
+}
+
+// begin counts a request that starts. It returns false if the page was closed.
+func (v *traffic) begin() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ended {
+		return false
+	}
+	v.running++
+	v.changed = time.Now()
+	return true
+}
+
+// end counts a request that has ended.
+func (v *traffic) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.running--
+	v.changed = time.Now()
+	v.signal()
+}
+
+// close lets no further request start.
+func (v *traffic) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ended = true
+	v.signal()
+}
+
+// signal closes v.idle after the last request. The caller holds v.mu.
+func (v *traffic) signal() {
+	if !v.ended || v.running > 0 {
+		return
+	}
+	select {
+	case <-v.idle:
+	default:
+		close(v.idle)
+	}
+}
+
+// quiet returns the time since the last request ended, or 0 if a request runs.
+func (v *traffic) quiet() time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.running > 0 {
+		return 0
+	}
+	return time.Since(v.changed)
+}
+
+// A response removes the header fields for which the browser would wait for the
+// user. The handler has recorded the response of the server before.
+type response struct {
+	http.ResponseWriter
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *response) WriteHeader(code int) {
+	w.Header().Del("WWW-Authenticate")
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap returns the wrapped ResponseWriter for http.ResponseController.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush implements http.Flusher.
+func (w *response) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
