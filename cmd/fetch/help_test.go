@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -53,28 +54,42 @@ func TestSchemeHelp(t *testing.T) {
 	}
 }
 
-// TestHelpWidth checks that no line of a help text is longer than 100 columns,
-// and that the description of each flag fits on one line.
+// TestHelpWidth checks that the help of each command fits 80 columns, and that
+// the description of each flag fits on one line of 100 columns.
 func TestHelpWidth(t *testing.T) {
-	for _, args := range [][]string{
-		{}, {"mirror"}, {"ls"}, {"browse"}, {"info"}, {"search"}, {"plan"}, {"verify"}, {"pack"}, {"frontier", "dump"}, {"uri", "extract"}, {"uri", "valid"},
-	} {
-		var out, stderr bytes.Buffer
-		if code := app.Run(append(args, "--help"), strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
-			t.Fatalf("%q: exit code %d: %s", args, code, &stderr)
+	tree := app.Commands(&console.Streams{Stdout: io.Discard})
+	tree.RegisterAll()
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		for line := range strings.Lines(tree.HelpText(c)) {
+			if line = strings.TrimRight(line, "\n"); len(line) > 80 {
+				t.Errorf("%s: line of %d columns: %s", c.CommandPath(), len(line), line)
+			}
 		}
 		flag := "" // line of the previous flag
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(manual.Usage(c, tree.Set(c), true, 100)) {
 			line = strings.TrimRight(line, "\n")
-			if len(line) > 100 {
-				t.Errorf("%q: line of %d columns: %s", args, len(line), line)
-			}
 			continued := strings.HasPrefix(line, "          ") && !strings.Contains(line, " --")
-			if continued && len(flag) > 45 {
-				t.Errorf("%q: the description needs two lines: %s", args, flag)
+			if continued && len(flag) > 45 && c.Name() != "serve" {
+				t.Errorf("%s: the description needs two lines: %s", c.CommandPath(), flag)
 			}
 			if flag = ""; strings.HasPrefix(line, "  ") && strings.Contains(line, " --") {
 				flag = line
+			}
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(tree.Main)
+	for _, name := range console.SchemeNames() {
+		var out, stderr bytes.Buffer
+		if code := app.Run([]string{"help", name}, strings.NewReader(""), &out, &stderr); code != 0 {
+			t.Fatalf("help %s: exit code %d: %s", name, code, &stderr)
+		}
+		for line := range strings.Lines(out.String()) {
+			if len(line) > 81 {
+				t.Errorf("help %s: line of %d columns: %s", name, len(line)-1, line)
 			}
 		}
 	}
@@ -93,7 +108,7 @@ func TestExitCodes(t *testing.T) {
 			page := plainText(pages.Page(c))
 			help := page
 			if name == manual.ExitStatus {
-				help = plainText(manual.Usage(c, tree.Set(c), true))
+				help = plainText(manual.Usage(c, tree.Set(c), true, 100))
 			}
 			for line := range strings.Lines(c.Annotations[name]) {
 				if line = plainText(line); !strings.Contains(help, line) || !strings.Contains(page, line) {
@@ -146,7 +161,7 @@ func TestHelpTopics(t *testing.T) {
 		if !strings.Contains(index, "\n  "+page.Name+" ") {
 			t.Errorf("fetch help does not list %s", page.Name)
 		}
-		if text := help(0, page.Name); !strings.HasPrefix(text, "# "+page.Title+"\n") || strings.Contains(text, ".md)") {
+		if text := help(0, page.Name); !strings.HasPrefix(text, strings.ReplaceAll(page.Title, "`", "")) && !strings.HasPrefix(text, page.Title+"\n") || strings.Contains(text, ".md)") {
 			t.Errorf("help %s: %.60q", page.Name, text)
 		}
 		if cmd, _, err := app.Commands(&console.Streams{}).Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
@@ -156,7 +171,7 @@ func TestHelpTopics(t *testing.T) {
 			t.Errorf("%s is the name of a page and of a scheme", page.Name)
 		}
 	}
-	if text := help(0, "Mirroring.md"); !strings.HasPrefix(text, "# Mirroring and archives\n") {
+	if text := help(0, "Mirroring.md"); !strings.HasPrefix(text, "Mirroring and archives\n==") {
 		t.Errorf("help Mirroring.md: %.60q", text)
 	}
 	for _, c := range []struct{ typed, want string }{
@@ -165,9 +180,44 @@ func TestHelpTopics(t *testing.T) {
 		{"gophr", "did you mean gopher or gophers?"},
 		{"polcy", "did you mean policy?"},
 		{"unlike-all", "fetch help lists them"},
+		{"mirror unlike-all", "did you mean mirror"},
 	} {
-		if text := help(2, c.typed); !strings.Contains(text, c.want) {
+		if text := help(2, strings.Fields(c.typed)...); !strings.Contains(text, c.want) {
 			t.Errorf("help %s: %q, want %q", c.typed, text, c.want)
+		}
+	}
+}
+
+// TestHelpWords checks that "fetch help" finds pages, commands, flags and schemes
+// by words in their texts.
+func TestHelpWords(t *testing.T) {
+	for _, c := range []struct {
+		oddity, words, want string
+	}{
+		{"words of a page", "resume download", "\n  fetch help downloading\n      Resume: "},
+		{"name of a flag", "segments", "\n  fetch --help\n      --segments N: "},
+		{"flag of a command", "dry-run", "\n  fetch help mirror\n      --dry-run: "},
+		{"word in upper case", "METALINK", "\n  fetch help verify-downloads\n"},
+		{"word of a scheme", "wais_proxy", "\n  fetch help wais\n"},
+		{"start of a word", "resum", "\n  fetch help downloading\n"},
+		{"command with another word", "mirror unread", ""},
+		{"control characters", "resume \x1b", ""},
+	} {
+		var out, stderr bytes.Buffer
+		code := app.Run(append([]string{"help"}, strings.Fields(c.words)...), strings.NewReader(""), &out, &stderr)
+		if c.want == "" {
+			if code != 2 || strings.ContainsAny(stderr.String(), "\x1b") {
+				t.Errorf("%s: exit code %d: %q", c.oddity, code, &stderr)
+			}
+			continue
+		}
+		if code != 0 || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: exit code %d, got\n%s", c.oddity, code, &out)
+		}
+		for line := range strings.Lines(out.String()) {
+			if len([]rune(line)) > 81 {
+				t.Errorf("%s: long line: %s", c.oddity, line)
+			}
 		}
 	}
 }

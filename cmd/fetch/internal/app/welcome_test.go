@@ -18,7 +18,7 @@ func TestWelcome(t *testing.T) {
 		t.Errorf("%d lines", len(lines))
 	}
 	for _, line := range lines {
-		if len(line) > 100 {
+		if len(line) > 80 {
 			t.Errorf("line of %d characters: %s", len(line), line)
 		}
 		words := strings.Fields(line)

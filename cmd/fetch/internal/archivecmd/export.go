@@ -49,7 +49,7 @@ A file gets its name when it is complete. export never replaces a file with
 other content, unless --overwrite is set. If export is interrupted, run the same
 command again. It keeps the files that are complete.`,
 		Example: command.Examples("fetch export --archive example.org files",
-			"fetch export --archive crawl.wacz --at 2026-11 --include '^https?://example[.]org/' files"),
+			"fetch export --archive crawl.wacz --at 2026-11 --include '/docs/' files"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tall objects are in DIR\n" +
 				"3\tfiles exist with other content, or the disk is full\n" +

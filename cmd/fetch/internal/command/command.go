@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/foreignflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,6 +58,11 @@ func (r *Tree) SetMain(main, help *cobra.Command, others ...*cobra.Command) {
 	main.SetHelpCommand(help)
 	main.InitDefaultHelpCmd() // adds the help command
 	main.CompletionOptions.DisableDefaultCmd = true
+	main.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if err := r.Print(r.HelpText(cmd)); err != nil {
+			r.Report(cmd.Context(), err, console.ErrorSource{})
+		}
+	})
 }
 
 // Set returns the flags of cmd. It registers them at the first call, because a
@@ -249,13 +255,21 @@ func (r *Tree) configure(cmd *cobra.Command) error {
 	return r.Config.apply(r.Stdin, sync.OnceValue(set.Shared), sync.OnceValue(r.Set(r.Main).Shared))
 }
 
-// usage prints the help text of cmd. The help of the main command describes all
-// flags. The help of a subcommand describes its own flags and lists the names
-// of all other flags.
+// usage prints the usage of cmd.
 func (r *Tree) usage(cmd *cobra.Command) error {
-	text := manual.Usage(cmd, r.Set(cmd), cmd == r.Main)
+	text := manual.Usage(cmd, r.Set(cmd), cmd == r.Main, r.Columns())
 	return console.WriteLine(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
 }
+
+// HelpText returns the help text of cmd. The help of the main command describes
+// all flags. The help of a subcommand describes its own flags and lists the names
+// of all other flags.
+func (r *Tree) HelpText(cmd *cobra.Command) string {
+	return strings.TrimRight(manual.Help(cmd, r.Set(cmd), cmd == r.Main, r.Columns()), "\n")
+}
+
+// Columns returns the width of help texts on standard output.
+func (r *Tree) Columns() int { return manual.Columns(terminal.Width(r.Stdout)) }
 
 // ExactArgs returns a cobra check that requires exactly n arguments. The error
 // message contains the description of the arguments.

@@ -123,6 +123,9 @@ func (s *Streams) Report(ctx context.Context, err error, source ErrorSource) int
 		if flag := Remedy(err); flag != "" {
 			text += fmt.Sprintf("fetch: to allow it: %s\n", tty.Escape(flag))
 		}
+		if topic := topicOf(err, Remedy(err)); topic != "" && terminal.Is(s.Stderr) {
+			text += fmt.Sprintf("fetch: more: fetch help %s\n", topic)
+		}
 		if recoverable := (RecoverableError{}); errors.As(err, &recoverable) {
 			text += fmt.Sprintf("fetch: to create the database again: fetch recover %s\n", tty.Escape(recoverable.Dir))
 		}
@@ -150,6 +153,7 @@ type ErrorRecord struct {
 	Line      int    `json:"line,omitempty"`
 	Message   string `json:"message"`
 	Override  string `json:"override,omitempty"`
+	Help      string `json:"help,omitempty"` // topic of fetch help that describes the flag in the message
 }
 
 // ErrorRecordOf returns the record of an error with its exit code.
@@ -158,6 +162,7 @@ func ErrorRecordOf(err error, code int, source ErrorSource) ErrorRecord {
 		Type: "error", Kind: fetch.FaultOf(err).String(), Exit: code, Retryable: fetch.Retryable(err),
 		Attempt: source.Attempts, Line: source.Line, Message: uri.Redact(err.Error()), Override: Remedy(err),
 	}
+	r.Help = topicOf(err, r.Override)
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		r.Op, r.URL, r.Code = e.Op, e.URL, e.Code

@@ -39,8 +39,8 @@ crawl lacks are named: --mailboxes, --delete and the limits of one run. With --s
 the first worker also uploads the WARC files of DIR.
 
 copy copies the complete crawl or nothing. If it was killed, run it again.`,
-		Example: command.Examples("fetch frontier copy --from news --to 'postgres://db.example.org/crawls?search_path=news'",
-			"FETCH_FRONTIER='postgres://db.example.org/crawls?search_path=news' fetch mirror --output-dir news"),
+		Example: command.Examples("fetch frontier copy --from news --to 'postgres://db.example.org/crawls'",
+			"fetch frontier copy --from news \\\n    --to 'postgres://db.example.org/crawls?search_path=news'"),
 		Annotations: map[string]string{
 			manual.ExitStatus: "0\tthe crawl is in PostgreSQL\n" +
 				"2\tthe schema has a crawl, or DIR has a tree or is the directory of a worker\n" +

@@ -21,7 +21,7 @@ type frontierCommand struct{ *console.Streams }
 
 func New(r *command.Tree) *cobra.Command {
 	cmd := r.Define(&cobra.Command{
-		Use:   "frontier status|dump|requeue|pause|resume|rate|exclude|limit|abandon|copy",
+		Use:   "frontier [flags]",
 		Short: "Show the URLs of an archive, visit some of them again, or control a crawl",
 		Long: `frontier describes the URLs of an archive. Each URL is in one state:
   pending   not visited yet, or visited again by this run or the next one
@@ -58,27 +58,28 @@ func newFrontierStatus(r *command.Tree) *cobra.Command {
 		Long: `status prints one JSON object:
   run        the number of the newest run, from 1
   started    when the run started
-  ended      when the run ended; missing while it is running, or if it was stopped
+  ended      when the run ended; missing while it is running or was stopped
   urls       all URLs that any run has found: the sum of states, plus earlier
   states     how many URLs are in each state: those that this run has found, and
              all that are pending
-  errors     how many visits of this run failed, by the class of the error, such as
-             timeout; a visit that is retried counts each time
+  errors     how many visits of this run failed, by the class of the error, such
+             as timeout; a visit that is retried counts each time
   earlier    URLs of earlier runs that this run has not found
   unreached  pending URLs whose servers could not be reached; the next run
              requests them
   hosts      hosts with pending URLs
   waiting    those of these hosts that must wait, for example because of a delay
   paused     those of these hosts that fetch frontier pause has paused
-  controlled hosts with settings of pause, exclude and rate, or with a Crawl-delay
-             in robots.txt; the delays are in seconds
+  controlled hosts with settings of pause, exclude and rate, or with a
+             Crawl-delay in robots.txt; the delays are in seconds
   captures   objects retrieved by all runs, each version of an object
   bytes      the total size of the captures
   next       when the first of the waiting hosts gets a request again
-  workers    with --frontier, the workers: the time of the last sign of life and the
-             seconds since then (silent), leased hosts, rates during the last
-             minute, and WARC files; with --store, stored counts the uploaded
-             files, and spool the files and bytes that wait for their upload`,
+  workers    with --frontier, the workers: the time of the last sign of life and
+             the seconds since then (silent), leased hosts, rates during the
+             last minute, and WARC files; with --store, stored counts the
+             uploaded files, and spool the files and bytes that wait for their
+             upload`,
 	}, &frontierStatusCommand{Streams: r.Streams})
 }
 

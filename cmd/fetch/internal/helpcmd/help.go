@@ -5,12 +5,15 @@ package helpcmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/manual"
+	"github.com/anyurl/fetch/cmd/fetch/internal/markdown"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/doc"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/reservedscheme"
@@ -25,12 +28,15 @@ type helpCommand struct{ *command.Tree }
 func NewHelp(r *command.Tree) *cobra.Command {
 	c := &helpCommand{r}
 	return r.Define(&cobra.Command{
-		Use:   "help [COMMAND | TOPIC | SCHEME]",
+		Use:   "help [COMMAND | TOPIC | SCHEME | WORDS]",
 		Short: "Describe a command, a topic, or the URLs of a scheme",
 		Long: `help prints the help of a command, a page of the documentation, or a description of
 the URLs of a scheme. Without an argument, help prints the help of fetch and the
-names of all topics and schemes.`,
-		Example:           command.Examples("fetch help mirror", "fetch help mirroring", "fetch help gopher"),
+names of all topics and schemes. For other words, help lists the pages, commands
+and flags whose texts contain all of them.
+
+On a terminal, a long text is shown by the program in $PAGER (default less).`,
+		Example:           command.Examples("fetch help mirror", "fetch help mirroring", "fetch help gopher", "fetch help resume download"),
 		ValidArgsFunction: c.complete,
 	}, c)
 }
@@ -43,25 +49,45 @@ func (c *helpCommand) Run(_ context.Context, args []string) error {
 		return fetch.Internal.With(err)
 	}
 	if len(args) == 0 {
-		if err := c.Main.Help(); err != nil {
-			return console.LocalError(err)
-		}
-		return c.Print("\n" + manual.Index(pages, console.SchemeNames()))
+		return c.page(c.HelpText(c.Main) + "\n\n" + manual.Index(pages, console.SchemeNames(), c.Columns()))
 	}
 	name := strings.TrimSuffix(strings.TrimRight(strings.ToLower(args[0]), ":/"), ".md")
+	if len(args) == 1 {
+		if text, ok := c.topic(name, pages); ok {
+			return c.page(text)
+		}
+	}
+	if cmd, _, err := c.Main.Find(args); err == nil && cmd != c.Main && cmd.CommandPath() == "fetch "+strings.Join(args, " ") {
+		return c.page(c.HelpText(cmd))
+	}
+	if found := c.find(args, pages); len(found) > 0 {
+		return c.page(matchText(args, found, c.Columns()))
+	}
+	return c.unknown(strings.Join(args, " "), name, pages)
+}
+
+// topic returns the help text of a scheme, or a page of the documentation.
+func (c *helpCommand) topic(name string, pages []doc.Page) (text string, ok bool) {
 	if text, ok := SchemeHelp(name); ok {
-		return c.Print(text)
+		return strings.TrimRight(manual.Fill(text, c.Columns()), "\n"), true
 	}
 	for _, page := range pages {
 		if page.Name == name {
-			return c.Print(strings.TrimRight(manual.Topic(page.Text), "\n"))
+			o := markdown.Options{Width: c.Columns(), Styles: terminal.Colors(c.Stdout)}
+			return strings.TrimRight(markdown.Render(page.Text, o), "\n"), true
 		}
 	}
-	cmd, _, err := c.Main.Find(args)
-	if err != nil || cmd == c.Main {
-		return c.unknown(args[0], name, pages)
+	return "", false
+}
+
+// page prints text. On a terminal, it runs the pager if the text is longer than
+// the screen.
+func (c *helpCommand) page(text string) error {
+	pager := terminal.DefaultPager()
+	if !terminal.Is(c.Stdout) || strings.Count(text, "\n")+1 < terminal.Height(c.Stdout) || pager == nil {
+		return c.Print(text)
 	}
-	return cmd.Help()
+	return terminal.Page(pager, c.Stdout, c.Stderr, func(w io.Writer) error { return console.WriteLine(w, text) })
 }
 
 // SchemeHelp returns the help text of a scheme.

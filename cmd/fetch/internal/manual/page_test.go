@@ -124,7 +124,7 @@ Examples:
 
 Exit codes: 0 ok; 8 the server reports an error.
 `
-	if got := Usage(c, set, false); got != want {
+	if got := Usage(c, set, false, maxColumns); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -21,21 +21,78 @@ const (
 )
 
 const (
-	maxColumns = 100 // columns of a help text
+	minColumns = 40  // smallest width of a help text
+	maxColumns = 100 // largest width of a help text
 	maxNames   = 30  // columns for the names of a flag
 )
 
+// Columns returns the width of a help text for a terminal of the given width.
+func Columns(terminal int) int { return min(max(terminal, minColumns), maxColumns) }
+
+// Help returns the description of a command and its usage. The arguments are
+// those of [Usage].
+func Help(cmd *cobra.Command, set *options.Set, all bool, columns int) string {
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short
+	}
+	return Fill(text, columns) + "\n" + Usage(cmd, set, all, columns)
+}
+
+// Fill wraps the paragraphs of text. Lines that start with a space keep their
+// line breaks. So do lines with columns, such as the forms of a URL, and the
+// list of flags at the end of a text. The result ends with a line end.
+func Fill(text string, columns int) string {
+	w := writer{columns: columns}
+	var paragraph []string
+	flush := func(hanging int) {
+		if len(paragraph) > 0 {
+			w.wrapped(strings.Join(paragraph, " "), 0, hanging)
+		}
+		paragraph = nil
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if line == "" || strings.HasPrefix(line, " ") || isTabular(line) {
+			flush(0)
+		}
+		switch {
+		case isTabular(line) && len(line) > columns:
+			paragraph = append(paragraph, line)
+			flush(4)
+		case line == "" || strings.HasPrefix(line, " ") || isTabular(line):
+			w.WriteString(line + "\n")
+		default:
+			if strings.HasPrefix(line, "Flags: ") {
+				flush(0)
+			}
+			paragraph = append(paragraph, line)
+		}
+	}
+	flush(0)
+	return w.String()
+}
+
+// isTabular reports whether a line has columns that spaces separate.
+func isTabular(line string) bool { return strings.Contains(strings.TrimSpace(line), "   ") }
+
+// A writer collects a help text.
+type writer struct {
+	strings.Builder
+	columns int // maximum width of a line
+}
+
 // Usage returns the help text of a command: synopsis, commands, flags, examples
 // and exit codes. If all is true, the text describes every flag. Otherwise it
-// describes only the flags that other commands do not have.
-func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
-	var b strings.Builder
+// describes only the flags that other commands do not have. Lines have at most
+// the given number of columns, except those of examples.
+func Usage(cmd *cobra.Command, set *options.Set, all bool, columns int) string {
+	b := writer{columns: columns}
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n\nCommands:\n", cmd.CommandPath())
 		for _, sub := range cmd.Commands() {
 			if isListed(sub) {
-				writeTerm(&b, "  "+sub.Name(), sub.Short, cmd.NamePadding()+4)
+				b.term("  "+sub.Name(), sub.Short, cmd.NamePadding()+4)
 			}
 		}
 	}
@@ -46,7 +103,7 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 	for _, section := range Sections(set) {
 		if all || section.Own {
 			fmt.Fprintf(&b, "\n%s:\n", section.Title)
-			writeFlags(&b, section.Flags)
+			b.flags(section.Flags)
 			continue
 		}
 		names := section.Title + ":"
@@ -59,7 +116,7 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 		b.WriteString("\nOther flags, described by fetch --help:\n")
 	}
 	for _, names := range others {
-		writeWrapped(&b, names, 2, 4)
+		b.wrapped(names, 2, 4)
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
@@ -70,7 +127,7 @@ func Usage(cmd *cobra.Command, set *options.Set, all bool) string {
 			codes = append(codes, t.name+" "+t.text)
 		}
 		b.WriteString("\n")
-		writeWrapped(&b, "Exit codes: "+strings.Join(codes, "; ")+".", 0, 2)
+		b.wrapped("Exit codes: "+strings.Join(codes, "; ")+".", 0, 2)
 	}
 	return b.String()
 }
@@ -104,7 +161,8 @@ func Sections(set *options.Set) (all []*Section) {
 	return slices.DeleteFunc(all, func(s *Section) bool { return len(s.Flags) == 0 })
 }
 
-func writeFlags(b *strings.Builder, flags []*pflag.Flag) {
+// flags writes the names and the descriptions of flags.
+func (b *writer) flags(flags []*pflag.Flag) {
 	width := 0
 	for _, f := range flags {
 		if n := len(flagNames(f)); n <= maxNames {
@@ -112,7 +170,7 @@ func writeFlags(b *strings.Builder, flags []*pflag.Flag) {
 		}
 	}
 	for _, f := range flags {
-		writeTerm(b, "  "+flagNames(f), description(f), width+4)
+		b.term("  "+flagNames(f), description(f), width+4)
 	}
 }
 
@@ -143,28 +201,27 @@ func description(f *pflag.Flag) string {
 	return usage + " (default " + value + ")"
 }
 
-// writeTerm writes a term, such as a flag, and its description. The description
-// is indented by width columns.
-func writeTerm(b *strings.Builder, term, text string, width int) {
+// term writes a term, such as a flag, and its description. The description is
+// indented by width columns.
+func (b *writer) term(term, text string, width int) {
 	if len(term)+2 > width {
 		b.WriteString(term + "\n")
-		writeWrapped(b, text, width, width)
+		b.wrapped(text, width, width)
 		return
 	}
 	fmt.Fprintf(b, "%-*s", width, term)
-	writeWrapped(b, text, 0, width)
+	b.wrapped(text, 0, width)
 }
 
-// writeWrapped writes text in lines of at most maxColumns columns. The
-// parameters first and rest are the indentation of the first line and of all
-// other lines.
-func writeWrapped(b *strings.Builder, text string, first, rest int) {
+// wrapped writes text in lines of at most b.columns columns. The parameters first
+// and rest are the indentation of the first line and of all other lines.
+func (b *writer) wrapped(text string, first, rest int) {
 	b.WriteString(strings.Repeat(" ", first))
 	column := max(first, rest)
 	for i, word := range strings.Fields(text) {
 		switch {
 		case i == 0:
-		case column+1+len(word) > maxColumns:
+		case column+1+len(word) > b.columns:
 			b.WriteString("\n" + strings.Repeat(" ", rest))
 			column = rest
 		default:

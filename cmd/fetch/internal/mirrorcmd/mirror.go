@@ -85,11 +85,11 @@ names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 		Example: command.Examples(
 			"fetch mirror gopher://gopher.example.org/",
 			"fetch mirror --warc --page-requisites http://example.org/docs/",
-			"fetch mirror --page http://example.org/docs/intro.html    # one page with its images",
+			"fetch mirror --page http://example.org/a.html  # one page with its images",
 			"fetch mirror --mailboxes mbox nntp://news.example.org/comp.lang.c",
 			"fetch mirror --delete --per-host 4 --delay 0 ftp://ftp.example.org/pub/",
 			"fetch mirror --output-dir ftp.example.org    # repeat the last run",
-			"fetch mirror --archive old.warc.gz http://example.org/    # extract files from a WARC file",
+			"fetch mirror --archive old.warc.gz http://example.org/  # files of a WARC file",
 			"fetch verify ftp.example.org && fetch pack ftp.example.org --manifest",
 		),
 	}, c)

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/arguments"
@@ -145,8 +142,10 @@ func (c *browseCommand) browser(r *download.Retrieval) *browse.Browser {
 		Color: terminal.Colors(c.Stdout), Now: time.Now,
 		Interactive: terminal.Is(c.Stdin) && terminal.Is(c.Stdout),
 	}
-	if words := strings.Fields(os.Getenv("PAGER")); len(words) > 0 {
-		b.Pager = func(_ context.Context, lines func(io.Writer) error) error { return c.runPager(words, lines) }
+	if pager := terminal.Pager(); pager != nil {
+		b.Pager = func(_ context.Context, lines func(io.Writer) error) error {
+			return terminal.Page(pager, c.Stdout, c.Stderr, lines)
+		}
 	}
 	return b
 }
@@ -179,24 +178,4 @@ func (c *browseCommand) updateProgress(e wrap.Event) {
 	if c.saved != nil {
 		c.saved.Update(e)
 	}
-}
-
-// runPager runs the pager, and calls lines to write the text to the pager. The
-// user can quit the pager before it has read all lines.
-func (c *browseCommand) runPager(words []string, lines func(io.Writer) error) error {
-	pager := exec.Command(words[0], words[1:]...)
-	pager.Stdout, pager.Stderr = c.Stdout, c.Stderr
-	in, err := pager.StdinPipe()
-	if err == nil {
-		err = pager.Start()
-	}
-	if err != nil {
-		return fetch.Local.Errorf("$PAGER: %w", err)
-	}
-	lines(in) // the error is ignored; it occurs when the user quits the pager
-	in.Close()
-	if err := pager.Wait(); err != nil {
-		return fetch.Local.Errorf("$PAGER: %w", err)
-	}
-	return nil
 }

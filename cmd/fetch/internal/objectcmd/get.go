@@ -79,7 +79,8 @@ $XDG_CONFIG_HOME/fetch/config.toml (default ~/.config) by their long names:
 			"fetch -O https://example.org/file.tar.gz",
 			"fetch -C - -O ftp://ftp.example.org/pub/file.iso    # resume",
 			"fetch -Z --input-file list.txt --output-dir files",
-			"fetch -O 'https://example.org/log-[001-100].txt' 'ftp://ftp.example.org/pub/*.gz'",
+			"fetch -O 'https://example.org/log-[001-100].txt'",
+			"fetch -O 'ftp://ftp.example.org/pub/*.gz'",
 		),
 		Annotations: map[string]string{
 			manual.ExitStatus:  ExitStatus,

@@ -46,7 +46,7 @@ difference: a mark, a TAB and the path. A reason can follow after a second TAB.
 A directory on one side only is one line. --times and --content compare more. If a
 listing does not state the exact size of a file, diff sends a request for the
 file; --ignore-size avoids this.`,
-		Example: command.Examples("fetch diff ftp.example.org/tree/ftp/ftp.example.org/pub ftp://ftp.example.org/pub/",
+		Example: command.Examples("fetch diff copy/tree/ftp/ftp.example.org/pub ftp://ftp.example.org/pub/",
 			"fetch diff --content sftp://a.example.org/srv/ sftp://b.example.org/srv/"),
 		Annotations: map[string]string{manual.ExitStatus: "0\tno difference\n8\tdifferences\n"},
 		Args: func(_ *cobra.Command, args []string) error {

@@ -44,7 +44,7 @@ ftp, sftp, nfs, file and the directory pages of web servers.
 Symbolic links to directories are not followed. If a listing does not state the
 exact size or the time of a file, --size and --newer send a request for the file.`,
 		Example: command.Examples("fetch find ftp://ftp.example.org/pub/ --name '*.iso' --size +10M",
-			"fetch find https://example.org/files/ --newer 2026-01-01 | fetch --input-file - --output-dir new"),
+			"fetch find https://example.org/a/ --newer 2026-01-01 | fetch -O --input-file -"),
 	}, &findCommand{clients: clients{Streams: r.Streams}})
 }
 
