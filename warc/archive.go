@@ -43,6 +43,8 @@ type Archive struct {
 	sections  map[string]section // keyed by the base name of the WARC file
 	packages  []string           // paths of the WACZ files
 	readers   *sync.Pool         // pool of *Reader, used by openRecord
+
+	dictionaries *dictionaryCache
 }
 
 // A section is a byte range that contains one WARC file. It is a complete file,

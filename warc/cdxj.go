@@ -27,7 +27,7 @@ type Line struct {
 	Media     string // media type without parameters, or "warc/revisit" for a revisit record
 	Status    string // HTTP status code, or ""
 	Digest    string // digest of the payload without its label, or ""
-	Length    int64  // size of the gzip member, or of the uncompressed record, in bytes
+	Length    int64  // size of the member or frame, or of the uncompressed record, in bytes
 	Offset    int64
 	File      string
 
@@ -162,8 +162,19 @@ func (r *Record) indexLine(sums *digester) (Line, error) {
 // record is damaged, the line is zero. If only the bytes after the block are
 // damaged, readIndexLine returns the line and the error.
 func (r *Reader) readIndexLine(h *Header, file string) (Line, error) {
-	l, err := newLine(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"),
-		h.Get("WARC-Payload-Digest"), h.Length, func() (int, fetch.Header, error) { return httpHead(r) })
+	digest, head := h.Get("WARC-Payload-Digest"), func() (int, fetch.Header, error) { return httpHead(r) }
+	if h.arc { // the file has no digests
+		sums := newDigester(SHA1, h.Type())
+		if _, err := io.Copy(sums, r); err != nil {
+			return Line{}, err
+		}
+		digest = sums.Payload()
+		head = func() (int, fetch.Header, error) {
+			status, fields := parseHead(sums.message.Head())
+			return status, fields, nil
+		}
+	}
+	l, err := newLine(h.Type(), h.Target(), h.Get("WARC-Date"), h.Get("Content-Type"), digest, h.Length, head)
 	if err != nil {
 		return Line{}, err
 	}

@@ -13,13 +13,14 @@
 //		c.Metadata(warc.FieldsMedia, fields))
 //
 // A group of records is written completely or not at all. It is durable after
-// [Writer.Sync] returns. Each record is compressed as a separate gzip member.
+// [Writer.Sync] returns. Each record is compressed as a separate gzip member or
+// zstd frame.
 //
 // Package warc/record does this for all requests of a fetch.Client.
 //
 // To read an archive, use one of these functions:
 //
-//   - [NewReader] reads the records of a file.
+//   - [NewReader] reads the records of a WARC or ARC file.
 //   - [Entries] lists the captured objects of a file.
 //   - [Verify] reports damage and violations of the format.
 //   - [Index] writes a CDXJ index.
@@ -39,6 +40,6 @@
 //
 // Memory use does not depend on the size of blocks. The header of a record is
 // limited to 1 MiB. The Reader accepts many deviations of other software from
-// the format. It does not support zstd compression or ARC files, and it does not
-// join segmented records (WARC 1.1 section 7).
+// the format. It does not join segmented records (WARC 1.1 section 7). Windows of
+// zstd frames are limited to 16 MiB, and zstd dictionaries to 8 MiB.
 package warc

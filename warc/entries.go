@@ -12,11 +12,19 @@ import (
 	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
-// IsFileName reports whether name ends in ".warc" or ".warc.gz", optionally
-// followed by [OpenSuffix].
+// IsFileName reports whether name has the extension of a WARC file (".warc",
+// ".warc.gz" or ".warc.zst") or of an ARC file (".arc" or ".arc.gz"). The name
+// of a WARC file can be followed by [OpenSuffix].
 func IsFileName(name string) bool {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, OpenSuffix), ".gz")
-	return strings.HasSuffix(name, ".warc")
+	if isPackable(strings.TrimSuffix(name, OpenSuffix)) {
+		return true
+	}
+	return strings.HasSuffix(strings.TrimSuffix(name, OpenSuffix), ".warc.zst") || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".arc")
+}
+
+// isPackable reports whether a WACZ file can contain a file with this name.
+func isPackable(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".warc")
 }
 
 // Entries returns an entry for each captured object in the WARC file r. Revisit

@@ -26,7 +26,8 @@ func TestEntries(t *testing.T) {
 
 func TestIsFileName(t *testing.T) {
 	for name, want := range map[string]bool{"a.warc": true, "a.warc.gz": true, "a.warc.gz.open": true, "warc.gz": false,
-		"a.gz": false, "a.cdxj": false} {
+		"a.gz": false, "a.cdxj": false, "a.warc.zst": true, "a.warc.zst.open": true, "a.zst": false, "a.arc": true, "a.arc.gz": true,
+		"a.arc.gz.open": false, "a.arc.zst": false} {
 		if IsFileName(name) != want {
 			t.Errorf("IsFileName(%q) = %v", name, !want)
 		}

@@ -26,6 +26,12 @@ func fuzzFiles(f *testing.F) {
 	f.Add(members(res(1, "\nContent-Length: 4"), res(2, "")+res(3, ""), strings.TrimSuffix(res(4, ""), "\r\n\r\n"),
 		res(5, "\nContent-Length: 99")))
 	f.Add([]byte(res(1, "") + "\r\n\r\n" + res(2, "") + "garbage\n" + res(3, "")))
+	f.Add(encodeZstd(f, zstdRecords(3)))
+	f.Add(append(skippable(0x50, []byte("x")), encodeZstd(f, zstdRecords(2))...))
+	f.Add(skippable(0x5d, []byte(dictionaryMagic+"12345678")))
+	f.Add(sampleARC(f))
+	f.Add([]byte(arcVersion2))
+	f.Add(members(strings.SplitAfter(arcVersion2, "A 1\n")...))
 	f.Add([]byte("WARC/0.17\nWARC-Type: resource\n folded\nContent-Length: 1\n\nx\n\n"))
 }
 

@@ -62,7 +62,7 @@ func (s section) info() fetch.Header {
 	defer in.Close()
 	r := NewReader(in)
 	h, err := r.Next()
-	if err != nil || h.Type() != Info {
+	if err != nil || h.Type() != Info || h.arc {
 		return nil
 	}
 	block, err := io.ReadAll(io.LimitReader(r, maxInfoBlock))

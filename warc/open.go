@@ -42,6 +42,8 @@ func open(add func(*opener) error) (*Archive, error) {
 	o := &opener{archive: &Archive{
 		sections: map[string]section{},
 		readers:  &sync.Pool{New: func() any { return &Reader{src: allocateSource(replayBuffer)} }},
+
+		dictionaries: &dictionaryCache{},
 	}}
 	defer o.lines.Close()
 	if err := add(o); err != nil {
@@ -156,7 +158,7 @@ func (o *opener) addFile(file string) error {
 func (o *opener) unusedName(file string) string {
 	name := filepath.Base(file)
 	stem, extension := name, ""
-	if i := strings.LastIndex(name, ".warc"); i >= 0 {
+	if i := max(strings.LastIndex(name, ".warc"), strings.LastIndex(name, ".arc")); i >= 0 {
 		stem, extension = name[:i], name[i:]
 	}
 	for n := 2; ; n++ {

@@ -242,8 +242,8 @@ func TestOpenOtherFile(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"program":            {"import gzip\nprint(1)\n", "no record starts here"},
 		"random bytes":       {"\x1f\x8b\x07random", "offset 0"},
-		"zstd":               {"\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00", "zstd, which is not supported"},
-		"zstd, dictionary":   {"\x5d\x2a\x4d\x18\x04\x00\x00\x00\n\n\n\n", "zstd, which is not supported"},
+		"zstd":               {"\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00", "offset 0"},
+		"zstd, dictionary":   {"\x5d\x2a\x4d\x18\x04\x00\x00\x00\n\n\n\n", "contains no dictionary"},
 		"empty":              {"", ""},
 		"only a description": {rec(1, "WARC-Type: warcinfo", ""), ""},
 	} {

@@ -20,17 +20,20 @@ const maxRecordHead = 1 << 20
 // records in search of the next record.
 const maxStray = 64 << 20
 
-// A Header is the header of a WARC record, as returned by [Reader.Next].
+// A Header is the header of a record, as returned by [Reader.Next]. The header of
+// an ARC record has the fields that a WARC record with the same content would
+// have, without an ID.
 type Header struct {
-	Version string       // version of the format, such as "1.1"
+	Version string       // version of the format, such as "1.1" or, in an ARC file, "ARC 1"
 	Fields  fetch.Header // in the order of the file
 	Length  int64        // bytes in the block
 
 	// Offset is the position of the record in the file, in bytes. In a
-	// compressed file, Offset is the start of the gzip member.
+	// compressed file, Offset is the start of the gzip member or zstd frame.
 	Offset int64
 
-	sameMember bool // if true, the record is not the first one in its gzip member
+	sameMember bool // if true, the record is not the first one in its member
+	arc        bool // if true, the record is from an ARC file
 }
 
 // Type returns the value of the field WARC-Type in lower case.
@@ -91,29 +94,28 @@ func (e *Error) Error() string {
 // Unwrap returns e.Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Reader reads the records of a WARC file in sequence. It accepts compressed
-// and uncompressed files of the versions 0.17 to 1.1. It tolerates many format
+// A Reader reads the records of a WARC or ARC file in sequence. The file can be
+// compressed with gzip or zstd. The Reader accepts WARC files of the versions
+// 0.17 to 1.1 and ARC files of the versions 1 and 2. It tolerates many format
 // errors of other software. A Reader is not safe for concurrent use.
 type Reader struct {
 	src        *source
 	head       *Header // header of the current record, or nil between records
 	remaining  int64   // unread bytes of the current block
 	end        int64   // offset after the last complete record
-	sameMember bool    // the next record follows in the current gzip member
-	memberOpen bool    // the gzip member of the next record is already open
+	sameMember bool    // the next record follows in the current member
+	memberOpen bool    // the member of the next record is already open
 	resync     bool    // Next must search for the next record
 	final      error   // error that all further calls of Next return
 	stray      int64   // bytes after the block that belong to no record
 	missingEnd bool    // if true, the block was not followed by two line breaks
 }
 
-// Errors that the verifier distinguishes when it classifies an Error, and
-// errARC, which ends the reading.
+// Errors that the verifier distinguishes when it classifies an Error.
 var (
 	errNoRecord   = fetch.Mismatch.Errorf("no record starts here")
 	errNoLength   = fetch.Mismatch.Errorf("record has no valid Content-Length")
 	errStray      = fetch.Mismatch.Errorf("more than %d bytes after the block belong to no record", maxStray)
-	errARC        = fetch.Unsupported.Errorf("the file has the format ARC, which is not supported: convert it to WARC")
 	errShortBlock = fetch.Mismatch.Errorf("block is shorter than its Content-Length")
 )
 
@@ -125,7 +127,9 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r, 0)} }
 // NewReaderAt returns a Reader that starts at the given offset of r. A record
 // must start at this offset, which can be [Header].Offset or [Line].Offset.
 func NewReaderAt(r io.ReaderAt, offset int64) *Reader {
-	return &Reader{src: newSource(io.NewSectionReader(r, offset, 1<<62-offset), offset), end: offset}
+	s := newSource(io.NewSectionReader(r, offset, 1<<62-offset), offset)
+	s.dictionary = dictionaryOf(r)
+	return &Reader{src: s, end: offset}
 }
 
 // Next advances to the next record and returns its header. It skips the unread
@@ -185,7 +189,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// nextMember opens the next gzip member, in which the current block continues.
+// nextMember opens the next member, in which the current block continues.
 // It returns an error if a new record starts in that member.
 func (r *Reader) nextMember() error {
 	short := fetch.Mismatch.Errorf("%w: %d bytes are missing", errShortBlock, r.remaining)
@@ -198,7 +202,7 @@ func (r *Reader) nextMember() error {
 	} else if err != nil {
 		return r.fail(err)
 	}
-	if prefix, _ := r.src.text.Peek(len(magic)); string(prefix) == magic {
+	if r.src.atRecord() {
 		r.head, r.memberOpen = nil, true
 		return &Error{Offset: r.end, Err: short}
 	}
@@ -207,7 +211,7 @@ func (r *Reader) nextMember() error {
 
 // Finish skips the unread part of the current record and returns the length of
 // the record in the file. In a compressed file, the length includes the
-// complete gzip member. In an uncompressed file, the length includes the line
+// complete member. In an uncompressed file, the length includes the line
 // breaks after the block. Next calls Finish.
 func (r *Reader) Finish() (length int64, err error) {
 	if r.head == nil {
@@ -225,14 +229,17 @@ func (r *Reader) Finish() (length int64, err error) {
 }
 
 // skipSeparator skips the bytes between the current block and the next record.
-// In a compressed file, it stops at the end of the gzip member.
+// In a compressed file, it stops at the end of the member.
 func (r *Reader) skipSeparator() error {
-	ends := 0
+	ends, wanted := 0, 2
+	if r.src.form == formARC {
+		wanted = 0 // a line break precedes a record; many programs write it after the record
+	}
 	text := r.src.text
 	for r.sameMember = false; ; {
 		prefix, err := text.Peek(len(magic))
 		if len(prefix) == 0 {
-			r.missingEnd = ends < 2
+			r.missingEnd = ends < wanted
 			if err == io.EOF && r.missingEnd && !r.src.compressed {
 				r.src.truncated = true
 				return fetch.Truncated.With(io.ErrUnexpectedEOF)
@@ -243,15 +250,15 @@ func (r *Reader) skipSeparator() error {
 			return err
 		}
 		switch {
-		case string(prefix) == magic:
-			r.sameMember, r.missingEnd = r.src.compressed, ends < 2
+		case r.src.atRecord():
+			r.sameMember, r.missingEnd = r.src.compressed, ends < wanted
 			return nil
 		case prefix[0] == '\n':
 			ends++
 			text.Discard(1)
 		case prefix[0] == '\r':
 			text.Discard(1)
-		case ends >= 2 && !r.src.compressed: // the record is complete; the next record is damaged
+		case ends >= wanted && !r.src.compressed: // the record is complete; the next record is damaged
 			return nil
 		case r.stray > maxStray:
 			return errStray
@@ -275,6 +282,9 @@ func (r *Reader) fail(err error) error {
 	truncated := r.src.truncated || err == errNoMember || err == errNoRecord && !r.src.compressed && r.end > 0
 	follows := !r.src.truncated
 	if r.src.seek(r.src.start + 1) {
+		if !r.src.compressed && r.src.form != formWARC {
+			r.src.skipLine() // the rest of the header of an ARC record could be a header too
+		}
 		follows = r.src.findRecord()
 	}
 	r.resync = follows
@@ -294,20 +304,18 @@ func (r *Reader) stop(err error) error {
 	return err
 }
 
-// readHead reads the version line and the header fields of a record.
+// readHead reads the version line and the header fields of a record, or the
+// header of an ARC record.
 func (r *Reader) readHead(h *Header) error {
 	first, size, err := r.firstLine(h)
 	if err != nil {
 		return err
 	}
 	version, ok := strings.CutPrefix(first, magic)
-	switch {
-	case !ok && r.end == 0 && strings.HasPrefix(first, "filedesc:"):
-		return errARC
-	case !ok:
-		return errNoRecord
+	if !ok || r.src.form == formARC {
+		return r.readARC(h, first)
 	}
-	h.Version = version
+	r.src.form, h.Version = formWARC, version
 	var text strings.Builder
 	for {
 		var line string
@@ -325,6 +333,21 @@ func (r *Reader) readHead(h *Header) error {
 	if err != nil || h.Length < 0 {
 		return errNoLength
 	}
+	return nil
+}
+
+// readARC parses the line, which is the header of an ARC record.
+func (r *Reader) readARC(h *Header, line string) error {
+	parsed, ok := parseARC(line)
+	switch {
+	case !ok || r.src.form == formWARC:
+		return errNoRecord
+	case parsed.length < 0:
+		return errNoLength
+	}
+	r.src.form = formARC
+	start, _ := r.src.text.Peek(len("HTTP/"))
+	h.setARC(parsed, string(start) == "HTTP/")
 	return nil
 }
 

@@ -39,7 +39,7 @@ func (r *record) Close() error {
 		return nil
 	}
 	r.closed = true
-	r.Reader.src.raw = nil
+	r.Reader.src.raw, r.Reader.src.dictionary = nil, nil
 	r.pool.Put(r.Reader)
 	return r.file.Close()
 }
@@ -48,7 +48,7 @@ func (r *record) Close() error {
 // small, because a replay server has many open records.
 const replayBuffer = 16 << 10
 
-// openRecord opens the record to which l refers. A gzip member can contain
+// openRecord opens the record to which l refers. A member can contain
 // several records with the URL of l. If none of them has the other values of l,
 // openRecord opens the first of them.
 func (a *Archive) openRecord(l Line) (*record, error) {
@@ -64,6 +64,7 @@ func (a *Archive) openRecord(l Line) (*record, error) {
 	seek := func(found func(*Header) bool) (err error) {
 		r := rec.Reader
 		r.src.reset(where.readAhead(io.NewSectionReader(in, l.Offset, 1<<62-l.Offset), l.Length), l.Offset, int(min(max(l.Length, minReadSize), bufferSize)))
+		r.src.dictionary = func() ([]byte, error) { return a.dictionaries.get(where) }
 		*r = Reader{src: r.src, end: l.Offset}
 		for rec.head, err = r.Next(); err == nil && !found(rec.head); rec.head, err = r.Next() {
 			if !r.src.compressed || rec.head.Offset != l.Offset {

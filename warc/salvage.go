@@ -74,6 +74,9 @@ func (s *salvage) scan(size int64) error {
 		if err != nil {
 			return err
 		}
+		if in.src.form == formARC || in.src.zstd != nil {
+			return fetch.Unsupported.Errorf("only WARC files that are compressed with gzip can be repaired")
+		}
 		if length == 0 || h.sameMember || in.sameMember {
 			continue
 		}
@@ -182,7 +185,7 @@ type RecordVerifier struct {
 func (v *RecordVerifier) Verify(r io.ReaderAt, offset int64) (h *Header, intact bool) {
 	v.reset(r, offset)
 	h, length, err := (&recordCheck{}).checkNext(v.reader, v.buffer)
-	v.reader.src.raw = nil
+	v.reader.src.raw, v.reader.src.dictionary = nil, nil
 	return h, err == nil && length > 0
 }
 
@@ -191,7 +194,7 @@ func (v *RecordVerifier) Verify(r io.ReaderAt, offset int64) (h *Header, intact 
 func (v *RecordVerifier) Header(r io.ReaderAt, offset int64) *Header {
 	v.reset(r, offset)
 	h, err := v.reader.Next()
-	v.reader.src.raw = nil
+	v.reader.src.raw, v.reader.src.dictionary = nil, nil
 	if err != nil {
 		return nil
 	}
@@ -205,5 +208,6 @@ func (v *RecordVerifier) reset(r io.ReaderAt, offset int64) {
 		v.reader, v.buffer = &Reader{src: allocateSource(bufferSize)}, make([]byte, 8<<10)
 	}
 	v.reader.src.reset(raw, offset, minReadSize)
+	v.reader.src.dictionary = dictionaryOf(r)
 	*v.reader = Reader{src: v.reader.src, end: offset}
 }

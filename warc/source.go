@@ -2,9 +2,9 @@ package warc
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -17,20 +17,24 @@ const (
 )
 
 // A source reads an archive file and decompresses it if necessary. Read returns
-// io.EOF at the end of each gzip member, so that the buffer never contains text
-// of two members.
+// io.EOF at the end of each member, which is a gzip member or a zstd frame. The
+// buffer never contains text of two members.
 type source struct {
 	raw   io.Reader
 	base  int64 // file offset of the first byte read from raw
 	count int64 // bytes read from raw
 	in    *bufio.Reader
 
-	compressed bool // the file starts with a gzip member
-	gzip       *gzip.Reader
-	start      int64 // file offset of the current member
-	inMember   bool  // if true, the current member has not ended
-	truncated  bool  // if true, the file ended within a record
-	err        error // error within the current member, kept because a bufio.Reader reports an error only once
+	compressed bool  // codec is not nil
+	codec      codec // nil in an uncompressed file
+	gzip       *gzipCodec
+	zstd       *zstdCodec
+	dictionary func() ([]byte, error) // reads the zstd dictionary of the file, or nil
+	form       form                   // format of the records
+	start      int64                  // file offset of the current member
+	inMember   bool                   // if true, the current member has not ended
+	truncated  bool                   // if true, the file ended within a record
+	err        error                  // error within the current member, kept because a bufio.Reader reports an error only once
 
 	text *bufio.Reader
 
@@ -69,14 +73,11 @@ func allocateSource(size int) *source {
 // raw, whose current position is the offset base in the file. The first read
 // from raw has at most readSize bytes.
 func (s *source) reset(raw io.Reader, base int64, readSize int) {
-	*s = source{raw: raw, base: base, in: s.in, gzip: s.gzip, text: s.text, readSize: readSize}
+	*s = source{raw: raw, base: base, in: s.in, gzip: s.gzip, zstd: s.zstd, text: s.text, readSize: readSize}
 	s.in.Reset(countingReader{s})
 	s.text.Reset(s)
-	magic, _ := s.in.Peek(len(gzipMagic))
-	s.compressed = bytes.Equal(magic, gzipMagic)
+	s.setCodec()
 }
-
-var gzipMagic = []byte{0x1f, 0x8b}
 
 type countingReader struct{ s *source }
 
@@ -101,50 +102,33 @@ func (s *source) offset() int64 {
 	return at
 }
 
-var errNoMember = fetch.Mismatch.Errorf("the following bytes are not a gzip member")
-
-var errZstd = fetch.Mismatch.Errorf("%w: the file is compressed with zstd, which is not supported", errNoRecord)
-
-// isZstd reports whether the next bytes of an uncompressed file are a zstd frame
-// (RFC 8878, 3.1), perhaps a frame that contains a dictionary.
-func (s *source) isZstd() bool {
-	start, _ := s.text.Peek(4)
-	return len(start) == 4 && (string(start) == "\x28\xb5\x2f\xfd" || start[0]&0xf0 == 0x50 && string(start[1:]) == "\x2a\x4d\x18")
-}
-
-// nextMember opens the next gzip member. It returns io.EOF at the end of the
-// file.
+// nextMember opens the next member. It returns io.EOF at the end of the file.
 func (s *source) nextMember() error {
 	if !s.compressed {
 		_, err := s.text.Peek(1)
 		s.start = s.offset()
-		if s.start == 0 && s.isZstd() {
-			return errZstd
-		}
 		return err
 	}
 	s.start, s.inMember, s.expanded, s.err = s.offset(), false, 0, nil
-	magic, err := s.in.Peek(len(gzipMagic))
-	switch {
-	case len(magic) == 0:
-		return err
-	case !bytes.HasPrefix(gzipMagic, magic):
-		return errNoMember
-	case s.gzip == nil:
-		s.gzip, err = gzip.NewReader(s.in)
-	default:
-		err = s.gzip.Reset(s.in)
-	}
-	if err != nil {
+	if err := s.codec.skip(s); err != nil {
 		return s.memberError(err)
 	}
-	s.gzip.Multistream(false)
+	start, err := s.in.Peek(len(s.codec.magic()))
+	if len(start) == 0 {
+		return err
+	}
+	if !strings.HasPrefix(s.codec.magic(), string(start)) {
+		return errNoMember
+	}
+	if err := s.codec.open(s); err != nil {
+		return s.memberError(err)
+	}
 	s.inMember = true
 	s.text.Reset(s)
 	return nil
 }
 
-// Read reads decompressed bytes of the current gzip member. It returns io.EOF
+// Read reads decompressed bytes of the current member. It returns io.EOF
 // at the end of the member.
 func (s *source) Read(p []byte) (int, error) {
 	if !s.compressed {
@@ -156,7 +140,7 @@ func (s *source) Read(p []byte) (int, error) {
 	if !s.inMember {
 		return 0, io.EOF
 	}
-	n, err := s.gzip.Read(p)
+	n, err := s.codec.Read(p)
 	s.expanded += int64(n)
 	s.processed += int64(n)
 	if err == io.EOF {
@@ -168,8 +152,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// memberError converts an error of the gzip package. It sets s.truncated if the
-// file ended within the gzip member.
+// memberError converts an error of the codec. It sets s.truncated if the file
+// ended within the member.
 func (s *source) memberError(err error) error {
 	s.inMember = false
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -212,59 +196,4 @@ func (s *source) seek(offset int64) bool {
 	s.text.Reset(s)
 	s.inMember, s.truncated, s.err, s.readSize = false, false, nil, minReadSize
 	return true
-}
-
-// findRecord skips bytes until the start of the next record. It returns false
-// if the file ends first.
-func (s *source) findRecord() bool {
-	if s.compressed {
-		return s.findMember()
-	}
-	for {
-		line, err := s.text.Peek(len(magic))
-		if string(line) == magic {
-			return true
-		}
-		for inLine := err == nil; inLine; { // skip a line
-			_, err = s.text.ReadSlice('\n')
-			inLine = err == bufio.ErrBufferFull
-		}
-		if err != nil {
-			return false
-		}
-	}
-}
-
-// magic is the text at the start of each WARC record (WARC 1.1 section 4).
-const magic = "WARC/"
-
-func (s *source) findMember() bool {
-	var probe gzip.Reader
-	for {
-		window, err := s.in.Peek(4 << 10)
-		at := bytes.Index(window, gzipMagic)
-		if at < 0 {
-			if err != nil {
-				return false
-			}
-			s.in.Discard(len(window) - 1)
-			continue
-		}
-		if at > 0 {
-			s.in.Discard(at)
-			continue
-		}
-		start := make([]byte, len(magic))
-		probed := bytes.NewReader(window)
-		if probe.Reset(probed) == nil {
-			if n, _ := io.ReadFull(&probe, start); string(start[:n]) == magic {
-				return true
-			}
-		}
-		n := int64(len(window) - probed.Len())
-		if s.processed += n; !s.allowReread(n) {
-			return false
-		}
-		s.in.Discard(1)
-	}
 }

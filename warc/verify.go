@@ -19,7 +19,7 @@ type Problem uint8
 
 const (
 	TruncatedFile     Problem = iota + 1 // the file ends within a record
-	BadGzip                              // a gzip member is corrupt
+	BadGzip                              // a gzip member or zstd frame is corrupt
 	Garbage                              // bytes between two records belong to no record
 	BadLength                            // the length of the block differs from Content-Length
 	BadEnd                               // the block is not followed by two line breaks
@@ -260,7 +260,7 @@ var repeatable = [...]string{"warc-concurrent-to", "warc-protocol"}
 
 func (c *recordCheck) checkHead(h *Header) {
 	for _, name := range mandatory {
-		if h.Get(name) == "" {
+		if h.Get(name) == "" && !(h.arc && name == "WARC-Record-ID") {
 			c.add(MissingField, "missing field %s", name)
 		}
 	}

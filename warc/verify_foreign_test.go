@@ -3,7 +3,6 @@ package warc
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,28 +71,6 @@ func TestVerifyParts(t *testing.T) {
 		}
 		if got == "" && test.want != "" {
 			t.Errorf("%s: no findings", test.name)
-		}
-	}
-}
-
-// TestARC checks the error for files in the format ARC.
-func TestARC(t *testing.T) {
-	const arc = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 14\n1 0 Archive\n\n\n" +
-		"http://h.example/ 192.0.2.1 20200101000000 text/html 18\nHTTP/1.0 200 OK\n\n\n"
-	for _, data := range []string{arc, gzipped(arc)} {
-		name := filepath.Join(t.TempDir(), "a.arc.gz")
-		if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_, openErr := Open(name)
-		var verifyErr error
-		for _, err := range Verify(name) {
-			verifyErr = errors.Join(verifyErr, err)
-		}
-		for _, err := range []error{openErr, verifyErr} {
-			if fetch.FaultOf(err) != fetch.Unsupported || !strings.Contains(err.Error(), "ARC") {
-				t.Errorf("error %v, want Unsupported", err)
-			}
 		}
 	}
 }

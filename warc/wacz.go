@@ -58,6 +58,9 @@ type packageJSON struct {
 // files again, so that records can be read directly. If a WARC file is
 // unfinished, the error wraps fetch.InUse.
 //
+// WACZ files contain neither zstd frames nor ARC files. Pack converts such files
+// to WARC files that are compressed with gzip, in a temporary directory.
+//
 // The page list, which a viewer shows first, contains all HTML pages with the
 // HTTP status 200 and all listings of other schemes. The start page for replay
 // is the page of the first seed that has a page.
@@ -67,6 +70,9 @@ func (a *Archive) Pack(w io.Writer, p Package) error {
 		if strings.HasSuffix(name, OpenSuffix) {
 			return fetch.InUse.Errorf("%s is still being written", a.sections[name].path)
 		}
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return !isPackable(name) }) {
+		return a.packConverted(w, p, names)
 	}
 	z := &packer{zip: zip.NewWriter(w), time: p.Created}
 	if z.time.IsZero() {

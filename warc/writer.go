@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/anyurl/fetch/fetch"
 )
@@ -27,6 +28,7 @@ type Options struct {
 	Name         string    // name of the only file; if empty, each file has a name with a serial number
 	MaxSize      int64     // size in bytes at which the Writer starts a new file; if 0, DefaultMaxSize
 	Uncompressed bool      // if true, files are written without compression
+	Zstd         bool      // if true, files are compressed with zstd in place of gzip
 	Digest       Algorithm // digest algorithm for blocks and payloads
 
 	// Info contains additional fields for the warcinfo record of each file,
@@ -62,7 +64,8 @@ type Writer struct {
 	rollbackErr error // error of a rollback; an incomplete group remains in the file
 
 	out  *bufio.Writer // buffers writes to file
-	gzip *gzip.Writer
+	gzip *gzip.Writer  // nil unless files are compressed with gzip
+	zstd *zstd.Encoder // nil unless files are compressed with zstd
 	head []byte
 	copy []byte // buffer for reading bodies
 }
@@ -71,7 +74,7 @@ type Writer struct {
 // place of the record and the values that are needed for a revisit record.
 type Position struct {
 	File   string // final name of the file; an unfinished file has this name followed by OpenSuffix
-	Offset int64  // start of the record or its gzip member, in bytes
+	Offset int64  // start of the record, its gzip member or its zstd frame, in bytes
 	Length int64  // bytes in the file
 
 	// Checksum is the CRC-32 (IEEE) of the Length bytes in the file.
@@ -125,14 +128,41 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	}
 	w := &Writer{folder: rootFolder{dir}, opts: opts, serial: opts.Serial, out: bufio.NewWriterSize(nil, bufferSize)}
 	w.copy = make([]byte, bufferSize)
-	if !opts.Uncompressed {
-		var err error
-		if w.gzip, err = gzip.NewWriterLevel(w.out, gzip.BestSpeed); err != nil {
-			return nil, err
-		}
+	var err error
+	switch {
+	case opts.Uncompressed:
+	case opts.Zstd:
+		w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+			zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow))
+	default:
+		w.gzip, err = gzip.NewWriterLevel(w.out, gzip.BestSpeed)
 	}
-	return w, nil
+	return w, err
 }
+
+// zstdWindow is the window size of the zstd frames that a Writer writes. It
+// limits the memory of programs that read them.
+const zstdWindow = 1 << 20
+
+// compressor returns a writer that compresses a record of the given size to n.
+func (w *Writer) compressor(n io.Writer, size int64) io.WriteCloser {
+	switch {
+	case w.gzip != nil:
+		w.gzip.Reset(n)
+		return w.gzip
+	case w.zstd != nil: // the specification requires the size in each frame
+		w.zstd.ResetContentSize(n, size)
+		return w.zstd
+	}
+	return nopCloser{n}
+}
+
+// A nopCloser is a writer whose method Close has no effect.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+const recordEnd = "\r\n\r\n"
 
 // Write appends a group of records and returns their positions in the same order.
 // A group usually contains the records of one exchange. Records with a zero
@@ -211,24 +241,18 @@ func (w *Writer) writeRecord(r *Record, concurrent []*Record, offset int64) (Pos
 		return Position{}, fetch.LocalError(err)
 	}
 	n := &countingWriter{w: w.out}
-	var out io.Writer = n
-	if w.gzip != nil {
-		w.gzip.Reset(n)
-		out = w.gzip
-	}
+	out := w.compressor(n, int64(len(w.head))+r.Size+int64(len(recordEnd)))
 	if _, err := out.Write(w.head); err != nil {
 		return Position{}, fetch.LocalError(err)
 	}
 	if err := r.writeBlock(out, w.copy); err != nil {
 		return Position{}, err
 	}
-	if _, err := io.WriteString(out, "\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(out, recordEnd); err != nil {
 		return Position{}, fetch.LocalError(err)
 	}
-	if w.gzip != nil {
-		if err := w.gzip.Close(); err != nil {
-			return Position{}, fetch.LocalError(err)
-		}
+	if err := out.Close(); err != nil {
+		return Position{}, fetch.LocalError(err)
 	}
 	p := Position{
 		File: w.name, Offset: offset, Length: n.n, Checksum: n.checksum,

@@ -67,8 +67,11 @@ func (w *Writer) createUnique() (file, error) {
 		return w.folder.OpenFile(w.name+OpenSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	}
 	extension := ".warc.gz"
-	if w.opts.Uncompressed {
+	switch {
+	case w.opts.Uncompressed:
 		extension = ".warc"
+	case w.opts.Zstd:
+		extension = ".warc.zst"
 	}
 	stamp := w.opts.Now().UTC().Format("20060102150405")
 	for ; w.serial < 1<<30; w.serial++ {

@@ -37,7 +37,7 @@ func NewVerify(r *command.Tree) *cobra.Command {
 	return r.Define(&cobra.Command{
 		Use:   "verify [flags] [DIR|FILE...]",
 		Short: "Check every byte of archives and WARC files",
-		Long: `verify reads archives of fetch mirror, and WARC and WACZ files of any program,
+		Long: `verify reads archives of fetch mirror, and WARC, ARC and WACZ files of any program,
 and prints one line for each problem. Lines marked as notes report unusual but
 valid data.
 

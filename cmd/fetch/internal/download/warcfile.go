@@ -34,8 +34,8 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 		return nil, nil
 	}
 	switch {
-	case !warc.IsFileName(name) || strings.HasSuffix(name, warc.OpenSuffix):
-		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc or .warc.gz, such as %q", name+".warc.gz")
+	case !warc.IsFileName(name) || !strings.Contains(name, ".warc") || strings.HasSuffix(name, warc.OpenSuffix):
+		return nil, fetch.Usage.Errorf("--warc-file requires a name that ends in .warc, .warc.gz or .warc.zst, such as %q", name+".warc.gz")
 	case len(f.Client.Replay.Archives) > 0:
 		return nil, fetch.Usage.Errorf("--warc-file and --archive exclude each other, because nothing is requested")
 	case f.Request.Head, f.Request.ByteRange != "", f.Body.ContinueAt != "", f.Request.Segments > 1:
@@ -45,7 +45,7 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 	if w.dir, err = os.OpenRoot(filepath.Dir(name)); err != nil {
 		return nil, console.LocalError(err)
 	}
-	o := warc.Options{Name: w.name, Uncompressed: !strings.HasSuffix(name, ".gz")}
+	o := warc.Options{Name: w.name, Uncompressed: strings.HasSuffix(name, ".warc"), Zstd: strings.HasSuffix(name, ".zst")}
 	o.Info = fetch.Header{{Name: "software", Value: console.Product()}}
 	host, _ := os.Hostname()
 	agent, err := f.Client.HTTP.Agent()

@@ -34,7 +34,7 @@ func NewLs(r *command.Tree) *cobra.Command {
 		Short: "List a directory in the same form for every scheme",
 		Long: `ls lists the entries of a directory, menu, newsgroup or mailbox, with kind, size,
 time and name. On a terminal, sizes and times have the form of ls -lh, and long
-names are cut. For a WARC or WACZ file, ls lists the objects in the file. A
+names are cut. For a WARC, ARC or WACZ file, ls lists the objects in the file. A
 listing is cached for five minutes, unless it is of http or requires a login.
 
 With --recursive, ls also lists all directories below the URL, as ls -R does.

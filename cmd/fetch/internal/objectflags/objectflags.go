@@ -133,7 +133,7 @@ func (f *bodyFlags) Register(s *options.Set) {
 	p.BoolVar(&f.Include, "show-headers", false, "other name of --include")
 	p.Lookup("show-headers").Hidden = true
 	p.StringVarP(&f.WriteOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
-	p.StringVar(&f.WARCFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc or .warc.gz)")
+	p.StringVar(&f.WARCFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc, .warc.gz or .warc.zst)")
 	p.StringVar(&f.Meta, "meta", "", "append a JSON record of each transfer to `FILE`")
 }
 

@@ -148,7 +148,7 @@ func metadata(sum [sha256.Size]byte) map[string]string {
 // mediaType returns the media type for the object with the given name.
 func mediaType(name string) string {
 	switch {
-	case strings.HasSuffix(name, ".warc.gz"), strings.HasSuffix(name, ".warc"):
+	case strings.HasSuffix(name, ".warc.gz"), strings.HasSuffix(name, ".warc.zst"), strings.HasSuffix(name, ".warc"):
 		return "application/warc"
 	}
 	return "application/octet-stream"
