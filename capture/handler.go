@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -148,7 +147,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, fetch.BadURL), errors.Is(err, fetch.Usage), errors.Is(err, fetch.Canceled):
 		code = http.StatusBadRequest
 	}
-	h.note("%s %s: %v", r.Method, strings.ToValidUTF8(r.RequestURI, "?"), err)
+	h.note("%v", err)
 	mitm.WriteError(w, code, err.Error())
 }
 

@@ -120,6 +120,13 @@ func (w *Writer) count(x *Exchange, revisit bool) {
 	w.counts.Bytes += x.Size
 }
 
+// Err returns the first error of writing records.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
 // Counts returns the results so far.
 func (w *Writer) Counts() Counts {
 	w.mu.Lock()

@@ -131,11 +131,11 @@ func ParseURL(text string) (uri.URI, error) {
 func (c *Client) Do(ctx context.Context, req *Request) (*Response, error) {
 	select {
 	case <-c.done:
-		return nil, &Error{Op: req.Op.String(), URL: uri.Redact(req.URL.String()), Err: Usage.Errorf("client is closed")}
+		return nil, &Error{Op: req.operation(), URL: uri.Redact(req.URL.String()), Err: Usage.Errorf("client is closed")}
 	default:
 	}
 	if err := contextFault(ctx); err != nil {
-		return nil, wrapError(req.Op.String(), req.URL.String(), err)
+		return nil, wrapError(req.operation(), req.URL.String(), err)
 	}
 	ctx, cancel := c.withTimeLimit(ctx)
 	resp, err := c.follow(ctx, cancel, req)

@@ -18,7 +18,7 @@ import (
 func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Request) (*Response, error) {
 	r, err := c.prepare(req)
 	if err != nil {
-		return nil, wrapError(req.Op.String(), req.URL.String(), err)
+		return nil, wrapError(req.operation(), req.URL.String(), err)
 	}
 	var seen []string
 	var chain []uri.URI
@@ -26,7 +26,7 @@ func (c *Client) follow(ctx context.Context, cancel context.CancelFunc, req *Req
 	for {
 		resp, err := checkResponse(c.driver.Do(ctx, r))
 		if err != nil {
-			return nil, wrapError(r.Op.String(), r.URL.String(), preferContextFault(ctx, err))
+			return nil, wrapError(r.operation(), r.URL.String(), preferContextFault(ctx, err))
 		}
 		if resp.URL.IsZero() {
 			resp.URL = r.URL
@@ -254,7 +254,7 @@ func originOf(u uri.URI, s *Scheme) Origin {
 func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Request, resp *Response) (*Response, error) {
 	resp.Time = checkYear(resp.Time)
 	if resp.Fault != nil {
-		err := wrapError(r.Op.String(), resp.URL.String(), resp.Fault).(*Error)
+		err := wrapError(r.operation(), resp.URL.String(), resp.Fault).(*Error)
 		err.Code = cmp.Or(err.Code, resp.Code)
 		if !r.ErrorBody {
 			discard(resp)
@@ -264,7 +264,7 @@ func (c *Client) finish(ctx context.Context, cancel context.CancelFunc, r *Reque
 	}
 	if n, limit := expectedLength(r, resp), c.policy.MaxBody; limit > 0 && n > limit {
 		discard(resp)
-		return nil, wrapError(r.Op.String(), resp.URL.String(), TooLarge.Errorf("body of %d bytes, larger than the limit of %d", n, limit))
+		return nil, wrapError(r.operation(), resp.URL.String(), TooLarge.Errorf("body of %d bytes, larger than the limit of %d", n, limit))
 	}
 	resp.Body = newBody(ctx, cancel, &c.policy, r, resp)
 	resp.source = &referrer{c, r, resp.Peer}

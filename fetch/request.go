@@ -86,6 +86,14 @@ func (r *Request) Scheme() Scheme {
 	return r.client.Scheme(r.URL.Scheme())
 }
 
+// operation returns the name of the operation for errors, such as "get".
+func (r *Request) operation() string {
+	if r.Outgoing != nil {
+		return strings.ToLower(r.Outgoing.Method)
+	}
+	return r.Op.String()
+}
+
 // Typed reports whether the user entered the URL. It returns false if a server
 // supplied the URL.
 func (r *Request) Typed() bool { return r.From == nil }

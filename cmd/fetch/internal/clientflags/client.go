@@ -69,6 +69,17 @@ func (f *Flags) RegisterConnection(s *options.Set) {
 	f.scheme.register(s)
 }
 
+// RegisterTransport registers the flags for connections and their limits, for a
+// command whose requests come from other programs.
+func (f *Flags) RegisterTransport(s *options.Set) {
+	f.Limits.register(s)
+	f.Policy.register(s)
+	f.proxy.register(s)
+	f.route.register(s)
+	f.dns.register(s)
+	f.TLS.register(s)
+}
+
 // Schemes converts the flags to the options of the URL schemes.
 func (f *Flags) Schemes() (o schemes.Options, err error) {
 	if o.HTTP, err = f.HTTP.options(); err != nil {
