@@ -32,9 +32,11 @@ type driver struct{ *Archive }
 // Do returns the capture of the requested URL as a response. If there is no
 // capture, the error wraps fetch.NotFound. Reading the Body verifies the
 // payload digest. The Body of a truncated capture returns an error at its end.
+// For a request with the field Outgoing, the capture has the same method and the
+// same body.
 func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
 	near := nearest{Archive: a.Archive}
-	for l, err := range a.linesOf(req.URL) {
+	for l, err := range a.linesOfRequest(req) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -105,6 +106,61 @@ func (l *Line) addRequest(s *requestSummary) {
 		separator = "&"
 	}
 	l.Key = escape(Key(l.URL+separator+methodKey+s.method+"&"+query), " ")
+}
+
+// summarize returns the parts of req that determine the key of its response. It
+// reads at most as much of the body as readRequest.
+func summarize(req *fetch.Request) (s requestSummary, err error) {
+	m := req.Outgoing
+	if m == nil || m.Method == "HEAD" {
+		return s, nil
+	}
+	s.method, s.media = m.Method, req.Header.Get("Content-Type")
+	if m.Open == nil {
+		return s, nil
+	}
+	body, err := m.Open()
+	if err != nil {
+		return s, fetch.LocalError(err)
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxRequest))
+	s.body = string(text)
+	return s, fetch.LocalError(err)
+}
+
+// linesOfRequest returns the index lines of the responses to a request. If the
+// request has another method than GET, the requests of these responses had the
+// same method and the same body.
+func (a *Archive) linesOfRequest(req *fetch.Request) iter.Seq2[Line, error] {
+	s, err := summarize(req)
+	if err == nil && !s.hasOwnKey() {
+		return a.linesOf(req.URL)
+	}
+	return func(yield func(Line, error) bool) {
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		targets := []string{targetURI(req.URL)}
+		if other, ok := otherScheme(targets[0]); ok {
+			targets = append(targets, other)
+		}
+		for _, target := range targets {
+			found := false
+			key := Line{URL: target}
+			key.addRequest(&s)
+			for l, err := range a.lookupPrefix(key.Key + " ") {
+				found = true
+				if !yield(l, err) || err != nil {
+					return
+				}
+			}
+			if found {
+				return
+			}
+		}
+	}
 }
 
 // methodKey is part of the key of a response to another method than GET.
