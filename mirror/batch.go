@@ -60,6 +60,7 @@ func (b *batch) store(ctx context.Context) {
 // commit writes the visits to the archive in one transaction and reports an
 // event for each visit.
 func (c *crawl) commit(l *frontier.Lease, visits []*visit) error {
+	visits = withCompanions(visits)
 	entries := make([]archive.Entry, len(visits))
 	events := make([]Event, len(visits))
 	for i, v := range visits {
@@ -93,6 +94,10 @@ func (c *crawl) entry(v *visit) archive.Entry {
 			Note:     v.note, Children: v.children, Capture: c.capture(v), Counts: v.counts.Counts, Objects: v.counts.objects,
 		},
 		Records: func(duplicate *frontier.Capture) ([]*warc.Record, error) { return c.records(v, duplicate) },
+	}
+	e.Result.Foreign = v.captured != nil
+	if v.page != nil && c.o.WARC != nil {
+		e.Extra = v.extraRecords
 	}
 	if v.err != nil {
 		e.Result.Error = fetch.FaultOf(v.err).String()

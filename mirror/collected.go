@@ -50,7 +50,7 @@ func (c *collectedVisits) add(v *visit) {
 		c.old = false
 	}
 	c.visits = append(c.visits, v)
-	c.bytes += v.size
+	c.bytes += v.heldBytes()
 	c.links += len(v.children)
 }
 
@@ -63,7 +63,7 @@ func (c *collectedVisits) take(n int) (first []*visit, blocked time.Time) {
 	first, blocked = c.visits[:n:n], c.blocked
 	c.blocked = time.Time{}
 	for _, v := range first {
-		c.bytes -= v.size
+		c.bytes -= v.heldBytes()
 		c.links -= len(v.children)
 	}
 	if c.visits = c.visits[n:]; len(c.visits) == 0 {

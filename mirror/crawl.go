@@ -17,9 +17,11 @@ import (
 type crawl struct {
 	o       Options
 	archive *archive.Archive
-	queue   frontier.Frontier // URLs to visit
-	shared  frontier.Shared   // queue if workers share it, or nil
-	started time.Time
+
+	browserClient *fetch.Client     // sends the requests of pages in Options.Browser
+	queue         frontier.Frontier // URLs to visit
+	shared        frontier.Shared   // queue if workers share it, or nil
+	started       time.Time
 
 	ending     context.Context // ends some time after the cancellation of the run
 	stopEnding func()          // ends it immediately

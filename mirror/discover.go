@@ -36,6 +36,10 @@ func (c *crawl) discover(ctx context.Context, v *visit) error {
 		return d.finish()
 	}
 	d.addRobotsTxt()
+	if v.page != nil && len(v.page.frames) > 0 {
+		d.readFrames()
+		return d.finish()
+	}
 	open := func() (io.ReadCloser, error) {
 		if !c.hasLinks(v) {
 			return io.NopCloser(strings.NewReader("")), nil
@@ -82,21 +86,41 @@ func (d *discovery) readObject(open func() (io.ReadCloser, error)) error {
 	case isRobotsTxt(d.v.scheme, d.v.url):
 		d.readSitemapLines(body)
 	default:
-		d.readLinks(body)
+		d.readLinks(d.v.url, body)
 		d.speculate(open)
 	}
 	return nil
 }
 
+// readFrames adds the links of a page that a browser has opened, and of its
+// frames.
+func (d *discovery) readFrames() {
+	for _, f := range d.v.page.frames {
+		base, err := uri.Parse(f.URL)
+		if err != nil || !d.c.schemeOf(base).Traits.Web { // such as a frame without a URL
+			base = d.v.url
+		}
+		d.readLinks(base, strings.NewReader(f.HTML))
+	}
+	for _, text := range d.v.page.links {
+		if u, err := uri.Parse(text); err == nil && d.err == nil {
+			d.addLink(u.WithoutFragment(), meta{})
+		}
+	}
+}
+
 // readLinks adds the links in a page, a style sheet, a sitemap or a Link header
-// field.
-func (d *discovery) readLinks(body io.Reader) {
+// field. The parameter base is the URL of the document.
+func (d *discovery) readLinks(base uri.URI, body io.Reader) {
 	from := &d.v.meta
 	if from.OutOfReach > 0 && media.TrimParameters(d.media) != "text/css" {
 		return // links in a requisite outside Scope.Reach are not followed
 	}
-	d.text = trap.NewTextDigest(hostOf(d.v.url))
-	for l, err := range links.ExtractCopy(d.c.o.Client.Scheme, d.v.url, d.media, d.header, body, d.text) {
+	text := trap.NewTextDigest(hostOf(d.v.url))
+	if d.text == nil { // the text of the page, and not of its frames
+		d.text = text
+	}
+	for l, err := range links.ExtractCopy(d.c.o.Client.Scheme, base, d.media, d.header, body, text) {
 		if err != nil || d.err != nil {
 			return // the links before the error are added
 		}

@@ -40,6 +40,7 @@ type Event struct {
 	Omitted   int64     `json:"omitted,omitempty"`   // number of URLs that Guard omitted
 	Sessions  int64     `json:"sessions,omitempty"`  // number of links with session identifiers or ignored parameters
 	NoFollow  int64     `json:"nofollow,omitempty"`  // number of links that were not followed because of Options.NoFollow
+	Unread    bool      `json:"unread,omitempty"`    // if true, Options.Browser could not open or read the page, as Note describes
 	Note      string    `json:"note,omitempty"`      // reason of a failure or an exclusion
 
 	// Override names the setting that allows a URL that the Policy denied. The
@@ -61,6 +62,7 @@ type Summary struct {
 	Gone      int64 // objects of earlier runs that were deleted on the server
 	Failed    int64 // URLs that failed permanently
 	Unreached int64 // URLs left for the next run, because the server could not be reached
+	Unread    int64 // retrieved pages that Options.Browser could not open or read
 	Excluded  int64 // URLs that are out of scope, denied by policy, too large, or of another media type
 	Bytes     int64 // size of the new objects, in bytes
 	Attic     int64 // number of files moved to attic/

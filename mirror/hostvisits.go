@@ -142,6 +142,9 @@ func (h *hostWorker) collect(v *visit) error {
 		v.free()
 		v.exclude(reason)
 	}
+	if v.page != nil {
+		h.c.tally.countCompanions(v.page.companions)
+	}
 	if until := h.c.outages.pauseUntil(v); !until.IsZero() {
 		h.collected.blocked = until
 		h.c.logPause(v, until)

@@ -69,6 +69,14 @@ type Options struct {
 	// requests in the run. 0 means 3.
 	Tries int
 
+	// Browser opens the pages of the run, or is nil. A page is opened in it after it
+	// was retrieved. What the page requests is archived with the page, also from
+	// other hosts, and the links are those of the page after its scripts have
+	// changed it. robots.txt, Delay and Scope apply to pages. Scope.Exclude and the
+	// Policy of the Client apply to all requests. Browser excludes Frontier. The
+	// caller closes it.
+	Browser Browser
+
 	// If Speculate is true, Run also follows strings in scripts and JSON
 	// documents that look like URLs or paths. If such a URL does not exist, it
 	// is excluded and does not count as failed.
@@ -217,6 +225,8 @@ func (o *Options) validate() error {
 		return fetch.Usage.Errorf("no seed URLs for the mirror")
 	case o.Frontier != nil && (o.WARC == nil || o.Tree || o.Delete || o.Mail != NoMailboxes):
 		return fetch.Usage.Errorf("a shared frontier requires WARC records without a tree and mailboxes")
+	case o.Browser != nil && o.Frontier != nil:
+		return fetch.Usage.Errorf("a crawl with a browser has no shared frontier")
 	case o.Store != nil && o.Frontier == nil:
 		return fetch.Usage.Errorf("a store for WARC files requires a shared frontier")
 	}

@@ -15,12 +15,17 @@ func (c *crawl) newExchange(v *visit) *record.Exchange {
 	if c.o.WARC == nil {
 		return nil
 	}
-	x := record.NewExchange(v.url, v.scheme, record.Options{
-		KeepTransferCoding: c.o.WARC.KeepTransferCoding,
-		NewSpool:           func() record.Spool { return c.archive.Spool("") },
-	})
+	x := record.NewExchange(v.url, v.scheme, c.recordOptions())
 	x.Started = v.started
 	return x
+}
+
+// recordOptions returns the options for recording an exchange.
+func (c *crawl) recordOptions() record.Options {
+	return record.Options{
+		KeepTransferCoding: c.o.WARC != nil && c.o.WARC.KeepTransferCoding,
+		NewSpool:           func() record.Spool { return c.archive.Spool("") },
+	}
 }
 
 // records returns the WARC records of v, beginning with the main record. It
@@ -34,6 +39,12 @@ func (c *crawl) records(v *visit, duplicate *frontier.Capture) ([]*warc.Record, 
 		return nil, nil
 	case v.err != nil && !(v.content == contentErrorPage && messages):
 		return []*warc.Record{v.capture().Failure(v.err)}, nil
+	case v.captured != nil:
+		if duplicate == nil {
+			return v.captured.Records(nil, "")
+		}
+		first := reference(duplicate)
+		return v.captured.Records(&first, duplicate.Proof)
 	case v.exchange == nil, v.content.isUnchanged() && !messages:
 		return c.unchangedRecords(v, duplicate), nil
 	}

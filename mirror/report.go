@@ -157,6 +157,7 @@ func (r *report) newEvent(v *visit, k *frontier.Capture, seed bool) Event {
 	if v.body != nil {
 		e.Size = v.size
 	}
+	e.Unread = v.page != nil && v.page.failed
 	e.Unchanged = v.outcome.succeeded() && v.content.isArchived()
 	return e
 }
@@ -171,6 +172,9 @@ func (r *report) addVisit(v *visit, e Event) {
 	}
 	if v.outcome == visitKept || v.isNew() && isMessage(v.scheme, e.Media) {
 		r.newMessages++
+	}
+	if e.Unread {
+		t.Unread++
 	}
 	switch v.outcome {
 	case visitDone, visitKept:

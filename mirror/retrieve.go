@@ -154,6 +154,7 @@ func (c *crawl) retrieve(ctx context.Context, v *visit) error {
 	// The Trace distinguishes this request from requests for the rules of a
 	// robots.txt, which have none.
 	req.Trace = v.exchange.Trace(nil)
+	c.prepareForBrowser(v, req)
 	c.restoreMark(v)
 	part, err := c.openPart(v, req)
 	if err != nil {
@@ -205,6 +206,11 @@ func (c *crawl) processResponse(ctx context.Context, v *visit) error {
 		v.content = contentSame
 		if c.archive.LacksFile(last) || c.archive.LostRecord(last) {
 			v.content = contentRestored
+		}
+	}
+	if c.opensInBrowser(v) {
+		if err := c.openPage(ctx, v); err != nil {
+			return err
 		}
 	}
 	if err := c.discover(ctx, v); err != nil {

@@ -100,6 +100,9 @@ func newCrawl(ctx context.Context, o Options) (*crawl, error) {
 	c.report.hint = c.typeSeeds()
 	c.ending, c.stopEnding = newEnding(ctx)
 	c.robots.stored = c.storedRobotsExchange
+	if o.Browser != nil {
+		c.browserClient = o.Client.With(c.browserMiddlewares()...)
+	}
 	c.o.Client = o.Client.With(c.politeness()...)
 	c.report.opened(truncated, a.Renamed(), a.Losses())
 	return c, nil

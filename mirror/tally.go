@@ -118,6 +118,25 @@ func (t *tally) count(v *visit) (reason string, err error) {
 	return "", nil
 }
 
+// countCompanions adds the objects that a page requested in a browser to the
+// totals. They do not reach a limit themselves, so that the page is complete.
+func (t *tally) countCompanions(all []*visit) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range all {
+		if !countsAsFile(w) {
+			continue
+		}
+		if w.isNew() && w.item.LastCapture == nil {
+			t.hosts[w.item.Host]++
+			w.counts.objects = 1
+		}
+		w.counts.Files, w.counts.Bytes = 1, w.size
+		t.own.Files++
+		t.own.Bytes += w.size
+	}
+}
+
 // countsAsFile reports whether v counts for Limits.Files. Unchanged, deleted
 // and failed objects also count, so that the limit applies to a run without new
 // objects.

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/anyurl/fetch/capture"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
@@ -27,8 +28,10 @@ type visit struct {
 	body      *archive.Spool  // the payload, or nil if there is no payload to keep
 	digest    [sha256.Size]byte
 	size      int64
-	exchange  *record.Exchange // nil if no request was sent or nothing is recorded
-	mark      string           // position up to which a newsgroup was read
+	exchange  *record.Exchange  // nil if no request was sent or nothing is recorded
+	captured  *capture.Exchange // exchange of a browser, in place of exchange, or nil
+	page      *openedPage       // what the page requested in a browser, or nil
+	mark      string            // position up to which a newsgroup was read
 
 	outcome outcome
 	content content
@@ -118,10 +121,25 @@ func (v *visit) redirects() bool {
 	return v.resp != nil && v.resp.Fault == nil && !v.resp.Location.IsZero()
 }
 
+// heldBytes returns the size of the objects that v holds until its commit.
+func (v *visit) heldBytes() int64 {
+	n := v.size
+	if v.page != nil {
+		for _, w := range v.page.companions {
+			n += w.size
+		}
+	}
+	return n
+}
+
 // free releases the memory and the temporary files of v.
 func (v *visit) free() {
 	v.freeBody()
 	v.exchange.Free()
+	if v.captured != nil {
+		v.captured.Free()
+	}
+	v.page.free()
 	v.memory.Free(v.reserved)
 	v.children, v.links, v.reserved = nil, nil, 0
 }

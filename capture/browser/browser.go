@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,9 +42,10 @@ type Options struct {
 	// the cookies that a visit sets.
 	Profile string
 
-	Product string       // added to the User-Agent of the browser, such as "fetch/1.0"
-	Child   bool         // if true, the function main of this program calls chromium.Child
-	Log     *slog.Logger // receives the restarts of the browser; nil means no log
+	Agent   string            // User-Agent; "" means the one of the browser and Product
+	Product string            // added to the User-Agent of the browser, such as "fetch/1.0"
+	Child   bool              // if true, the function main of this program calls chromium.Child
+	Note    func(text string) // receives the restarts of the browser; may be nil
 }
 
 // AllBehaviors returns the valid values of Options.Behaviors:
@@ -85,9 +85,6 @@ func Open(ctx context.Context, o Options) (*Browser, error) {
 	}
 	o.Tabs = cmp.Or(max(o.Tabs, 0), 2)
 	o.PageTime, o.PageIdle = cmp.Or(max(o.PageTime, 0), 90*time.Second), cmp.Or(max(o.PageIdle, 0), time.Second)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	ca, err := mitm.NewCA(time.Now())
 	if err != nil {
 		return nil, err
@@ -136,8 +133,10 @@ func (b *Browser) instance(ctx context.Context) (*instance, error) {
 	case b.current != nil && !b.current.ended():
 		return b.current, nil
 	case b.current != nil:
-		b.o.Log.Warn("browser restarted")
 		b.current.close()
+		if b.o.Note != nil {
+			b.o.Note("the browser has ended and is started again")
+		}
 	}
 	in, err := b.start(ctx)
 	if err != nil {
@@ -189,6 +188,8 @@ var (
 	ErrHung = errors.New("the scripts of the page do not end")
 	// ErrCrashed means that the page ended the process that showed it.
 	ErrCrashed = errors.New("the page crashed")
+	// ErrStart means that the browser could not be started.
+	ErrStart = errors.New("the browser does not start")
 	// ErrDied means that the browser ended twice while the page was open.
 	ErrDied = errors.New("the browser ended while the page was open")
 )

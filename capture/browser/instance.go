@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,7 +44,7 @@ func (b *Browser) start(ctx context.Context) (*instance, error) {
 		Path: b.o.Path, Listeners: b.o.Tabs, Profile: b.o.Profile, Child: b.o.Child, KeyHash: b.ca.KeyHash(),
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	in := &instance{o: &b.o, process: process, sessions: map[string]*page{}, contexts: map[string]*page{}}
 	in.conn = cdp.New(in.event)
@@ -60,7 +61,7 @@ func (b *Browser) start(ctx context.Context) (*instance, error) {
 	defer cancel()
 	if err := in.prepare(ctx); err != nil {
 		in.close()
-		return nil, fmt.Errorf("the browser does not start: %w: %s", err, process.Output())
+		return nil, fmt.Errorf("%w: %w: %s", ErrStart, err, process.Output())
 	}
 	return in, nil
 }
@@ -71,7 +72,7 @@ func (in *instance) prepare(ctx context.Context) error {
 	if err := in.conn.Call(ctx, "", "Browser.getVersion", nil, &version); err != nil {
 		return err
 	}
-	in.agent = strings.TrimSpace(strings.ReplaceAll(version.UserAgent, "HeadlessChrome", "Chrome") + " " + in.o.Product)
+	in.agent = cmp.Or(in.o.Agent, strings.TrimSpace(strings.ReplaceAll(version.UserAgent, "HeadlessChrome", "Chrome")+" "+in.o.Product))
 	if in.o.Profile != "" {
 		var stored struct{ Cookies []json.RawMessage }
 		if err := in.conn.Call(ctx, "", "Storage.getCookies", nil, &stored); err != nil {

@@ -9,9 +9,11 @@ import (
 	"os"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/app"
+	"github.com/anyurl/fetch/internal/base/chromium"
 )
 
 func main() {
+	chromium.Child()
 	// Package net/http logs some messages of servers to the standard logger.
 	// They would appear on standard error, even with -s or --error-json.
 	log.SetOutput(io.Discard)

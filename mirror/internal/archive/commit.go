@@ -29,6 +29,9 @@ type Entry struct {
 	// If Line is nil, the journal gets no line.
 	Line func() any
 
+	// Extra returns groups of records without a capture. It may be nil.
+	Extra func() ([][]*warc.Record, error)
+
 	// Records returns the WARC records of the visit, starting with the main
 	// record. The parameter duplicate is an earlier capture of the same
 	// content, or nil.
@@ -216,8 +219,25 @@ func (c *commit) writeRecords() error {
 	return c.a.records.w.Sync()
 }
 
+// writeExtra writes the records of a visit that have no capture.
+func (c *commit) writeExtra(e *Entry) error {
+	if e.Extra == nil {
+		return nil
+	}
+	groups, err := e.Extra()
+	for _, group := range groups {
+		if err == nil {
+			_, err = c.a.records.write(group)
+		}
+	}
+	return err
+}
+
 // writeGroup writes the WARC records of one visit as a group.
 func (c *commit) writeGroup(e *Entry, duplicates map[[32]byte]frontier.Capture) error {
+	if err := c.writeExtra(e); err != nil {
+		return err
+	}
 	duplicate := c.duplicateOf(e, duplicates)
 	group, err := e.Records(duplicate)
 	if err == nil && duplicate == nil && e.Size >= minRevisit && e.Result.Capture != nil && len(group) > 0 {

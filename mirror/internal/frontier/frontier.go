@@ -117,6 +117,7 @@ type Result struct {
 	Note     string    // reason for a failure or an exclusion
 	Meta     []byte    // new value of Item.Meta, or nil to keep it
 	Capture  *Capture  // new capture, or nil if no new object was retrieved
+	Foreign  bool      // if true, the item can belong to another host, because a page of the leased host needs its object
 	Names    []Name    // paths to reserve for Capture.Path
 	Children []Item    // links in the object; Complete adds them like Add
 
@@ -237,7 +238,7 @@ type Frontier interface {
 	// Complete records the results of items of the leased host in one
 	// transaction. If Complete returns an error, it has recorded no result. The
 	// items can also be new or unclaimed, because a listing can describe them.
-	// An item of another host is an error. A name that belongs to another URL
+	// An item of another host is an error, unless Result.Foreign is true. A name that belongs to another URL
 	// is also an error.
 	//
 	// The map ends contains the offset after the last complete record of each

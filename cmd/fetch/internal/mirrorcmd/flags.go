@@ -21,6 +21,7 @@ type mirrorFlags struct {
 	guards  guardFlags
 	update  updateFlags
 	shared  sharedFlags
+	browser browserFlags
 	dryRun  bool
 	json    bool
 	metrics string
@@ -34,6 +35,7 @@ func (f *mirrorFlags) Register(s *options.Set) {
 	f.guards.Register(s)
 	f.update.Register(s)
 	f.shared.Register(s)
+	f.browser.Register(s)
 	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 	s.Own("Reports").BoolVar(&f.logJSON, "log-json", false, "print all messages as JSON records of log/slog (-v: also visits)")

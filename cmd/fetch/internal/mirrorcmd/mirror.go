@@ -19,8 +19,8 @@ const MirrorExitStatus = `0	complete
 	the database is damaged (run fetch recover); or the bucket of --store is
 	missing, or the access key has no permission
 4	some servers could not be reached (run the command again)
-8	some URLs failed permanently, or a start URL is denied or gone (takes
-	precedence over 4)
+8	some URLs failed permanently, a start URL is denied or gone, or the browser
+	could not read a page (takes precedence over 4)
 9	the policy denies all hosts of a shared crawl that are left (name their URLs)
 10	a limit ended the run (run the command again), or a guard left out URLs
 	(takes precedence over 8; raise the limit that the summary names)
@@ -68,8 +68,8 @@ stored. fetch verify checks the archive.
 
 Without URLs, mirror repeats the last run of the archive in --output-dir, with
 its URLs, scope, limits, delays and WARC settings. Flags on the command line
-override them for this run. The archive stores no login, header field, proxy or
-policy.
+override them for this run. The archive stores no login, header field, proxy,
+browser or policy.
 
 mirror follows links below the URLs. --scope, --include and --page-requisites
 extend this, but never against the policy. --page follows no links: it retrieves
@@ -79,6 +79,10 @@ gets one request per second; a host whose address belongs to this machine or to 
 private network gets four at a time without delay. See --delay and --per-host.
 mirror obeys robots.txt.
 
+With --browser, each page is opened in Chromium after it was retrieved. What its
+scripts request is archived with it, and the links are those that the scripts
+have made. See fetch help browser-crawls.
+
 Guards leave out URLs of sites with an unlimited number of URLs. The summary
 names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 		Annotations: map[string]string{manual.ExitStatus: MirrorExitStatus, manual.Files: mirrorFiles},
@@ -86,6 +90,7 @@ names the flag of a guard that left out URLs. The value 0 disables a guard.`,
 			"fetch mirror gopher://gopher.example.org/",
 			"fetch mirror --warc --page-requisites http://example.org/docs/",
 			"fetch mirror --page http://example.org/a.html  # one page with its images",
+			"fetch mirror --browser --warc --behaviors scroll http://example.org/app/",
 			"fetch mirror --mailboxes mbox nntp://news.example.org/comp.lang.c",
 			"fetch mirror --delete --per-host 4 --delay 0 ftp://ftp.example.org/pub/",
 			"fetch mirror --output-dir ftp.example.org    # repeat the last run",
@@ -129,6 +134,9 @@ var mirrorAdvice = map[string]string{
 func (c *mirrorCommand) Validate() error {
 	if c.mirror.logJSON && c.ErrorJSON {
 		return fetch.Usage.Errorf("--log-json excludes --error-json, because both define the messages")
+	}
+	if err := c.mirror.browser.Validate(c.mirror.archive.warc); err != nil {
+		return err
 	}
 	return c.mirror.scope.Validate()
 }

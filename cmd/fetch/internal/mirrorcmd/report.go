@@ -81,7 +81,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	switch failed := e.Rejected || unreached || e.State == "dead"; {
 	case failed && e.Err != nil && r.ErrorJSON && !r.Silent:
 		console.Encode(r.Stderr, visitRecord(e))
-	case failed || r.Verbose || slices.Contains(noted, e.State):
+	case failed || e.Unread || r.Verbose || slices.Contains(noted, e.State):
 		r.Note("%s", eventText(e))
 	}
 }
@@ -129,7 +129,7 @@ func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	}{
 		{s.Unchanged, "unchanged"}, {s.Listed, "unchanged by their listings"}, {s.Repaired, "repaired"},
 		{s.Gone, "gone"}, {s.Attic, "moved to attic/"},
-		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Pending, "left"},
+		{s.Failed, "failed"}, {s.Unreached, "not reached"}, {s.Excluded, "excluded"}, {s.Unread, "not read by the browser"}, {s.Pending, "left"},
 	} {
 		if part.n > 0 {
 			text += fmt.Sprintf(", %d %s", part.n, part.name)
@@ -182,6 +182,9 @@ func durationText(d time.Duration) string {
 // failed URLs.
 func (r *mirrorReport) failure(ctx context.Context, dir string, sum mirror.Summary) error {
 	err := r.failedURLs(ctx, dir, sum)
+	if err == nil && sum.Unread > 0 {
+		err = fetch.NotFound.Errorf("pages that the browser could not open or read: %d; crawl.jsonl has their reasons", sum.Unread)
+	}
 	n := sum.LeftOut.Total()
 	if n == 0 {
 		return err

@@ -21,12 +21,13 @@ type mirrorRun struct {
 	client      *clientflags.OpenClient
 	dedup       dedupIndex // index of --dedup, or the zero value
 	stopMetrics func()     // stops the server of --metrics
+	stopBrowser func()     // ends the browser
 }
 
 // open opens the Client, the index of --dedup and the server of --metrics. The
 // caller must close the run.
 func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Options) (_ *mirrorRun, err error) {
-	r := &mirrorRun{mirrorCommand: c, options: o, report: c.newReport(seeds.source, o.Frontier), stopMetrics: func() {}}
+	r := &mirrorRun{mirrorCommand: c, options: o, report: c.newReport(seeds.source, o.Frontier), stopMetrics: func() {}, stopBrowser: func() {}}
 	defer func() {
 		if err != nil {
 			r.close()
@@ -37,6 +38,15 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 		return nil, err
 	}
 	r.options.Client = r.client.Client
+	agent, err := c.client.HTTP.Agent()
+	if err != nil {
+		return nil, err
+	}
+	browser, stop, err := c.mirror.browser.open(ctx, c.Streams, agent)
+	if err != nil {
+		return nil, err
+	}
+	r.options.Browser, r.stopBrowser = browser, stop
 	r.options.Marks = groupMarks{marks, c.client.Mail.NewsServer}
 	r.options.Event = r.report.event
 	if r.report.shows {
@@ -57,6 +67,7 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 func (r *mirrorRun) close() {
 	r.report.closeProgress()
 	r.dedup.close()
+	r.stopBrowser()
 	if r.client != nil {
 		r.client.Close()
 	}

@@ -189,6 +189,8 @@ func (t *Transaction) complete(h *Host, r *frontier.Result) error {
 	u, err := t.Store.FindURL(r.Item.Key)
 	switch {
 	case err != nil:
+	case (u == nil && r.Item.Host != h.Name || u != nil && u.Host != h.ID) && r.Foreign:
+		return t.completeForeign(u, r)
 	case u == nil && r.Item.Host != h.Name || u != nil && u.Host != h.ID:
 		err = fmt.Errorf("frontier: %s is not a URL of the leased host", r.Item.URL)
 	case u == nil:
@@ -211,6 +213,24 @@ func (t *Transaction) complete(h *Host, r *frontier.Result) error {
 		h.SetReady(u.Wait)
 	}
 	return t.Store.UpdateURL(u)
+}
+
+// completeForeign records a result for the URL u of another host than the leased
+// one. The parameter u is nil if the database does not contain the URL.
+func (t *Transaction) completeForeign(u *URL, r *frontier.Result) error {
+	var h *Host
+	var err error
+	if u == nil {
+		h, err = t.Store.FindHost(r.Item.Host)
+	} else {
+		h, err = t.Store.HostOf(u.Host)
+	}
+	if err != nil {
+		return err
+	}
+	own := *r
+	own.Item.Host, own.Foreign = h.Name, false
+	return t.complete(h, &own)
 }
 
 // RequeueItems makes the URLs with the given keys pending and returns their

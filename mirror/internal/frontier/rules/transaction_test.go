@@ -242,6 +242,20 @@ func TestCompleteErrors(t *testing.T) {
 	}
 }
 
+// TestCompleteForeign checks that a page of the leased host can complete an item
+// of another host, which is counted for its own host.
+func TestCompleteForeign(t *testing.T) {
+	item := testItem
+	item.Host = "other"
+	tx, h := newTransaction(nil)
+	if err := tx.Complete(h, []frontier.Result{{Item: item, State: frontier.Done, Foreign: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if tx.Tally.URLs != 1 || tx.Tally.States[frontier.Done] != 1 {
+		t.Errorf("%+v", tx.Tally)
+	}
+}
+
 func TestRequeueItems(t *testing.T) {
 	for _, test := range []struct {
 		state frontier.State

@@ -1,0 +1,222 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anyurl/fetch/capture"
+	"github.com/anyurl/fetch/capture/browser"
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/mirror/internal/archive"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/wrap"
+)
+
+// A Browser opens the pages of a run. A [browser.Browser] implements it.
+type Browser interface {
+	// Visit opens a page. The Handler of the visit answers all its requests.
+	Visit(ctx context.Context, v *browser.Visit) (*browser.Page, error)
+
+	// UserAgent returns the value of the User-Agent field of the requests.
+	UserAgent() string
+
+	// Cookies returns the cookies that a request for u has from the beginning.
+	Cookies(u uri.URI) string
+}
+
+// Limits of a page in a browser.
+const (
+	maxExchanges   = 5000 // requests of a page
+	maxNavigations = 1000 // links that scripts of a page open
+	browserPerHost = 6    // connections of a page to a host, as in browsers
+)
+
+// An openedPage is the result of opening the page of a visit in Options.Browser.
+type openedPage struct {
+	frames     []browser.Frame     // empty if the browser could not read the page
+	links      []string            // URLs that scripts of the page opened
+	companions []*visit            // objects that the page requested
+	extra      []*capture.Exchange // exchanges that are recorded without an object of their own
+	copies     []browser.Copy
+	failed     bool // if true, the browser could not open or read the page
+}
+
+// free releases the memory and the temporary files of p.
+func (p *openedPage) free() {
+	if p == nil {
+		return
+	}
+	for _, w := range p.companions {
+		w.free()
+	}
+	for _, x := range p.extra {
+		x.Free()
+	}
+	*p = openedPage{failed: p.failed}
+}
+
+// opensInBrowser reports whether the page of v is opened in Options.Browser.
+func (c *crawl) opensInBrowser(v *visit) bool {
+	return c.o.Browser != nil && v.scheme.Traits.Web && v.resp.Code == http.StatusOK && v.resp.Location.IsZero() &&
+		isPage(v.resp.Media) && !v.meta.Requisite && !v.meta.SiteInfo
+}
+
+// isPage reports whether a browser shows objects of the given media type as
+// pages whose scripts it executes.
+func isPage(text string) bool {
+	kind := media.TrimParameters(text)
+	return kind == "text/html" || kind == "application/xhtml+xml"
+}
+
+// prepareForBrowser adds the header fields of the browser to the request for v.
+// The page is requested without a condition, because the browser needs it.
+func (c *crawl) prepareForBrowser(v *visit, req *fetch.Request) {
+	if c.o.Browser == nil || !v.scheme.Traits.Web || v.meta.SiteInfo {
+		return
+	}
+	if last := v.item.LastCapture; last != nil && isPage(last.Media) {
+		req.IfNot = ""
+	}
+	req.Header = append(req.Header, fetch.Field{Name: "User-Agent", Value: c.o.Browser.UserAgent()})
+	if cookies := c.o.Browser.Cookies(v.url); cookies != "" {
+		req.Header = append(req.Header, fetch.Field{Name: "Cookie", Value: cookies})
+	}
+}
+
+// browserMiddlewares returns the middlewares for the requests of pages in a
+// browser. The rules of robots.txt and the pauses apply to the pages themselves.
+func (c *crawl) browserMiddlewares() []fetch.Middleware {
+	return []fetch.Middleware{wrap.Polite(wrap.PoliteOptions{PerHost: browserPerHost}), registerRequests, c.learnAddresses}
+}
+
+// openPage opens the page of v in the browser and keeps what the page requested.
+// If the browser cannot read the page, openPage notes the reason. The error is
+// nil then, because the page itself was retrieved.
+func (c *crawl) openPage(ctx context.Context, v *visit) error {
+	h := &pageHandler{c: c, v: v}
+	h.handler = capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Store: h.exchanges.Add}
+	p := &openedPage{}
+	v.page = p
+	opened, err := c.o.Browser.Visit(ctx, &browser.Visit{
+		URL: v.url.WithoutFragment().Unredacted(), Handler: h, Navigate: h.navigate, Restart: h.restart,
+	})
+	exchanges := h.exchanges.Take()
+	switch {
+	case ctx.Err() != nil:
+		freeExchanges(exchanges)
+		return ctx.Err()
+	case errors.Is(err, browser.ErrStart):
+		freeExchanges(exchanges)
+		return fetch.Local.With(err)
+	case err != nil:
+		p.failed, v.note = true, "browser: "+err.Error()
+	default:
+		p.frames, p.copies = opened.Frames, opened.Copies
+		v.note = strings.Join(opened.Notes, "; ")
+	}
+	h.mu.Lock()
+	p.links = h.links
+	h.mu.Unlock()
+	return c.addExchanges(ctx, v, exchanges)
+}
+
+func freeExchanges(all []*capture.Exchange) {
+	for _, x := range all {
+		x.Free()
+	}
+}
+
+// A pageHandler answers the requests of a page in the browser.
+type pageHandler struct {
+	c         *crawl
+	v         *visit
+	handler   capture.Handler
+	exchanges capture.Visit
+	requests  atomic.Int64
+	answered  atomic.Bool // if true, the page itself was requested
+
+	mu    sync.Mutex
+	links []string
+}
+
+// ServeHTTP answers a request of the browser. The page itself was retrieved
+// before.
+func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && !h.answered.Load() {
+		if u, err := uri.Parse(r.URL.String()); err == nil && archive.Canonical(u) == archive.Canonical(h.v.url) && h.answered.CompareAndSwap(false, true) {
+			h.servePage(w)
+			return
+		}
+	}
+	h.handler.ServeHTTP(w, r)
+}
+
+// servePage answers with the response to v.
+func (h *pageHandler) servePage(w http.ResponseWriter) {
+	resp := h.v.resp
+	decoded := resp.Size < 0 && resp.Validator == "" // as in record.Exchange.OmitBody
+	for _, f := range resp.Header {
+		switch {
+		case f.Is("Connection"), f.Is("Keep-Alive"), f.Is("Transfer-Encoding"), f.Is("Content-Length"), f.Is("Trailer"), f.Is("Upgrade"),
+			f.Is("Content-Encoding") && decoded:
+		default:
+			w.Header().Add(f.Name, f.Value)
+		}
+	}
+	body, err := h.v.body.Reader()
+	if err != nil {
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(resp.Code)
+	io.Copy(w, body) // an error means that the browser has closed the page
+}
+
+// restart removes the exchanges of a browser that has ended.
+func (h *pageHandler) restart() {
+	freeExchanges(h.exchanges.Take())
+	h.answered.Store(false)
+	h.requests.Store(0)
+}
+
+// navigate keeps a URL that a script of the page opened.
+func (h *pageHandler) navigate(url string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.links) < maxNavigations {
+		h.links = append(h.links, url)
+	}
+}
+
+// source returns the page as the source of a URL that it requests. It returns an
+// error if the page may not request the URL.
+func (h *pageHandler) source(_ *http.Request, u uri.URI) (*fetch.Source, error) {
+	for _, e := range h.c.o.Scope.Exclude {
+		if e.MatchString(u.Unredacted()) {
+			return nil, fetch.Denied.Errorf("%s is excluded", u)
+		}
+	}
+	if h.requests.Add(1) > maxExchanges {
+		return nil, fetch.TooLarge.Errorf("the page has sent %d requests", maxExchanges)
+	}
+	return &fetch.Source{URL: h.v.url, Peer: h.v.peer()}, nil
+}
+
+// addFailures adds the number of failed requests to the note of v.
+func (v *visit) addFailures(n int) {
+	if n == 0 {
+		return
+	}
+	text := fmt.Sprintf("requests of the page that failed: %d", n)
+	if v.note != "" {
+		text = v.note + "; " + text
+	}
+	v.note = text
+}
