@@ -2,12 +2,9 @@ package gateway
 
 import (
 	"net/http"
-	"strings"
-
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/media"
+	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
 // contentPolicy returns the Content-Security-Policy for archived or live
@@ -37,38 +34,10 @@ func (x *exchange) setContentHeader(resp *fetch.Response) {
 	h.Set("Content-Security-Policy", policy)
 	h.Del("Cross-Origin-Opener-Policy")
 	h.Set("X-DNS-Prefetch-Control", "off")
-	h.Set("Content-Type", contentType(resp.Media))
+	h.Set("Content-Type", web.ContentType(resp.Media))
 	if !resp.Time.IsZero() {
 		h.Set("Last-Modified", resp.Time.UTC().Format(http.TimeFormat))
 	}
-}
-
-// contentType returns a valid value of Content-Type. A browser could read an
-// invalid media type, such as a list, differently from this server.
-func contentType(kind string) string {
-	bare := media.TrimParameters(kind)
-	switch top, sub, _ := strings.Cut(bare, "/"); {
-	case !httpguts.ValidHeaderFieldName(top) || !httpguts.ValidHeaderFieldName(sub): // they must be tokens
-		return "application/octet-stream"
-	case strings.Contains(kind, ","):
-		return bare
-	}
-	return kind
-}
-
-// withOneCharset returns a media type whose only parameter is the first charset
-// of kind. Browsers and mime.ParseMediaType interpret repeated and malformed
-// parameters differently.
-func withOneCharset(kind string) string {
-	bare, parameters, _ := strings.Cut(kind, ";")
-	for p := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(p, "=")
-		value = strings.Trim(value, " \t\"'")
-		if strings.EqualFold(strings.TrimSpace(name), "charset") && httpguts.ValidHeaderFieldName(value) { // a token
-			return bare + "; charset=" + value
-		}
-	}
-	return bare
 }
 
 // status returns the status code for a document. The archived status is kept if

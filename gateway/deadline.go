@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
-// minSpeed is the minimum download speed of a client after requestTimeout, in
+// minSpeed is the minimum download speed of a client after web.RequestTimeout, in
 // bytes per second. A slower client would occupy a request slot for too long.
 const minSpeed = 16 << 10
 
-// A deadline cancels a request that takes longer than requestTimeout. Each byte
+// A deadline cancels a request that takes longer than web.RequestTimeout. Each byte
 // that is sent extends this time limit.
 type deadline struct {
 	start      time.Time
@@ -28,7 +29,7 @@ type deadline struct {
 func withDeadline(ctx context.Context, w http.ResponseWriter) (context.Context, *deadline, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &deadline{start: time.Now(), controller: http.NewResponseController(w)}
-	d.timer = time.AfterFunc(requestTimeout, func() { cancel(fetch.Timeout.Errorf("the request takes too long")) })
+	d.timer = time.AfterFunc(web.RequestTimeout, func() { cancel(fetch.Timeout.Errorf("the request takes too long")) })
 	return ctx, d, func() {
 		d.timer.Stop()
 		cancel(nil)
@@ -42,7 +43,7 @@ func (d *deadline) add(n int) {
 		return
 	}
 	d.extended = d.sent
-	end := d.start.Add(requestTimeout + time.Duration(d.sent/minSpeed)*time.Second)
+	end := d.start.Add(web.RequestTimeout + time.Duration(d.sent/minSpeed)*time.Second)
 	if d.timer.Stop() { // otherwise the request has been canceled
 		d.timer.Reset(time.Until(end))
 	}

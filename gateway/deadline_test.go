@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
 // TestDeadline checks when a request ends that sends a number of bytes each
@@ -19,8 +20,8 @@ func TestDeadline(t *testing.T) {
 		chunk int
 		limit time.Duration // end of the request, or 0 if it lasts for 2 hours
 	}{
-		"no bytes":           {0, requestTimeout},
-		"slow client":        {120 << 10, requestTimeout + 67*time.Second}, // extended once, for 1080 KiB
+		"no bytes":           {0, web.RequestTimeout},
+		"slow client":        {120 << 10, web.RequestTimeout + 67*time.Second}, // extended once, for 1080 KiB
 		"fast enough client": {1 << 20, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,14 +2,12 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net"
-	"net/http"
 	"net/netip"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/internal/base/connlimit"
+	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
 // Listen opens a TCP listener for [Handler.Serve]. The address has the form
@@ -43,15 +41,6 @@ func listen(address string, public bool) (net.Listener, error) {
 	return l, nil
 }
 
-// Limits of the server for each connection and request.
-const (
-	maxHeader      = 64 << 10         // bytes of a request header
-	headerTimeout  = 10 * time.Second // time to receive the header
-	idleTimeout    = time.Minute      // time between two requests of a connection
-	requestTimeout = 10 * time.Minute // time for a request, including the transfer of the response
-	stallTimeout   = time.Minute      // time in which a client must read some of the response
-)
-
 // maxLocal is the maximum number of open connections of a server that is not
 // public. All its clients have the same address.
 const maxLocal = 512
@@ -60,24 +49,6 @@ const maxLocal = 512
 // most for the duration grace until the running requests have finished. The
 // remaining connections are closed. The error is nil if all requests finished.
 func (h *Handler) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
-	l = &connlimit.Listener{Listener: l, Admit: h.admitConn, Stall: stallTimeout}
-	server := &http.Server{
-		Handler: h, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
-		WriteTimeout: requestTimeout, IdleTimeout: idleTimeout, ErrorLog: h.errorLog,
-	}
-	stopped := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		err := server.Shutdown(limited)
-		if err != nil {
-			err = fetch.Timeout.Errorf("some requests did not finish within %v: %w", grace, errors.Join(err, server.Close()))
-		}
-		stopped <- err
-	})
-	err := server.Serve(l)
-	if stop() { // server.Serve failed before ctx ended
-		return fetch.Local.With(err)
-	}
-	return <-stopped
+	s := web.Server{Handler: h, Admit: h.admitConn, ErrorLog: h.errorLog}
+	return s.Serve(ctx, l, grace)
 }

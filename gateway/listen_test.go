@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
 // largeSize is larger than the buffers of a connection.
@@ -141,7 +143,7 @@ func TestHeaderLimit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(ctx, l, time.Second) }()
-	for size, want := range map[int]int{maxHeader / 2: http.StatusOK, 2 * maxHeader: http.StatusRequestHeaderFieldsTooLarge} {
+	for size, want := range map[int]int{web.MaxHeader / 2: http.StatusOK, 2 * web.MaxHeader: http.StatusRequestHeaderFieldsTooLarge} {
 		r, err := http.NewRequestWithContext(ctx, "GET", "http://"+l.Addr().String()+"/", nil)
 		if err != nil {
 			t.Fatal(err)

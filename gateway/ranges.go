@@ -9,28 +9,9 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/guard"
+	"github.com/anyurl/fetch/gateway/internal/web"
 	"github.com/anyurl/fetch/internal/base/media"
 )
-
-// parseRange parses the value of a Range field with one range of bytes (RFC
-// 9110, 14.2). The result ok is false for all other values, which a server may
-// ignore.
-func parseRange(value string) (r fetch.Range, ok bool) {
-	unit, text, _ := strings.Cut(value, "=")
-	first, last, ok := strings.Cut(strings.TrimSpace(text), "-")
-	if !ok || !strings.EqualFold(unit, "bytes") {
-		return r, false
-	}
-	from, fromErr := strconv.ParseUint(first, 10, 62)
-	to, toErr := strconv.ParseUint(last, 10, 62)
-	switch {
-	case first == "":
-		return fetch.Range{First: -int64(to)}, toErr == nil && to > 0
-	case last == "":
-		return fetch.Range{First: int64(from)}, fromErr == nil
-	}
-	return fetch.Range{First: int64(from), End: int64(to) + 1}, fromErr == nil && toErr == nil && from <= to
-}
 
 // requestedRange returns the range of bytes that the client requests. The result
 // ok is false for a request without a valid range.
@@ -38,7 +19,7 @@ func (x *exchange) requestedRange() (r fetch.Range, ok bool) {
 	if x.r.Method != http.MethodGet {
 		return r, false
 	}
-	return parseRange(x.r.Header.Get("Range"))
+	return web.ParseRange(x.r.Header.Get("Range"))
 }
 
 // bounds returns the offsets of the bytes of an object that the client receives,

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -12,9 +11,8 @@ import (
 	"path"
 	"strings"
 
-	"golang.org/x/net/html/charset"
-
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/gateway/internal/web"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/links"
 	"github.com/anyurl/fetch/internal/format/render"
@@ -258,7 +256,7 @@ func attachment(name string) string {
 // rewrite sends an HTML page or a style sheet with replaced links.
 func (x *exchange) rewrite(v view) {
 	resp := v.Response
-	resp.Body = decodeHTML(resp)
+	resp.Body = web.DecodeHTML(resp)
 	x.setContentHeader(resp)
 	x.w.WriteHeader(status(resp))
 	if x.r.Method == http.MethodHead {
@@ -280,21 +278,6 @@ func (x *exchange) rewrite(v view) {
 	if err != nil {
 		x.abort()
 	}
-}
-
-// decodeHTML returns the body of an HTML page. It converts UTF-16 and
-// ISO-2022-JP to UTF-8, because bytes of other characters can look like markup
-// there. A browser and links.Rewrite thus find the same markup.
-func decodeHTML(resp *fetch.Response) io.ReadCloser {
-	in := bufio.NewReaderSize(resp.Body, 4<<10)
-	start, _ := in.Peek(1024) // the next Read returns the same error
-	resp.Media = withOneCharset(resp.Media)
-	encoding, name, _ := charset.DetermineEncoding(start, resp.Media)
-	if !strings.HasPrefix(name, "utf-16") && name != "iso-2022-jp" {
-		return readCloser{in, resp.Body}
-	}
-	resp.Media = media.TrimParameters(resp.Media) + "; charset=utf-8"
-	return readCloser{encoding.NewDecoder().Reader(in), resp.Body}
 }
 
 // replacement returns the path that replaces a link, or "" for a link that
