@@ -33,6 +33,11 @@ type Archive struct {
 	// It removes neither a recorded transfer coding nor content codings.
 	Raw bool
 
+	// If Similar is true, replay answers a request that has no capture with the
+	// capture of a similar request: one with the same method, path and names of
+	// parameters. Scripts send parameters such as the current time.
+	Similar bool
+
 	// Damaged lists the damaged positions that Open found. All other records
 	// can be replayed.
 	Damaged []*Error

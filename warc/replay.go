@@ -29,7 +29,8 @@ func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 // A driver is a fetch.Driver that replays the captures of an archive.
 type driver struct{ *Archive }
 
-// Do returns the capture of the requested URL as a response. If there is no
+// Do returns the capture of the requested URL as a response, or the capture with
+// the method and the body of req.Outgoing. If there is no
 // capture, the error wraps fetch.NotFound. Reading the Body verifies the
 // payload digest. The Body of a truncated capture returns an error at its end.
 // For a request with the field Outgoing, the capture has the same method and the
@@ -54,7 +55,29 @@ func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, er
 			return resp, err
 		}
 	}
-	return nil, fetch.NotFound.Errorf("the archive has no capture of this URL")
+	if a.Similar {
+		return a.replaySimilar(ctx, req)
+	}
+	return nil, errMissing
+}
+
+// errMissing means that an archive has no capture of a URL.
+var errMissing = fetch.NotFound.Errorf("the archive has no capture of this URL")
+
+// replaySimilar returns the capture of a similar request as the response to req.
+func (a driver) replaySimilar(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {
+	l, ok, err := a.similar(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	u, err := parseURL(l.URL)
+	if !ok || err != nil {
+		return nil, errMissing
+	}
+	other := req.Clone()
+	other.URL = u
+	req.Trace.Notef("the capture is one of %s", u)
+	return a.Replay(ctx, other, l)
 }
 
 // errNoCapture means that a record cannot be replayed.
