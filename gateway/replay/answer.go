@@ -13,25 +13,6 @@ import (
 	"github.com/anyurl/fetch/uri"
 )
 
-// maxPosted is the number of bytes of the body of a request that select a
-// capture.
-const maxPosted = 1 << 20
-
-// requestOf returns the request for the capture that answers r.
-func requestOf(r *http.Request, u uri.URI) (*fetch.Request, error) {
-	req := &fetch.Request{URL: u}
-	switch r.Method {
-	case http.MethodGet:
-		if part, ok := web.ParseRange(r.Header.Get("Range")); ok {
-			req.Range = part
-		}
-	case http.MethodHead:
-	default:
-		return req, setOutgoing(req, r)
-	}
-	return req, nil
-}
-
 // serveCapture sends the capture of u that is nearest to the time of n.
 func (s *Site) serveCapture(w http.ResponseWriter, r *http.Request, n name, u uri.URI) {
 	if r.RequestURI == scriptPath {
@@ -46,7 +27,7 @@ func (s *Site) serveCapture(w http.ResponseWriter, r *http.Request, n name, u ur
 		refuse(w, http.StatusBadRequest, "The body of the request cannot be read.")
 		return
 	}
-	resp, err := find(r.Context(), n.archive.Source, query{req, n.time})
+	resp, err := find(r.Context(), n.archive.Source, n.time, req)
 	if err != nil {
 		missing(w, err)
 		return

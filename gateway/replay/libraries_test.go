@@ -1,7 +1,12 @@
 package replay
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"os"
@@ -12,6 +17,7 @@ import (
 
 	"github.com/anyurl/fetch/internal/test/browsertest"
 	"github.com/anyurl/fetch/internal/test/scriptsites"
+	"github.com/anyurl/fetch/internal/wire/mitm"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 )
@@ -63,24 +69,62 @@ func capture(t *testing.T, s *scriptsites.Server) *warc.Archive {
 	return a
 }
 
-// TestLibraries replays the sites of scriptsites in a browser without a proxy.
-// The pages that need their original URL fail, and only these.
+// TestLibraries replays the sites of scriptsites: in a browser without a proxy,
+// in which only the pages that need their original URL fail, and in a browser
+// whose only network is a Proxy.
 func TestLibraries(t *testing.T) {
 	t.Parallel()
-	s, address := startSite(t, Archive{"sites", capture(t, scriptsites.New(t))})
-	b := browsertest.Start(t, address)
-	passed := 0
+	a := capture(t, scriptsites.New(t))
+	t.Run("host names", func(t *testing.T) {
+		s, address := startSite(t, Archive{"sites", a})
+		b := browsertest.Start(t, address)
+		openSites(b, func(url string) string { return s.PageURL(0, captured, uri.MustParse(url)) }, func(p *browsertest.Page, c scriptsites.Site, passed bool) {
+			if passed == c.NeedsOriginalURL {
+				t.Errorf("%s: %s: %q", c.Name, p.Eval("document.title"), p.Errors())
+			}
+		})
+	})
+	t.Run("proxy", func(t *testing.T) {
+		address, keyHash := startProxy(t, &Proxy{Source: a})
+		b := browsertest.StartWithProxy(t, address, keyHash)
+		openSites(b, func(url string) string { return url }, func(p *browsertest.Page, c scriptsites.Site, passed bool) {
+			if !passed {
+				t.Errorf("%s: %s: %q", c.Name, p.Eval("document.title"), p.Errors())
+			}
+		})
+	})
+}
+
+// openSites opens each site of scriptsites, and reports whether it passed. The
+// function address returns the URL that the browser opens.
+func openSites(b *browsertest.Browser, address func(string) string, report func(p *browsertest.Page, c scriptsites.Site, passed bool)) {
 	for _, c := range scriptsites.Sites {
-		p := b.Open(s.PageURL(0, captured, uri.MustParse(c.URL)))
+		p := b.Open(address(c.URL))
 		p.Wait("/^(passed|failed)/.test(document.title)")
-		got := p.Eval("document.title")
-		if got == "passed" {
-			passed++
-		}
-		if (got == "passed") == c.NeedsOriginalURL {
-			t.Errorf("%s: %s: %q", c.Name, got, p.Errors())
-		}
+		report(p, c, p.Eval("document.title") == "passed")
 		p.Go("about:blank")
 	}
-	t.Logf("%d of %d sites passed", passed, len(scriptsites.Sites))
+}
+
+// startProxy starts a proxy that decrypts https and whose requests h answers. It
+// returns its address and the hash of its key.
+func startProxy(t *testing.T, h http.Handler) (address, keyHash string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := mitm.NewCA(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &mitm.Server{CA: ca, Handler: h, ErrorLog: log.New(io.Discard, "", 0)} // browsers close idle connections
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, l, time.Second) }()
+	t.Cleanup(func() {
+		cancel()
+		<-served // browsers keep connections open
+	})
+	return l.Addr().String(), ca.KeyHash()
 }

@@ -82,10 +82,10 @@ func startSite(t *testing.T, archives ...Archive) (*Site, string) {
 	s := newSite(t, l.Addr(), archives...)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- (&http.Server{Handler: s.debug()}).Serve(l) }(); _ = ctx
+	go func() { served <- s.Serve(ctx, l, time.Second) }()
 	t.Cleanup(func() {
 		cancel()
-		l.Close()
+		<-served // browsers keep connections open
 	})
 	return s, l.Addr().String()
 }

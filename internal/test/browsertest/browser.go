@@ -50,26 +50,41 @@ type Browser struct {
 // the test, the browser is killed.
 func Start(t *testing.T, addrs ...string) *Browser {
 	t.Helper()
+	return start(t, addrs, chromedp.Flag("no-proxy-server", true))
+}
+
+// StartWithProxy starts Chromium with the proxy at the loopback address addr,
+// which is its only network. The browser trusts the certificates of the proxy
+// that are signed by a key with the given hash, as in the flag
+// ignore-certificate-errors-spki-list.
+func StartWithProxy(t *testing.T, addr, keyHash string) *Browser {
+	t.Helper()
+	return start(t, []string{addr}, chromedp.ProxyServer("http://"+addr), chromedp.Flag("proxy-bypass-list", "<-loopback>"),
+		chromedp.Flag("ignore-certificate-errors-spki-list", keyHash))
+}
+
+func start(t *testing.T, addrs []string, network ...chromedp.ExecAllocatorOption) *Browser {
+	t.Helper()
 	program := peer.Need(t, "chromium", "chromium")
 	enter := peer.Need(t, "nsenter", "util-linux")
 	peer.NeedRoot(t, "chromium in a network namespace")
-	network, err := newNamespace(t, addrs)
+	namespace, err := newNamespace(t, addrs)
 	if err != nil {
 		t.Fatalf("browsertest: network namespace: %v", err)
 	}
 	home := t.TempDir()
 	b := &Browser{t: t, downloads: t.TempDir()}
 	var output strings.Builder
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(home), chromedp.Env("HOME="+home),
+	options := slices.Concat(network, chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(program), chromedp.UserDataDir(home), chromedp.Env("HOME=" + home),
 		chromedp.DisableGPU, chromedp.CombinedOutput(&output),
-		chromedp.Flag("log-level", "3"), chromedp.Flag("disable-component-update", true), chromedp.Flag("no-proxy-server", true),
-		chromedp.Flag("host-resolver-rules", "MAP "+ForeignHost+" 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"),
+		chromedp.Flag("log-level", "3"), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP "+ForeignHost+" 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost , EXCLUDE *.localhost"),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			cmd.Path = enter
-			cmd.Args = append([]string{enter, "--net=" + network, "--", program}, cmd.Args[1:]...)
+			cmd.Args = append([]string{enter, "--net=" + namespace, "--", program}, cmd.Args[1:]...)
 			killWithParent(cmd)
-		}))
+		})})
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	b.ctx, _ = chromedp.NewContext(ctx, chromedp.WithErrorf(t.Logf))
 	t.Cleanup(func() {

@@ -70,8 +70,8 @@ type object struct{ media, body string }
 // whose Host names a site, over TLS or not.
 type Server struct{ files map[string]object }
 
-// New bundles the libraries. If the npm packages are missing, the test is
-// skipped.
+// New returns a Server with all sites. It bundles the libraries, which takes
+// seconds. If the npm packages are missing, the test is skipped.
 func New(t *testing.T) *Server {
 	t.Helper()
 	node, esbuild := peer.NeedModule(t, "sites@1", "esbuild", "bin/esbuild")
