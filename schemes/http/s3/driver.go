@@ -40,7 +40,7 @@ func (d *driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, e
 	}
 	c := d.server.call(l.bucket, l.key)
 	if l.version != "" {
-		c.query = "versionId=" + encode(l.version, false)
+		c.query = "versionId=" + uri.Escape(l.version, uri.Unreserved)
 	}
 	resp, err := d.send(ctx, req, c, fetch.Field{Name: "x-amz-checksum-mode", Value: "ENABLED"})
 	if err != nil {

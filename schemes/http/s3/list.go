@@ -14,6 +14,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
 	"github.com/anyurl/fetch/internal/format/entries"
+	"github.com/anyurl/fetch/schemes/http/sigv4"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -53,9 +54,9 @@ type object struct {
 func listQuery(prefix, token string, size int) string {
 	q := ""
 	if token != "" {
-		q = "continuation-token=" + encode(token, false) + "&"
+		q = "continuation-token=" + uri.Escape(token, uri.Unreserved) + "&"
 	}
-	return q + "delimiter=%2F&encoding-type=url&list-type=2&max-keys=" + strconv.Itoa(size) + "&prefix=" + encode(prefix, false)
+	return q + "delimiter=%2F&encoding-type=url&list-type=2&max-keys=" + strconv.Itoa(size) + "&prefix=" + uri.Escape(prefix, uri.Unreserved)
 }
 
 // page requests a page of the objects with the prefix l.key.
@@ -226,7 +227,7 @@ func (l *listing) entry(o object) fetch.Entry {
 func (l *listing) setURL(e *fetch.Entry, key string) {
 	err := errors.New("no URL")
 	if strings.HasPrefix(key, l.where.key) && utf8.ValidString(key) && !strings.ContainsRune(key, utf8.RuneError) && !hasDots(key) && len(key) <= maxKey {
-		e.URL, err = uri.Parse("s3://" + l.where.bucket + "/" + encode(key, true))
+		e.URL, err = uri.Parse("s3://" + l.where.bucket + "/" + sigv4.EncodePath(key))
 	}
 	if err != nil {
 		e.Kind = fetch.Info

@@ -185,7 +185,7 @@ func plan(req *fetch.Request, s server) ([]scheme.Step, error) {
 		c = s.call(l.bucket, "")
 		c.query = listQuery(l.key, "", pageSize)
 	case l.version != "":
-		c.query = "versionId=" + encode(l.version, false)
+		c.query = "versionId=" + uri.Escape(l.version, uri.Unreserved)
 	}
 	return []scheme.Step{{Verb: method, Arg: c.target()}}, nil
 }

@@ -1,21 +1,18 @@
 // Package sigv4 signs http requests with AWS Signature Version 4, which S3 and
-// compatible servers require.
+// compatible servers require. Middleware signs the requests of a Client, and Key
+// a single request.
 package sigv4
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/uri"
 )
 
 // Options configures the signatures.
@@ -58,7 +55,7 @@ func Middleware(o Options) fetch.Middleware {
 			if scheme := req.URL.Scheme(); req.Auth == nil || req.Auth.User == "" || scheme != "http" && scheme != "https" {
 				return next.Do(ctx, req)
 			}
-			signed, err := o.sign(ctx, req)
+			signed, err := o.sign(req)
 			if err != nil {
 				return nil, err
 			}
@@ -68,33 +65,26 @@ func Middleware(o Options) fetch.Middleware {
 }
 
 // sign returns a copy of req with a signature in place of the credential.
-func (o Options) sign(ctx context.Context, req *fetch.Request) (*fetch.Request, error) {
+func (o Options) sign(req *fetch.Request) (*fetch.Request, error) {
 	region, service, err := o.scope(req.URL.Host())
 	if err != nil {
 		return nil, err
 	}
-	r, err := httpRequest(req)
+	m, err := messageOf(req)
 	if err != nil {
 		return nil, err
 	}
-	empty := sha256.Sum256(nil)
-	hash := hex.EncodeToString(empty[:])
-	if service == "s3" {
-		r.Header.Set("X-Amz-Content-Sha256", hash)
+	if service != "s3" {
+		m.Path = EncodePath(m.Path) // only S3 does not encode the path again
+	} else {
+		m.Header = m.Header.Without(func(name string) bool { return strings.EqualFold(name, "X-Amz-Content-Sha256") })
+		m.Header = append(m.Header, fetch.Field{Name: "X-Amz-Content-Sha256", Value: EmptyDigest})
 	}
-	credentials := aws.Credentials{AccessKeyID: req.Auth.User, SecretAccessKey: req.Auth.Password.Reveal()}
-	signer := v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = service == "s3" })
-	if err := signer.SignHTTP(ctx, credentials, r, hash, service, region, o.Now()); err != nil {
-		return nil, fetch.Usage.Errorf("AWS signature: %w", err)
-	}
+	key := Key{ID: req.Auth.User, Secret: req.Auth.Password, Region: region, Service: service}
+	fields := key.Sign(m, o.Now())
 	next := req.Clone()
 	next.Auth = nil
-	for _, name := range []string{"Authorization", "X-Amz-Date", "X-Amz-Content-Sha256"} {
-		if value := r.Header.Get(name); value != "" {
-			next.Header = next.Header.Without(func(n string) bool { return strings.EqualFold(n, name) })
-			next.Header = append(next.Header, fetch.Field{Name: name, Value: value})
-		}
-	}
+	next.Header = append(next.Header.Without(func(name string) bool { return fields.Get(name) != "" }), fields...)
 	return next, nil
 }
 
@@ -115,39 +105,34 @@ func (o Options) scope(host string) (region, service string, err error) {
 	return strings.ToLower(region), strings.ToLower(service), nil
 }
 
-// httpRequest returns the parts of the request that are signed: the method, the
+// messageOf returns the parts of the request that are signed: the method, the
 // URL, the host and the fields of AWS.
-func httpRequest(req *fetch.Request) (*http.Request, error) {
+func messageOf(req *fetch.Request) (m Message, err error) {
 	u := req.URL.WithoutUserinfo().WithoutFragment()
 	if strings.Contains(u.Path(), "/.") {
-		flat, err := u.Resolve(u) // the driver removes dot segments too
-		if err != nil {
-			return nil, fetch.BadURL.With(err)
+		if u, err = u.Resolve(u); err != nil { // the driver removes dot segments too
+			return m, fetch.BadURL.With(err)
 		}
-		u = flat
 	}
 	to, err := url.Parse(u.Unredacted())
 	if err != nil {
-		return nil, fetch.BadURL.With(err)
+		return m, fetch.BadURL.With(err)
 	}
-	if to.Path == "" {
-		to.Path = "/"
+	m = Message{Method: http.MethodGet, Host: hostField(req, to), Path: EncodePath(cmp.Or(to.Path, "/"))}
+	query := to.Query()
+	for _, values := range query {
+		slices.Sort(values)
 	}
-	segments := strings.Split(to.Path, "/")
-	for i, s := range segments {
-		segments[i] = uri.Escape(s, uri.Unreserved) // the signature covers this form, whatever the URL has
-	}
-	to.RawPath = strings.Join(segments, "/")
-	r := &http.Request{Method: http.MethodGet, URL: to, Host: hostField(req, to), Header: http.Header{}}
+	m.Query = strings.ReplaceAll(query.Encode(), "+", "%20")
 	if req.Op == fetch.Stat {
-		r.Method = http.MethodHead
+		m.Method = http.MethodHead
 	}
 	for _, f := range req.Header {
-		if strings.HasPrefix(strings.ToLower(f.Name), "x-amz-") {
-			r.Header.Add(f.Name, f.Value)
+		if name := strings.ToLower(f.Name); strings.HasPrefix(name, "x-amz-") && name != "x-amz-date" {
+			m.Header = append(m.Header, f)
 		}
 	}
-	return r, nil
+	return m, nil
 }
 
 // hostField returns the Host field that the driver sends.

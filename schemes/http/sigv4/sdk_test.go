@@ -1,0 +1,72 @@
+package sigv4_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/schemes/http/sigv4"
+	"github.com/anyurl/fetch/uri"
+)
+
+// TestSDK compares signatures with those of the SDK of AWS.
+func TestSDK(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		url, service, sdkPath string
+		header                fetch.Header
+	}{
+		{"https://s3.example/bucket/a%20b", "s3", "/bucket/a%20b", nil},
+		{"https://s3.example/bucket/a=b&c", "s3", "/bucket/a%3Db%26c", nil},
+		{"https://h.example/a%20b", "execute-api", "/a%20b", nil},
+		{"https://h.example/", "execute-api", "/", nil},
+		{"https://h.example", "execute-api", "/", nil},
+		{"https://h.example:8443/x?b=2&a=1&a=0&c=x%20y+z&d", "execute-api", "/x", nil},
+		{"https://h.example/x", "execute-api", "/x", fetch.Header{{Name: "X-Amz-Meta", Value: " a  b "}, {Name: "x-amz-meta", Value: "c"}, {Name: "Accept", Value: "x"}}},
+	} {
+		var got string
+		next := fetch.DriverFunc(func(_ context.Context, req *fetch.Request) (*fetch.Response, error) {
+			got = req.Header.Get("Authorization")
+			return &fetch.Response{}, nil
+		})
+		o := sigv4.Options{Region: "us-east-1", Service: tc.service, Now: func() time.Time { return now }}
+		u := uri.MustParse(tc.url)
+		req := &fetch.Request{URL: u, Header: tc.header, Auth: &fetch.Credential{User: "ID", Password: "secret"}}
+		if _, err := sigv4.Middleware(o)(next).Do(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		to, err := url.Parse(tc.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to.Path, to.RawPath = "", ""
+		to = to.JoinPath()
+		if to.Path, err = url.PathUnescape(tc.sdkPath); err != nil {
+			t.Fatal(err)
+		}
+		to.RawPath = tc.sdkPath
+		r := &http.Request{Method: http.MethodGet, URL: to, Host: to.Host, Header: http.Header{}}
+		for _, f := range tc.header {
+			if f.Name != "Accept" {
+				r.Header.Add(f.Name, f.Value)
+			}
+		}
+		if tc.service == "s3" {
+			r.Header.Set("X-Amz-Content-Sha256", sigv4.EmptyDigest)
+		}
+		signer := v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = tc.service == "s3" })
+		key := aws.Credentials{AccessKeyID: "ID", SecretAccessKey: "secret"}
+		if err := signer.SignHTTP(t.Context(), key, r, sigv4.EmptyDigest, tc.service, "us-east-1", now); err != nil {
+			t.Fatal(err)
+		}
+		if want := r.Header.Get("Authorization"); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", tc.url, got, want)
+		}
+	}
+}
