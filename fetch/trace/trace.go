@@ -34,7 +34,8 @@ type Trace struct {
 
 	// Phase is called when the exchange reaches a phase. It is called again for
 	// each connection that the request needs. The connection c may be nil. The
-	// function may read only the addresses of c.
+	// function may read only the addresses of c. Several goroutines may call
+	// Phase at the same time, such as those that connect over QUIC and TCP.
 	Phase func(p Phase, c net.Conn)
 
 	// Connection receives the steps of a connection, such as an address that is

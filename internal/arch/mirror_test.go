@@ -1,22 +1,27 @@
 package arch
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestMirrorWithoutServers checks that a program that imports package mirror
-// links no client of PostgreSQL and S3, which are in mirror/postgres and
-// mirror/s3.
-func TestMirrorWithoutServers(t *testing.T) {
-	clients := []string{"github.com/jackc/", "github.com/aws/"}
+// TestInjectedModules checks that programs link large modules only if they
+// import the package that returns a value for the options of another package,
+// such as mirror/postgres.
+func TestInjectedModules(t *testing.T) {
+	clients := []string{"github.com/jackc/", "github.com/aws/", "github.com/quic-go/", "github.com/jcmturner/", "github.com/ProtonMail/"}
 	for _, c := range []struct {
 		dir    string
-		linked []string // clients that a program with this package links
+		linked []string // modules that a program with this package links
 	}{
+		{"schemes", nil},
 		{"mirror", nil},
-		{"mirror/postgres", clients[:1]},
-		{"mirror/s3", clients[1:]},
+		{"mirror/postgres", clients[0:1]},
+		{"mirror/s3", clients[1:2]},
+		{"schemes/http/h3", clients[2:3]},
+		{"schemes/http/negotiate", clients[3:4]},
+		{"verify/signature", clients[4:5]},
 	} {
 		all := dependencies(t, c.dir)
 		for _, client := range clients {
@@ -26,7 +31,7 @@ func TestMirrorWithoutServers(t *testing.T) {
 					importer, linked = from, true
 				}
 			}
-			if want := len(c.linked) > 0 && c.linked[0] == client; linked != want {
+			if want := slices.Contains(c.linked, client); linked != want {
 				t.Errorf("%s: %s is linked: %t (%s), want %t", c.dir, client, linked, importer, want)
 			}
 		}

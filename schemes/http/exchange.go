@@ -42,7 +42,7 @@ func (x *exchange) peer() netip.Addr {
 
 // send sends a request and reads the response head. It offers HTTP/2 to the
 // server unless a proxy, a header field, an option or the trace requires
-// HTTP/1. With Options.HTTP3 or Options.AltSvc, it first tries HTTP/3.
+// HTTP/1. With Options.HTTP3, it first tries HTTP/3.
 func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) (*exchange, error) {
 	via, err := d.route(ctx)
 	if err != nil {
@@ -51,17 +51,16 @@ func (d *driver) send(ctx context.Context, req *fetch.Request, wr *wireRequest) 
 	netKey := d.env.Net.Key(ctx)
 	http1Only := wr.http1Only || d.opts.HTTP1 || d.opts.Legacy != (Legacy{}) || tracesBytes(req.Trace)
 	if wr.target.Scheme == "https" && via == nil && !http1Only {
-		if !wr.hasBody() { // package http3 sends no bodies
-			if x, err := d.h3.send(ctx, netKey, req, wr); !errors.Is(err, errNoHTTP3) {
-				return x, err
-			}
+		x, tcp, err := d.h3.send(ctx, netKey, req, wr)
+		if !errors.Is(err, errNoHTTP3) {
+			return x, err
 		}
-		x, err := d.h2.send(ctx, netKey, req, wr)
+		x, err = d.h2.send(tcp.attach(ctx), netKey, req, wr)
+		d.h2.release(netKey, tcp)
 		if !errors.Is(err, errHTTP1Only) {
 			return x, err
 		}
-	}
-	if d.opts.HTTP3 == HTTP3Only && wr.target.Scheme == "https" {
+	} else if d.h3.only() && wr.target.Scheme == "https" {
 		return nil, fetch.Unsupported.Errorf("HTTP/3 cannot be used through a proxy or gateway, and not for this request")
 	}
 	return d.sendHTTP1(ctx, netKey, req, wr, via)

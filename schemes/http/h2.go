@@ -210,19 +210,31 @@ func (h *h2) dial(ctx context.Context, key poolKey, addr string) (net.Conn, erro
 	if h.env.Net.Key(ctx) != key.net {
 		return nil, errOtherKey
 	}
+	c := attachedConn(ctx, addr)
+	if c == nil {
+		var err error
+		if c, err = h.open(ctx, key.net, addr); err != nil {
+			return nil, err
+		}
+	}
+	if !c.isHTTP2() {
+		h.poolHTTP1(key.net, addr, c.Conn, c.raw)
+		return nil, errHTTP1Only
+	}
+	h.track(c.raw, h2Conn{key, addr})
+	return newFrameGuard(c.Conn), nil
+}
+
+// open opens a TLS connection.
+func (h *h2) open(ctx context.Context, netKey, addr string) (*tcpConn, error) {
 	dial := dialer{env: h.env}
-	end := h.idle.Opening(ctx, connKey(key.net, "https", addr), nil)
+	end := h.idle.Opening(ctx, connKey(netKey, "https", addr), nil)
 	c, raw, err := dial.dialTLS(ctx, addr)
 	end(err)
 	if err != nil {
 		return nil, err
 	}
-	if c.ConnectionState().NegotiatedProtocol != "h2" {
-		h.poolHTTP1(key.net, addr, c, raw)
-		return nil, errHTTP1Only
-	}
-	h.track(raw, h2Conn{key, addr})
-	return newFrameGuard(c), nil
+	return &tcpConn{Conn: c, raw: raw, addr: addr}, nil
 }
 
 // watch waits until the Client is closed and then closes the unused

@@ -30,6 +30,36 @@ func (h *h2) track(e *eofConn, c h2Conn) {
 	}
 }
 
+// connect opens a TLS connection for a later request. It returns nil if the
+// request can use an open HTTP/2 connection.
+func (h *h2) connect(ctx context.Context, netKey, addr string) (*tcpConn, error) {
+	if h.hasConn(ctx, netKey, addr) {
+		return nil, nil
+	}
+	return h.open(ctx, netKey, addr)
+}
+
+func (h *h2) hasConn(ctx context.Context, netKey, addr string) bool {
+	h.connsMu.Lock()
+	defer h.connsMu.Unlock()
+	for e, c := range h.conns {
+		if c.addr == addr && (c.key.net == netKey || h.env.Net.Permits(ctx, e)) {
+			return true
+		}
+	}
+	return false
+}
+
+// release ends the use of a connection by connect. If no request has used it,
+// release pools an HTTP/1.1 connection, and closes an HTTP/2 connection.
+func (h *h2) release(netKey string, c *tcpConn) {
+	if c == nil || c.isHTTP2() {
+		c.close()
+	} else if !c.used.Swap(true) {
+		h.poolHTTP1(netKey, c.addr, c.Conn, c.raw)
+	}
+}
+
 // sharedKey returns the key of the transport for a request with the given key.
 // It has another Net.Key if only that transport has a connection to the server,
 // and if the request may use this connection.

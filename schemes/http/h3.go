@@ -6,154 +6,108 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/textproto"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/wire/datagram"
-	"github.com/anyurl/fetch/internal/wire/http3"
-)
-
-// HTTP3 selects whether https requests use HTTP/3 (RFC 9114).
-type HTTP3 uint8
-
-const (
-	// HTTP3Off uses HTTP/3 only for servers in Options.AltSvc.
-	HTTP3Off HTTP3 = iota
-	// HTTP3Try uses HTTP/3 if a connection is established in 200 ms. Otherwise
-	// it uses TCP.
-	HTTP3Try
-	// HTTP3Only never uses TCP for https.
-	HTTP3Only
-)
-
-const (
-	headStart = 200 * time.Millisecond // for the QUIC handshake, before TCP is used
-	deadTime  = 5 * time.Minute        // in which an address that did not answer is not tried again
-	maxDead   = 1024
+	"github.com/anyurl/fetch/internal/wire/http3/message"
 )
 
 // An h3 sends HTTP/3 requests.
 type h3 struct {
-	env  fetch.Env
-	opts *Options
-	pool h3pool
-
-	mu   sync.Mutex
-	dead map[string]time.Time // addresses that did not answer, and when they are tried again
+	env       fetch.Env
+	transport HTTP3 // nil if HTTP/3 is not used
+	tcp       func(ctx context.Context, netKey, addr string) (*tcpConn, error)
+	pool      h3pool
+	dead      deadAddresses
 }
 
 // errNoHTTP3 means that the request must be sent over TCP.
 var errNoHTTP3 = errors.New("no server with HTTP/3")
 
+// only reports whether requests must not use TCP.
+func (h *h3) only() bool { return h.transport != nil && h.transport.Only() }
+
 // send sends a request over HTTP/3. It returns errNoHTTP3 if the request must be
-// sent over TCP.
-func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, error) {
-	only := h.opts.HTTP3 == HTTP3Only
-	failed := errNoHTTP3
-	for _, addr := range h.addresses(wr) {
-		if !only && h.isDead(addr) {
-			continue
-		}
-		x, err := h.sendTo(ctx, netKey, req, wr, addr)
-		if err == nil && x.code == 421 && addr != wr.address { // RFC 7838 section 6
-			x.body.Close()
-			err = errNoHTTP3
-		}
-		if err == nil || ctx.Err() != nil {
-			return x, err
-		}
-		failed = err
-		var unreachable *unreachableError
-		if !errors.Is(err, errNoHTTP3) && !errors.As(err, &unreachable) {
-			return nil, err
-		}
-		if !only {
-			h.markDead(addr)
-			req.Trace.Connectionf("HTTP/3 at %s: %v; using TCP", addr, err)
-		}
+// sent over TCP, together with the TCP connection if it has opened one.
+//
+// If the connection is closed before the server has processed the request, send
+// opens another one.
+func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest) (*exchange, *tcpConn, error) {
+	if h.transport == nil || wr.hasBody() { // package http3 sends no bodies
+		return nil, nil, errNoHTTP3
 	}
-	if only {
-		return nil, requestFault(ctx, failed)
-	}
-	return nil, errNoHTTP3
-}
-
-// addresses returns the addresses at which HTTP/3 is tried: the alternative
-// services of the server, and the server itself.
-func (h *h3) addresses(wr *wireRequest) (all []string) {
-	if h.opts.AltSvc != nil {
-		for _, s := range h.opts.AltSvc.Lookup(wr.target.Host, wr.target.Port) {
-			all = append(all, fetch.Target{Host: s.Host, Port: s.Port}.Address())
+	again := false
+	for addrs := h.addresses(wr); len(addrs) > 0; req.Trace.Restarted() {
+		c, reused, tcp, err := h.connect(ctx, netKey, req.Trace, wr, addrs)
+		if errors.Is(err, errNoHTTP3) {
+			return nil, tcp, err
 		}
-	}
-	if h.opts.HTTP3 != HTTP3Off && !slices.Contains(all, wr.address) {
-		all = append(all, wr.address)
-	}
-	return all
-}
-
-func (h *h3) isDead(addr string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return time.Now().Before(h.dead[addr])
-}
-
-func (h *h3) markDead(addr string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.dead == nil || len(h.dead) >= maxDead {
-		h.dead = map[string]time.Time{}
-	}
-	h.dead[addr] = time.Now().Add(deadTime)
-}
-
-// An unreachableError means that no connection was established, so that nothing
-// was sent.
-type unreachableError struct{ error }
-
-func (e *unreachableError) Unwrap() error { return e.error }
-
-// sendTo sends a request to the server at an address. If the connection is
-// closed before the server has processed the request, sendTo opens another one.
-func (h *h3) sendTo(ctx context.Context, netKey string, req *fetch.Request, wr *wireRequest, addr string) (*exchange, error) {
-	key := netKey + "\x00" + wr.address + "\x00" + addr
-	for again := false; ; again = true {
-		c, reused, err := h.pool.get(ctx, key, func() (*h3conn, error) { return h.dial(ctx, wr, addr) })
 		if err != nil {
-			return nil, &unreachableError{requestFault(ctx, err)}
+			return nil, nil, requestFault(ctx, err)
 		}
-		if reused {
-			reportReused(req.Trace, c.net)
-		} else {
-			req.Trace.Reached(trace.Secured, c.net)
-		}
-		x, err := h.exchange(ctx, c, req, wr, addr)
-		var lost *http3.LostError
+		x, err := h.exchange(ctx, c, req, wr)
+		var lost *message.LostError
 		switch {
+		case err == nil && x.code == http.StatusMisdirectedRequest && c.addr != wr.address: // RFC 7838 section 6
+			x.body.Close()
+			h.dead.mark(c.addr)
+			addrs = slices.DeleteFunc(addrs, func(addr string) bool { return addr == c.addr })
 		case err == nil:
-			return x, nil
-		case !again && (errors.Is(err, http3.ErrUnsent) || reused && errors.As(err, &lost) && !lost.Reset):
-			req.Trace.Restarted()
-			continue
+			return x, nil, nil
+		case !again && (errors.Is(err, message.ErrUnsent) || reused && errors.As(err, &lost) && !lost.Reset):
+			again = true
+		default:
+			return nil, nil, h3Fault(ctx, err, fetch.Connect)
 		}
-		return nil, h3Fault(ctx, err, fetch.Connect)
 	}
+	if h.only() {
+		return nil, nil, fetch.Unsupported.Errorf("no server with HTTP/3 for this request")
+	}
+	return nil, nil, errNoHTTP3
 }
 
-// dial opens a connection to addr, which authenticates as the host of the URL.
-func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string) (*h3conn, error) {
-	deadline := sync.OnceValue(func() time.Time { return time.Now().Add(headStart) }) // after the name was resolved
-	within := datagram.With(ctx, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
-		if h.opts.HTTP3 != HTTP3Only {
-			limited, cancel := context.WithDeadline(ctx, deadline())
-			defer cancel()
-			ctx = limited
+// addresses returns the addresses at which HTTP/3 is tried.
+func (h *h3) addresses(wr *wireRequest) []string {
+	all := h.transport.Addresses(wr.target.Host, wr.target.Port, wr.address)
+	if h.only() {
+		return all
+	}
+	return slices.DeleteFunc(all, h.dead.has)
+}
+
+// connect returns a connection to one of addrs. It returns errNoHTTP3, and
+// perhaps a TCP connection, if the request must be sent over TCP.
+func (h *h3) connect(
+	ctx context.Context, netKey string, t *trace.Trace, wr *wireRequest, addrs []string,
+) (c *h3conn, reused bool, tcp *tcpConn, err error) {
+	key := netKey + "\x00" + wr.address
+	c, reused, err = h.pool.get(ctx, key, addrs, func() (c *h3conn, err error) {
+		if h.only() {
+			return h.dialAny(ctx, t, wr, addrs, func() {})
 		}
+		c, tcp, err = h.race(ctx, netKey, t, wr, addrs)
+		return c, err
+	})
+	switch {
+	case err != nil:
+	case reused:
+		reportReused(t, c.net)
+	default:
+		t.Reached(trace.Secured, c.net)
+	}
+	return c, reused, tcp, err
+}
+
+// dial opens a connection to addr, which authenticates as the host of the URL. It
+// calls begun when the name of the server was resolved.
+func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string, begun func()) (*h3conn, error) {
+	within := datagram.With(ctx, func(ctx context.Context, socket net.Conn) (net.Conn, error) {
+		begun()
 		config := h.env.TLS.Clone()
 		if config == nil {
 			config = &tls.Config{}
@@ -162,7 +116,7 @@ func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string) (*h3conn, e
 			host, _, _ := strings.Cut(wr.target.Host, "%")
 			config.ServerName = strings.TrimSuffix(host, ".")
 		}
-		c, err := http3.Handshake(ctx, socket, config)
+		c, err := h.transport.Handshake(ctx, socket, config)
 		switch {
 		case err == nil:
 			return c, nil
@@ -181,13 +135,13 @@ func (h *h3) dial(ctx context.Context, wr *wireRequest, addr string) (*h3conn, e
 		return nil, fetch.Internal.Errorf("a connection of another protocol")
 	}
 	state := own.ConnectionState()
-	return &h3conn{Conn: own, net: c, tls: &state}, nil
+	return &h3conn{Conn: own, net: c, tls: &state, addr: addr}, nil
 }
 
-// http3Conn returns the http3.Conn that a connection of fetch.Net wraps.
-func http3Conn(c net.Conn) *http3.Conn {
+// http3Conn returns the message.Conn that a connection of fetch.Net wraps.
+func http3Conn(c net.Conn) message.Conn {
 	for c != nil {
-		if own, ok := c.(*http3.Conn); ok {
+		if own, ok := c.(message.Conn); ok {
 			return own
 		}
 		below, ok := c.(interface{ NetConn() net.Conn })
@@ -201,7 +155,7 @@ func http3Conn(c net.Conn) *http3.Conn {
 
 // handshakeFault classifies an error of a QUIC handshake.
 func handshakeFault(err error) error {
-	var secure *http3.TLSError
+	var secure *message.TLSError
 	if !errors.As(err, &secure) {
 		if fetch.FaultOf(err) == fetch.Internal {
 			return fetch.Connect.With(err)
@@ -215,8 +169,8 @@ func handshakeFault(err error) error {
 }
 
 // exchange sends a request on a connection and reads the head of its response.
-func (h *h3) exchange(ctx context.Context, c *h3conn, req *fetch.Request, wr *wireRequest, addr string) (*exchange, error) {
-	fields := wr.http3Fields(addr)
+func (h *h3) exchange(ctx context.Context, c *h3conn, req *fetch.Request, wr *wireRequest) (*exchange, error) {
+	fields := wr.http3Fields(c.addr)
 	head := headTrace{trace: req.Trace, proto: "HTTP/3"}
 	for _, f := range fields {
 		head.add(f.Name, []string{f.Value})
@@ -238,22 +192,22 @@ func (h *h3) exchange(ctx context.Context, c *h3conn, req *fetch.Request, wr *wi
 }
 
 // http3Fields returns the header section of a request (RFC 9114 section 4.3.1).
-func (wr *wireRequest) http3Fields(addr string) []http3.Field {
-	fields := []http3.Field{
+func (wr *wireRequest) http3Fields(addr string) []message.Field {
+	fields := []message.Field{
 		{Name: ":method", Value: wr.method}, {Name: ":scheme", Value: wr.target.Scheme},
 		{Name: ":authority", Value: wr.host}, {Name: ":path", Value: wr.path + wr.query},
 	}
 	for _, f := range wr.header {
-		fields = append(fields, http3.Field{Name: strings.ToLower(f.Name), Value: f.Value})
+		fields = append(fields, message.Field{Name: strings.ToLower(f.Name), Value: f.Value})
 	}
 	if addr != wr.address { // RFC 7838 section 5
-		fields = append(fields, http3.Field{Name: "alt-used", Value: addr})
+		fields = append(fields, message.Field{Name: "alt-used", Value: addr})
 	}
 	return fields
 }
 
 // fromHTTP3 converts fields to a Header with the names of HTTP/1.
-func fromHTTP3(fields []http3.Field) (h fetch.Header) {
+func fromHTTP3(fields []message.Field) (h fetch.Header) {
 	for _, f := range fields {
 		h = append(h, fetch.Field{Name: textproto.CanonicalMIMEHeaderKey(f.Name), Value: f.Value})
 	}
@@ -262,7 +216,7 @@ func fromHTTP3(fields []http3.Field) (h fetch.Header) {
 
 // An h3body is the body of an HTTP/3 response.
 type h3body struct {
-	body  *http3.Body
+	body  message.Body
 	ctx   context.Context
 	trace *trace.Trace
 }
@@ -287,7 +241,7 @@ func h3Fault(ctx context.Context, err error, lost fetch.Fault) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fetch.FaultOf(cause).With(cause)
 	}
-	var violation *http3.Error
+	var violation *message.Error
 	switch f := fetch.FaultOf(err); {
 	case errors.As(err, &violation) && violation.TooLarge:
 		return fetch.TooLarge.With(err)

@@ -8,22 +8,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/anyurl/fetch/internal/wire/http3"
+	"github.com/anyurl/fetch/internal/wire/http3/message"
 	"github.com/anyurl/fetch/schemes/internal/sessions"
 )
 
 // An h3conn is an open connection of an h3pool.
 type h3conn struct {
-	*http3.Conn
+	message.Conn
 	net    net.Conn // the connection as fetch.Net returned it
 	tls    *tls.ConnectionState
+	addr   string // of the server, which is not that of the URL for an alternative service
 	key    string
 	active int         // number of requests
 	idle   *time.Timer // closes the connection if it is not used
 }
 
 // An h3pool contains the HTTP/3 connections of a Client. Each connection serves
-// up to http3.MaxRequests requests at a time.
+// up to message.MaxRequests requests at a time.
 type h3pool struct {
 	done <-chan struct{} // closed with the Client
 
@@ -39,12 +40,14 @@ type h3dial struct {
 	err  error         // of the attempt, for the requests that wait for it
 }
 
-// get returns a connection with the given key, which may be a new one. The
-// caller calls put after its request. Only one connection per key is opened at a
+// get returns a connection with the given key to one of the servers at addrs.
+// The connection may be a new one. The caller calls put after its request. Only one connection per key is opened at a
 // time, so that concurrent requests share it, or its error.
-func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, error)) (c *h3conn, reused bool, err error) {
+func (p *h3pool) get(
+	ctx context.Context, key string, addrs []string, dial func() (*h3conn, error),
+) (c *h3conn, reused bool, err error) {
 	for {
-		c, wait := p.claim(key)
+		c, wait := p.claim(key, addrs)
 		if c != nil {
 			return c, true, nil
 		}
@@ -79,7 +82,7 @@ func (p *h3pool) get(ctx context.Context, key string, dial func() (*h3conn, erro
 
 // claim returns an open connection, or a running attempt to connect. If both are
 // nil, the caller has to connect.
-func (p *h3pool) claim(key string) (*h3conn, *h3dial) {
+func (p *h3pool) claim(key string, addrs []string) (*h3conn, *h3dial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {
@@ -97,7 +100,7 @@ func (p *h3pool) claim(key string) (*h3conn, *h3dial) {
 		return unusable
 	})
 	for _, c := range p.conns[key] {
-		if c.active < http3.MaxRequests {
+		if c.active < message.MaxRequests && slices.Contains(addrs, c.addr) {
 			c.active++
 			if c.idle != nil {
 				c.idle.Stop()

@@ -32,7 +32,7 @@ func TestH3PoolSharesErrors(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			get := func(ctx context.Context) {
-				if _, _, err := p.get(ctx, "key", dial); err == nil {
+				if _, _, err := p.get(ctx, "key", nil, dial); err == nil {
 					t.Errorf("%s: no error", name)
 				}
 			}

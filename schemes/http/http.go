@@ -6,7 +6,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/scheme"
-	"github.com/anyurl/fetch/schemes/http/altsvc"
+	"github.com/anyurl/fetch/internal/wire/http3/message"
 )
 
 // Options contains the settings of the schemes http and https. The zero value
@@ -20,8 +20,8 @@ type Options struct {
 	PathAsIs bool // keep "." and ".." segments in the request line
 	HTTP1    bool // do not offer HTTP/2
 
-	// HTTP3 selects whether https requests use HTTP/3. It is not used through a
-	// proxy.
+	// HTTP3 selects the https requests that use HTTP/3. Package schemes/http/h3
+	// returns values. If HTTP3 is nil, HTTP/3 is not used.
 	HTTP3 HTTP3
 
 	Auth Auth // authentication method for Request.Auth
@@ -51,11 +51,12 @@ type Options struct {
 
 	Legacy Legacy // support for servers that do not comply with HTTP/1.1
 	Jar    *Jar   // cookies of http and https, or nil to ignore cookies
-
-	// AltSvc contains the addresses at which servers offer HTTP/3. If AltSvc is
-	// nil, HTTP/3 is tried only at the address of the URL.
-	AltSvc *altsvc.Store
 }
+
+// An HTTP3 opens connections for HTTP/3, and selects the requests that use them.
+// Package schemes/http/h3 returns values of this type, so that other programs do
+// not link QUIC. Only packages of this module implement it.
+type HTTP3 interface{ message.Transport }
 
 // A Negotiator makes the tokens for the method Negotiate (RFC 4559). The package
 // schemes/http/negotiate implements it with Kerberos. Its methods are called by

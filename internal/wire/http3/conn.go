@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+
+	"github.com/anyurl/fetch/internal/wire/http3/message"
 )
 
 // Types of unidirectional streams (RFC 9114 section 6.2, RFC 9204 section 4.2).
@@ -28,11 +30,6 @@ const (
 
 // Limits of a connection.
 const (
-	// MaxRequests is the maximum number of concurrent requests on a connection.
-	// The window of the connection is the sum of the windows of its requests.
-	// Otherwise, unread bodies could block the request for which their callers
-	// wait.
-	MaxRequests  = 16
 	streamWindow = 2 << 20
 	uniStreams   = 8           // streams that the server may open in total; HTTP/3 needs 3
 	maxSettings  = 4 << 10     // bytes of a SETTINGS frame
@@ -42,9 +39,19 @@ const (
 // Protocol is the name of HTTP/3 in the TLS handshake.
 const Protocol = "h3"
 
-// A Conn is a connection to a server. It is a net.Conn so that fetch.Net can
-// return it, but it can be read and written only with requests. It is safe for
-// concurrent use.
+// These types are in package message, so that other packages do not link QUIC.
+type (
+	Error     = message.Error
+	TLSError  = message.TLSError
+	LostError = message.LostError
+	Field     = message.Field
+	Response  = message.Response
+)
+
+// ErrUnsent is the error of a request that the server has not processed.
+var ErrUnsent = message.ErrUnsent
+
+// A Conn is a connection to a server. It implements message.Conn.
 type Conn struct {
 	*quic.Conn
 	transport *quic.Transport
@@ -66,8 +73,8 @@ func Handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*Conn,
 	c.Conn, err = c.transport.Dial(ctx, socket.RemoteAddr(), config, &quic.Config{
 		Versions: []quic.Version{quic.Version1}, MaxIdleTimeout: 30 * time.Second, KeepAlivePeriod: 10 * time.Second,
 		MaxIncomingStreams: -1, MaxIncomingUniStreams: uniStreams, RequireStreamCreditRelease: true,
-		MaxStreamReceiveWindow: streamWindow, InitialConnectionReceiveWindow: MaxRequests * streamWindow,
-		MaxConnectionReceiveWindow: MaxRequests * streamWindow,
+		MaxStreamReceiveWindow: streamWindow, InitialConnectionReceiveWindow: message.MaxRequests * streamWindow,
+		MaxConnectionReceiveWindow: message.MaxRequests * streamWindow,
 	})
 	if err == nil {
 		err = c.sendSettings()

@@ -26,26 +26,6 @@ const (
 	messageError         = 0x10e
 )
 
-// An Error describes a server that violates HTTP/3 or a limit.
-type Error struct {
-	Code      uint64 // error code of HTTP/3
-	TooLarge  bool   // a limit for sizes was exceeded
-	Truncated bool   // the response is incomplete
-	Text      string
-}
-
-func (e *Error) Error() string { return "http3: " + e.Text }
-
-// ErrUnsent means that the server has not processed the request, so that it can
-// be sent again over another connection.
-var ErrUnsent = errors.New("http3: server closes the connection")
-
-// A TLSError means that the TLS handshake of a QUIC connection failed.
-type TLSError struct{ Err error }
-
-func (e *TLSError) Error() string { return "tls handshake: " + e.Err.Error() }
-func (e *TLSError) Unwrap() error { return e.Err }
-
 // handshakeFault converts an error of a QUIC handshake.
 func handshakeFault(err error) error {
 	var transport *quic.TransportError
@@ -60,32 +40,19 @@ func handshakeFault(err error) error {
 	case errors.As(err, &idle), errors.As(err, &handshake):
 		return fmt.Errorf("no QUIC handshake: %w", os.ErrDeadlineExceeded)
 	case errors.As(err, &transport):
-		return &LostError{Err: err}
+		return lostError(err)
 	}
 	return err
 }
 
-// A LostError means that the connection or the stream of a request ended.
-type LostError struct {
-	Reset bool // the server canceled only the stream
-	Err   error
-}
-
-func (e *LostError) Error() string {
-	if e.Reset {
-		return "http3: server canceled the request"
-	}
-	return "http3: connection lost"
-}
-
-// Unwrap returns nothing of package quic but the errors of timeouts, whose text
-// has no bytes from the server.
-func (e *LostError) Unwrap() error {
+// lostError returns a LostError. Of the error of package quic, it keeps only
+// timeouts, because other texts have bytes from the server.
+func lostError(err error) *LostError {
 	var idle *quic.IdleTimeoutError
-	if errors.As(e.Err, &idle) {
-		return idle
+	if errors.As(err, &idle) {
+		return &LostError{Err: idle}
 	}
-	return nil
+	return &LostError{}
 }
 
 // streamFault converts an error of package quic.
@@ -99,13 +66,13 @@ func streamFault(err error) error {
 	case errors.As(err, &stream) && stream.Remote && stream.ErrorCode == requestRejected:
 		return ErrUnsent
 	case errors.As(err, &stream) && stream.Remote:
-		return &LostError{Reset: true, Err: err}
+		return &LostError{Reset: true}
 	case errors.As(err, &application) && !application.Remote:
 		return &Error{Code: uint64(application.ErrorCode), Text: application.ErrorMessage}
 	case errors.As(err, &transport) && !transport.Remote:
 		return &Error{Code: generalProtocolError, Text: fmt.Sprintf("server violates QUIC (error %#x)", uint64(transport.ErrorCode))}
 	case errors.As(err, &transport), errors.As(err, &application), errors.As(err, &idle), errors.As(err, &reset):
-		return &LostError{Err: err}
+		return lostError(err)
 	}
 	return err
 }

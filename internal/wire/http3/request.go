@@ -21,19 +21,6 @@ const (
 	maxInterim = 100 // responses with a 1xx status
 )
 
-// A Field is a header field. The names in requests and responses are in lower
-// case.
-type Field struct{ Name, Value string }
-
-// A Response is the response to a request. Body must be closed. Its Read returns
-// io.EOF only if the server has confirmed the end of the body.
-type Response struct {
-	Status int
-	Header []Field
-	Length int64 // of the body, or -1 if it is unknown
-	Body   *Body
-}
-
 // RoundTrip sends a request without a body and reads the head of its response.
 // The fields start with those of HTTP/3, such as ":method". The limit is the
 // time until the head is complete. The function sent is called after the request
@@ -67,7 +54,7 @@ func (c *Conn) RoundTrip(ctx context.Context, fields []Field, limit time.Duratio
 	return resp, nil
 }
 
-// A Body is the body of a response.
+// A Body is the body of a response. It implements message.Body.
 type Body struct {
 	stream *quic.Stream
 	frames *frameReader

@@ -156,7 +156,7 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 		return nil, err
 	}
 	if spec.Object != nil && len(f.Replay.Archives) == 0 {
-		if err := c.useAltSvc(spec.Object, &spec); err != nil {
+		if err := c.useAltSvc(&f.HTTP, spec.Object, &spec); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package clientflags
 
 import (
 	"github.com/anyurl/fetch/fetch"
-	"github.com/anyurl/fetch/schemes/http/altsvc"
 	"github.com/anyurl/fetch/schemes/http/hsts"
 	"github.com/anyurl/fetch/schemes/http/sigv4"
 )
@@ -30,27 +29,6 @@ func (c *OpenClient) useHSTS(f *HTTPObjectFlags, o *fetch.Options) error {
 			return nil
 		}
 		return f.hsts.update(store.Read, store.Write)
-	})
-	return nil
-}
-
-// useAltSvc makes the http schemes of spec use the servers in the file of
-// --alt-svc.
-func (c *OpenClient) useAltSvc(f *HTTPObjectFlags, spec *Spec) error {
-	if !f.altSvc.enabled {
-		return nil
-	}
-	store := new(altsvc.Store)
-	if err := f.altSvc.read(store.Read); err != nil {
-		return err
-	}
-	spec.Schemes.HTTP.AltSvc = store
-	spec.Innermost = append(spec.Innermost, store.Middleware)
-	c.saves = append(c.saves, func() error {
-		if !store.Changed() {
-			return nil
-		}
-		return f.altSvc.update(store.Read, store.Write)
 	})
 	return nil
 }

@@ -1,0 +1,180 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anyurl/fetch/fetch/trace"
+)
+
+const (
+	headStart = 200 * time.Millisecond // of the QUIC handshake, before TCP is tried
+	deadTime  = 5 * time.Minute        // in which an address that did not answer is not tried again
+	maxDead   = 1024
+)
+
+// errFaster is the cause of the end of a canceled attempt.
+var errFaster = errors.New("the other connection was established first")
+
+// race opens a QUIC connection to one of addrs. After headStart, or if QUIC
+// fails, it also opens a TCP connection. It returns the connection that is
+// established first, cancels the other attempt and waits for its end. The error
+// is errNoHTTP3 if the request must be sent over TCP, perhaps on tcp. If both
+// attempts failed, the error is that of TCP.
+func (h *h3) race(
+	ctx context.Context, netKey string, t *trace.Trace, wr *wireRequest, addrs []string,
+) (c *h3conn, tcp *tcpConn, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begun := make(chan struct{})
+	first := start(func() (*h3conn, error) {
+		return h.dialAny(ctx, t, wr, addrs, sync.OnceFunc(func() { close(begun) }))
+	})
+	select {
+	case <-first.done:
+	case <-begun: // a slow DNS server says nothing about UDP
+		select {
+		case <-first.done:
+		case <-time.After(headStart):
+		}
+	}
+	if first.succeeded() {
+		return first.conn, nil, nil
+	}
+	second := start(func() (*tcpConn, error) { return h.tcp(ctx, netKey, wr.address) })
+	select {
+	case <-first.done:
+		if first.err != nil {
+			<-second.done
+		}
+	case <-second.done:
+		if second.err != nil {
+			<-first.done
+		}
+	}
+	cancel(errFaster)
+	<-first.done
+	<-second.done
+	switch {
+	case first.err == nil:
+		second.conn.close()
+		return first.conn, nil, nil
+	case second.err == nil:
+		return nil, second.conn, errNoHTTP3
+	}
+	return nil, nil, second.err
+}
+
+// An attempt opens a connection in its own goroutine.
+type attempt[C any] struct {
+	done chan struct{} // closed after conn and err were set
+	conn C
+	err  error
+}
+
+func start[C any](open func() (C, error)) *attempt[C] {
+	a := &attempt[C]{done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		a.conn, a.err = open()
+	}()
+	return a
+}
+
+// succeeded reports whether the attempt has ended without an error.
+func (a *attempt[C]) succeeded() bool {
+	select {
+	case <-a.done:
+		return a.err == nil
+	default:
+		return false
+	}
+}
+
+// dialAny opens a connection to the first of addrs that answers. It records the
+// addresses that did not answer, or not before a TCP connection was established.
+func (h *h3) dialAny(
+	ctx context.Context, t *trace.Trace, wr *wireRequest, addrs []string, begun func(),
+) (c *h3conn, err error) {
+	for _, addr := range addrs {
+		if c, err = h.dial(ctx, wr, addr, begun); err == nil {
+			return c, nil
+		}
+		ended := context.Cause(ctx)
+		if ended == errFaster {
+			err = ended
+		}
+		if !h.only() && (ended == nil || ended == errFaster) {
+			h.dead.mark(addr)
+			t.Connectionf("HTTP/3 at %s: %v", addr, err)
+		}
+		if ended != nil {
+			break
+		}
+	}
+	return nil, err
+}
+
+// deadAddresses contains the addresses that did not answer, for deadTime. The
+// zero value is empty.
+type deadAddresses struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+func (d *deadAddresses) has(addr string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Before(d.until[addr])
+}
+
+func (d *deadAddresses) mark(addr string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.until == nil || len(d.until) >= maxDead {
+		d.until = map[string]time.Time{}
+	}
+	d.until[addr] = time.Now().Add(deadTime)
+}
+
+// A tcpConn is a TLS connection that is opened before the request that uses it.
+// A nil *tcpConn is no connection.
+type tcpConn struct {
+	*tls.Conn
+	raw  *eofConn
+	addr string
+	used atomic.Bool
+}
+
+func (c *tcpConn) isHTTP2() bool { return c.ConnectionState().NegotiatedProtocol == "h2" }
+
+type tcpConnKey struct{}
+
+// attach returns a context with which dial of an h2 uses the connection.
+func (c *tcpConn) attach(ctx context.Context) context.Context {
+	if c == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, tcpConnKey{}, c)
+}
+
+// attachedConn returns the connection to addr that attach has added to ctx, or
+// nil. It returns each connection once.
+func attachedConn(ctx context.Context, addr string) *tcpConn {
+	c, _ := ctx.Value(tcpConnKey{}).(*tcpConn)
+	if c == nil || c.addr != addr || c.used.Swap(true) {
+		return nil
+	}
+	return c
+}
+
+// close closes the connection unless it is used.
+func (c *tcpConn) close() {
+	if c != nil && !c.used.Swap(true) {
+		c.Conn.Close()
+	}
+}
