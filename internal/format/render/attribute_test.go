@@ -8,7 +8,7 @@ import (
 
 // TestAttribute checks the references in attributes.
 func TestAttribute(t *testing.T) {
-	page := template.Must(template.New("").Funcs(functions).Parse(`<a {{attr "href" .}}>x</a>`))
+	page := template.Must(template.New("").Funcs(functions()).Parse(`<a {{attr "href" .}}>x</a>`))
 	for text, want := range map[string]string{
 		"gopher://g.example/1/a": "gopher://g.example/1/a", "news:a.b": "news:a.b", "/live;via=x/news:a.b": "/live;via=x/news:a.b",
 		"wais://w/db?a=1&b": "wais://w/db?a=1&amp;b", `gopher://g/1"><script>`: "gopher://g/1%22%3e%3cscript%3e", "http://h/": "http://h/",

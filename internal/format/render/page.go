@@ -50,14 +50,28 @@ func (p *Page) SetTitle(title string) { p.Title = tty.Escape(title) }
 var files embed.FS
 
 // templates contains the templates of this package. They cannot be cloned after
-// their first use.
-var templates = sync.OnceValue(parse)
+// their first use. It is no sync.OnceValue, because the initialization of such a
+// variable would link package html/template into programs that write no pages.
+var templates pageTemplates
 
-func parse() *template.Template {
-	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
+type pageTemplates struct {
+	once   sync.Once
+	parsed *template.Template
 }
 
-var functions = template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "attr": attribute}
+func (p *pageTemplates) get() *template.Template {
+	p.once.Do(func() { p.parsed = parse() })
+	return p.parsed
+}
+
+func parse() *template.Template {
+	return template.Must(template.New("").Funcs(functions()).ParseFS(files, "page/*.html"))
+}
+
+// functions returns the functions that templates can call.
+func functions() template.FuncMap {
+	return template.FuncMap{"date": FormatDate, "size": FormatSize, "count": countText, "text": tty.Escape, "attr": attribute}
+}
 
 // Templates returns the templates of this package, and the templates in the
 // files of fsys that match pattern. A page begins with the template "top" and
@@ -79,7 +93,7 @@ func StyleSheet() []byte {
 func (b *Banner) Insert(w io.Writer) error { return execute(w, "inserted", b) }
 
 func execute(w io.Writer, name string, data any) error {
-	return templates().ExecuteTemplate(w, name, data)
+	return templates.get().ExecuteTemplate(w, name, data)
 }
 
 // FormatDate formats t as "2006-01-02 15:04:05 UTC", for people. The result is
