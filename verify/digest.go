@@ -11,6 +11,8 @@ import (
 	"encoding/hex"
 	"hash"
 	"hash/crc32"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/blake3"
@@ -28,9 +30,9 @@ type algorithm struct {
 	new      func(size int) hash.Hash
 }
 
-// algorithms lists all algorithms. Of two algorithms with the same strength and
-// size, the first is assumed for a digest without a name.
-var algorithms = []algorithm{
+// standard lists the algorithms of the standard library that servers announce.
+// Programs that parse no other digests link only these.
+var standard = []algorithm{
 	{"crc32", crc32.Size, true, 0, func(int) hash.Hash { return crc32.NewIEEE() }},
 	{"md5", md5.Size, true, 1, func(int) hash.Hash { return md5.New() }},
 	{"sha1", sha1.Size, true, 2, func(int) hash.Hash { return sha1.New() }},
@@ -40,6 +42,10 @@ var algorithms = []algorithm{
 	{"sha512", sha512.Size, false, 6, func(int) hash.Hash { return sha512.New() }},
 	{"sha512/224", sha512.Size224, false, 3, func(int) hash.Hash { return sha512.New512_224() }},
 	{"sha512/256", sha512.Size256, false, 4, func(int) hash.Hash { return sha512.New512_256() }},
+}
+
+// further lists all other algorithms.
+var further = []algorithm{
 	{"sha3-224", 28, false, 3, func(int) hash.Hash { return sha3.New224() }},
 	{"sha3-256", 32, false, 4, func(int) hash.Hash { return sha3.New256() }},
 	{"sha3-384", 48, false, 5, func(int) hash.Hash { return sha3.New384() }},
@@ -47,6 +53,8 @@ var algorithms = []algorithm{
 	{"blake2b", 0, false, 6, newBlake2b},
 	{"blake3", 32, false, 4, func(int) hash.Hash { return blake3.New() }},
 }
+
+const maxSize = 64 // of the digests of all algorithms, in bytes
 
 // newBlake2b returns a BLAKE2b hash for digests of size bytes, from 1 to 64.
 func newBlake2b(size int) hash.Hash {
@@ -57,25 +65,39 @@ func newBlake2b(size int) hash.Hash {
 	return h
 }
 
+// allAlgorithms yields all algorithms. Of two algorithms with the same strength
+// and size, the first is assumed for a digest without a name.
+func allAlgorithms(yield func(algorithm) bool) {
+	for _, list := range [...][]algorithm{standard, further} {
+		for _, a := range list {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
 // Algorithms returns the names of all digest algorithms.
-func Algorithms() (names []string) {
-	for _, a := range algorithms {
+func Algorithms() []string { return names(allAlgorithms) }
+
+func names(list iter.Seq[algorithm]) (names []string) {
+	for a := range list {
 		names = append(names, a.name)
 	}
 	return names
 }
 
-// findAlgorithm returns the algorithm with the given name for digests of size
-// bytes. Case, hyphens and underscores are ignored. The names sha2 and sha3
+// findAlgorithm returns the algorithm of list with the given name for digests of
+// size bytes. Case, hyphens and underscores are ignored. The names sha2 and sha3
 // stand for a family, whose member the size selects. A suffix of blake2b, as in
 // blake2b-256, is ignored too.
-func findAlgorithm(name string, size int) (algorithm, bool) {
+func findAlgorithm(list iter.Seq[algorithm], name string, size int) (algorithm, bool) {
 	want := plainName(name)
 	if rest, ok := strings.CutPrefix(want, "blake2b"); ok && (rest == "" || rest == "256" || rest == "384" || rest == "512") {
 		want = "blake2b"
 	}
-	for _, a := range algorithms {
-		fits := a.size == size || a.size == 0 && 0 < size && size <= blake2b.Size
+	for a := range list {
+		fits := a.size == size || a.size == 0 && 0 < size && size <= maxSize
 		family := want == "sha2" && plainName(a.name) == "sha"+bits(size) || want == "sha3" && a.name == "sha3-"+bits(size)
 		if fits && (plainName(a.name) == want || family) {
 			return a, true
@@ -106,38 +128,49 @@ func plainName(name string) string {
 	return name
 }
 
-// A Digest is the digest that an object must have. The zero Digest is invalid.
+// A Digest is the digest that an object must have. The functions of this package
+// return valid Digests; the zero Digest and other literals are invalid. The
+// caller must not change Sums.
 type Digest struct {
 	Algorithm string   // such as "sha256"
-	Sums      [][]byte // the object must have one of these digests
+	Sums      [][]byte // the object must have one of these digests, at least one
+
+	algorithm algorithm
 }
 
-// newDigest returns a Digest, or false if the algorithm is unknown or has
-// digests of another length.
-func newDigest(name string, sum []byte) (Digest, bool) {
-	a, ok := findAlgorithm(name, len(sum))
-	return Digest{a.name, [][]byte{sum}}, ok
+// newDigest returns a Digest, or false if list has no such algorithm with
+// digests of this length.
+func newDigest(list iter.Seq[algorithm], name string, sum []byte) (Digest, bool) {
+	a, ok := findAlgorithm(list, name, len(sum))
+	return Digest{a.name, [][]byte{sum}, a}, ok
 }
 
 // ParseDigest parses ALGORITHM=HEX, such as "sha256=e3b0c4...", or integrity
 // metadata of Subresource Integrity, such as "sha256-47DEQ...". The latter may
 // have several digests, separated by spaces. Only the digests of its strongest
 // algorithm count. The error has the Fault fetch.Usage.
-func ParseDigest(text string) (Digest, error) {
+func ParseDigest(text string) (Digest, error) { return parseDigest(allAlgorithms, text) }
+
+// ParseAnnounced is [ParseDigest] for the digest that a server announced in
+// Response.Digest. It knows only crc32, md5, sha1 and sha2, so that programs that
+// check only such digests do not link the other algorithms.
+func ParseAnnounced(text string) (Digest, error) { return parseDigest(slices.Values(standard), text) }
+
+func parseDigest(list iter.Seq[algorithm], text string) (Digest, error) {
 	name, digits, ok := strings.Cut(text, "=")
 	if sum, err := hex.DecodeString(digits); ok && err == nil && len(sum) > 0 && name != "" {
-		if d, ok := newDigest(name, sum); ok {
+		if d, ok := newDigest(list, name, sum); ok {
 			return d, nil
 		}
-		if a, ok := knownName(name); ok {
-			return Digest{}, fetch.Usage.Errorf("%q: a digest of %s has %d hexadecimal digits, not %d", text, name, 2*cmp.Or(a.size, blake2b.Size), len(digits))
+		if a, ok := knownName(list, name); ok {
+			return Digest{}, fetch.Usage.Errorf("%q: a digest of %s has %d hexadecimal digits, not %d", text, name, 2*cmp.Or(a.size, maxSize), len(digits))
 		}
-		return Digest{}, fetch.Usage.Errorf("unknown digest algorithm %q (known: %s)", name, strings.Join(Algorithms(), ", "))
+		return Digest{}, fetch.Usage.Errorf("unknown digest algorithm %q (known: %s)", name, strings.Join(names(list), ", "))
 	}
 	var best Digest
 	for word := range strings.FieldsSeq(text) {
-		if d, ok := parseIntegrity(word); ok {
-			switch s := d.algorithm().strength - best.algorithm().strength; {
+		if d, ok := parseIntegrity(list, word); ok {
+			switch s := d.Strength() - best.Strength(); {
 			case best.Algorithm == "" || s > 0:
 				best = d
 			case s == 0:
@@ -151,10 +184,11 @@ func ParseDigest(text string) (Digest, error) {
 	return best, nil
 }
 
-// knownName returns the algorithm with the given name, for digests of any size.
-func knownName(name string) (algorithm, bool) {
+// knownName returns the algorithm of list with the given name, for digests of any
+// size.
+func knownName(list iter.Seq[algorithm], name string) (algorithm, bool) {
 	for _, size := range []int{4, 16, 20, 28, 32, 48, 64} {
-		if a, ok := findAlgorithm(name, size); ok {
+		if a, ok := findAlgorithm(list, name, size); ok {
 			return a, true
 		}
 	}
@@ -163,7 +197,7 @@ func knownName(name string) (algorithm, bool) {
 
 // parseIntegrity parses one digest of Subresource Integrity. Options after a
 // question mark are ignored, as the specification requires.
-func parseIntegrity(word string) (Digest, bool) {
+func parseIntegrity(list iter.Seq[algorithm], word string) (Digest, bool) {
 	word, _, _ = strings.Cut(word, "?")
 	name, text, ok := strings.Cut(word, "-")
 	if !ok || !strings.HasPrefix(name, "sha") {
@@ -173,7 +207,7 @@ func parseIntegrity(word string) (Digest, bool) {
 	if err != nil {
 		return Digest{}, false
 	}
-	return newDigest(name, sum)
+	return newDigest(list, name, sum)
 }
 
 // decodeBase64 decodes standard or URL-safe base64, with or without padding.
@@ -182,18 +216,9 @@ func decodeBase64(text string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(text)
 }
 
-func (d Digest) algorithm() algorithm {
-	for _, a := range algorithms {
-		if a.name == d.Algorithm {
-			return a
-		}
-	}
-	return algorithm{strength: -1}
-}
-
 // Weak reports whether the digest detects damage only. An attacker can create
 // another object with the same digest.
-func (d Digest) Weak() bool { return d.algorithm().weak }
+func (d Digest) Weak() bool { return d.algorithm.weak }
 
 // String returns the digest in the form ALGORITHM=HEX.
 func (d Digest) String() string {
@@ -207,7 +232,7 @@ func (d Digest) String() string {
 // Check returns a Check that requires the digest. The source appears in errors,
 // such as "--checksum" or "the field Repr-Digest".
 func (d Digest) Check(source string) Check {
-	return &digestCheck{digest: d, source: source, hash: d.algorithm().new(len(d.Sums[0]))}
+	return &digestCheck{digest: d, source: source, hash: d.algorithm.new(len(d.Sums[0]))}
 }
 
 type digestCheck struct {
@@ -231,4 +256,4 @@ func (c *digestCheck) Verify() error {
 }
 
 // Strength returns a number that is larger for stronger algorithms.
-func (d Digest) Strength() int { return d.algorithm().strength }
+func (d Digest) Strength() int { return d.algorithm.strength }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/anyurl/fetch/fetch"
@@ -40,7 +41,7 @@ func strongest(values []string, parse func(name, value string) (Digest, bool)) (
 			}
 			name, text, _ := strings.Cut(strings.Trim(member, " \t"), "=")
 			d, valid := parse(strings.Trim(name, " \t"), strings.Trim(text, " \t"))
-			if valid && (!ok || d.algorithm().strength > best.algorithm().strength) {
+			if valid && (!ok || d.Strength() > best.Strength()) {
 				best, ok = d, true
 			}
 		}
@@ -75,5 +76,5 @@ func decodeField(name, text string) (Digest, bool) {
 	if err != nil {
 		return Digest{}, false
 	}
-	return newDigest(name, sum)
+	return newDigest(slices.Values(standard), name, sum)
 }

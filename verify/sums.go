@@ -180,7 +180,7 @@ func parseTagged(line string) (d Digest, name string, ok bool) {
 			return Digest{}, "", false
 		}
 	}
-	d, ok = newDigest(algorithm, sum)
+	d, ok = newDigest(allAlgorithms, algorithm, sum)
 	return d, rest[:end], ok
 }
 
@@ -211,13 +211,13 @@ func unescape(name string, ok bool) (string, bool) {
 // digest returns the Digest of a line without the name of an algorithm.
 func (s *Sums) digest(sum []byte) (Digest, bool) {
 	if s.algorithm != "" {
-		if d, ok := newDigest(s.algorithm, sum); ok {
+		if d, ok := newDigest(allAlgorithms, s.algorithm, sum); ok {
 			return d, true
 		}
 	}
-	for _, a := range algorithms {
+	for a := range allAlgorithms {
 		if a.size == len(sum) {
-			return Digest{a.name, [][]byte{sum}}, true
+			return Digest{a.name, [][]byte{sum}, a}, true
 		}
 	}
 	return Digest{}, false

@@ -5,8 +5,6 @@ import (
 	"context"
 	"io"
 	"net"
-
-	"github.com/anyurl/fetch/internal/base/lazy"
 )
 
 // A listsAll is the state of the option -a of LIST in a session. The option is
@@ -24,8 +22,15 @@ const (
 // of LIST. A larger one does not describe a file named "-a".
 const maxCompared = 64 << 10
 
-// dotEntry matches the entry "." in a listing of ls -a.
-var dotEntry = lazy.Regexp(`(?m) \.\r?$`)
+// hasDotEntry reports whether a listing of ls -a has the entry ".".
+func hasDotEntry(list []byte) bool {
+	for l := range bytes.SplitSeq(list, []byte{'\n'}) {
+		if bytes.HasSuffix(bytes.TrimSuffix(l, []byte{'\r'}), []byte(" .")) {
+			return true
+		}
+	}
+	return false
+}
 
 // isAll reports whether a listing command has the option -a.
 func isAll(command []string) bool { return len(command) > 1 && command[1] == "-a" }
@@ -39,7 +44,7 @@ func (d *driver) compareLists(ctx context.Context, s *session, t *transfer, plai
 	if err != nil {
 		return nil, err
 	}
-	if !ended || dotEntry().Match(all) {
+	if !ended || hasDotEntry(all) {
 		s.server.listsAll = listsAllWorks
 		t.Conn = &unreadConn{t.Conn, all, ended}
 		return t, nil

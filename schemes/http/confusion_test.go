@@ -90,7 +90,7 @@ func TestTrailingDot(t *testing.T) {
 	s := &script{replies: [][]string{
 		{"HTTP/1.1 302 x\r\nLocation: http://h.example/2\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"}, {ok},
 	}}
-	client := s.newClient(t, http.Options{Jar: &http.Jar{}})
+	client := s.newClient(t, http.Options{Jar: http.NewJar()})
 	if _, _, err := get(t, client, newRequest("http://alice:s3cret@h.example./1")); err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/publicsuffix"
-
 	"github.com/anyurl/fetch/internal/wire/http1"
 )
 
@@ -41,7 +39,7 @@ type cookieContext struct {
 
 // parseCookie parses the value of a Set-Cookie field in the response to the
 // request p. It returns false if clients must ignore the cookie (RFC 6265bis).
-func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
+func (j *Jar) parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
 	c := &cookie{name: strings.Trim(name, " \t"), value: strings.Trim(value, " \t"), path: defaultPath(p.path)}
@@ -80,7 +78,7 @@ func parseCookie(field string, p cookieContext, now time.Time) (*cookie, bool) {
 	if last := now.Add(maxLifetime); c.expires.After(last) {
 		c.expires = last
 	}
-	return c, !http1.HasControl(c.path) && c.setDomain(domain, p.host) && c.allowed(p)
+	return c, !http1.HasControl(c.path) && j.setDomain(c, domain, p.host) && c.allowed(p)
 }
 
 // parseMaxAge parses a Max-Age attribute and returns the expiry time of the
@@ -102,13 +100,13 @@ func parseMaxAge(value string, now time.Time) (time.Time, bool) {
 
 // setDomain sets the domain of c from its Domain attribute. It returns false if
 // the domain is a public suffix or does not match the host.
-func (c *cookie) setDomain(domain, host string) bool {
+func (j *Jar) setDomain(c *cookie, domain, host string) bool {
 	c.domain, c.hostOnly = host, true
 	if domain == "" || domain == host {
-		c.hostOnly = domain == "" || isAddress(host) || isPublicSuffix(host)
+		c.hostOnly = domain == "" || isAddress(host) || j.isPublicSuffix(host)
 		return true
 	}
-	if isPublicSuffix(domain) || !domainMatch(host, domain) {
+	if j.isPublicSuffix(domain) || !domainMatch(host, domain) {
 		return false
 	}
 	c.domain, c.hostOnly = domain, false
@@ -142,11 +140,6 @@ func (c *cookie) matches(p cookieContext) bool {
 func (c *cookie) expired(now time.Time) bool { return !c.expires.IsZero() && !c.expires.After(now) }
 
 func isAddress(host string) bool { _, err := netip.ParseAddr(host); return err == nil }
-
-func isPublicSuffix(domain string) bool {
-	suffix, _ := publicsuffix.PublicSuffix(domain)
-	return suffix == domain
-}
 
 // domainMatch reports whether host equals domain or is a subdomain of it (RFC
 // 6265bis 5.1.3). An IP address has no subdomains.

@@ -21,7 +21,7 @@ func TestCookies(t *testing.T) {
 	}}
 	req := newRequest("http://alice:s3cret@h.example.com/")
 	req.Header = fetch.Header{{Name: "Cookie", Value: "own=0"}}
-	if _, body, err := get(t, s.newClient(t, http.Options{Auth: http.Digest, Jar: new(http.Jar)}), req); err != nil || body != "hello" {
+	if _, body, err := get(t, s.newClient(t, http.Options{Auth: http.Digest, Jar: http.NewJar()}), req); err != nil || body != "hello" {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	var got []string

@@ -38,8 +38,8 @@ func ExampleJar() {
 	}))
 	defer setter.Close()
 
-	var jar http.Jar
-	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Schemes(http.Options{Jar: &jar})...)
+	jar := http.NewJar()
+	client := fetch.New(fetch.Options{Policy: fetch.Typed()}, http.Schemes(http.Options{Jar: jar})...)
 	defer client.Close()
 	printBody(client, setter.URL) // cookies do not depend on the port (RFC 6265 8.5)
 	printBody(client, server.URL)

@@ -59,7 +59,7 @@ func TestFolded(t *testing.T) {
 		"Set-Cookie: n=v;\n path=/p\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-T: t\r\n u\r\n\r\n"
 	const want = "HTTP/1.1 103 x\r\nLink: </a>; rel=x\r\n\r\nHTTP/1.1 200 OK\r\nX-A: a b c\r\nX-B: value\r\nX-C: c\r\n" +
 		"Set-Cookie: n=v; path=/p\r\nTransfer-Encoding: chunked\r\n\r\n"
-	jar := &http.Jar{}
+	jar := http.NewJar()
 	s := &script{replies: [][]string{{reply, ok, ok}}}
 	client := s.newClient(t, http.Options{Jar: jar})
 	var n notes

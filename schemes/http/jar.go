@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/publicsuffix"
 )
 
 // These are the limits of a Jar. The oldest cookies are deleted first (RFC
@@ -16,13 +18,29 @@ const (
 	maxCookieField   = 8 << 10 // maximum length of a Cookie field in bytes; many servers reject longer fields
 )
 
-// A Jar stores HTTP cookies (RFC 6265bis). It rejects cookies for public
-// suffixes such as "co.uk". The zero Jar is empty and ready to use. A Jar is
-// safe for concurrent use.
+// A Jar stores HTTP cookies (RFC 6265bis). [NewJar] returns one. The zero Jar
+// does not know which domains are public suffixes, and accepts cookies only for
+// the host that sets them. A Jar is safe for concurrent use.
 type Jar struct {
+	suffix func(domain string) string // returns the public suffix of a domain, or nil
+
 	mu      sync.Mutex
 	cookies []*cookie // in the order of their creation
 	count   int       // number of cookies passed to put so far
+}
+
+// NewJar returns an empty Jar, which rejects cookies for public suffixes such as
+// "co.uk". Programs that do not call NewJar do not link the list of suffixes.
+func NewJar() *Jar {
+	return &Jar{suffix: func(domain string) string {
+		suffix, _ := publicsuffix.PublicSuffix(domain)
+		return suffix
+	}}
+}
+
+// isPublicSuffix reports whether cookies must not be set for a domain.
+func (j *Jar) isPublicSuffix(domain string) bool {
+	return j.suffix == nil || j.suffix(domain) == domain
 }
 
 // EndSession deletes all session cookies. A session cookie is a cookie without
@@ -39,7 +57,7 @@ func (j *Jar) setCookies(fields []string, p cookieContext, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, field := range fields[:min(len(fields), maxSetCookies)] {
-		if c, ok := parseCookie(field, p, now); ok && !j.shadowsSecure(c, p) {
+		if c, ok := j.parseCookie(field, p, now); ok && !j.shadowsSecure(c, p) {
 			j.put(c, now)
 		}
 	}

@@ -61,7 +61,7 @@ func TestJar(t *testing.T) {
 		{"too large", "http://h.example.com/", "a=" + strings.Repeat("x", 4096), "http://h.example.com/", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var j Jar
+			j := NewJar()
 			j.setCookies([]string{test.set}, contextOf(test.from), day)
 			if got := j.cookieField(contextOf(test.to), day); got != test.want {
 				t.Errorf("%q from %s to %s: sent %q, want %q", test.set, test.from, test.to, got, test.want)
@@ -71,7 +71,7 @@ func TestJar(t *testing.T) {
 }
 
 func TestJarOrder(t *testing.T) {
-	var j Jar
+	j := NewJar()
 	p := contextOf("https://h.example.com/x/y")
 	j.setCookies([]string{"a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/", "a=4; Path=/"}, p, day)
 	if got, want := j.cookieField(p, day), "b=2; a=4; c=3"; got != want {
@@ -89,7 +89,7 @@ func TestJarOrder(t *testing.T) {
 }
 
 func TestJarLimits(t *testing.T) {
-	var j Jar
+	j := NewJar()
 	for i := range 5000 {
 		n := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		j.setCookies([]string{n[:min(len(n), 60)] + "=" + strings.Repeat("v", i%50)}, contextOf("http://h.example.com/"), day)
@@ -126,7 +126,7 @@ func TestNetscape(t *testing.T) {
 		"#HttpOnly_h.example.com\tFALSE\t/\tFALSE\t0\tb\t\n"
 	const junk = "\n# comment\nshort\tline\n.com\tTRUE\t/\tFALSE\t0\tr\tx\nh\tFALSE\tx\tFALSE\t0\ta\tb\nh\tFALSE\t/\tFALSE\tsoon\ta\tb\n" +
 		"old.example.com\tFALSE\t/\tFALSE\t1000\ta\tb\nh\tFALSE\t/\tFALSE\t0\ta;b\tc\nh\tFALSE\t/\tFALSE\t0\ta\tb\x01\n"
-	var j Jar
+	j := NewJar()
 	if err := j.Read(strings.NewReader(file+junk), day); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestCookieFields(t *testing.T) {
 	const file = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Domain=example.com; Path=/x\r\nset-cookie:b=2;domain=.h.example.com;secure\r\n" +
 		"Set-Cookie: c=3\r\nSet-Cookie: d=4; domain=\r\nSet-Cookie: e=5; domain=com\r\nSet-Cookie: f=6; domain=example.com; max-age=0\r\n" +
 		"Set-Cookie: g=\x01; domain=example.com\r\n\r\n.example.com\tTRUE\t/\tFALSE\t0\th\t7\n"
-	var j Jar
+	j := NewJar()
 	if err := j.Read(strings.NewReader(file), day); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func FuzzCookie(f *testing.F) {
 			return
 		}
 		p := cookieContext{host: target.Origin().Host, path: "/", secure: true}
-		var j, reread Jar
+		j, reread := NewJar(), NewJar()
 		j.setCookies([]string{field}, p, day)
 		sent := j.cookieField(p, day)
 		if strings.ContainsAny(sent, "\r\n\x00") {
@@ -205,4 +205,20 @@ func FuzzCookie(f *testing.F) {
 			t.Errorf("sent %q, after a file %q", sent, got)
 		}
 	})
+}
+
+// TestZeroJar checks that a Jar without a list of public suffixes accepts cookies
+// only for the host that sets them.
+func TestZeroJar(t *testing.T) {
+	var j Jar
+	p := contextOf("http://a.example.com/")
+	j.setCookies([]string{"a=1", "b=2; Domain=example.com", "c=3; Domain=a.example.com", "d=4; Domain=com"}, p, day)
+	if got := j.cookieField(p, day); got != "a=1; c=3" {
+		t.Errorf("got %q", got)
+	}
+	for _, other := range []string{"http://b.example.com/", "http://x.a.example.com/", "http://example.com/"} {
+		if got := j.cookieField(contextOf(other), day); got != "" {
+			t.Errorf("%s gets %q", other, got)
+		}
+	}
 }

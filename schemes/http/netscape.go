@@ -39,9 +39,9 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for lines.Scan() {
-		c, ok := parseCookieField(lines.Text(), now)
+		c, ok := j.parseCookieField(lines.Text(), now)
 		if c == nil {
-			c, ok = parseCookieLine(lines.Text())
+			c, ok = j.parseCookieLine(lines.Text())
 		}
 		if ok {
 			j.put(c, now)
@@ -55,7 +55,7 @@ func (j *Jar) Read(r io.Reader, now time.Time) error {
 
 // parseCookieField parses a line with a Set-Cookie header field. As in curl, a
 // cookie without a Domain attribute is not sent to any server, so it is ignored.
-func parseCookieField(line string, now time.Time) (*cookie, bool) {
+func (j *Jar) parseCookieField(line string, now time.Time) (*cookie, bool) {
 	name, field, ok := strings.Cut(line, ":")
 	if !ok || !strings.EqualFold(name, "Set-Cookie") {
 		return nil, false
@@ -67,11 +67,11 @@ func parseCookieField(line string, now time.Time) (*cookie, bool) {
 			p.host = strings.Trim(strings.ToLower(value), ". \t\r")
 		}
 	}
-	c, ok := parseCookie(strings.TrimRight(field, "\r"), p, now)
+	c, ok := j.parseCookie(strings.TrimRight(field, "\r"), p, now)
 	return c, ok && p.host != ""
 }
 
-func parseCookieLine(line string) (*cookie, bool) {
+func (j *Jar) parseCookieLine(line string) (*cookie, bool) {
 	line, httpOnly := strings.CutPrefix(strings.TrimRight(line, "\r\n"), httpOnlyMark)
 	part := strings.Split(line, "\t")
 	if len(part) == lineFields-1 {
@@ -102,7 +102,7 @@ func parseCookieLine(line string) (*cookie, bool) {
 	if seconds != 0 {
 		c.expires = time.Unix(max(min(seconds, 1<<40), 1), 0)
 	}
-	if !c.hostOnly && (isAddress(c.domain) || isPublicSuffix(c.domain)) {
+	if !c.hostOnly && (isAddress(c.domain) || j.isPublicSuffix(c.domain)) {
 		c.hostOnly = true
 	}
 	return c, c.domain != "" && strings.HasPrefix(c.path, "/") && c.allowed(cookieContext{secure: true})

@@ -209,14 +209,14 @@ func (f *CookieFlags) read() (jar *http.Jar, _ error) {
 			continue
 		}
 		if jar == nil {
-			jar = &http.Jar{}
+			jar = http.NewJar()
 		}
 		if err := f.readFile(jar, c); err != nil {
 			return jar, err
 		}
 	}
 	if f.JarFile != "" && jar == nil {
-		jar = &http.Jar{}
+		jar = http.NewJar()
 	}
 	return jar, nil
 }
