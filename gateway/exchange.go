@@ -57,6 +57,9 @@ func (x *exchange) route() {
 		x.notFound()
 		return
 	}
+	if query, ok := strings.CutPrefix(path, "?"); ok && x.searchFromHome(query) {
+		return
+	}
 	rest, ok := strings.CutPrefix(path, "archive/")
 	if x.gate != nil && x.routeGate(path) {
 		return

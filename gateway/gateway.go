@@ -31,6 +31,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/connlimit"
 	"github.com/anyurl/fetch/internal/base/lazy"
 	"github.com/anyurl/fetch/warc"
+	"github.com/anyurl/fetch/warc/textindex"
 )
 
 // Options configures a Handler. The fields Address and Schemes are required.
@@ -75,6 +76,10 @@ type Archive struct {
 	Report []byte        // content of the file report.json of a mirror, or nil
 
 	Options []byte // content of the file options.json of a mirror, or nil
+
+	// Text searches in the texts of the archive, or is nil. Its file need not
+	// exist. The caller closes it after the last request.
+	Text *textindex.Index
 
 	// Runs returns the results of the runs of a mirror in the order of their
 	// numbers. The result complete is false if some runs are missing. The field

@@ -17,6 +17,7 @@ type homePage struct {
 	Form     *openForm
 	Examples []render.Link
 	Personal bool
+	Search   *homeSearch // form for a search in texts, or nil
 }
 
 // An archiveCard describes an archive on the first page.
@@ -28,7 +29,7 @@ type archiveCard struct {
 // home sends the first page. The text is the initial value of the form for a
 // URL.
 func (x *exchange) home(text string) {
-	data := homePage{page: x.newPage("fetch", nil)}
+	data := homePage{page: x.newPage("fetch", nil), Search: x.newHomeSearch()}
 	data.Trail = nil
 	if x.gate != nil {
 		data.Form, data.Personal, data.Examples = x.newOpenForm(tty.Escape(text)), x.isPersonal(), x.examples()

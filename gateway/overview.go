@@ -23,7 +23,9 @@ const maxListed = 200
 
 type overviewPage struct {
 	page
-	Prefix, Words string // initial values of the search fields
+	Prefix, Words string    // initial values of the search fields
+	Texts         *textForm // form for a search in texts, or nil
+	NoTexts       bool      // the texts have no index yet
 	About         []render.Fact
 	Seeds         []archiveLink
 	MoreSeeds     int
@@ -79,6 +81,9 @@ func (x *exchange) overview(c *collection) {
 	case err != nil:
 		x.fail(http.StatusBadRequest, "The query is invalid", err.Error())
 		return
+	case values.Has("text"):
+		x.searchTexts(c, values)
+		return
 	case strings.TrimSpace(values.Get("prefix")+values.Get("words")) != "":
 		x.search(c, values)
 		return
@@ -92,7 +97,7 @@ func (x *exchange) overview(c *collection) {
 		x.failures(c, values)
 		return
 	}
-	data := overviewPage{page: x.newPage(c.Name, c), Limit: maxCounted, Feed: c.path + "?feed"}
+	data := overviewPage{page: x.newPage(c.Name, c), Limit: maxCounted, Feed: c.path + "?feed", Texts: c.newTextForm(), NoTexts: c.Text != nil && !c.hasTexts()}
 	if err := c.describe(x.r.Context(), &data); err != nil {
 		x.failWith(http.StatusInternalServerError, "The index cannot be read", problemText(err), c, nil)
 		return

@@ -88,7 +88,8 @@ func packageInfo(z *zip.Reader) fetch.Header {
 // Pages returns an entry for each page that is listed in the WACZ files of the
 // archive. The field Name is the title of the page, or "", and Time is the date
 // of its capture. The value of the key seed in the field Extra is "true" if the
-// crawl started at the page. WARC files list no pages.
+// crawl started at the page. The value of the key text is the text of the page,
+// if the list has it. WARC files list no pages.
 //
 // Pages skips invalid lines. A non-nil error ends the sequence.
 func (a *Archive) Pages() iter.Seq2[fetch.Entry, error] {
@@ -178,8 +179,14 @@ func pageEntry(line []byte) (e fetch.Entry, ok bool) {
 	}
 	e = fetch.Entry{URL: u, Name: p.Title, Kind: fetch.Document, Size: -1}
 	e.Time, _ = time.Parse(time.RFC3339, p.Date)
+	if p.Seed || p.Text != "" {
+		e.Extra = map[string]string{}
+	}
 	if p.Seed {
-		e.Extra = map[string]string{"seed": "true"}
+		e.Extra["seed"] = "true"
+	}
+	if p.Text != "" {
+		e.Extra["text"] = p.Text
 	}
 	return e, true
 }

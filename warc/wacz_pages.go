@@ -126,7 +126,7 @@ func (a *Archive) pages(withText bool) iter.Seq[packedPage] {
 				start, media := a.pageStart(l, limit)
 				page.Title = htmltext.Title(start, media)
 				if withText {
-					page.Text = htmlText(start, media)
+					page.Text = htmltext.Plain(start, media)
 				}
 			case l.Status == "" && entries.KindOf(l.Media) == fetch.Menu && !strings.HasSuffix(l.URL, attributesSuffix):
 			default:

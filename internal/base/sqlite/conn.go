@@ -156,3 +156,7 @@ func IsReadOnly(err error) bool {
 
 // IsFull reports whether err indicates a full disk.
 func IsFull(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull }
+
+// SetInterrupt makes all statements fail once done is closed. A later call with
+// nil permits statements again.
+func (c *Conn) SetInterrupt(done <-chan struct{}) { c.conn.SetInterrupt(done) }

@@ -62,7 +62,7 @@ type Target struct {
 
 // cases returns all cases.
 func cases() []Case {
-	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), sharedCases()))
+	return onDisk(slices.Concat(startCases(), httpCases(), segmentCases(), batchCases(), ftpCases(), mirrorCases(), serveCases(), textCases(), sharedCases()))
 }
 
 // onDisk adds a copy of each case that writes files. The copy writes to a disk.

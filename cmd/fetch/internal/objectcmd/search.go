@@ -29,15 +29,22 @@ type searchCommand struct {
 	format  listing.Flags
 	native  bool
 	urlOnly bool
+	text    bool
 }
 
 func NewSearch(r *command.Tree) *cobra.Command {
 	c := &searchCommand{Streams: r.Streams}
 	return r.Define(&cobra.Command{
-		Use:     "search [flags] URL WORDS...",
-		Short:   "Search an index: gopher, wais, z39.50, ldap, archie or a mailbox",
-		Long:    "search sends the words to the index at the URL and prints a list of the results.",
-		Example: command.Examples("fetch search wais://wais.example.org/rfc telnet option"),
+		Use:   "search [flags] URL|--text ARCHIVE WORDS...",
+		Short: "Search an index: gopher, wais, z39.50, ldap, archie, a mailbox or the texts of an archive",
+		Long: `search sends the words to the index at the URL and prints a list of the results.
+
+With --text, search finds the words in the texts of an archive: pages, articles and
+listings. fetch index --text writes the index that this needs. All words must occur.
+"exact phrase" finds words in sequence, and -word excludes texts. host:NAME,
+scheme:NAME, kind:page|article|listing|text and year:YYYY select captures.`,
+		Example: command.Examples("fetch search wais://wais.example.org/rfc telnet option",
+			"fetch search --text example.org moon landing year:2024"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && len(c.like) == 0 {
 				return fetch.Usage.Errorf("fetch search requires a URL and words")
@@ -51,9 +58,10 @@ func (c *searchCommand) Register(s *options.Set) {
 	p := s.Own("Flags")
 	p.StringArrayVar(&c.like, "like", nil, "find documents similar to the one at `URL` (wais)")
 	p.IntVar(&c.max, "max", 0, "print at most `N` results")
-	p.StringVar(&c.match, "match", "part", "match names by `MODE` (archie: exact, part, case or regexp)")
+	p.StringVar(&c.match, "match", defaultMatch, "match names by `MODE` (archie: exact, part, case or regexp)")
 	c.format.Register(p, "result")
 	p.BoolVar(&c.native, "native", false, "print the response in the format of the server (permits -o, -D ...)")
+	p.BoolVar(&c.text, "text", false, "search in the texts of an archive, which is the first argument")
 	p.BoolVar(&c.urlOnly, "url", false, "print the URL of the search and do not retrieve it")
 	c.flags.Register(s)
 	c.unused.Hide(s, objectflags.ListingNames)
@@ -66,10 +74,16 @@ func (c *searchCommand) Validate() error {
 	return c.unused.Reject("fetch search", objectflags.NativeAdvice)
 }
 
+// defaultMatch is the default value of --match.
+const defaultMatch = "part"
+
 // matchModes maps the values of --match to those of prospero.Options.Match.
 var matchModes = map[string]byte{"part": 'S', "exact": '=', "case": 'C', "regexp": 'R'}
 
 func (c *searchCommand) Run(ctx context.Context, args []string) error {
+	if c.text {
+		return c.searchTexts(ctx, args[0], args[1:])
+	}
 	query := fetch.Search{Words: strings.Join(args[1:], " "), Max: c.max}
 	for _, text := range c.like {
 		u, err := uri.Parse(text)

@@ -24,6 +24,7 @@ import (
 	"github.com/anyurl/fetch/internal/base/regularfile"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/warc/textindex"
 	"github.com/spf13/cobra"
 )
 
@@ -81,6 +82,9 @@ func (c *serveCommand) Run(ctx context.Context, args []string) error {
 	opts.Live = live
 	defer func() {
 		for _, a := range opts.Archives {
+			if a.Text != nil {
+				a.Text.Close()
+			}
 			a.Source.Close()
 		}
 	}()
@@ -144,6 +148,7 @@ func (c *serveCommand) open(ctx context.Context, name string) (a gateway.Archive
 		a.Name = filepath.Base(name)
 		return a, nil
 	}
+	a.Text = textindex.New(textindex.PathOf(name), a.Source, console.SchemeByName())
 	if _, err := os.Stat(filepath.Join(name, "fetch.db")); err != nil {
 		return a, nil
 	}

@@ -1,4 +1,4 @@
-package warc
+package htmltext
 
 import (
 	"bytes"
@@ -8,23 +8,21 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
-	"github.com/anyurl/fetch/internal/base/htmltext"
 )
 
-// htmlText returns the text of an HTML page without its title, scripts and
-// style sheets. White space is collapsed.
-func htmlText(page []byte, media string) string {
+// Plain returns the text of an HTML page without its title, scripts and style
+// sheets. White space is collapsed. The media type gives the charset, as in [Title].
+func Plain(page []byte, media string) string {
 	_, params, _ := mime.ParseMediaType(media)
 	charset := params["charset"]
 	var text strings.Builder
 	var element atom.Atom // element of the last start tag, or 0 after an end tag
 	z := html.NewTokenizer(bytes.NewReader(page))
-	z.SetMaxBuf(maxTextOffset)
+	z.SetMaxBuf(maxToken)
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			return strings.Join(strings.Fields(htmltext.DecodeText(text.String(), charset)), " ")
+			return strings.Join(strings.Fields(DecodeText(text.String(), charset)), " ")
 		}
 		t := z.Token()
 		switch kind {
@@ -35,7 +33,7 @@ func htmlText(page []byte, media string) string {
 			continue
 		case html.StartTagToken:
 			if element = t.DataAtom; element == atom.Meta {
-				charset = cmp.Or(charset, htmltext.MetaCharset(t))
+				charset = cmp.Or(charset, MetaCharset(t))
 			}
 		case html.EndTagToken:
 			element = 0
@@ -46,7 +44,7 @@ func htmlText(page []byte, media string) string {
 	}
 }
 
-// hasRawText reports whether htmlText ignores the content of an element, such
+// hasRawText reports whether Plain ignores the content of an element, such
 // as a script.
 func hasRawText(element atom.Atom) bool {
 	switch element {

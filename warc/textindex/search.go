@@ -1,0 +1,139 @@
+package textindex
+
+import (
+	"context"
+	"strings"
+
+	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/base/baseuri"
+	"github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/uri"
+	"github.com/anyurl/fetch/warc"
+)
+
+// Results are results of a search, the best one first.
+type Results struct {
+	Hits  []Hit
+	Count int  // number of captures with these words, at most MaxCount
+	More  bool // further results follow
+	Stale int  // results that are left out, because the archive does not have the capture
+}
+
+// MaxCount is the limit of the field Count of Results.
+const MaxCount = 10_000
+
+// A Hit is a capture that a search found. Its texts come from the archive, and
+// can have control characters.
+type Hit struct {
+	URL     uri.URI
+	Line    warc.Line
+	Kind    Kind
+	Title   string // title of a page or subject of an article, or ""
+	Snippet []Span // a part of the text with the words
+}
+
+// A Span is a part of a snippet.
+type Span struct {
+	Text  string
+	Match bool // the span is a word of the query
+}
+
+// Search returns the captures whose title or text has all words of the query.
+func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
+	q = q.withFilters()
+	wanted, unwanted, err := parseWords(q.Words)
+	if err != nil {
+		return r, err
+	}
+	if q.Limit <= 0 {
+		q.Limit = defaultPage
+	}
+	q.Skip, q.Limit = min(max(q.Skip, 0), maxSkip), min(q.Limit, MaxLimit)
+	rows, count, err := x.find(ctx, q.expression(wanted, unwanted), q)
+	if err != nil {
+		return r, err
+	}
+	r.Count, r.More = count, len(rows) > q.Limit && q.Skip+q.Limit <= maxSkip
+	for _, row := range rows[:min(len(rows), q.Limit)] {
+		hit, ok := x.hit(ctx, row, wanted)
+		if ctx.Err() != nil {
+			return r, fetch.Canceled.With(ctx.Err())
+		}
+		if !ok {
+			r.Stale++
+			continue
+		}
+		r.Hits = append(r.Hits, hit)
+	}
+	return r, nil
+}
+
+// A docRow is a row of the table doc. It is untrusted.
+type docRow struct {
+	file, timestamp, url string
+	offset               int64
+	text                 []byte // text of a WACZ file, or nil
+}
+
+// maxRanked is the number of captures among which the best are found. A search
+// for frequent words thus has a bounded time.
+const maxRanked = 20_000
+
+// find returns the rows of the captures that match the FTS5 expression, and their
+// number. It returns one more row than the limit if there are more.
+func (x *Index) find(ctx context.Context, expression string, q Query) (rows []docRow, count int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err := x.open(); err != nil {
+		return nil, 0, err
+	}
+	defer interruptAfter(x.conn, ctx, searchTime)()
+	err = x.conn.Scan("select count(*) from (select 1 from word where word match ? limit ?)", []any{expression, MaxCount}, &count)
+	if err == nil {
+		// The weights are those of title, body and facet.
+		const query = `select file, offset, timestamp, url, text from
+			(select rowid as hit, bm25(word, 8.0, 1.0, 0.0) as score from word where word match ? limit ?) join doc on doc.id = hit
+			order by score, hit limit ? offset ?`
+		err = x.conn.ForEachRow(query, []any{expression, maxRanked, q.Limit + 1, q.Skip}, func(r *sqlite.Row) error {
+			var d docRow
+			err := r.Scan(&d.file, &d.offset, &d.timestamp, &d.url, &d.text)
+			rows = append(rows, d)
+			return err
+		})
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, 0, fetch.Canceled.With(ctx.Err())
+	case err != nil:
+		return nil, 0, unusable(x.path, err)
+	}
+	return rows, count, nil
+}
+
+// hit returns the result for a row. It returns false if the archive does not have
+// the capture, or if its record cannot be read.
+func (x *Index) hit(ctx context.Context, row docRow, wanted []phrase) (h Hit, ok bool) {
+	u, err := baseuri.ParseAbsolute(row.url)
+	if err != nil {
+		return h, false
+	}
+	for l, err := range x.archive.Lookup(u) {
+		if err != nil || ctx.Err() != nil {
+			return h, false
+		}
+		if l.File != row.file || l.Offset != row.offset || l.Timestamp != row.timestamp || l.URL != row.url {
+			continue
+		}
+		h = Hit{URL: u, Line: l, Kind: kindOfLine(l)}
+		d, err := readCapture(ctx, x.archive, x.scheme(u.Scheme()), u, h.Kind, l)
+		if h.Kind == "" || err != nil {
+			return h, false
+		}
+		if len(row.text) > 0 {
+			d.body = strings.ToValidUTF8(string(row.text), "\ufffd")
+		}
+		h.Title, h.Snippet = d.title, snippet(d.body, wanted)
+		return h, true
+	}
+	return h, false
+}
