@@ -66,7 +66,7 @@ const textHits = 20
 // searchTexts sends a page of results of a search in the texts of an archive.
 func (x *exchange) searchTexts(c *collection, values url.Values) {
 	if !c.hasTexts() {
-		x.failWith(http.StatusNotFound, "The texts of this archive have no index", "The command fetch index --text writes the index.", c, nil)
+		x.failWith(http.StatusNotFound, "The texts of this archive have no index", "The owner of the archive can write an index of its texts.", c, nil)
 		return
 	}
 	number, _ := strconv.Atoi(values.Get("page")) // 0 selects the first page
@@ -93,7 +93,7 @@ func (x *exchange) searchTexts(c *collection, values url.Values) {
 		return
 	case err != nil:
 		x.failWith(http.StatusInternalServerError, "The text index cannot be used",
-			"The index is damaged, or another program wrote it. The command fetch index --text writes a new one.", c, nil)
+			"The index is damaged, or another program wrote it. The owner of the archive can write a new one.", c, nil)
 		return
 	}
 	for _, h := range found.Hits {

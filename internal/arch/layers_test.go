@@ -43,6 +43,8 @@ var testImports = map[string][]string{
 	"save":          {"schemes", "schemes/http"},
 	"warc":          {"schemes/data", "schemes/gopher", "schemes/http"},
 	"schemes/urn":   {"schemes/http"},
+
+	"warc/textindex": {"schemes"},
 }
 
 // A place is the position of a package in layers.

@@ -140,7 +140,7 @@ func prepare(conn *sqlite.Conn) error {
 
 // unusable returns the error for an index that is damaged or foreign.
 func unusable(path string, err error) error {
-	return fetch.Mismatch.Errorf("%s is no usable text index: %w; remove it and run fetch index --text", path, err)
+	return fetch.Mismatch.Errorf("%s is no usable text index: %w", path, err)
 }
 
 // source returns the URI of the database at path, with special characters

@@ -43,6 +43,9 @@ func (c *searchCommand) searchTexts(ctx context.Context, archive string, words [
 		if errors.Is(err, fs.ErrNotExist) {
 			return fetch.NotFound.Errorf("%s has no text index: run fetch index --text %s", archive, archive)
 		}
+		if errors.Is(err, fetch.Mismatch) {
+			err = fmt.Errorf("%w; fetch index --text %s replaces it", err, archive)
+		}
 		if err != nil {
 			return err
 		}
