@@ -29,10 +29,9 @@ func (a *Archive) Schemes(schemes ...fetch.Scheme) []fetch.Scheme {
 // A driver is a fetch.Driver that replays the captures of an archive.
 type driver struct{ *Archive }
 
-// Do returns the capture of the requested URL as a response, or the capture with
-// the method and the body of req.Outgoing. If there is no
-// capture, the error wraps fetch.NotFound. Reading the Body verifies the
-// payload digest. The Body of a truncated capture returns an error at its end.
+// Do returns the capture of the requested URL as a response. If there is no
+// capture, the error wraps fetch.NotFound. Reading the Body verifies the payload
+// digest. The Body of a truncated capture returns an error at its end.
 // For a request with the field Outgoing, the capture has the same method and the
 // same body.
 func (a driver) Do(ctx context.Context, req *fetch.Request) (*fetch.Response, error) {

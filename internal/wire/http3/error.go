@@ -34,9 +34,9 @@ func handshakeFault(err error) error {
 	switch {
 	case errors.As(err, &transport) && transport.ErrorCode.IsCryptoError():
 		if causes := transport.Unwrap(); len(causes) > 0 && !transport.Remote {
-			return &TLSError{causes[len(causes)-1]}
+			return &TLSError{Err: causes[len(causes)-1]}
 		}
-		return &TLSError{tls.AlertError(transport.ErrorCode - 0x100)}
+		return &TLSError{Err: tls.AlertError(transport.ErrorCode - 0x100)}
 	case errors.As(err, &idle), errors.As(err, &handshake):
 		return fmt.Errorf("no QUIC handshake: %w", os.ErrDeadlineExceeded)
 	case errors.As(err, &transport):

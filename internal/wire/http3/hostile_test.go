@@ -83,7 +83,7 @@ func openStream(c *quic.Conn, data []byte) {
 func section(fields ...string) []byte {
 	var all []Field
 	for i := 0; i < len(fields); i += 2 {
-		all = append(all, Field{fields[i], fields[i+1]})
+		all = append(all, Field{Name: fields[i], Value: fields[i+1]})
 	}
 	return appendFrame(nil, frameHeaders, encode(all))
 }
@@ -108,7 +108,8 @@ func repeat(start, frame []byte) func(*quic.Conn, *quic.Stream) {
 	}
 }
 
-var get = []Field{{":method", "GET"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", "/"}}
+var get = []Field{{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"},
+	{Name: ":authority", Value: "localhost"}, {Name: ":path", Value: "/"}}
 
 // request sends a request and returns the status and the body, or the error.
 func request(c *Conn, limit time.Duration, fields []Field) (status int, body string, trailer []Field, err error) {
@@ -161,7 +162,7 @@ func TestServerStopsReading(t *testing.T) {
 			write(section(":status", "200", "content-length", "5"), data("hello"))(c, s)
 		}
 	})
-	large := append(slices.Clone(get), Field{"x", strings.Repeat("x", 1<<20)}) // more than the server accepts before it reads
+	large := append(slices.Clone(get), Field{Name: "x", Value: strings.Repeat("x", 1<<20)}) // more than the server accepts before it reads
 	for range 10 {
 		if status, body, _, err := request(conn, 10*time.Second, large); status != 200 || body != "hello" || err != nil {
 			t.Fatal(status, body, err)
@@ -383,7 +384,7 @@ func TestCancel(t *testing.T) {
 	if _, err := resp.Body.Read(b); err == nil || err == io.EOF {
 		t.Errorf("after the end of the context: got %v", err)
 	}
-	head := append([]Field{{":method", "HEAD"}}, get[1:]...)
+	head := append([]Field{{Name: ":method", Value: "HEAD"}}, get[1:]...)
 	conn = serve(t, settings, write(section(":status", "200", "content-length", "5")))
 	if _, body, _, err := request(conn, time.Minute, head); err != nil || body != "" {
 		t.Errorf("HEAD: got %q, %v", body, err)

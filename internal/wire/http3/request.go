@@ -151,7 +151,7 @@ func (b *Body) section(length uint64) (fields []Field, err error) {
 		if b.head += len(f.Name) + len(f.Value) + 32; b.head > maxHead || len(fields) == maxFields {
 			return nil, &Error{Code: excessiveLoad, TooLarge: true, Text: "response head is too large"}
 		}
-		fields = append(fields, Field{f.Name, f.Value})
+		fields = append(fields, Field{Name: f.Name, Value: f.Value})
 	}
 }
 
