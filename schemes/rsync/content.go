@@ -14,30 +14,31 @@ import (
 // A content reads the bytes of a file. They are sent in tokens. A token is a
 // number of bytes and the bytes. The token 0 and a digest are the end.
 type content struct {
-	c      *conversation
+	s      *session
 	size   int64 // in the list
 	read   int64
 	left   int32 // bytes of the current token
 	digest hash.Hash
+	exact  bool // the file must not be longer than in the list, which may be old
 	err    error
 }
 
-// openFile reads the reply to the request for a file.
-func (c *conversation) openFile(size int64) (*content, error) {
-	index, err := c.in.int()
+// openFile reads the reply to the request for the file with the given index.
+func (s *session) openFile(number int32, size int64) (*content, error) {
+	index, err := s.in.int()
 	switch {
-	case err != nil && c.in.text != "", err == nil && index == -1:
-		if c.in.text != "" {
-			return nil, serverError(c.in.text)
+	case err != nil && s.in.text != "", err == nil && index == -1:
+		if s.in.text != "" {
+			return nil, serverError(s.in.text)
 		}
 		return nil, fetch.Denied.Errorf("the server does not send the file")
 	case err != nil:
 		return nil, err
-	case index != 0:
-		return nil, fetch.Protocol.Errorf("the server sends the file %d instead of 0", index)
+	case index != number:
+		return nil, fetch.Protocol.Errorf("the server sends the file %d instead of %d", index, number)
 	}
 	for range 4 { // the list of blocks, repeated
-		n, err := c.in.int()
+		n, err := s.in.int()
 		if err != nil {
 			return nil, err
 		}
@@ -45,8 +46,8 @@ func (c *conversation) openFile(size int64) (*content, error) {
 			return nil, fetch.Protocol.Errorf("the server refers to blocks that the client does not have")
 		}
 	}
-	b := &content{c: c, size: size, digest: md4.New()}
-	b.digest.Write(binary.LittleEndian.AppendUint32(nil, uint32(c.seed)))
+	b := &content{s: s, size: size, digest: md4.New()}
+	b.digest.Write(binary.LittleEndian.AppendUint32(nil, uint32(s.seed)))
 	return b, nil
 }
 
@@ -60,7 +61,7 @@ func (b *content) Read(p []byte) (int, error) {
 			return 0, b.err
 		}
 	}
-	n, err := b.c.in.Read(p[:min(len(p), int(b.left))])
+	n, err := b.s.in.Read(p[:min(len(p), int(b.left))])
 	b.digest.Write(p[:n])
 	b.left -= int32(n)
 	b.read += int64(n)
@@ -70,18 +71,20 @@ func (b *content) Read(p []byte) (int, error) {
 
 // token reads the length of the next token. It returns io.EOF at the end.
 func (b *content) token() error {
-	n, err := b.c.in.int()
+	n, err := b.s.in.int()
 	switch {
 	case err != nil:
 		return err
 	case n < 0:
 		return fetch.Protocol.Errorf("the server refers to a block that the client does not have")
+	case b.exact && b.read+int64(n) > b.size:
+		return fetch.Truncated.Errorf("the file became longer than in the list of its directory")
 	case n > 0:
 		b.left = n
 		return nil
 	}
 	var sum [md4.Size]byte
-	if _, err := io.ReadFull(b.c.in, sum[:]); err != nil {
+	if _, err := io.ReadFull(&b.s.in, sum[:]); err != nil {
 		return err
 	}
 	if string(b.digest.Sum(nil)) != string(sum[:]) {

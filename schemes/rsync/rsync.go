@@ -30,7 +30,7 @@ func Schemes() []fetch.Scheme {
 		Mirror: scheme.Mirroring{Files: scheme.FileNames{Native: true}},
 		Plan:   plan,
 		Menu:   entries.Menu,
-		Open:   func(env fetch.Env) fetch.Driver { return &driver{env} },
+		Open:   func(env fetch.Env) fetch.Driver { return newDriver(env) },
 	}}
 }
 
@@ -74,6 +74,22 @@ func locate(u uri.URI) (l locator, err error) {
 	l.path = strings.Trim(rest, "/")
 	return l, nil
 }
+
+// folder returns the module and the path of the directory, or of the directory of
+// the file.
+func (l locator) folder() string { return l.module + "/" + l.directory().path }
+
+// directory returns the locator of the directory, or of the directory of the
+// file.
+func (l locator) directory() locator {
+	if !l.list {
+		l.path, l.list = l.path[:max(0, strings.LastIndexByte(l.path, '/'))], true
+	}
+	return l
+}
+
+// name returns the name of the file in its directory.
+func (l locator) name() string { return l.path[strings.LastIndexByte(l.path, '/')+1:] }
 
 // argument returns the path for the server. The characters of globs are escaped,
 // because the server would expand them.

@@ -33,6 +33,7 @@ type stream struct {
 	r      *bufio.Reader
 	left   int // bytes of data before the next message
 	text   string
+	strict bool // the text of an error ends the stream
 	sticky error
 }
 
@@ -48,6 +49,9 @@ func (s *stream) Read(p []byte) (int, error) {
 		}
 		if err := s.message(); err != nil {
 			s.sticky = err
+		}
+		if s.strict && s.text != "" {
+			s.sticky = serverError(s.text)
 		}
 	}
 	n, err := s.r.Read(p[:min(len(p), s.left)])
@@ -137,7 +141,8 @@ func serverError(text string) error {
 	lower := strings.ToLower(text)
 	fault := fetch.Denied
 	switch {
-	case strings.Contains(lower, "no such file"), strings.Contains(lower, "unknown module"), strings.Contains(lower, "not a directory"):
+	case strings.Contains(lower, "no such file"), strings.Contains(lower, "unknown module"), strings.Contains(lower, "not a directory"),
+		strings.Contains(lower, "has vanished"):
 		fault = fetch.NotFound
 	case strings.Contains(lower, "auth failed"):
 		fault = fetch.Auth
