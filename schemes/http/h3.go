@@ -42,7 +42,7 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 		return nil, nil, errNoHTTP3
 	}
 	again := false
-	for addrs := h.addresses(wr); len(addrs) > 0; req.Trace.Restarted() {
+	for addrs := h.addresses(ctx, wr); len(addrs) > 0; req.Trace.Restarted() {
 		c, reused, tcp, err := h.connect(ctx, netKey, req.Trace, wr, addrs)
 		if errors.Is(err, errNoHTTP3) {
 			return nil, tcp, err
@@ -72,8 +72,8 @@ func (h *h3) send(ctx context.Context, netKey string, req *fetch.Request, wr *wi
 }
 
 // addresses returns the addresses at which HTTP/3 is tried.
-func (h *h3) addresses(wr *wireRequest) []string {
-	all := h.transport.Addresses(wr.target.Host, wr.target.Port, wr.address)
+func (h *h3) addresses(ctx context.Context, wr *wireRequest) []string {
+	all := h.transport.Addresses(ctx, wr.target.Host, wr.target.Port, wr.address)
 	if h.only() {
 		return all
 	}

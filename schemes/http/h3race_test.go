@@ -24,8 +24,10 @@ type raceTransport struct {
 	only  bool
 }
 
-func (r raceTransport) Addresses(string, uint16, string) []string { return slices.Clone(r.addrs) }
-func (r raceTransport) Only() bool                                { return r.only }
+func (r raceTransport) Addresses(context.Context, string, uint16, string) []string {
+	return slices.Clone(r.addrs)
+}
+func (r raceTransport) Only() bool { return r.only }
 
 func (r raceTransport) Handshake(ctx context.Context, socket net.Conn, _ *tls.Config) (message.Conn, error) {
 	d := r.took[socket.(raceSocket).addr]

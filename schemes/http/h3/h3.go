@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/anyurl/fetch/internal/wire/http3"
 	"github.com/anyurl/fetch/internal/wire/http3/message"
@@ -41,7 +42,16 @@ type Options struct {
 	// The caller adds AltSvc.Middleware to the Client if responses should change
 	// it.
 	AltSvc *altsvc.Store
+
+	// Discover returns other addresses (host:port) at which a server offers
+	// HTTP/3, such as those of its HTTPS records in DNS. Like those in AltSvc, they
+	// count as supplied by the server. Discover is not called in the mode
+	// Advertised. Its context ends after half a second. It may be nil.
+	Discover func(ctx context.Context, host string, port uint16) []string
 }
+
+// discoverTime is the maximum time for Options.Discover.
+const discoverTime = 500 * time.Millisecond
 
 // New returns the value of [http.Options.HTTP3] with the settings o. It opens no
 // connection. Several schemes and Clients can use it at the same time.
@@ -54,10 +64,19 @@ type transport struct{ options Options }
 
 func (t transport) Only() bool { return t.options.Mode == Only }
 
-func (t transport) Addresses(host string, port uint16, own string) (all []string) {
+func (t transport) Addresses(ctx context.Context, host string, port uint16, own string) (all []string) {
 	if t.options.AltSvc != nil {
 		for _, s := range t.options.AltSvc.Lookup(host, port) {
 			all = append(all, s.Address())
+		}
+	}
+	if discover := t.options.Discover; discover != nil && t.options.Mode != Advertised {
+		ctx, cancel := context.WithTimeout(ctx, discoverTime)
+		defer cancel()
+		for _, addr := range discover(ctx, host, port) {
+			if !slices.Contains(all, addr) {
+				all = append(all, addr)
+			}
 		}
 	}
 	if t.options.Mode != Advertised && !slices.Contains(all, own) {

@@ -155,6 +155,7 @@ func (f *Flags) Open(ctx context.Context, s *console.Streams, spec Spec) (_ *Ope
 	if err := f.HTTP.signRequests(&spec); err != nil {
 		return nil, err
 	}
+	c.useHTTP3(f, &spec)
 	if spec.Object != nil && len(f.Replay.Archives) == 0 {
 		if err := c.useAltSvc(&f.HTTP, spec.Object, &spec); err != nil {
 			return nil, err

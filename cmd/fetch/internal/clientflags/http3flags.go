@@ -1,15 +1,22 @@
 package clientflags
 
 import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+
 	"github.com/anyurl/fetch/schemes/http"
 	"github.com/anyurl/fetch/schemes/http/altsvc"
+	"github.com/anyurl/fetch/schemes/http/doh"
 	"github.com/anyurl/fetch/schemes/http/h3"
 )
 
 // selectHTTP3 returns the settings of HTTP/3 that the flags select, or nil if
-// they select none. The store contains the servers of --alt-svc, or is nil.
-func (f *HTTPFlags) selectHTTP3(store *altsvc.Store) http.HTTP3 {
-	o := h3.Options{Mode: h3.Advertised, AltSvc: store}
+// they select none. The store contains the servers of --alt-svc, or is nil. The
+// function discover is that of h3.Options, or nil.
+func (f *HTTPFlags) selectHTTP3(store *altsvc.Store, discover discoverFunc) http.HTTP3 {
+	o := h3.Options{Mode: h3.Advertised, AltSvc: store, Discover: discover}
 	switch {
 	case f.http3Only:
 		o.Mode = h3.Only
@@ -19,6 +26,36 @@ func (f *HTTPFlags) selectHTTP3(store *altsvc.Store) http.HTTP3 {
 		return nil
 	}
 	return h3.New(o)
+}
+
+type discoverFunc = func(ctx context.Context, host string, port uint16) []string
+
+// discover returns the addresses at which the HTTPS records of a server offer
+// HTTP/3. It needs --doh-url, because the resolver of the system cannot query
+// these records.
+func (c *OpenClient) discover(ctx context.Context, host string, port uint16) (all []string) {
+	over, ok := c.resolver.(*doh.Resolver)
+	if _, err := netip.ParseAddr(host); !ok || err == nil {
+		return nil
+	}
+	services, err := over.Services(ctx, host, port)
+	if err != nil {
+		return nil // HTTP/3 is then tried at the address of the URL
+	}
+	for _, s := range services {
+		if s.HTTP3() {
+			all = append(all, net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port))))
+		}
+	}
+	return all
+}
+
+// useHTTP3 makes the http schemes of spec use the servers in HTTPS records, if
+// --doh-url is set.
+func (c *OpenClient) useHTTP3(f *Flags, spec *Spec) {
+	if f.dns.doh != "" && spec.Schemes.HTTP.HTTP3 != nil {
+		spec.Schemes.HTTP.HTTP3 = f.HTTP.selectHTTP3(nil, c.discover)
+	}
 }
 
 // useAltSvc makes the http schemes of spec use the servers in the file of
@@ -31,7 +68,7 @@ func (c *OpenClient) useAltSvc(f *HTTPFlags, object *HTTPObjectFlags, spec *Spec
 	if err := object.altSvc.read(store.Read); err != nil {
 		return err
 	}
-	spec.Schemes.HTTP.HTTP3 = f.selectHTTP3(store)
+	spec.Schemes.HTTP.HTTP3 = f.selectHTTP3(store, c.discover)
 	spec.Innermost = append(spec.Innermost, store.Middleware)
 	c.saves = append(c.saves, func() error {
 		if !store.Changed() {

@@ -22,7 +22,7 @@ const MaxRequests = 16
 type Transport interface {
 	// Addresses returns the addresses at which HTTP/3 is tried for an https
 	// server, the best first. The argument own is the address in the URL.
-	Addresses(host string, port uint16, own string) []string
+	Addresses(ctx context.Context, host string, port uint16, own string) []string
 
 	// Only reports whether https requests must not use TCP.
 	Only() bool
