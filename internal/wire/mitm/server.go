@@ -138,7 +138,7 @@ func shutdown(ctx context.Context, servers ...*http.Server) error {
 func (x *running) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		ErrorLog: x.ErrorLog,
+		ErrorLog: x.ErrorLog, DisableGeneralOptionsHandler: true,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: streamBuffer,
 			MaxReceiveBufferPerStream: streamBuffer,
