@@ -14,7 +14,6 @@ import (
 	"github.com/anyurl/fetch/capture/browser"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/base/media"
-	"github.com/anyurl/fetch/mirror/internal/archive"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/wrap"
 )
@@ -70,10 +69,7 @@ func (c *crawl) opensInBrowser(v *visit) bool {
 
 // isPage reports whether a browser shows objects of the given media type as
 // pages whose scripts it executes.
-func isPage(text string) bool {
-	kind := media.TrimParameters(text)
-	return kind == "text/html" || kind == "application/xhtml+xml"
-}
+func isPage(text string) bool { return browser.IsPage(media.TrimParameters(text)) }
 
 // prepareForBrowser adds the header fields of the browser to the request for v.
 // The page is requested without a condition, because the browser needs it.
@@ -101,11 +97,14 @@ func (c *crawl) browserMiddlewares() []fetch.Middleware {
 // nil then, because the page itself was retrieved.
 func (c *crawl) openPage(ctx context.Context, v *visit) error {
 	h := &pageHandler{c: c, v: v}
-	h.handler = capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Store: h.exchanges.Add}
+	h.answer = browser.Answer{
+		Response: v.resp, Body: func() (io.ReadSeeker, error) { return v.body.Reader() },
+		Next: &capture.Handler{Client: c.browserClient, Record: c.recordOptions(), From: h.source, Store: h.exchanges.Add},
+	}
 	p := &openedPage{}
 	v.page = p
 	opened, err := c.o.Browser.Visit(ctx, &browser.Visit{
-		URL: v.url.WithoutFragment().Unredacted(), Handler: h, Navigate: h.navigate, Restart: h.restart,
+		URL: v.url.WithoutFragment().Unredacted(), Handler: &h.answer, Navigate: h.navigate, Restart: h.restart,
 	})
 	exchanges := h.exchanges.Take()
 	switch {
@@ -133,56 +132,22 @@ func freeExchanges(all []*capture.Exchange) {
 	}
 }
 
-// A pageHandler answers the requests of a page in the browser.
+// A pageHandler decides about the requests of a page in the browser.
 type pageHandler struct {
 	c         *crawl
 	v         *visit
-	handler   capture.Handler
+	answer    browser.Answer
 	exchanges capture.Visit
 	requests  atomic.Int64
-	answered  atomic.Bool // if true, the page itself was requested
 
 	mu    sync.Mutex
 	links []string
 }
 
-// ServeHTTP answers a request of the browser. The page itself was retrieved
-// before.
-func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet && !h.answered.Load() {
-		if u, err := uri.Parse(r.URL.String()); err == nil && archive.Canonical(u) == archive.Canonical(h.v.url) && h.answered.CompareAndSwap(false, true) {
-			h.servePage(w)
-			return
-		}
-	}
-	h.handler.ServeHTTP(w, r)
-}
-
-// servePage answers with the response to v.
-func (h *pageHandler) servePage(w http.ResponseWriter) {
-	resp := h.v.resp
-	decoded := resp.Size < 0 && resp.Validator == "" // as in record.Exchange.OmitBody
-	for _, f := range resp.Header {
-		switch {
-		case f.Is("Connection"), f.Is("Keep-Alive"), f.Is("Transfer-Encoding"), f.Is("Content-Length"), f.Is("Trailer"), f.Is("Upgrade"),
-			f.Is("Content-Encoding") && decoded:
-		default:
-			w.Header().Add(f.Name, f.Value)
-		}
-	}
-	body, err := h.v.body.Reader()
-	if err != nil {
-		http.Error(w, "", http.StatusInternalServerError)
-		return
-	}
-	w.WriteHeader(resp.Code)
-	io.Copy(w, body) // an error means that the browser has closed the page
-}
-
 // restart removes the exchanges of a browser that has ended.
 func (h *pageHandler) restart() {
 	freeExchanges(h.exchanges.Take())
-	h.answered.Store(false)
+	h.answer.Reset()
 	h.requests.Store(0)
 }
 

@@ -56,7 +56,7 @@ func ForEach(ctx context.Context, s *console.Streams, f *objectflags.Flags, args
 		err = f.CheckParallelOutput(all)
 	}
 	if err == nil {
-		err = errors.Join(f.Verify.Check(f.CountURLs(all)), f.CheckSources(f.CountURLs(all)))
+		err = errors.Join(f.Verify.Check(f.CountURLs(all)), f.CheckSources(f.CountURLs(all)), f.CheckRender())
 	}
 	if err != nil {
 		return err

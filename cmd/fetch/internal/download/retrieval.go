@@ -15,6 +15,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/interactive"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/rendering"
 	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/cmd/fetch/internal/transfer"
 	"github.com/anyurl/fetch/cmd/fetch/internal/verification"
@@ -39,10 +40,11 @@ type Retrieval struct {
 	meta    *transfer.MetaFile   // file of --meta, or nil
 	warc    *warcFile            // file of --warc-file, or nil
 	verify  *verification.Verifier
-	buffers sync.Pool         // buffers of type *[]byte
-	notes   *trace.Trace      // prints the notes of all requests
-	retried func()            // counts a repeated request in the status line, or nil
-	Restart wrap.RetryOptions // for retries after a body was interrupted
+	render  *rendering.Renderer // for --render, or nil
+	buffers sync.Pool           // buffers of type *[]byte
+	notes   *trace.Trace        // prints the notes of all requests
+	retried func()              // counts a repeated request in the status line, or nil
+	Restart wrap.RetryOptions   // for retries after a body was interrupted
 
 	processors processorLimit
 	startMore  func() // starts the jobs that workers omits; called once
@@ -91,6 +93,13 @@ func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Option
 			Polite: politeOptions(f), Rate: int64(f.Client.Limits.Rate), Progress: o.Progress,
 		},
 	}
+	agent, err := f.Client.HTTP.Agent()
+	if err != nil {
+		return nil, err
+	}
+	if r.render = rendering.New(f.Body.Render, agent); r.render != nil {
+		spec.Middlewares = append(spec.Middlewares, r.render.Middleware)
+	}
 	if o.Listing {
 		spec.Standard.Cache = &wrap.CacheOptions{}
 	}
@@ -102,6 +111,9 @@ func New(ctx context.Context, s *console.Streams, f *objectflags.Flags, o Option
 	}
 	if r.Client, err = f.Client.Open(ctx, s, spec); err != nil {
 		r.warc.close()
+	}
+	if r.render != nil && err == nil {
+		r.render.Client = r.Client.Client
 	}
 	r.verify = f.Verify.Open(r.getTyped, r.Note)
 	return r, err
@@ -121,6 +133,7 @@ func (r *Retrieval) getTyped(ctx context.Context, text string) (*fetch.Response,
 // Finish completes the files of --meta and --warc-file, and saves the state of
 // the client, such as cookies.
 func (r *Retrieval) Finish() error {
+	r.render.Close()
 	return errors.Join(r.meta.Close(), r.folder.Close(), r.Client.SaveState(), r.warc.close())
 }
 

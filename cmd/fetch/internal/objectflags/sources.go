@@ -22,6 +22,22 @@ func (f *sourceFlags) Register(s *options.Set) {
 
 func (f *sourceFlags) IsSet() bool { return f.Metalink || len(f.Mirrors) > 0 }
 
+// CheckRender returns an error if --render is combined with flags for the bytes
+// of the server.
+func (f *Flags) CheckRender() error {
+	switch {
+	case f.Body.Render == "":
+		return nil
+	case f.Body.Render != "html" && f.Body.Render != "text":
+		return fetch.Usage.Errorf("--render is html or text, not %q", f.Body.Render)
+	case f.Request.ByteRange != "" || f.Body.ContinueAt != "" || f.Request.Head || f.Request.Segments > 1 || f.Sources.IsSet() || f.Verify.IsSet():
+		return fetch.Usage.Errorf("--render writes no bytes of the server, so it excludes -r, -C, -I, --segments, --metalink and checksums")
+	case f.Body.WARCFile != "":
+		return fetch.Usage.Errorf("--warc-file excludes --render: use fetch mirror --browser --page --warc")
+	}
+	return nil
+}
+
 // CheckSources returns an error if the flags do not fit together. The parameter
 // urls is the number of URLs, or -1 if it is unknown.
 func (f *Flags) CheckSources(urls int) error {
