@@ -12,7 +12,7 @@ import (
 // foreignMessages are the messages of the page errors.md that come from the
 // standard library or that contain values.
 var foreignMessages = map[string]string{
-	"the command line has options of wget": "the command line has options of",
+	"the command line has options of wget":            "the command line has options of",
 	"unknown flag: --frob":                            "unknown flag: ",
 	"no such file or directory":                       "",
 	"certificate signed by unknown authority":         "",

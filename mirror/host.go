@@ -73,6 +73,9 @@ func (c *crawl) visitHost(ctx context.Context, l *frontier.Lease, claimed time.T
 	defer h.collected.timer.Stop()
 	c.visited.Store(l.Host, h)
 	defer c.visited.Delete(l.Host)
+	if c.stopped() { // stopHosts may have run before the host was stored
+		h.stop()
+	}
 	h.setExpiry(claimed)
 	h.setConnections(c.connections(l.Host))
 	h.running.Go(func() { h.extendLease(*l, cancel) })

@@ -12,6 +12,28 @@ import (
 // paused.
 var ErrPaused = fetch.TooLarge.Errorf("all URLs that are left belong to paused hosts")
 
+// ErrStopped means that Options.Stop ended the run. The next run continues it.
+var ErrStopped = fetch.Canceled.Errorf("the run was stopped")
+
+// stopped reports whether Options.Stop is closed.
+func (c *crawl) stopped() bool {
+	select {
+	case <-c.o.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// stopHosts ends the visits to all hosts. Requests that were already sent are
+// completed.
+func (c *crawl) stopHosts() {
+	c.visited.Range(func(_, h any) bool {
+		h.(*hostWorker).stop()
+		return true
+	})
+}
+
 // checkHosts stops the visits to hosts whose settings have changed. The next
 // claim of such a host returns its new settings.
 func (c *crawl) checkHosts(ctx context.Context) error {

@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +35,33 @@ type Metrics struct {
 	Hosts        int64            // hosts that the process visits now
 	WaitingFiles int64            // finished WARC files that wait for their upload
 	WaitingBytes int64            // size of the waiting files
+}
+
+// A HostStatus describes a host that the process visits now.
+type HostStatus struct {
+	Host   string // name of the host in the frontier
+	Queued int    // URLs that this process has claimed and not requested yet; there may be more in the frontier
+	Active int    // visits in progress
+}
+
+// Hosts returns the hosts that the process visits now, in the order of their
+// names. It returns none before and after the run.
+func (m *Monitor) Hosts() (all []HostStatus) {
+	m.mu.Lock()
+	c := m.crawl
+	m.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	c.visited.Range(func(host, worker any) bool {
+		h := worker.(*hostWorker)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		all = append(all, HostStatus{host.(string), len(h.queue), h.inFlight})
+		return true
+	})
+	slices.SortFunc(all, func(a, b HostStatus) int { return strings.Compare(a.Host, b.Host) })
+	return all
 }
 
 // Crawled contains the statistics of a crawl, including the work of all its

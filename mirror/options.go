@@ -106,6 +106,10 @@ type Options struct {
 	// unless DiscardOptions or StoredSeeds is true.
 	DiscardOptions bool
 
+	// If Stop is closed, Run starts no more visits. It completes those in
+	// progress, and returns ErrStopped. The next run continues the crawl.
+	Stop <-chan struct{}
+
 	Monitor *Monitor         // observes the run; may be nil
 	Logger  *slog.Logger     // receives the log records of the run; nil means no log
 	Now     func() time.Time // current time; nil means time.Now

@@ -15,7 +15,7 @@ import (
 )
 
 // Run mirrors the seeds and all linked URLs in the scope. It ends if no URL is
-// pending, if a limit is reached, or if ctx ends. If the previous run was
+// pending, if a limit is reached, if Options.Stop is closed, or if ctx ends. If the previous run was
 // interrupted, Run continues it.
 //
 // A nil error means that all URLs were retrieved, except those counted in
@@ -128,7 +128,7 @@ func (c *crawl) execute(ctx context.Context) error {
 	if err = c.visitAll(active); err == nil {
 		err = c.untrustedError()
 	}
-	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) || errors.Is(err, ErrDenied) {
+	if err == nil || errors.Is(err, ErrLimit) || errors.Is(err, ErrPaused) || errors.Is(err, ErrDenied) || errors.Is(err, ErrStopped) {
 		err = archive.JoinDistinct(err, c.archive.FinishUploads(active))
 	}
 	err = archive.JoinDistinct(err, stopUploads())

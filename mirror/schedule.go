@@ -29,7 +29,14 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 		}
 	})
 	var waits waits
-	for ctx.Err() == nil {
+	watcher.Go(func() {
+		select {
+		case <-c.o.Stop:
+			c.stopHosts()
+		case <-watching.Done():
+		}
+	})
+	for ctx.Err() == nil && !c.stopped() {
 		before := time.Now()
 		var leases []*frontier.Lease
 		var err error
@@ -70,6 +77,9 @@ func (c *crawl) visitPending(ctx context.Context, worker string) error {
 	hosts.Wait()
 	stopWatching()
 	watcher.Wait()
+	if ctx.Err() == nil && c.stopped() {
+		return ErrStopped
+	}
 	return context.Cause(ctx)
 }
 
@@ -109,6 +119,7 @@ func (c *crawl) waitForWork(ctx context.Context, ended <-chan struct{}, busy boo
 	select {
 	case <-ended:
 	case <-timer.C:
+	case <-c.o.Stop:
 	case <-ctx.Done():
 	}
 	return false, nil

@@ -17,7 +17,7 @@ const (
 	maxPiece      = 4 << 20
 )
 
-// Segments returns a middleware that downloads large http and https objects
+// Segments returns a middleware that downloads large http, ftp and sftp objects
 // with n concurrent requests for segments of some megabytes. The caller reads
 // the bytes in order. Segments are faster if the server limits the rate of each
 // response, or if the round-trip time is long. If Retry is an inner middleware,
@@ -61,7 +61,7 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 	case req.Range.IsZero() && resp.Code == http.StatusRequestedRangeNotSatisfiable: // the object is empty
 		resp.Body.Close()
 		return s.next.Do(ctx, req)
-	case resp.Fault != nil, resp.Unchanged, !resp.Location.IsZero(), resp.Input != nil:
+	case resp.Fault != nil, resp.Unchanged, !resp.Location.IsZero(), resp.Input != nil, !isWeb(req) && resp.Kind != fetch.Document:
 		return resp, nil
 	case ignoresRange(resp) && resp.Header.Get("Content-Encoding") == "": // the driver decodes only complete objects
 		req.Trace.Notef("not downloaded in segments: the server supports no ranges")
@@ -86,10 +86,14 @@ func (s *segmenter) Do(ctx context.Context, req *fetch.Request) (*fetch.Response
 // some offset on.
 func isDivisible(req *fetch.Request) bool {
 	t := req.Trace
-	return req.Op == fetch.Get && req.Outgoing == nil && req.Scheme().Traits.Web &&
+	traits := req.Scheme().Traits
+	return req.Op == fetch.Get && req.Outgoing == nil && (traits.Web || traits.ControlConn && traits.ReportsSize) &&
 		req.Range.First >= 0 && req.Range.End == 0 && req.IfNot == "" && req.Since.IsZero() && req.Before.IsZero() &&
 		req.Header.Get("Range") == "" && (t == nil || t.Sent == nil && t.Received == nil)
 }
+
+// isWeb reports whether the scheme of a request is http or https.
+func isWeb(req *fetch.Request) bool { return req.Scheme().Traits.Web }
 
 // A segmentedBody is a response body whose segments are downloaded
 // concurrently.

@@ -78,7 +78,7 @@ func TestForeignFlags(t *testing.T) {
 		{"--mirror U/", "fetch mirror --scope host U/"},
 		{"--recursive --no-parent --level=inf U/", "fetch mirror --depth inf U/"},
 		{"--convert-links --page-requisites U/", "fetch mirror --page --browse copy U/"},
-		{"--timestamping U/d/a.txt", "fetch -O -R -z a.txt U/d/a.txt"},
+		{"-t 3 --timestamping U/d/a.txt", "fetch --tries 3 -O --timestamping U/d/a.txt"},
 		{"--continue U/a", "fetch -O -C - U/a"},
 		{"--spider U/a", "fetch -I U/a"},
 		{"--spider -r U/", "fetch mirror --scope host --depth 5 --dry-run U/"},

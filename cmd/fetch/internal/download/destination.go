@@ -20,7 +20,7 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := body.FileName(req.URL.Path(), j.Index, j.Values)
+	name, err := body.FileName(req.URL, j.Index, j.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -34,12 +34,12 @@ func (j *Job) openSink(req *fetch.Request) (sink.Sink, error) {
 		}
 		return sink.Stream(j.Output, offset, j.flags.Sums(), j.checks), nil
 	}
-	if file.CreateDirs {
+	if file.CreateDirs || body.Names.Directories() {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return nil, fetch.Local.With(err)
 		}
 	}
-	if body.RemoteName || body.OutputDir != "" {
+	if (body.RemoteName || body.OutputDir != "") && !body.Names.Directories() {
 		j.openFolder.Do(func() { j.folder, _ = save.OpenFolder(body.OutputDir) })
 	}
 	o := save.Options{

@@ -88,6 +88,9 @@ func (j *Job) retrieve() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := j.setTimestamp(req); err != nil {
+		return err
+	}
 	req.Trace = j.Measure.Trace(req.Trace)
 	j.warc.preventResume(req)
 	if j.flags.Sources.IsSet() {

@@ -34,7 +34,7 @@ func (r receiver) Receive(req *fetch.Request, resp *fetch.Response) error {
 	if err := j.dumpTrailer(resp); err != nil {
 		return err
 	}
-	if j.flags.File.RemoteTime {
+	if j.flags.File.RemoteTime || j.flags.File.Timestamping {
 		out.SetTime(resp.Time)
 	}
 	var fault error

@@ -48,6 +48,29 @@ func (j *Job) completeOld(ctx context.Context, req *fetch.Request, resp *fetch.R
 	return j.request(ctx, req)
 }
 
+// setTimestamp sets the condition of --timestamping in req: the object is
+// retrieved only if it is newer than the existing output file.
+func (j *Job) setTimestamp(req *fetch.Request) error {
+	f := j.flags
+	switch {
+	case !f.File.Timestamping:
+		return nil
+	case f.Body.ContinueAt != "" || f.Request.ByteRange != "" || f.File.NoClobber || f.File.SkipExisting || f.Request.TimeCond != "" || f.Body.RemoteHeaderName:
+		return fetch.Usage.Errorf("--timestamping replaces complete files, so it excludes -C, -r, -z, -J, --no-clobber and --skip-existing")
+	}
+	name, err := f.Body.FileName(req.URL, j.Index, j.Values)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return fetch.Usage.Errorf("--timestamping requires a file: use -O, -o or --output-dir")
+	}
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		req.Since = info.ModTime()
+	}
+	return nil
+}
+
 // differsInSize reports whether -z names the output file, and this file has
 // another size than the object. It returns false if the file does not contain
 // the body unchanged.
@@ -56,7 +79,11 @@ func (j *Job) differsInSize(req *fetch.Request, resp *fetch.Response) bool {
 		resp.Header.Get("Content-Encoding") != "" || resp.Header.Get("Content-Range") != "" {
 		return false
 	}
-	condition, err := os.Stat(strings.TrimPrefix(j.flags.Request.TimeCond, "+"))
+	name := strings.TrimPrefix(j.flags.Request.TimeCond, "+")
+	if j.flags.File.Timestamping {
+		name = j.Sink.Name()
+	}
+	condition, err := os.Stat(name)
 	if err != nil {
 		return false
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/anyurl/fetch/internal/wire/http1"
-	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/uri"
 	"github.com/spf13/pflag"
 )
@@ -120,11 +119,6 @@ func (p *program) translate(command string, words []word) *Hint {
 	if p.finish != nil {
 		p.finish(t)
 	}
-	for i, flag := range t.flags {
-		if flag == "NAME" {
-			t.flags[i] = t.fileName()
-		}
-	}
 	t.Command = slices.Concat(strings.Fields(t.command), t.flags, t.args)
 	return &t.Hint
 }
@@ -186,18 +180,6 @@ func (t *translation) add(words ...string) {
 	if len(words) > 0 && (!slices.Contains(t.flags, words[0]) || words[0] == "--exclude") {
 		t.flags = append(t.flags, words...)
 	}
-}
-
-// fileName returns the name of the file that -O writes for the first URL.
-func (t *translation) fileName() string {
-	if len(t.args) > 0 {
-		if u, err := uri.Parse(t.args[0]); err == nil {
-			if name, err := save.Name(u.Path()); err == nil {
-				return name
-			}
-		}
-	}
-	return "FILE"
 }
 
 // finishWget adds the flags for the combination of wget's -r, -m, -l, -np, -H,

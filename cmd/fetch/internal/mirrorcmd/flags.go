@@ -25,6 +25,7 @@ type mirrorFlags struct {
 	dryRun  bool
 	json    bool
 	metrics string
+	notify  string
 	logJSON bool
 }
 
@@ -39,6 +40,7 @@ func (f *mirrorFlags) Register(s *options.Set) {
 	s.Own("Reports").BoolVar(&f.dryRun, "dry-run", false, "print what a run would do, but send and write nothing")
 	s.Own("Reports").BoolVar(&f.json, "json", false, "print each visit as a line of JSON")
 	s.Own("Reports").BoolVar(&f.logJSON, "log-json", false, "print all messages as JSON records of log/slog (-v: also visits)")
+	s.Own("Reports").StringVar(&f.notify, "notify", "", "at the end, run the shell `COMMAND` with a summary as JSON on its input")
 	s.Own("Reports").StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, such as 127.0.0.1:9400")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -60,6 +61,9 @@ var noted = []string{"dead", "cut", "lost", "waits", "waiting", "paused", "resum
 
 // event prints an event of the mirror if it reports a problem, or if -v is set.
 func (r *mirrorReport) event(e mirror.Event) {
+	if r.shows {
+		r.crawl.Visit(e)
+	}
 	if r.json && r.unwritten == nil {
 		r.unwritten = console.Encode(r.Stdout, e) // a closed pipe ends the process by SIGPIPE
 	}
@@ -118,6 +122,9 @@ func eventText(e mirror.Event) string {
 func (r *mirrorReport) printSummary(s mirror.Summary, err error) {
 	if s.Run == 0 {
 		return
+	}
+	if table := r.crawl.Table(); r.shows && table != "" && terminal.Is(r.Stderr) {
+		io.WriteString(r.Stderr, table)
 	}
 	text := fmt.Sprintf("run %d (%s): %d new", s.Run, durationText(time.Since(r.started)), s.New)
 	if s.New > 0 {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/anyurl/fetch/cmd/fetch/internal/clientflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/crawlflags"
+	"github.com/anyurl/fetch/cmd/fetch/internal/terminal"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes/nntp"
 )
@@ -59,6 +61,7 @@ func (c *mirrorCommand) open(ctx context.Context, seeds seedList, o mirror.Optio
 		r.options.WARC.Dedup = r.dedup.IndexFile
 	}
 	r.options.Monitor, r.options.Logger = &mirror.Monitor{}, console.MirrorLogger(c.Streams)
+	r.report.crawl.SetActive(r.options.Monitor.Hosts)
 	r.stopMetrics, err = serveMetrics(c.Streams, ctx, c.mirror.metrics, r.options.Monitor)
 	return r, err
 }
@@ -83,7 +86,9 @@ func (r *mirrorRun) run(ctx context.Context) error {
 	if r.options.Frontier != nil {
 		r.Interrupts.SetGrace(sharedGrace)
 	}
+	r.options.Stop = r.stopOnInterrupt()
 	sum, err := mirror.Run(ctx, r.options)
+	r.Interrupts.Set(nil)
 	r.stopMetrics()
 	r.report.closeProgress()
 	r.report.printSummary(sum, err)
@@ -95,7 +100,24 @@ func (r *mirrorRun) run(ctx context.Context) error {
 		r.Note("%v", err)
 		err = nil
 	}
-	return errors.Join(err, r.report.unwritten, r.client.SaveState())
+	err = errors.Join(err, r.report.unwritten, r.client.SaveState())
+	return errors.Join(err, r.notify(ctx, sum, err))
+}
+
+// stopOnInterrupt returns a channel that the first SIGINT closes. Run then
+// completes the requests in progress. The next SIGINT ends the command. Without
+// a terminal, the first SIGINT ends the command.
+func (r *mirrorRun) stopOnInterrupt() <-chan struct{} {
+	if !terminal.Is(r.Stderr) {
+		return nil
+	}
+	stop := make(chan struct{})
+	r.Interrupts.Set(sync.OnceFunc(func() {
+		r.Interrupts.Set(nil)
+		r.Note("completing the requests in progress; Control-C ends them at once")
+		close(stop)
+	}))
+	return stop
 }
 
 // result returns the error of the command for a run that ended with sum and err.

@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/save"
 	"github.com/anyurl/fetch/schemes"
+	"github.com/anyurl/fetch/uri"
 )
 
 // Flags are the flags of commands that retrieve single objects, such as
@@ -107,6 +108,7 @@ type bodyFlags struct {
 	RemoteName       bool
 	RemoteHeaderName bool
 	OutputDir        string
+	Names            nameFlags
 	Include          bool
 	ContinueAt       string
 	Meta             string
@@ -127,6 +129,7 @@ func (f *bodyFlags) Register(s *options.Set) {
 	p.BoolVarP(&f.RemoteName, "remote-name", "O", false, "write to a file named after the last part of the URL path")
 	p.BoolVarP(&f.RemoteHeaderName, "remote-header-name", "J", false, "with -O, use the file name that the server sends")
 	command.RegisterOutputDir(p, &f.OutputDir, "write files to `DIR` (named as with -O unless -o is set)")
+	f.Names.Register(s)
 	p.StringVarP(&f.ContinueAt, "continue-at", "C", "", "resume at byte `OFFSET`, or where the last attempt stopped (-)")
 	p.BoolP("no-buffer", "N", true, "do not buffer the output (default)")
 	p.Lookup("no-buffer").Hidden = true
@@ -147,7 +150,7 @@ func (f *bodyFlags) ToStdout(index int) bool {
 	if index < len(f.Output) {
 		return f.Output[index] == "-"
 	}
-	return !f.RemoteName && (f.OutputDir == "" || len(f.Output) > 0)
+	return !f.RemoteName && !f.Names.Directories() && (f.OutputDir == "" || len(f.Output) > 0)
 }
 
 // AnyToStdout reports whether any body may be written to standard output.
@@ -161,10 +164,10 @@ func (f *bodyFlags) AnyToStdout() bool {
 }
 
 // FileName returns the name of the output file for a URL, or "" for standard
-// output. The name depends on the flags, on the path of the URL, and on the
-// position of the URL on the command line. In a name of -o, #1 stands for the
-// first of the values of the globs in the URL.
-func (f *bodyFlags) FileName(path string, index int, values []string) (name string, err error) {
+// output. The name depends on the flags, on the URL, and on the position of the
+// URL on the command line. In a name of -o, #1 stands for the first of the values
+// of the globs in the URL.
+func (f *bodyFlags) FileName(u uri.URI, index int, values []string) (name string, err error) {
 	switch {
 	case f.ToStdout(index):
 		return "", nil
@@ -173,7 +176,10 @@ func (f *bodyFlags) FileName(path string, index int, values []string) (name stri
 			return "", fetch.Usage.Errorf("-o requires a file name")
 		}
 	default:
-		if name, err = save.Name(path); err != nil {
+		if err := f.Names.validate(); err != nil {
+			return "", err
+		}
+		if name, err = f.Names.of(u); err != nil {
 			return "", fetch.Usage.Errorf("the path of the URL has no file name: use -o FILE, such as -o index.html")
 		}
 	}
@@ -205,6 +211,7 @@ type fileFlags struct {
 	NoClobber    bool
 	SkipExisting bool
 	RemoteTime   bool
+	Timestamping bool
 	Strict       bool
 }
 
@@ -214,6 +221,7 @@ func (f *fileFlags) Register(s *options.Set) {
 	p.BoolVar(&f.NoClobber, "no-clobber", false, "do not overwrite files; add a number to the name instead")
 	p.BoolVar(&f.SkipExisting, "skip-existing", false, "skip URLs whose output file already exists")
 	p.BoolVarP(&f.RemoteTime, "remote-time", "R", false, "set the file time to the time reported by the server")
+	p.BoolVar(&f.Timestamping, "timestamping", false, "retrieve only objects newer than the file, and set its time")
 	p.BoolVar(&f.Strict, "strict", false, "fail if a download cannot be verified as complete")
 }
 
@@ -255,7 +263,7 @@ func (f *requestFlags) Register(s *options.Set) {
 	p.BoolVarP(&f.Head, "head", "I", false, "retrieve only the response header")
 	p.StringVarP(&f.ByteRange, "range", "r", "", "retrieve only the bytes in `RANGE` (0-99, 100- or -10)")
 	p.StringVarP(&f.TimeCond, "time-cond", "z", "", "`DATE|FILE`: retrieve only objects newer than a date or a file")
-	p.IntVar(&f.Segments, "segments", 1, "download each http file in `N` parallel segments (at most 16)")
+	p.IntVar(&f.Segments, "segments", 1, "download each large file in `N` parallel segments (at most 16)")
 	p.BoolVar(&f.Robots, "robots", false, "obey robots.txt (http, gopher)")
 	p.BoolVar(&f.NoFail, "no-fail", false, "write the error page of the server and exit with code 0")
 	p.BoolVarP(&f.fail, "fail", "f", true, "exit with an error if the server reports one (default)")

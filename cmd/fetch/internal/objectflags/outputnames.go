@@ -71,7 +71,7 @@ func (f *Flags) CheckParallelOutput(args []arguments.Argument) error {
 		if err != nil {
 			continue // the job reports the error
 		}
-		name, err := f.Body.FileName(u.Path(), a.Index, a.Values)
+		name, err := f.Body.FileName(u, a.Index, a.Values)
 		if err != nil || name == "" {
 			continue
 		}
@@ -94,7 +94,7 @@ func isDevice(name string) bool {
 // WritesFiles reports whether a body may be written to a file. A device also
 // counts as a file.
 func (f *Flags) WritesFiles() bool {
-	return f.Body.RemoteName || f.Body.OutputDir != "" || slices.ContainsFunc(f.Body.Output, func(name string) bool { return name != "-" })
+	return f.Body.RemoteName || f.Body.Names.Directories() || f.Body.OutputDir != "" || slices.ContainsFunc(f.Body.Output, func(name string) bool { return name != "-" })
 }
 
 // CountURLs returns the number of URLs, or -1 if it is unknown before the start.

@@ -15,21 +15,32 @@ type Crawl struct {
 	started time.Time
 
 	mu       sync.Mutex
-	url      string // URL of the body that started last
+	active   func() []mirror.HostStatus // returns the hosts that are visited now, or nil
+	url      string                     // URL of the body that started last
 	retries  int64
 	progress mirror.Progress
 	bytes    int64            // size of all complete bodies
 	bodies   map[uint64]int64 // received bytes of each unfinished body, by wrap.Event.ID
+	hosts    map[string]*hostCount
 }
 
 // NewCrawl returns a new Crawl.
-func NewCrawl() *Crawl { return &Crawl{started: time.Now(), bodies: map[uint64]int64{}} }
+func NewCrawl() *Crawl {
+	return &Crawl{started: time.Now(), bodies: map[uint64]int64{}, hosts: map[string]*hostCount{}}
+}
 
 // Update records the current progress of the mirror.
 func (c *Crawl) Update(p mirror.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress = p
+}
+
+// SetActive sets the function that returns the hosts that are visited now.
+func (c *Crawl) SetActive(active func() []mirror.HostStatus) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.active = active
 }
 
 // Retry records that a request is sent again.
@@ -47,6 +58,7 @@ func (c *Crawl) UpdateBody(e wrap.Event) {
 	if e.State == wrap.Started {
 		c.url = plainURL(e.URL)
 	}
+	c.host(hostName(e.URL)).bytes += e.Bytes - c.bodies[e.ID]
 	if c.bodies[e.ID] = e.Bytes; e.State == wrap.Ended {
 		c.bytes += e.Bytes
 		delete(c.bodies, e.ID)
@@ -75,10 +87,11 @@ func (c *Crawl) Snapshot() Snapshot {
 	return s
 }
 
-// Lines returns the status line for a terminal of the given width.
+// Lines returns the status lines for a terminal of the given width: one for each
+// active host, if there are several, and one for the crawl.
 func (c *Crawl) Lines(width int) []string {
 	s := c.Snapshot()
-	return []string{s.line(s.crawlParts(), width, false)}
+	return append(c.hostLines(width), s.line(s.crawlParts(), width, false))
 }
 
 // CrawlText returns the snapshot of a mirror as one line of any length.
