@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/format/crumbs"
@@ -42,11 +43,13 @@ type Browser struct {
 	// OnInterrupt sets the function that Control-C calls; nil removes it.
 	OnInterrupt func(func())
 
-	In    *Input
-	Out   io.Writer
-	Size  func() (width, height int) // size of the terminal
-	Color bool                       // if true, listings have colors
-	Now   func() time.Time
+	In      *Input
+	Out     io.Writer
+	Size    func() (width, height int) // size of the terminal
+	Color   bool                       // if true, listings have colors
+	Palette listing.Palette            // colors of names
+	Links   bool                       // if true, names in listings are hyperlinks
+	Now     func() time.Time
 
 	// If Interactive is true, input and output are a terminal. The Browser then
 	// prints prompts, and pauses after each screen.

@@ -119,7 +119,7 @@ func notes(p *page.Page) []string {
 // omitted.
 func (b *Browser) listingLines(p *page.Page, width int) iter.Seq[string] {
 	digits := len(fmt.Sprint(p.Len()))
-	format := listing.Format{Width: max(width-digits-3, 1), Color: b.Color, Now: b.Now(), Scheme: b.Scheme, HideSize: true, HideTime: true}
+	format := listing.Format{Width: max(width-digits-3, 1), Color: b.Color, Palette: b.Palette, Links: b.Links, Now: b.Now(), Scheme: b.Scheme, HideSize: true, HideTime: true}
 	for _, item := range p.Items {
 		format.HideSize = format.HideSize && item.Size < 0
 		format.HideTime = format.HideTime && item.Time.IsZero()

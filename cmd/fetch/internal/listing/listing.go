@@ -17,7 +17,9 @@ import (
 // not cut.
 type Format struct {
 	Width    int                            // columns of the terminal, or 0 if lines are not cut
-	Color    bool                           // if true, the names of directories and indexes have colors
+	Color    bool                           // if true, names have the colors of Palette
+	Palette  Palette                        // colors of names
+	Links    bool                           // if true, names are hyperlinks
 	Now      time.Time                      // the current time, which selects the format of dates
 	Scheme   func(name string) fetch.Scheme // the schemes of entries
 	Type     bool                           // if true, lines have a column for the media type
@@ -42,7 +44,8 @@ func (f *Format) Line(e fetch.Entry) string {
 		columns += fmt.Sprintf("%-12s  ", f.time(e.Time))
 	}
 	if f.Type {
-		columns += fmt.Sprintf("%-24s  ", mediaType(e))
+		media := mediaType(e)
+		columns += media + strings.Repeat(" ", max(24-tty.Width(media), 0)+2)
 	}
 	line := columns + f.name(e, name, tty.Width(columns))
 	if f.URL && !e.URL.IsZero() {
@@ -67,8 +70,9 @@ func (f *Format) name(e fetch.Entry, name string, used int) string {
 	name = f.cut(name, used)
 	used += tty.Width(name)
 	if f.Color {
-		name = colored(e.Kind, name)
+		name = f.Palette.paint(e, name)
 	}
+	name = f.link(e, name)
 	description, _, _ := strings.Cut(e.Extra["description"], "\n")
 	if description == "" || f.Width > 0 && f.Width-used < 4 {
 		return name
@@ -82,17 +86,6 @@ func (f *Format) cut(text string, used int) string {
 		return text
 	}
 	return tty.Cut(text, max(f.Width-used, 1))
-}
-
-// colored returns text with the color for entries of the given kind.
-func colored(k fetch.Kind, text string) string {
-	switch k {
-	case fetch.Menu:
-		return "\x1b[1;34m" + text + "\x1b[0m" // blue, as by ls
-	case fetch.Index, fetch.Session:
-		return "\x1b[36m" + text + "\x1b[0m"
-	}
-	return text
 }
 
 // listingNames lists the words for entries that are listings.

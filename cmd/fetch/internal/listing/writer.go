@@ -78,7 +78,7 @@ func (f *Flags) Writer(out io.Writer) Writer {
 	case f.URLs:
 		return writeEntryURL
 	case terminal.Is(out):
-		lines := Format{Width: terminal.Width(out), Color: terminal.Colors(out), Now: time.Now(),
+		lines := Format{Width: terminal.Width(out), Color: terminal.Colors(out), Palette: EnvironmentPalette(), Links: terminal.Hyperlinks(out), Now: time.Now(),
 			Scheme: console.SchemeByName(), Type: f.withType, URL: f.withURL}
 		return func(w io.Writer, e fetch.Entry) error {
 			_, err := fmt.Fprintln(w, lines.Line(e))

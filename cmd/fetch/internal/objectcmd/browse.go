@@ -13,6 +13,7 @@ import (
 	"github.com/anyurl/fetch/cmd/fetch/internal/command"
 	"github.com/anyurl/fetch/cmd/fetch/internal/console"
 	"github.com/anyurl/fetch/cmd/fetch/internal/download"
+	"github.com/anyurl/fetch/cmd/fetch/internal/listing"
 	"github.com/anyurl/fetch/cmd/fetch/internal/objectflags"
 	"github.com/anyurl/fetch/cmd/fetch/internal/options"
 	"github.com/anyurl/fetch/cmd/fetch/internal/page"
@@ -139,7 +140,7 @@ func (c *browseCommand) browser(r *download.Retrieval) *browse.Browser {
 		OnInterrupt: c.Interrupts.Set,
 		In:          browse.NewInput(c.Stdin), Out: c.Stdout,
 		Size:  func() (int, int) { return terminal.Width(c.Stdout), terminal.Height(c.Stdout) },
-		Color: terminal.Colors(c.Stdout), Now: time.Now,
+		Color: terminal.Colors(c.Stdout), Palette: listing.EnvironmentPalette(), Links: terminal.Hyperlinks(c.Stdout), Now: time.Now,
 		Interactive: terminal.Is(c.Stdin) && terminal.Is(c.Stdout),
 	}
 	if pager := terminal.Pager(); pager != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/anyurl/fetch/internal/base/tty"
 	"github.com/anyurl/fetch/uri"
@@ -63,6 +64,34 @@ func Height(w io.Writer) int {
 func Colors(w io.Writer) bool {
 	kind := os.Getenv("TERM")
 	return Is(w) && os.Getenv("NO_COLOR") == "" && kind != "" && kind != "dumb"
+}
+
+// hyperlinkVariables lists environment variables of terminals that display
+// hyperlinks (OSC 8).
+var hyperlinkVariables = []string{"VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM", "WEZTERM_PANE", "ITERM_SESSION_ID",
+	"GHOSTTY_RESOURCES_DIR", "ALACRITTY_WINDOW_ID"}
+
+// Hyperlinks reports whether w is a terminal that displays hyperlinks. A terminal
+// cannot be asked, so its environment variables decide. FORCE_HYPERLINK=1 and
+// FORCE_HYPERLINK=0 override them. Within tmux and screen, there are none by
+// default, because the variables may be those of another terminal.
+func Hyperlinks(w io.Writer) bool {
+	kind := os.Getenv("TERM")
+	if !Is(w) || kind == "" || kind == "dumb" {
+		return false
+	}
+	if force := os.Getenv("FORCE_HYPERLINK"); force != "" {
+		return force != "0"
+	}
+	if strings.HasPrefix(kind, "screen") || strings.HasPrefix(kind, "tmux") || kind == "linux" {
+		return false
+	}
+	for _, name := range hyperlinkVariables {
+		if os.Getenv(name) != "" {
+			return true
+		}
+	}
+	return strings.HasPrefix(kind, "foot")
 }
 
 // Open opens the terminal with the given file name, such as /dev/tty. It
