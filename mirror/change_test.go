@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/warc"
 )
@@ -61,6 +62,7 @@ func TestChanges(t *testing.T) {
 				continue
 			}
 			t.Run(c.name+", "+first, func(t *testing.T) {
+				short.Sample(t, 3)
 				synctest.Test(t, func(t *testing.T) {
 					w := newNetwork(t)
 					s := &taggedSite{webSite{"/": `<a href=one><a href=two><a href=none><a href="http://b.example/">`, "/one": strings.Repeat("one\n", 500), "/two": "two"}, "1", 0}

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/http"
@@ -156,6 +157,7 @@ func TestHealCoded(t *testing.T) {
 	t.Parallel()
 	for name, c := range codedCases {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newCodedArchive(t, c)
@@ -193,6 +195,7 @@ func TestRecoverCoded(t *testing.T) {
 	for name, c := range codedCases {
 		for _, lost := range []string{"", "crawl.jsonl"} {
 			t.Run(strings.TrimSpace(name+" "+lost), func(t *testing.T) {
+				short.Sample(t, 4)
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s, o := newCodedArchive(t, c)
@@ -234,6 +237,7 @@ func TestHealOtherForm(t *testing.T) {
 		"revisit record":  "http/a.example/sub/copy.tgz", // visited after a.tgz
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 1)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				_, o := newCodedArchive(t, codedCase{})

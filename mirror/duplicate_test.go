@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/internal/base/sqlite"
+	"github.com/anyurl/fetch/internal/test/short"
 )
 
 // TestPlantedDigests checks that a revisit record refers only to a record with
@@ -47,6 +48,7 @@ func TestPlantedDigests(t *testing.T) {
 			nil, "/tagged", "response, response"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				s := &taggedSite{webSite{"/": `<a href=evil><a href=tagged>`, "/evil": evil, "/tagged": strings.Repeat("t", 2000)}, "1", 0}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/warc"
 )
@@ -97,6 +98,7 @@ func TestHeal(t *testing.T) {
 		{"manifest", func(t *testing.T, dir string) { flipAt(t, filepath.Join(dir, "manifest-sha256.txt"), 20) }, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			if testing.Short() && c.requeued == 0 {
 				t.Skip("with -short, only damage that needs requests")
 			}

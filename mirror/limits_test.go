@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 )
 
@@ -34,6 +35,7 @@ func TestLimitsUnchanged(t *testing.T) {
 	} {
 		for _, validators := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, validators %t", c.name, validators), func(t *testing.T) {
+				short.Sample(t, 3)
 				synctest.Test(t, func(t *testing.T) {
 					w := newNetwork(t)
 					site := unchanged

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/warc"
 )
@@ -126,6 +127,7 @@ func TestLostRecords(t *testing.T) {
 		}, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newTaggedArchive(t)
@@ -275,6 +277,7 @@ func TestSwappedRecords(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newTaggedArchive(t)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
@@ -81,6 +82,7 @@ func TestDelay(t *testing.T) {
 		{"Crawl-delay, robots.txt in the client too", "", "User-agent: *\nCrawl-delay: 3\n", 0, polite(wrap.PoliteOptions{Rule: wrap.Robots("fetch")}), 3 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 2)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				site := webSite{"/": "", "/robots.txt": c.robots}
@@ -165,6 +167,7 @@ func TestRobotsTxtOnce(t *testing.T) {
 		{"410", 410, rules, func(*mirror.Options) {}, "/ /no /x /y", "excluded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				requests, at := 0, time.Time{}

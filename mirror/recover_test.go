@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 )
 
@@ -143,6 +144,7 @@ func TestRecover(t *testing.T) {
 		"both without WARC files":  {tree: true, warc: true, lost: []string{"warc/*"}, want: "map[200:8 302:1 404:1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				s, o := newValidatingArchive(t, c.tree, c.warc)
 				time.Sleep(time.Hour)

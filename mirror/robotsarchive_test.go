@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 )
@@ -36,6 +37,7 @@ func TestStoredRobots(t *testing.T) {
 		{"redirect", `{"time":"%s","code":301,"location":"http://a.example/rules"}`, time.Hour, "/ /rules /rules"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(48 * time.Hour)
 				w := newNetwork(t)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 )
 
@@ -53,6 +54,7 @@ func TestScope(t *testing.T) {
 		"accept": {mirror.Scope{Reach: mirror.Host, Accept: []string{"image/*"}}, all(inside, "http://a.example/top.png http://a.example/up")},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", site)
@@ -108,6 +110,7 @@ func TestRedirects(t *testing.T) {
 		{"session as target", webSite{"/": "-> telnet://a.example/"}, nil, mirror.Scope{Reach: mirror.Any}, "/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", c.site)

@@ -46,7 +46,7 @@ func TestSimulatedCrawl(t *testing.T) {
 	t.Parallel()
 	first, last := uint64(1), *simulations
 	if testing.Short() {
-		last = min(last, 10)
+		last = min(last, 4)
 	}
 	if *simulationSeed > 0 {
 		first, last = *simulationSeed, *simulationSeed

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	web "github.com/anyurl/fetch/schemes/http"
@@ -62,6 +63,7 @@ func TestTransferCoding(t *testing.T) {
 		{"until the connection closes", "", text, "", text, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			t.Parallel()
 			var tag atomic.Int32
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

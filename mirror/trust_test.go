@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/mirror/internal/frontier"
 	"github.com/anyurl/fetch/mirror/internal/frontier/sqlite"
@@ -48,6 +49,7 @@ func TestStrangersDatabase(t *testing.T) {
 			depth = 1
 		}
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				w.web("a.example", webSite{"/d/": `<a href=x>`, "/d/x": "x"})

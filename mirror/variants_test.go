@@ -51,6 +51,9 @@ func TestVariants(t *testing.T) {
 // TestQueriesOfLargeForum checks that the default limits include 100,000 topics
 // and 4,000 pages that list them, each with a link to the next one only.
 func TestQueriesOfLargeForum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks 200,000 URLs")
+	}
 	t.Parallel()
 	b := newScopeFilter(Scope{}, Limits{}, new(fetch.Client).Scheme, []uri.URI{uri.MustParse("http://a.example/")})
 	for i := range 100_000 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/savetest"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/save"
 )
 
@@ -61,6 +62,7 @@ func TestSweep(t *testing.T) {
 		{name: "file resumed", object: object, before: object[:20], o: save.Options{Resume: true, Existing: save.Continue}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			short.Sample(t, 2)
 			savetest.Sweep(t, func(t *testing.T, fsys *savetest.FS) {
 				dir, out := folder(t, test.before)
 				if test.prepare != nil {

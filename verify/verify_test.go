@@ -222,6 +222,9 @@ func TestSums(t *testing.T) {
 
 // TestManySums reads as many lines as MaxSums permits.
 func TestManySums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a list of many megabytes")
+	}
 	var b bytes.Buffer
 	for i := 0; i < 1_000_000; i++ {
 		fmt.Fprintf(&b, "%032x  f%d\n", i, i)

@@ -82,7 +82,11 @@ func TestAheadReader(t *testing.T) {
 		"disk error":   errorAfter{bytes.NewReader(intact), 3000},
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 25 {
+	flips := 25
+	if testing.Short() {
+		flips = 5
+	}
+	for i := range flips {
 		damaged := bytes.Clone(intact)
 		damaged[random.IntN(len(damaged))] ^= 1 << random.IntN(8)
 		files[fmt.Sprint("damage ", i)] = bytes.NewReader(damaged)

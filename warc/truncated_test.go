@@ -16,6 +16,10 @@ import (
 // TestTruncated truncates a file at every offset. The Reader must return all
 // complete records, and an Error with the end of the last one.
 func TestTruncated(t *testing.T) {
+	step := 13
+	if testing.Short() {
+		step *= 7
+	}
 	for _, uncompressed := range []bool{false, true} {
 		opts := testOptions()
 		opts.Uncompressed = uncompressed
@@ -27,7 +31,7 @@ func TestTruncated(t *testing.T) {
 		if truncated != nil || ends[len(ends)-1] != int64(len(file)) {
 			t.Fatalf("complete file: error %v, record ends %v", truncated, ends)
 		}
-		for size := 0; size < len(file); size += 13 {
+		for size := 0; size < len(file); size += step {
 			last := int64(0)
 			count := 0
 			for _, end := range ends {

@@ -301,6 +301,9 @@ func TestRobotsPolite(t *testing.T) {
 
 // TestRobotsMemory checks that the memory for rules is bounded.
 func TestRobotsMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("parses large files")
+	}
 	long := "User-agent: *\n" + strings.Repeat("Disallow: /\n", 30_000)
 	var host string
 	d := fetch.DriverFunc(func(context.Context, *fetch.Request) (*fetch.Response, error) {

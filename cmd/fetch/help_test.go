@@ -156,7 +156,7 @@ func TestHelpTopics(t *testing.T) {
 	if err != nil || len(pages) < 8 {
 		t.Fatal(len(pages), err)
 	}
-	index := help(0)
+	index, commands := help(0), app.Commands(&console.Streams{})
 	for _, page := range pages {
 		if !strings.Contains(index, "\n  "+page.Name+" ") {
 			t.Errorf("fetch help does not list %s", page.Name)
@@ -164,7 +164,7 @@ func TestHelpTopics(t *testing.T) {
 		if text := help(0, page.Name); !strings.HasPrefix(text, strings.ReplaceAll(page.Title, "`", "")) && !strings.HasPrefix(text, page.Title+"\n") || strings.Contains(text, ".md)") {
 			t.Errorf("help %s: %.60q", page.Name, text)
 		}
-		if cmd, _, err := app.Commands(&console.Streams{}).Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
+		if cmd, _, err := commands.Main.Find([]string{page.Name}); err == nil && cmd.HasParent() {
 			t.Errorf("%s is the name of a page and of a command", page.Name)
 		}
 		if _, ok := helpcmd.SchemeHelp(page.Name); ok {

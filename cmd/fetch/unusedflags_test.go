@@ -160,7 +160,10 @@ func TestUnlistedFlags(t *testing.T) {
 	tree.RegisterAll()
 	pages := &manual.Pages{Set: tree.Set}
 	for command, names := range map[string]string{"ls": objectflags.ListingNames, "search": objectflags.ListingNames, "info": objectflags.InfoNames, "browse": objectflags.BrowseNames, "plan": objectflags.PlanNames} {
-		for _, name := range strings.Fields(names) {
+		for n, name := range strings.Fields(names) {
+			if testing.Short() && n%4 != 0 {
+				continue
+			}
 			f := tree.Main.Flags().Lookup(name)
 			if f == nil {
 				t.Fatalf("no flag --%s", name)

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/schemes/http"
 )
 
@@ -140,6 +141,7 @@ func TestBombs(t *testing.T) {
 		{"empty members in gzip", "gzip, gzip", encode(t, "gzip", repeat(member, 1_000_000)), fetch.Bomb},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			s := &script{replies: [][]string{{encodedResponse(test.coding, test.body)}}}
 			client := s.newClient(t, http.Options{Compressed: true})
 			growth := heapGrowth(func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/anyurl/fetch/fetch/trace"
 	"github.com/anyurl/fetch/internal/test/faultnet"
 	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/schemes/nntp"
 	"github.com/anyurl/fetch/uri"
 )
@@ -235,6 +236,7 @@ func TestFaults(t *testing.T) {
 	certs := faultnet.NewCerts(t, "192.0.2.1")
 	for name, c := range faultCases(certs) {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 2)
 			synctest.Test(t, func(t *testing.T) {
 				url := "nntp://192.0.2.1/" + c.url
 				switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/schemetest"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/schemes/sftp"
 )
 
@@ -28,6 +29,7 @@ func TestLinkTargets(t *testing.T) {
 		{"hostile", 250_000, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 2)
 			s := newServer(t, scripted(linkReplies(links, c.target)))
 			client := schemetest.NewClient(t, sftp.Schemes(s.options()), withDial(s), func(*fetch.Options) {})
 			defer client.Close()

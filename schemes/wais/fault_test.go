@@ -224,6 +224,9 @@ func TestSmallResponses(t *testing.T) {
 
 // TestEndless: a document without an end stops at the limit.
 func TestEndless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("receives 20 MiB")
+	}
 	doc := &waistest.Document{Path: "/a", Bodies: []waistest.Body{{Type: "TEXT", Size: 1 << 40, Bytes: waistest.Pattern{}}}}
 	server := &waistest.Server{Databases: map[string]*waistest.Database{"db": {Documents: []*waistest.Document{doc}}}}
 	n := faultnet.NewNetwork(t)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -112,6 +113,7 @@ func inner(start, end string, replace ...string) func(string) string {
 func TestHugeTokens(t *testing.T) {
 	for name, c := range hugeDocuments(3*maxToken + 17) {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 4)
 			body, err := io.ReadAll(c.body)
 			if err != nil {
 				t.Fatal(err)
@@ -138,6 +140,7 @@ func TestConstantMemory(t *testing.T) {
 	all := hugeDocuments(8 << 20)
 	for _, name := range []string{"text", "script", "comment", "data URL in a tag", "string"} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 4)
 			peak := uint64(0)
 			watch := &watchedReader{r: all[name].body, see: func() {
 				runtime.GC()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -67,6 +68,7 @@ func TestNormalForm(t *testing.T) {
 func TestRewriteMemory(t *testing.T) {
 	for name, c := range hugeDocuments(8 << 20) {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 6)
 			peak := uint64(0)
 			watch := &watchedReader{r: c.body, see: func() {
 				runtime.GC()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/uri"
 )
 
@@ -26,6 +27,7 @@ func TestMemory(t *testing.T) {
 		"long threads": {"", 1, func(n int) fetch.Entry { return article(fmt.Sprint(n, "@h"), long, fmt.Sprintf("<%d@h>", n-1)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 3)
 			var most, before runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)

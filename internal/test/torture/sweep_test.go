@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestSweep(t *testing.T) {
 	stride := 7
 	if testing.Short() {
-		stride *= 4
+		stride *= 16
 	}
 	sweep(t, stride)
 }

@@ -35,8 +35,12 @@ type Engine struct {
 	Copy func(t testing.TB, place string) string
 }
 
-// Run runs all tests on e.
+// Run runs all tests on e. With -short, the randomized tests have fewer seeds.
 func Run(t *testing.T, e Engine) {
+	model, crawl, kills := uint64(20), 150, 3
+	if testing.Short() {
+		model, crawl, kills = 5, 40, 1
+	}
 	t.Run("Add", func(t *testing.T) { testAdd(t, e) })
 	t.Run("Limit", func(t *testing.T) { testLimit(t, e) })
 	t.Run("Postpone", func(t *testing.T) { testPostpone(t, e) })
@@ -53,10 +57,10 @@ func Run(t *testing.T, e Engine) {
 	t.Run("Read", func(t *testing.T) { testRead(t, e) })
 	t.Run("Relocate", func(t *testing.T) { testRelocate(t, e) })
 	t.Run("Seal", func(t *testing.T) { testSeal(t, e) })
-	t.Run("Model", func(t *testing.T) { testModel(t, e, 20) })
-	t.Run("Crawl", func(t *testing.T) { testCrawl(t, e, 150) })
+	t.Run("Model", func(t *testing.T) { testModel(t, e, model) })
+	t.Run("Crawl", func(t *testing.T) { testCrawl(t, e, crawl) })
 	t.Run("Crash", func(t *testing.T) { testCrash(t, e, 3) })
-	t.Run("Kill", func(t *testing.T) { testKill(t, e, 3) })
+	t.Run("Kill", func(t *testing.T) { testKill(t, e, kills) })
 }
 
 // Soak runs the randomized tests of [Run] with more random seeds.
