@@ -248,12 +248,10 @@ func formQuery(body, contentType string) string {
 	values := map[string]string{}
 	var names []string
 	for part := range strings.SplitSeq(decodeUTF8(body), boundary) {
-		_, rest, ok := strings.Cut(part, `name="`)
-		name, value, ok2 := strings.Cut(rest, "\"\r\n\r\n")
-		if !ok || !ok2 || name == "" || strings.Contains(name, `"`) {
+		name, value, ok := formField(part)
+		if !ok {
 			continue
 		}
-		value, _, _ = strings.Cut(value, "\r\n")
 		if _, known := values[name]; !known {
 			names = append(names, name)
 		}
@@ -264,6 +262,24 @@ func formQuery(body, contentType string) string {
 		p.add(name, values[name])
 	}
 	return string(p.text)
+}
+
+// formField returns the name and the first line of the value of a form field.
+// Like warcio.js, it searches for name="NAME" before an empty line. This is the
+// file name of a file without a media type.
+func formField(part string) (name, value string, ok bool) {
+	for !ok {
+		_, rest, found := strings.Cut(part, `name="`)
+		if !found {
+			return "", "", false
+		}
+		name, rest, _ = strings.Cut(rest, `"`)
+		value, ok = strings.CutPrefix(rest, "\r\n\r\n")
+		ok = ok && name != ""
+		part = rest
+	}
+	value, _, _ = strings.Cut(value, "\r\n")
+	return name, value, true
 }
 
 // decodeURI decodes the percent-encoded characters in text, except those of
