@@ -4,16 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
@@ -251,6 +255,43 @@ func TestAbort(t *testing.T) {
 		}()
 		if len(h.slots) > 0 {
 			t.Errorf("%s: the request is still counted as running", target)
+		}
+	}
+}
+
+// TestServe checks that Serve opens the archives with a path, and that it closes
+// the listener in any case.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	w, err := os.Create(filepath.Join(dir, "x.warc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	for _, c := range []struct {
+		name, path string
+		options    Options
+		fault      fetch.Fault
+	}{
+		{"ends with its context", filepath.Join(dir, "x.warc"), Options{}, 0},
+		{"no such archive", filepath.Join(dir, "none.warc"), Options{}, fetch.Local},
+		{"invalid option", filepath.Join(dir, "x.warc"), Options{Base: "?"}, fetch.Usage},
+	} {
+		l, err := Listen("localhost:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		c.options.Archives = []Archive{{Name: "x", Path: c.path}}
+		if err := Serve(ctx, l, c.options); c.fault == 0 && err != nil || c.fault != 0 && !errors.Is(err, c.fault) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s: the listener is open: %v", c.name, err)
+		}
+		if c.options.Archives[0].Source != nil {
+			t.Errorf("%s: the options were changed", c.name)
 		}
 	}
 }

@@ -134,3 +134,26 @@ func (o *Options) makeDir() (remove func(), err error) {
 	o.Dir = dir
 	return func() { os.RemoveAll(dir) }, nil
 }
+
+// Memory is a [Sink] that keeps the retrieved objects in memory. The keys are
+// their URLs. It is for small crawls, and can be read when Run has returned.
+type Memory map[string][]byte
+
+// Put stores the object of a visit that has one.
+func (m Memory) Put(_ context.Context, v Visit) (err error) {
+	if v.Body != nil {
+		m[v.URL.String()], err = io.ReadAll(v.Body)
+	}
+	return err
+}
+
+// OmitIf returns a function for Scope.Filter that omits the links for which omit
+// returns true. The other fields of the Scope decide about all other links.
+func OmitIf(omit func(Link) bool) func(Link) Decision {
+	return func(l Link) Decision {
+		if omit(l) {
+			return Omit
+		}
+		return ByScope
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/anyurl/fetch/fetch"
@@ -11,14 +12,47 @@ import (
 
 // A Progress describes a download that [Fetch] performs.
 type Progress struct {
-	Bytes     int64         // number of bytes of the object that are saved
-	Size      int64         // size of the complete object, or -1 if unknown
-	Elapsed   time.Duration // time since the start of the download
-	Rate      float64       // bytes per second, averaged over the last seconds
-	Remaining time.Duration // estimated time until the file is complete, or -1 if unknown
+	Bytes   int64         // number of bytes of the object that are saved
+	Size    int64         // size of the complete object, or -1 if unknown
+	Elapsed time.Duration // time since the start of the download
+	Rate    float64       // bytes per second, averaged over the last seconds; 0 before the first bytes
 
 	// Result describes the saved file. It is nil until the download has ended.
 	Result *Result
+}
+
+// Remaining returns the estimated time until the file is complete, rounded to
+// seconds. The result ok is false if the time is unknown, because the size or the
+// rate is unknown, or if it is more than a year.
+func (p Progress) Remaining() (left time.Duration, ok bool) {
+	missing := float64(p.Size - p.Bytes)
+	const year = 365 * 24 * 3600
+	switch {
+	case p.Size < 0 || missing < 0:
+		return 0, false
+	case missing == 0:
+		return 0, true
+	case p.Rate <= 0 || missing/p.Rate > year:
+		return 0, false
+	}
+	return time.Duration(missing / p.Rate * float64(time.Second)).Round(time.Second), true
+}
+
+// String returns a line for people, such as "40000 of 100000 bytes, 8000 bytes/s,
+// 8s left". It omits unknown values.
+func (p Progress) String() string {
+	text := strconv.FormatInt(p.Bytes, 10)
+	if p.Size >= 0 {
+		text += " of " + strconv.FormatInt(p.Size, 10)
+	}
+	text += " bytes"
+	if p.Rate > 0 {
+		text += ", " + strconv.FormatFloat(p.Rate, 'f', 0, 64) + " bytes/s"
+	}
+	if left, ok := p.Remaining(); ok {
+		text += ", " + left.String() + " left"
+	}
+	return text
 }
 
 // Watch downloads an object like [Get] and returns an iterator over the progress
@@ -33,7 +67,7 @@ func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq
 	return func(yield func(Progress, error) bool) {
 		u, err := fetch.ParseURL(url)
 		if err != nil {
-			yield(Progress{Size: -1, Remaining: -1}, err)
+			yield(Progress{Size: -1}, err)
 			return
 		}
 		d := download{meter: newMeter(nil)}
@@ -46,7 +80,7 @@ func Watch(ctx context.Context, client *fetch.Client, url, path string) iter.Seq
 			return nil
 		}
 		if _, err := d.run(ctx, client, &fetch.Request{URL: u}, path, Options{Resume: true}); err != nil && !stopped {
-			yield(Progress{Size: -1, Remaining: -1}, err)
+			yield(Progress{Size: -1}, err)
 		}
 	}
 }
@@ -122,26 +156,9 @@ func (m *meter) call(s State, r *Result) error {
 	if m.report == nil {
 		return nil
 	}
-	p := Progress{Bytes: s.Offset, Size: s.Size, Elapsed: time.Since(m.began), Remaining: -1, Result: r}
+	p := Progress{Bytes: s.Offset, Size: s.Size, Elapsed: time.Since(m.began), Result: r}
 	if m.time > 0 {
 		p.Rate = m.bytes / m.time
 	}
-	p.Remaining = remaining(s, p.Rate)
 	return m.report(p)
-}
-
-// remaining returns the time in which the missing bytes arrive at the given
-// rate, or -1 if it is unknown or more than a year.
-func remaining(s State, rate float64) time.Duration {
-	missing := float64(s.Size - s.Offset)
-	const year = 365 * 24 * 3600
-	switch {
-	case s.Size < 0 || missing < 0:
-		return -1
-	case missing == 0:
-		return 0
-	case rate <= 0 || missing/rate > year:
-		return -1
-	}
-	return time.Duration(missing / rate * float64(time.Second))
 }

@@ -55,15 +55,21 @@ func TestProgress(t *testing.T) {
 			t.Fatalf("%d reports, want 52", len(all))
 		}
 		first, middle, last := all[0], all[25], all[51]
-		if first.Bytes != 0 || first.Size != 50_000 || first.Remaining != -1 || first.Rate != 0 || first.Result != nil {
+		if first.Bytes != 0 || first.Size != 50_000 || first.Rate != 0 || first.Result != nil {
 			t.Errorf("first report: %+v", first)
 		}
-		if middle.Bytes != 25_000 || middle.Elapsed != 5*time.Second || math.Abs(middle.Rate-5000) > 1 ||
-			middle.Remaining.Round(time.Millisecond) != 5*time.Second {
+		if middle.Bytes != 25_000 || middle.Elapsed != 5*time.Second || math.Abs(middle.Rate-5000) > 1 {
 			t.Errorf("report in the middle: %+v", middle)
 		}
-		if last.Bytes != 50_000 || last.Remaining != 0 || last.Result == nil || last.Result.Bytes != 50_000 {
+		if last.Bytes != 50_000 || last.Result == nil || last.Result.Bytes != 50_000 {
 			t.Errorf("last report: %+v", last)
+		}
+		for i, want := range []string{
+			"0 of 50000 bytes", "25000 of 50000 bytes, 5000 bytes/s, 5s left", "50000 of 50000 bytes, 5000 bytes/s, 0s left",
+		} {
+			if got := []save.Progress{first, middle, last}[i].String(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
 		}
 	})
 }
@@ -146,5 +152,28 @@ func TestExistingFile(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.name, r, err)
 			}
 		})
+	}
+}
+
+// TestRemaining checks when the remaining time is known.
+func TestRemaining(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    save.Progress
+		left time.Duration
+		ok   bool
+		text string
+	}{
+		{"zero value", save.Progress{}, 0, true, "0 of 0 bytes, 0s left"},
+		{"no rate yet", save.Progress{Size: 10}, 0, false, "0 of 10 bytes"},
+		{"unknown size", save.Progress{Bytes: 5, Size: -1, Rate: 2}, 0, false, "5 bytes, 2 bytes/s"},
+		{"rounded", save.Progress{Bytes: 1, Size: 10, Rate: 2}, 5 * time.Second, true, "1 of 10 bytes, 2 bytes/s, 5s left"},
+		{"more than announced", save.Progress{Bytes: 11, Size: 10, Rate: 2}, 0, false, "11 of 10 bytes, 2 bytes/s"},
+		{"more than a year", save.Progress{Size: 1 << 50, Rate: 1}, 0, false, "0 of 1125899906842624 bytes, 1 bytes/s"},
+		{"complete", save.Progress{Bytes: 10, Size: 10}, 0, true, "10 of 10 bytes, 0s left"},
+	} {
+		if left, ok := c.p.Remaining(); left != c.left || ok != c.ok || c.p.String() != c.text {
+			t.Errorf("%s: got %v, %t, %q", c.name, left, ok, c.p)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
 	"warc":  {declarations: 109, fields: 75},
-	"fetch": {declarations: 141, fields: 145},
+	"fetch": {declarations: 143, fields: 145},
 }
 
 // A surface is the number of exported identifiers of a package.

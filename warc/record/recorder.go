@@ -5,12 +5,13 @@
 // A [Recorder] is a middleware that writes the WARC records of each exchange
 // when the caller has read the response:
 //
-//	w, err := warc.NewWriter(dir, warc.Options{})
+//	r := record.ToFile("page.warc.gz", record.Options{})
+//	web := r.HTTPClient(client) // or client.With(r.Middleware)
 //	...
-//	r := record.New(w, record.Options{})
-//	client := fetch.New(fetch.Options{Wrap: []fetch.Middleware{r.Middleware}}, schemes...)
-//	...
-//	err = errors.Join(client.Close(), r.Err(), w.Close())
+//	err = r.Close()
+//
+// [New] returns a Recorder for a warc.Writer, which divides its output into
+// several files.
 //
 // A program that decides itself when and how an exchange is written uses an
 // [Exchange]. A crawler does this to replace a known object by a revisit record.
@@ -23,12 +24,18 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/anyurl/fetch/fetch"
+	"github.com/anyurl/fetch/fetch/roundtrip"
 	"github.com/anyurl/fetch/warc"
 )
 
@@ -51,18 +58,59 @@ type Options struct {
 }
 
 // A Recorder writes the WARC records of all exchanges of one or more Clients. It
-// must be created with [New]. It is safe for concurrent use.
+// must be created with [ToFile] or [New]. It is safe for concurrent use.
 type Recorder struct {
 	options Options
 	writer  *warc.Writer
 
 	mu  sync.Mutex
 	err error // first error of writing a record
+
+	dir *os.Root // directory of a file of ToFile, or nil
 }
 
 // New returns a Recorder that writes to w. The caller closes w after the last
 // response body is closed. Other goroutines may write to w at the same time.
 func New(w *warc.Writer, o Options) *Recorder { return &Recorder{options: o, writer: w} }
+
+// ToFile returns a Recorder that writes to the WARC file path, such as
+// "page.warc.gz". It is compressed unless its name ends in ".warc". The file gets
+// its name in Close and then replaces an existing file. If it cannot be created,
+// requests are sent but not recorded, and Err, Close and the bodies of the
+// responses return the error.
+//
+// The caller closes the Recorder after the last response body is closed.
+func ToFile(path string, o Options) *Recorder {
+	r := &Recorder{options: o}
+	if r.dir, r.err = os.OpenRoot(filepath.Dir(path)); r.err == nil {
+		name := filepath.Base(path)
+		r.writer, r.err = warc.NewWriter(r.dir, warc.Options{Name: name, Uncompressed: strings.HasSuffix(name, ".warc")})
+	}
+	if r.err != nil {
+		r.err = fetch.Local.With(r.err)
+	}
+	return r
+}
+
+// Close closes the file of [ToFile]. It returns the first error of writing a
+// record, or of closing the file. For a Recorder of [New], it closes nothing.
+func (r *Recorder) Close() error {
+	err := r.Err()
+	if r.dir == nil {
+		return err
+	}
+	if r.writer != nil {
+		err = cmp.Or(err, r.writer.Close())
+	}
+	return cmp.Or(err, r.dir.Close())
+}
+
+// HTTPClient returns an http.Client whose requests are performed by client and
+// recorded, after the middlewares of client. It has the methods and limits of
+// [roundtrip.Transport]. The caller closes client.
+func (r *Recorder) HTTPClient(client *fetch.Client) *http.Client {
+	return &http.Client{Transport: roundtrip.Transport{Client: client.With(r.Middleware)}}
+}
 
 // Err returns the first error of writing a record. After an error, the Recorder
 // writes no more records, and the bodies of all responses return this error.
