@@ -119,7 +119,7 @@ func countResults(n int) string {
 	case n == 1:
 		return "1 result"
 	case n >= textindex.MaxCount:
-		return "more than " + render.FormatCount(textindex.MaxCount) + " results"
+		return "at least " + render.FormatCount(textindex.MaxCount) + " results"
 	}
 	return render.FormatCount(int64(n)) + " results"
 }

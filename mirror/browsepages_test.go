@@ -67,7 +67,7 @@ func TestBrowsePages(t *testing.T) {
 
 	p.Go("file://" + to + "/index.html")
 	open("ftp://"+f.Addr+"/pub/", "document.querySelectorAll('tbody tr').length == 5")
-	open("sub", "document.querySelectorAll('tbody tr').length == 3")
+	open("sub/", "document.querySelectorAll('tbody tr').length == 3")
 	open("index.html", heading("own"))
 
 	p.Go("file://" + to + "/index.html")

@@ -110,22 +110,23 @@ func parseWords(text string) (wanted, unwanted []phrase, err error) {
 	return wanted, unwanted, nil
 }
 
-// expression returns the query as an FTS5 expression. It contains only words in
-// their normal form, in quotes, and our own operators.
-func (q Query) expression(wanted, unwanted []phrase) string {
-	expression := texts(wanted, " AND ")
+// expression returns the query as an FTS5 expression. The wanted phrases must be in
+// the given columns. The expression contains only words in their normal form, in
+// quotes, and our own operators.
+func (q Query) expression(columns string, wanted, unwanted []phrase) string {
+	expression := texts(columns, wanted, " AND ")
 	if facets := q.facets(); len(facets) > 0 {
 		expression = "(" + expression + ") AND facet : (" + list(facets, " AND ") + ")"
 	}
 	if len(unwanted) > 0 {
-		expression = "(" + expression + ") NOT (" + texts(unwanted, " OR ") + ")"
+		expression = "(" + expression + ") NOT (" + texts("title body", unwanted, " OR ") + ")"
 	}
 	return expression
 }
 
-// texts returns the expression for phrases in titles and texts.
-func texts(phrases []phrase, operator string) string {
-	return "{title body} : (" + list(phrases, operator) + ")"
+// texts returns the expression for phrases in columns.
+func texts(columns string, phrases []phrase, operator string) string {
+	return "{" + columns + "} : (" + list(phrases, operator) + ")"
 }
 
 func list(phrases []phrase, operator string) string {

@@ -19,8 +19,10 @@ type Results struct {
 	Stale int  // results that are left out, because the archive does not have the capture
 }
 
-// MaxCount is the limit of the field Count of Results.
-const MaxCount = 10_000
+// MaxCount is the limit of the field Count of Results. If more captures have the
+// words, those with the words in the title come first, and the others have the
+// order of the index. A search for frequent words would take too long otherwise.
+const MaxCount = 5000
 
 // A Hit is a capture that a search found. Its texts come from the archive, and
 // can have control characters.
@@ -49,7 +51,7 @@ func (x *Index) Search(ctx context.Context, q Query) (r Results, err error) {
 		q.Limit = defaultPage
 	}
 	q.Skip, q.Limit = min(max(q.Skip, 0), maxSkip), min(q.Limit, MaxLimit)
-	rows, count, err := x.find(ctx, q.expression(wanted, unwanted), q)
+	rows, count, err := x.find(ctx, q, wanted, unwanted)
 	if err != nil {
 		return r, err
 	}
@@ -75,31 +77,22 @@ type docRow struct {
 	text                 []byte // text of a WACZ file, or nil
 }
 
-// maxRanked is the number of captures among which the best are found. A search
-// for frequent words thus has a bounded time.
-const maxRanked = 20_000
-
-// find returns the rows of the captures that match the FTS5 expression, and their
-// number. It returns one more row than the limit if there are more.
-func (x *Index) find(ctx context.Context, expression string, q Query) (rows []docRow, count int, err error) {
+// find returns the rows of the captures for a query, and their number. It returns
+// one more row than the limit if there are more.
+func (x *Index) find(ctx context.Context, q Query, wanted, unwanted []phrase) (rows []docRow, count int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.open(); err != nil {
 		return nil, 0, err
 	}
 	defer interruptAfter(x.conn, ctx, searchTime)()
-	err = x.conn.Scan("select count(*) from (select 1 from word where word match ? limit ?)", []any{expression, MaxCount}, &count)
-	if err == nil {
-		// The weights are those of title, body and facet.
-		const query = `select file, offset, timestamp, url, text from
-			(select rowid as hit, bm25(word, 8.0, 1.0, 0.0) as score from word where word match ? limit ?) join doc on doc.id = hit
-			order by score, hit limit ? offset ?`
-		err = x.conn.ForEachRow(query, []any{expression, maxRanked, q.Limit + 1, q.Skip}, func(r *sqlite.Row) error {
-			var d docRow
-			err := r.Scan(&d.file, &d.offset, &d.timestamp, &d.url, &d.text)
-			rows = append(rows, d)
-			return err
-		})
+	expression := q.expression("title body", wanted, unwanted)
+	count, err = x.count(expression, MaxCount)
+	switch {
+	case err == nil && count < MaxCount:
+		rows, err = x.ranked(expression, q.Limit+1, q.Skip)
+	case err == nil:
+		rows, err = x.unranked(expression, q.expression("title", wanted, unwanted), q.Limit+1, q.Skip)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -108,6 +101,49 @@ func (x *Index) find(ctx context.Context, expression string, q Query) (rows []do
 		return nil, 0, unusable(x.path, err)
 	}
 	return rows, count, nil
+}
+
+// count returns the number of captures that match an FTS5 expression, at most
+// limit.
+func (x *Index) count(expression string, limit int) (n int, err error) {
+	err = x.conn.Scan("select count(*) from (select 1 from word where word match ? limit ?)", []any{expression, limit}, &n)
+	return n, err
+}
+
+// ranked returns the rows of the captures that match, the best first.
+func (x *Index) ranked(expression string, limit, skip int) ([]docRow, error) {
+	// The weights are those of title, body and facet.
+	return x.rows(`select file, offset, timestamp, url, text from
+		(select rowid as hit, bm25(word, 8.0, 1.0, 0.0) as score from word where word match ? order by score, hit limit ? offset ?)
+		join doc on doc.id = hit order by score, hit`, expression, limit, skip)
+}
+
+// unranked returns the rows of the captures that match, those with all words in
+// the title first.
+func (x *Index) unranked(expression, inTitle string, limit, skip int) ([]docRow, error) {
+	const query = `select file, offset, timestamp, url, text from (select rowid as hit from word where word match ? limit ? offset ?)
+		join doc on doc.id = hit`
+	first, err := x.rows(query, inTitle, limit, skip)
+	if err != nil || len(first) == limit {
+		return first, err
+	}
+	titles, err := x.count(inTitle, maxSkip+MaxLimit+1)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := x.rows(query, "("+expression+") NOT ("+inTitle+")", limit-len(first), max(skip-titles, 0))
+	return append(first, rest...), err
+}
+
+// rows returns the rows of a query with an FTS5 expression, a limit and an offset.
+func (x *Index) rows(query, expression string, limit, skip int) (rows []docRow, err error) {
+	err = x.conn.ForEachRow(query, []any{expression, limit, skip}, func(r *sqlite.Row) error {
+		var d docRow
+		err := r.Scan(&d.file, &d.offset, &d.timestamp, &d.url, &d.text)
+		rows = append(rows, d)
+		return err
+	})
+	return rows, err
 }
 
 // hit returns the result for a row. It returns false if the archive does not have

@@ -184,6 +184,35 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
+// TestFrequent searches for a word that more texts have than are compared.
+func TestFrequent(t *testing.T) {
+	var all []sample
+	for n := range textindex.MaxCount + 50 {
+		title := ""
+		if n%100 == 7 {
+			title = "<title>frequent</title>"
+		}
+		all = append(all, sample{"20240101", fmt.Sprintf("http://a.example/%05d", n), "", page(title + "a frequent word")})
+	}
+	x, _ := open(t, write(t, t.TempDir(), "a.warc.gz", all))
+	seen := map[string]bool{}
+	for skip := 0; skip < 150; skip += 30 {
+		r, err := x.Search(t.Context(), textindex.Query{Words: "frequent", Skip: skip, Limit: 30})
+		if err != nil || r.Count != textindex.MaxCount || len(r.Hits) != 30 || !r.More {
+			t.Fatalf("skip %d: %d of %d results, %v", skip, len(r.Hits), r.Count, err)
+		}
+		for i, h := range r.Hits {
+			if inTitle := skip+i < 51; inTitle != (h.Title != "") {
+				t.Errorf("result %d has the title %q", skip+i, h.Title)
+			}
+			seen[h.URL.String()] = true
+		}
+	}
+	if len(seen) != 150 {
+		t.Errorf("%d different results", len(seen))
+	}
+}
+
 // TestIncremental changes an archive, and builds its index again.
 func TestIncremental(t *testing.T) {
 	dir := t.TempDir()

@@ -21,6 +21,7 @@ type item struct {
 	listing     string // how the page names a listing: "menu", "folder", ...
 	media       string
 	path        string
+	inline      string // link to the bytes of an image, or ""
 	size        int64
 	time        time.Time
 	score       int64 // -1 if unknown
@@ -47,6 +48,12 @@ func (v *View) item(e fetch.Entry) item {
 	}
 	i.media = tty.Escape(media.TrimParameters(e.Media))
 	i.path, i.listing = v.Links.Page(e.URL.WithoutUserinfo()), listingNames[v.Schemes(e.URL.Scheme()).Traits.Listing]
+	if strings.HasPrefix(i.mediaType(), "image/") && e.Kind != fetch.Menu {
+		i.inline = v.Links.Inline(e.URL.WithoutUserinfo())
+	}
+	if isFolder(i) && !strings.HasSuffix(i.name, "/") {
+		i.name += "/"
+	}
 	if low, high := number(e.Extra["low"]), number(e.Extra["high"]); low >= 0 && high >= 0 {
 		i.articles = max(high-low+1, 0)
 	}
@@ -83,17 +90,56 @@ func author(from string) string {
 // Link returns the link to the page of the object that i describes.
 func (i item) Link() Link { return Link{Name: i.name, Path: i.path} }
 
+// mark returns the class of the mark before the name, such as "folder".
+func (i *item) mark() string {
+	switch i.kind {
+	case fetch.Menu:
+		return "mark " + i.listing
+	case fetch.Index:
+		return "mark find"
+	case fetch.Session:
+		return "mark session"
+	}
+	return "mark"
+}
+
 // memory returns the approximate number of bytes that an item occupies.
 func (i *item) memory() int {
-	n := 300 + len(i.name) + len(i.from) + len(i.description) + len(i.media) + len(i.path) + len(i.id)
+	n := 300 + len(i.name) + len(i.from) + len(i.description) + len(i.media) + len(i.path) + len(i.inline) + len(i.id)
 	for _, id := range i.references {
 		n += 16 + len(id)
 	}
 	return n
 }
 
-// kindName returns the text for the column "Kind", such as "folder" or
-// "text/plain".
+// isFolder reports whether an item is a directory.
+func isFolder(i item) bool {
+	return i.kind == fetch.Menu && i.listing == listingNames[scheme.Directory]
+}
+
+// mediaType returns the media type of a document: that of the server, or that of
+// the name.
+func (i *item) mediaType() string {
+	return cmp.Or(i.media, media.TrimParameters(media.ByName(i.name)))
+}
+
+// mediaWords lists the words for media types. The key of a type without a subtype
+// ends in "/".
+var mediaWords = map[string]string{
+	"text/plain": "text", "text/html": "web page", "application/xhtml+xml": "web page", "text/gemini": "gemtext", "message/rfc822": "message",
+	"image/": "image", "audio/": "audio", "video/": "video", "font/": "font", "application/pdf": "PDF", "application/zip": "archive",
+	"application/gzip": "archive", "application/x-tar": "archive", "application/x-bzip2": "archive", "application/x-xz": "archive",
+	"application/zstd": "archive", "application/octet-stream": "file",
+}
+
+// mediaWord returns the word for a media type, such as "image", or the type
+// itself.
+func mediaWord(mediaType string) string {
+	top, _, _ := strings.Cut(mediaType, "/")
+	return cmp.Or(mediaWords[mediaType], mediaWords[top+"/"], mediaType, "document")
+}
+
+// kindName returns the text for the column "Kind", such as "folder" or "image".
 func (i *item) kindName() string {
 	switch i.kind {
 	case fetch.Info:
@@ -103,7 +149,7 @@ func (i *item) kindName() string {
 	case fetch.Menu:
 		return i.listing
 	case fetch.Document, fetch.Unknown:
-		return cmp.Or(i.media, media.TrimParameters(media.ByName(i.name)), "document")
+		return mediaWord(i.mediaType())
 	}
 	return i.kind.String()
 }
@@ -117,7 +163,10 @@ type column struct {
 	cell       func(i item) cell
 }
 
-type cell struct{ Class, Text, Machine string }
+type cell struct {
+	Class, Text, Machine string
+	Title                string // a longer text, which browsers show on demand, or ""
+}
 
 // allColumns lists the columns of listings from left to right.
 var allColumns = []column{
@@ -127,7 +176,7 @@ var allColumns = []column{
 	{label: "Description", shown: func(i item) bool { return i.description != "" },
 		cell: func(i item) cell { return cell{Text: i.description} }},
 	{key: "kind", label: "Kind", class: "kind", shown: func(i item) bool { return i.kind != fetch.Info && i.media != messageMedia },
-		cell: func(i item) cell { return cell{Class: "kind", Text: i.kindName()} }},
+		cell: func(i item) cell { return kindCell(i) }},
 	{key: "score", label: "Score", class: "number", descending: true, shown: func(i item) bool { return i.score >= 0 },
 		cell: func(i item) cell { return cell{Class: "number", Text: formatNumber(i.score)} }},
 	{key: "articles", label: "Articles", class: "number", descending: true, shown: func(i item) bool { return i.articles >= 0 },
@@ -136,6 +185,16 @@ var allColumns = []column{
 		cell: func(i item) cell { return cell{Class: "number", Text: FormatSize(i.size)} }},
 	{key: "date", label: "Date", class: "date", descending: true, shown: func(i item) bool { return !i.time.IsZero() },
 		cell: func(i item) cell { return dateCell(i.time) }},
+}
+
+// kindCell returns the cell of the column "Kind". The media type is a longer text
+// for the word.
+func kindCell(i item) cell {
+	c := cell{Class: "kind", Text: i.kindName()}
+	if kind := i.mediaType(); (i.kind == fetch.Document || i.kind == fetch.Unknown) && kind != c.Text {
+		c.Title = kind
+	}
+	return c
 }
 
 const messageMedia = "message/rfc822"
@@ -207,9 +266,14 @@ func (l *listing) headers(o Order) (all []header) {
 
 type row struct {
 	Name, Path, Class string
+	Preview           string // link to the bytes of an image, or ""
 	Cells             []cell
 	Span              int // number of columns that a text line occupies; 0 for an object
 }
+
+// maxPreviews limits the previews of images on a page. A browser that runs no
+// scripts can load them before the user opens them.
+const maxPreviews = 50
 
 // row returns the table row of an entry.
 func (l *listing) row(i item) row {
@@ -220,7 +284,12 @@ func (l *listing) row(i item) row {
 		}
 		return r
 	}
-	r := row{Name: i.name, Path: i.path}
+	r := row{Name: i.name, Path: i.path, Class: i.mark(), Preview: i.inline}
+	if r.Preview != "" {
+		if l.previews++; l.previews > maxPreviews {
+			r.Preview = ""
+		}
+	}
 	for _, c := range l.columns[1:] {
 		r.Cells = append(r.Cells, c.cell(i))
 	}

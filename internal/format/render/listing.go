@@ -54,6 +54,8 @@ type listing struct {
 	notice  string // text before the entries, or ""
 	ended   bool   // no more entries can be read
 	rest    Rest
+
+	previews int // number of images on the page
 }
 
 func newListing(ctx context.Context, w io.Writer, v *View) *listing {
@@ -175,6 +177,7 @@ type listingPage struct {
 	Page
 	Notice  string
 	Columns []header
+	Sorted  string // the order of a sorted listing in words, or ""
 	Unsort  string // link to the listing in the order of the server, or ""
 	Search  *searchForm
 }
@@ -191,29 +194,48 @@ type listingEnd struct {
 func (l *listing) rows(next func() (item, bool), o Order) error {
 	data := listingPage{Page: l.Page, Notice: l.notice, Search: l.searchForm(), Columns: l.headers(o)}
 	if o.Column != "" {
-		data.Unsort = l.Links.Sorted("", 1)
+		data.Unsort, data.Sorted = l.Links.Sorted("", 1), l.orderText(o)
 	}
 	if err := execute(l.w, "listing", data); err != nil {
 		return err
 	}
-	n, more := 0, false
+	n, entries, more := 0, 0, false
 	for i, ok := next(); ok; i, ok = next() {
 		if n == pageRows && l.Links.Sorted(o.String(), l.page()+1) != "" {
 			more = true
 			break
 		}
 		n++
+		if i.kind != fetch.Info {
+			entries++
+		}
 		if err := execute(l.w, "row", l.row(i)); err != nil {
 			return err
 		}
 	}
-	return l.finish("endlisting", n, more, o)
+	return l.finish("endlisting", n, entries, more, o)
 }
 
-// finish writes the end of a page with n entries.
-func (l *listing) finish(template string, n int, more bool, o Order) error {
+// orderText returns the order of a sorted listing, such as "Sorted by size,
+// descending".
+func (l *listing) orderText(o Order) string {
+	for _, c := range l.columns {
+		if c.key != o.Column {
+			continue
+		}
+		how := "ascending"
+		if o.Descending {
+			how = "descending"
+		}
+		return "Sorted by " + strings.ToLower(c.label) + ", " + how
+	}
+	return ""
+}
+
+// finish writes the end of a page with n rows, of which some are entries.
+func (l *listing) finish(template string, n, entries int, more bool, o Order) error {
 	l.rest.Shown, l.rest.More = l.rest.Shown+n, more
-	end := listingEnd{Rows: n, Number: l.page(), Problem: l.problem}
+	end := listingEnd{Rows: entries, Number: l.page(), Problem: l.problem}
 	if end.Number > 1 {
 		end.Previous = l.Links.Sorted(o.String(), end.Number-1)
 	}

@@ -73,7 +73,7 @@ func (l *listing) threads() error {
 			return err
 		}
 	}
-	return l.finish("endthreads", len(all), more, Order{})
+	return l.finish("endthreads", len(all), len(all), more, Order{})
 }
 
 // threadItems returns the articles of the page. All articles of a group with at

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/anyurl/fetch/internal/test/peer"
@@ -289,4 +290,37 @@ func (p *Page) startDownload(ctx context.Context, expression string) (guid, name
 		return e.GUID, e.SuggestedFilename
 	}
 	return "", ""
+}
+
+// SetWidth sets the width of the window in CSS pixels, as on a telephone.
+func (p *Page) SetWidth(pixels int) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	size := emulation.SetDeviceMetricsOverrideParams{Width: int64(pixels), Height: 800, DeviceScaleFactor: 1}
+	if _, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, size); err != nil {
+		p.t.Fatalf("browsertest: width %d: %v", pixels, err)
+	}
+}
+
+// Press presses a key of the keyboard, such as "\t" for the tabulator or "\r"
+// for enter.
+func (p *Page) Press(key string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.KeyEvent(key)); err != nil {
+		p.t.Fatalf("browsertest: key %q: %v", key, err)
+	}
+}
+
+// SetColors sets the color scheme that the user prefers: "light" or "dark".
+func (p *Page) SetColors(scheme string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, timeout)
+	defer cancel()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
+		p.t.Fatalf("browsertest: colors %s: %v", scheme, err)
+	}
 }
