@@ -125,7 +125,10 @@ func testSessions(t *testing.T, s *peer.Server) {
 }
 
 // TestSessions uses one session for all files of a directory.
-func TestSessions(t *testing.T) { testSessions(t, peer.Rsyncd(t)) }
+func TestSessions(t *testing.T) {
+	t.Run("Debian 12", func(t *testing.T) { testSessions(t, peer.Rsyncd(t)) })
+	t.Run("Debian 13", func(t *testing.T) { testSessions(t, peer.RsyncdNewer(t)) })
+}
 
 // TestParallelSessions requests files of a directory at the same time, and ends
 // some of the bodies early.
