@@ -112,7 +112,7 @@ testing-report: peers
 	mkdir -p $(RESULTS)
 	rm -f $(RESULTS)/kill-points.jsonl $(RESULTS)/power-loss.jsonl $(RESULTS)/networks-that-die.jsonl $(RESULTS)/simulated-crawl.jsonl
 	FETCH_RESULTS=$(RESULTS) go test -count=1 -timeout 30m -run 'TestKillPoints|TestPowerLoss|TestDeadNetworks|TestSimulatedCrawl' \
-		./internal/test/crash ./schemes/... ./internal/test/schemetest ./mirror
+		./internal/test/crash ./schemes/... ./internal/test/schemetest ./internal/format/store/s3 ./mirror
 	go run ./internal/tool/testingreport -results $(RESULTS)
 
 release:
