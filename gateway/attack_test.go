@@ -83,39 +83,37 @@ func TestMethods(t *testing.T) {
 // TestContentHeader checks the policy of archived content, and which fields of
 // an archived header are sent.
 func TestContentHeader(t *testing.T) {
-	for _, scripts := range []bool{false, true} {
-		h := newHandler(t, func(o *Options) { o.Scripts = scripts })
-		for _, target := range []string{
-			"2024/http://a.example/two?q=1", "2024id_/http://a.example/two?q=1", "2024mp_/http://a.example/two?q=1",
-			"2024id_/http://a.example/picture.svg", "2024mp_/http://a.example/picture.svg", "2024mp_/http://a.example/style.css",
-			"2024/ftp://f.example/pub/file.zip", "2024id_;part=2/news://n.example/2@example.org", "2024/http://a.example/missing",
-		} {
-			w := get(h, "GET", root+target)
-			policy := "; " + w.Header().Get("Content-Security-Policy") + ";"
-			if !strings.Contains(policy, "; sandbox ") || strings.Contains(policy, "allow-same-origin") ||
-				strings.Contains(policy, "allow-top-navigation") || !strings.Contains(policy, "default-src 'self' 'unsafe-inline' data: blob:;") ||
-				strings.Contains(policy, "allow-scripts") != scripts || strings.Contains(policy, "script-src 'none';") == scripts {
-				t.Errorf("scripts %v: %s: %s", scripts, target, policy)
-			}
-			if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Referrer-Policy") != "no-referrer" {
-				t.Errorf("%s: %v", target, w.Header())
-			}
-			for _, name := range []string{"Set-Cookie", "Refresh", "Access-Control-Allow-Origin"} {
-				if w.Header().Get(name) != "" {
-					t.Errorf("%s: the response has the archived field %s", target, name)
-				}
+	h := newHandler(t, nil)
+	for _, target := range []string{
+		"2024/http://a.example/two?q=1", "2024id_/http://a.example/two?q=1", "2024mp_/http://a.example/two?q=1",
+		"2024id_/http://a.example/picture.svg", "2024mp_/http://a.example/picture.svg", "2024mp_/http://a.example/style.css",
+		"2024/ftp://f.example/pub/file.zip", "2024id_;part=2/news://n.example/2@example.org", "2024/http://a.example/missing",
+	} {
+		w := get(h, "GET", root+target)
+		policy := "; " + w.Header().Get("Content-Security-Policy") + ";"
+		if !strings.Contains(policy, "; sandbox ") || strings.Contains(policy, "allow-same-origin") ||
+			strings.Contains(policy, "allow-top-navigation") || !strings.Contains(policy, "default-src 'self' 'unsafe-inline' data: blob:;") ||
+			strings.Contains(policy, "allow-scripts") || !strings.Contains(policy, "script-src 'none';") {
+			t.Errorf("%s: %s", target, policy)
+		}
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %v", target, w.Header())
+		}
+		for _, name := range []string{"Set-Cookie", "Refresh", "Access-Control-Allow-Origin"} {
+			if w.Header().Get(name) != "" {
+				t.Errorf("%s: the response has the archived field %s", target, name)
 			}
 		}
-		if got := get(h, "GET", root+"2024/http://a.example/two?q=1").Header().Get("Last-Modified"); got != "Mon, 01 Jan 2024 00:00:00 GMT" {
-			t.Errorf("Last-Modified: %s", got)
-		}
+	}
+	if got := get(h, "GET", root+"2024/http://a.example/two?q=1").Header().Get("Last-Modified"); got != "Mon, 01 Jan 2024 00:00:00 GMT" {
+		t.Errorf("Last-Modified: %s", got)
 	}
 }
 
 // TestInterfaceHeader checks the policy of pages of the interface. Pages with
 // text of an archive and error pages are included.
 func TestInterfaceHeader(t *testing.T) {
-	h := newHandler(t, func(o *Options) { o.Scripts = true })
+	h := newHandler(t, nil)
 	for _, target := range []string{
 		"/", root, root + "?prefix=gopher", root + "*/http://a.example/", "/nothing", root + "2024/http://b.example/",
 		root + "2024/gopher://g.example/1/", root + "2024/gopher://g.example/0/about.txt", root + "2024/news://n.example/2@example.org",
@@ -244,7 +242,7 @@ func TestOptions(t *testing.T) {
 // for archived pages, which have an origin of their own.
 func TestForeignParts(t *testing.T) {
 	h := newHandler(t, func(o *Options) {
-		o.Scripts, o.Archives = true, append(o.Archives, Archive{Name: "other", Source: openSample(t)})
+		o.Archives = append(o.Archives, Archive{Name: "other", Source: openSample(t)})
 	})
 	key := partKey.FindString(get(h, "GET", root+"2024/http://a.example/").Body.String())
 	other := partKey.FindString(get(h, "GET", "/archive/other/2024/http://a.example/").Body.String())

@@ -23,56 +23,6 @@ const hostilePage = `<!DOCTYPE html><html><head><title>hostile</title><link rel=
 <script>document.title = 'ran'; fetch('%[1]s/fetch').catch(() => 0); new Image().src = '%[1]s/new'</script>
 <a id=two href="/two?q=1">two</a><svg><image href="%[1]s/svg"/></svg></body></html>`
 
-// scriptPage is a page whose scripts use features that the sandbox restricts.
-const scriptPage = `<body><p id=p>no script</p><script>document.querySelector('#p').textContent = 'inline'</script>
-<script src="/classic.js"></script><script type=module src="/module.js"></script><script crossorigin src="/cors.js"></script>
-<script type=application/json id=j>{"x":"<b>"}</script><script type=text/template id=t><p title="<b>">{{x}}</p></script>
-<style>@media (1px<width){#p::before{content:"<b>"}}</style><xmp id=x>
-<b>&amp;</xmp><script>
-const n = 2, words = '<b><link><\/b>', length = 3
-window.inline = [1<n, n<this.length, words, ` + "`<i>`" + `, /^<b/.test(words), /[<a]/.test('<'), /(?<n>l)/.exec(words).groups.n,
-	JSON.parse(document.querySelector('#j').textContent).x, new DOMParser().parseFromString(document.querySelector('#t').textContent, 'text/html').querySelector('p').title,
-	document.querySelector('#x').textContent, getComputedStyle(document.querySelector('#p'), '::before').content].join('|')
-</script></body>`
-
-// TestScripts checks what archived scripts can do with Options.Scripts, as
-// doc/serving.md describes.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	l, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := newHandler(t, func(o *Options) {
-		o.Address, o.Scripts = l.Addr(), true
-		samples := []sample{{"20240101", "http://a.example/page", "", ok("text/html", scriptPage)}}
-		for _, name := range []string{"classic", "module", "cors"} {
-			samples = append(samples, sample{"20240101", "http://a.example/" + name + ".js", "", ok("text/javascript", "window."+name+" = 1")})
-		}
-		o.Archives[0].Source = openSample(t, samples...)
-	})
-	serve(t, h, l)
-	base := "http://" + l.Addr().String()
-	p := browsertest.Start(t, l.Addr().String()).Open(base + root + "2024/http://a.example/page")
-	p.Wait("document.readyState == 'complete' && document.querySelector('#p').textContent == 'inline'")
-	for expression, want := range map[string]string{
-		"window.inline":         "true|false|<b><link></b>|<i>|true|true|l|<b>|<b>|\n<b>&amp;|\"<b>\"",
-		"typeof window.classic": "number",
-		"typeof window.module":  "undefined",
-		"typeof window.cors":    "number",
-		"fetch('" + root + "2024id_/http://a.example/classic.js').then(() => 'read', () => 'failed')": "failed",
-		"(() => { try { return typeof localStorage } catch (e) { return e.name } })()":                "SecurityError",
-		"(() => { try { indexedDB.open('x') } catch (e) { return e.name } })()":                       "SecurityError",
-		"(() => { try { return document.cookie } catch (e) { return e.name } })()":                    "SecurityError",
-		"location.href": base + root + "2024/http://a.example/page",
-		"new Promise(done => { const i = new Image(); i.onload = i.onerror = e => done(e.type); i.src = '/pixel.gif' })": "error",
-	} {
-		if got := p.Eval(expression); got != want {
-			t.Errorf("%s: %s, want %s", expression, got, want)
-		}
-	}
-}
-
 // TestBrowser opens archived pages in Chromium. It checks the DOM, and that no
 // request reaches another server, which the browser could connect to.
 func TestBrowser(t *testing.T) {

@@ -7,25 +7,18 @@ import (
 	"github.com/anyurl/fetch/gateway/internal/web"
 )
 
-// contentPolicy returns the Content-Security-Policy for archived or live
-// content. The sandbox gives each document an origin of its own. Frames have no
-// data URLs, because the server does not rewrite their content. Live pages never
-// run scripts.
-func (h *Handler) contentPolicy(live bool) string {
-	sandbox, scripts := "sandbox allow-downloads allow-forms allow-popups", "script-src 'none'"
-	if h.scripts && !live {
-		sandbox, scripts = sandbox+" allow-scripts", "script-src 'self' 'unsafe-inline' 'unsafe-eval'"
-	}
-	return sandbox + "; default-src 'self' 'unsafe-inline' data: blob:; " + scripts +
-		"; frame-src 'self'; object-src 'self'; worker-src 'none'; form-action 'self'; base-uri 'self'"
-}
+// contentPolicy is the Content-Security-Policy for archived or live content. The
+// sandbox gives each document an origin of its own, and runs no scripts. Frames
+// have no data URLs, because the server does not rewrite their content.
+const contentPolicy = "sandbox allow-downloads allow-forms allow-popups; default-src 'self' 'unsafe-inline' data: blob:; " +
+	"script-src 'none'; frame-src 'self'; object-src 'self'; worker-src 'none'; form-action 'self'; base-uri 'self'"
 
 // setContentHeader sets the header fields of a response with archived or live
 // content. Of the original header it passes only the media type and the date of
 // the last modification.
 func (x *exchange) setContentHeader(resp *fetch.Response) {
 	h := x.w.Header()
-	policy := x.contentPolicy(x.live)
+	policy := contentPolicy
 	if x.unframed {
 		policy += "; frame-ancestors 'none'"
 	} else {

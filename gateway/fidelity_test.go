@@ -52,16 +52,30 @@ func TestFaithfulPages(t *testing.T) {
 	}
 	open := httptest.NewServer(original)
 	defer open.Close()
-	v := startVictim(t, "", func(o *Options) {
-		o.Scripts, o.Archives = true, []Archive{{Name: "a", Source: openSample(t, captures...)}}
+	rewritten := httptest.NewUnstartedServer(nil)
+	h := newHandler(t, func(o *Options) {
+		o.Address, o.Archives = rewritten.Listener.Addr(), []Archive{{Name: "a", Source: openSample(t, captures...)}}
 	})
-	p := browsertest.Start(t, strings.TrimPrefix(open.URL, "http://"), v.address).Open("about:blank")
+	rewritten.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(scriptsWriter{w}, r) })
+	rewritten.Start()
+	defer rewritten.Close()
+	p := browsertest.Start(t, strings.TrimPrefix(open.URL, "http://"), rewritten.Listener.Addr().String()).Open("about:blank")
 	for i, c := range faithfulPages {
 		p.Go(fmt.Sprintf("%s/%d", open.URL, i))
 		want := p.Eval(seen)
-		p.Go(fmt.Sprintf("%s/archive/a/2024mp_/http://p.example/%d", v.base, i))
+		p.Go(fmt.Sprintf("%s/archive/a/2024mp_/http://p.example/%d", rewritten.URL, i))
 		if got := p.Eval(seen); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
 		}
 	}
+}
+
+// A scriptsWriter sends archived pages with a policy that permits their scripts.
+type scriptsWriter struct{ http.ResponseWriter }
+
+func (w scriptsWriter) WriteHeader(status int) {
+	policy := w.Header().Get("Content-Security-Policy")
+	policy = strings.NewReplacer("sandbox ", "sandbox allow-scripts ", "script-src 'none'", "script-src 'self' 'unsafe-inline' 'unsafe-eval'").Replace(policy)
+	w.Header().Set("Content-Security-Policy", policy)
+	w.ResponseWriter.WriteHeader(status)
 }

@@ -5,6 +5,8 @@
 // implements the Memento protocol (RFC 7089). With the option [Live], it also
 // retrieves URLs from the network and shows them as live pages.
 //
+// Package gateway/replay shows archived pages with their scripts.
+//
 // The content of servers and archives is untrusted. The Handler serves it with a
 // sandbox policy, so that it cannot run scripts or read other pages of the
 // server. The links of live pages are signed, so that the policy of package
@@ -30,6 +32,7 @@ import (
 	"github.com/anyurl/fetch/gateway/internal/guard"
 	"github.com/anyurl/fetch/internal/base/connlimit"
 	"github.com/anyurl/fetch/internal/base/lazy"
+	"github.com/anyurl/fetch/uri"
 	"github.com/anyurl/fetch/warc"
 	"github.com/anyurl/fetch/warc/textindex"
 )
@@ -43,10 +46,15 @@ type Options struct {
 
 	Hosts    []string       // further host names that requests may use, without a port or with that of Address
 	Base     string         // path prefix of all routes, such as "/archives", or ""
-	Scripts  bool           // if true, archived pages may run scripts, in an origin of their own
 	Schemes  []fetch.Scheme // schemes of the archived URLs
 	Archives []Archive
 	Live     *Live // live pages, or nil to serve only the archives
+
+	// ScriptsPage returns the URL of a page that shows a capture of u with its
+	// scripts, or "" if there is none. The parameter archive is an index of
+	// Archives. Archived pages of the Handler itself never run scripts. If
+	// ScriptsPage is nil, captures have no link to such a page.
+	ScriptsPage func(archive int, at time.Time, u uri.URI) string
 
 	MaxRequests int // maximum number of requests that run at the same time; 0 means 128
 
@@ -97,7 +105,7 @@ type Handler struct {
 	base     string
 	address  string // host and port of the listener
 	hosts    map[string]bool
-	scripts  bool
+	scripts  func(archive int, at time.Time, u uri.URI) string // or nil
 	schemes  map[string]fetch.Scheme
 	archives []*collection
 	gate     *gate         // serves live pages; nil if there are none
@@ -114,7 +122,8 @@ type Handler struct {
 // A collection is an archive with its unique name and its statistics.
 type collection struct {
 	Archive
-	path string // path of the overview page, which ends in "/"
+	index int    // in Options.Archives
+	path  string // path of the overview page, which ends in "/"
 
 	statistics *computed[statistics] // statistics of the index
 	runsView   *computed[runsView]
@@ -130,7 +139,7 @@ var validBase = lazy.Regexp(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 // fetch.Usage.
 func New(opts Options) (*Handler, error) {
 	h := &Handler{
-		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.Scripts, errorLog: opts.ErrorLog,
+		base: strings.TrimSuffix(opts.Base, "/"), hosts: map[string]bool{}, scripts: opts.ScriptsPage, errorLog: opts.ErrorLog,
 		schemes: map[string]fetch.Scheme{}, key: guard.NewKey(), objects: newObjectCache(), searches: make(chan struct{}, 2),
 	}
 	if !validBase().MatchString(h.base) {
@@ -166,10 +175,10 @@ func New(opts Options) (*Handler, error) {
 	}
 	h.slots = make(chan struct{}, slots)
 	names := map[string]bool{}
-	for _, a := range opts.Archives {
+	for i, a := range opts.Archives {
 		a.Name = uniqueName(names, a.Name)
 		h.archives = append(h.archives, &collection{
-			Archive: a, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/", lookups: newLookups(),
+			Archive: a, index: i, path: h.base + "/archive/" + url.PathEscape(a.Name) + "/", lookups: newLookups(),
 			statistics: newComputed[statistics](), runsView: newComputed[runsView](),
 		})
 	}

@@ -53,6 +53,11 @@ func (x *exchange) newPage(title string, c *collection) page {
 func (x *exchange) newCapturePage(title string, t target, s selection) page {
 	p := x.newPage(title, t.archive)
 	p.Banner = captureBanner(t, s)
+	if at, ok := parseTimestamp(s.chosen); ok && x.scripts != nil {
+		if to := x.scripts(t.archive.index, at, t.url); to != "" {
+			p.Banner.Links = append(p.Banner.Links, render.Link{Name: "with scripts", Path: to})
+		}
+	}
 	return p
 }
 

@@ -10,7 +10,7 @@ import (
 // a decision. First look for an identifier that the new one replaces, and for a
 // package below fetch that it belongs to.
 var maxExported = map[string]surface{
-	"warc":  {declarations: 109, fields: 75},
+	"warc":  {declarations: 109, fields: 76},
 	"fetch": {declarations: 143, fields: 145},
 }
 

@@ -11,7 +11,7 @@
 		const original = archived.replace(pattern, (_, scheme, port, host) => scheme + "://" + host + (port ? ":" + port : ""))
 		if (original === archived) return
 		address.textContent = original
-		document.title = String(title || original).slice(0, 200)
+		document.title = String(title || original).slice(0, 1000)
 		history.replaceState(null, "", "/" + time + "/" + original)
 	})
 }

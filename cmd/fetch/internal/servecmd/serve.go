@@ -33,7 +33,7 @@ type serveCommand struct {
 	*console.Streams
 	listen, base string
 	hosts        []string
-	scripts      bool
+	scripts      serveScriptsFlags
 	public       servePublicFlags
 	live         serveLiveFlags
 }
@@ -61,7 +61,7 @@ func (c *serveCommand) Register(s *options.Set) {
 	p.StringVar(&c.listen, "listen", "127.0.0.1:8700", "listen on the address and port `ADDRESS`")
 	p.StringArrayVar(&c.hosts, "host", nil, "also answer requests for the host `NAME`, for a reverse proxy")
 	p.StringVar(&c.base, "base", "", "prefix the path of every page with `PATH`, for a reverse proxy")
-	p.BoolVar(&c.scripts, "scripts", false, "let archived pages run scripts")
+	c.scripts.Register(s)
 	c.public.Register(s)
 	c.live.Register(s)
 }
@@ -71,9 +71,12 @@ const serveGrace = 10 * time.Second
 
 func (c *serveCommand) Run(ctx context.Context, args []string) error {
 	defer console.SaveMemory(96 << 20)()
-	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Scripts: c.scripts, Schemes: schemes.All(schemes.Options{})}
+	opts := gateway.Options{Hosts: c.hosts, Base: c.base, Schemes: schemes.All(schemes.Options{})}
 	if c.public.public && len(args) == 0 && c.live.live == "" {
 		return fetch.Usage.Errorf("--public without archives requires --live=SCHEMES")
+	}
+	if err := c.scripts.check(len(args), c.public.public); err != nil {
+		return err
 	}
 	live, err := c.live.options(ctx, c.Streams, len(args))
 	if err != nil {
@@ -104,6 +107,13 @@ func (c *serveCommand) Run(ctx context.Context, args []string) error {
 	}
 	defer l.Close()
 	opts.Address, opts.ErrorLog = l.Addr(), log.New(console.NoteWriter{Streams: c.Streams}, "", 0)
+	scripts, err := c.scripts.open(c.Streams, &opts)
+	if err != nil {
+		return err
+	}
+	if scripts != nil {
+		defer scripts.listener.Close()
+	}
 	h, err := gateway.New(opts)
 	if err != nil {
 		return err
@@ -119,7 +129,7 @@ func (c *serveCommand) Run(ctx context.Context, args []string) error {
 		c.NoteUnredacted("for your files, mailboxes and logins, open " + server + path)
 	}
 	c.Interrupts.SetGrace(serveGrace)
-	return h.Serve(ctx, l, serveGrace)
+	return c.serveBoth(ctx, h, l, scripts)
 }
 
 // ServerURL returns the URL of a listener without a path. The host is localhost
