@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -163,7 +164,11 @@ func (c *recordCommand) noteRefusal(r *http.Request, reason string) {
 }
 
 // announce prints the addresses of the proxy and the place of its certificate.
-func (c *recordCommand) announce(addr net.Addr, ca *mitm.CA, t *token) {
+func (c *recordCommand) announce(listener net.Addr, ca *mitm.CA, t *token) {
+	addr := listener.String()
+	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().IsUnspecified() {
+		addr = fmt.Sprintf("localhost:%d", at.Port())
+	}
 	c.Note("the proxy is at http://%s, its CA is %q", addr, ca.Name())
 	if c.access.tokenFile == "" {
 		c.NoteUnredacted(fmt.Sprintf("for requests to private networks and to this machine: http://fetch:%s@%s", t.text, addr))
