@@ -19,3 +19,10 @@ func KillPage(b *Browser) {
 		go p.call(p.ctx, "Page.crash", nil, nil)
 	}
 }
+
+// PID returns the identifier of the process of the browser.
+func PID(b *Browser) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.current.process.PID()
+}

@@ -61,19 +61,37 @@ func (p *Process) run(o *Options, user account) error {
 		start = p.startInNamespace
 	}
 	started := make(chan error, 1)
-	go func() {
-		// The kernel kills the browser when the thread that started it ends. The
-		// thread is not unlocked, so that it ends with this goroutine and no
-		// other goroutine runs in its namespace.
-		runtime.LockOSThread()
+	inOwnThread(func() {
 		err := start(o)
 		started <- err
 		if err == nil {
 			p.cmd.Wait()
 			close(p.ended)
 		}
-	}()
+	})
 	return <-started
+}
+
+// inOwnThread calls f in a goroutine with a thread of its own, which ends with f.
+// The kernel kills the browser when the thread that started it ends, and no other
+// goroutine may run in its namespace. The thread is not the first thread of the
+// process, because /proc/self describes the namespaces of that thread.
+func inOwnThread(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			f()
+			return
+		}
+		locked := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(locked)
+			f()
+		}()
+		<-locked // the first thread cannot run the other goroutine
+		runtime.UnlockOSThread()
+	}()
 }
 
 // startInNamespace starts the program in a new network namespace of the current
