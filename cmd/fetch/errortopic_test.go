@@ -43,7 +43,7 @@ func TestErrorTopics(t *testing.T) {
 	}
 	for _, c := range []struct{ message, want string }{
 		{"port 25 is blocked for http: it belongs to smtp (use --allow-port http:25)", "policy"},
-		{"--page-requisites is unknown", "mirroring"},
+		{"--page-requisites is unknown", "mirror-rules"},
 		{"-C and -J exclude each other", "downloading"},
 		{"not found", ""},
 		{"http://h/--allow-port is missing", ""},
