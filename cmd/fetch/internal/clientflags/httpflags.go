@@ -57,7 +57,7 @@ func (f *HTTPFlags) register(s *options.Set) {
 	p.BoolVarP(&f.http10, "http1.0", "0", false, "use HTTP/1.0")
 	p.BoolVar(&f.http11, "http1.1", false, "use HTTP/1.1")
 	p.BoolVar(&f.http2, "http2", false, "offer HTTP/2 (default)")
-	p.BoolVar(&f.http3, "http3", false, "use HTTP/3 if it connects faster than TCP, which starts 200 ms later (https)")
+	p.BoolVar(&f.http3, "http3", false, "use HTTP/3 if it connects within 200 ms, or faster than TCP")
 	p.BoolVar(&f.http3Only, "http3-only", false, "use only HTTP/3 (https)")
 	p.BoolVar(&f.http09, "http0.9", false, "accept HTTP/0.9 responses (without a header)")
 	p.BoolVar(&f.tolerant, "tolerant", false, "accept malformed responses of old servers and report them")

@@ -137,8 +137,8 @@ func (f *bodyFlags) Register(s *options.Set) {
 	p.BoolVar(&f.Include, "show-headers", false, "other name of --include")
 	p.Lookup("show-headers").Hidden = true
 	p.StringVarP(&f.WriteOut, "write-out", "w", "", "print `FORMAT` after each URL, with variables such as %{http_code}")
-	p.StringVar(&f.WARCFile, "warc-file", "", "record all requests and responses in the WARC `FILE` (.warc, .warc.gz or .warc.zst)")
-	p.StringVar(&f.Render, "render", "", "write web pages as Chromium shows them, after their scripts, as `FORM` (=html or =text)")
+	p.StringVar(&f.WARCFile, "warc-file", "", "record requests and responses in `FILE` (.warc, .warc.gz or .warc.zst)")
+	p.StringVar(&f.Render, "render", "", "write web pages as Chromium shows them, as `FORM` (=html or =text)")
 	p.Lookup("render").NoOptDefVal = "html"
 	options.SetValues(p.Lookup("render"), "html", "text")
 	p.StringVar(&f.Meta, "meta", "", "append a JSON record of each transfer to `FILE`")

@@ -185,7 +185,7 @@ type outputFlags struct {
 func (f *outputFlags) register(p *pflag.FlagSet) {
 	p.StringVar(&f.warc, "warc", "", "write the new WARC file `FILE`")
 	p.StringVarP(&f.dir, "output-dir", "P", "", "write WARC files to `DIR`")
-	p.StringVar(&f.prefix, "warc-prefix", "", "with --output-dir, start the names of WARC files with `NAME` (default fetch)")
+	p.StringVar(&f.prefix, "warc-prefix", "", "with --output-dir, start the names of files with `NAME` (default fetch)")
 	p.Var(&f.size, "warc-size", "with --output-dir, start a new WARC file after `BYTES` (default 1000000000)")
 	p.BoolVar(&f.sync, "sync", false, "write each response to the disk before its client receives the end")
 }
