@@ -44,7 +44,7 @@ func TestPages(t *testing.T) {
 		"page with images and links": {root + "20240101000000/http://a.example/", 200, []string{
 			`src="/archive/sample.warc.gz/20240101000000mp_/http://a.example/pixel.gif"`,
 			`href="/archive/sample.warc.gz/20240101000000/http://a.example/two?q=1#part"`,
-			"/20240101000000mp_/http://a.example/style.css", "mailto:x@example.org", `<body class=x><div style=`,
+			"/20240101000000mp_/http://a.example/style.css", "mailto:x@example.org", `<body class=x><details id=`,
 			"Archived 2024-01-01 00:00:00 UTC", `/20250101000000/http://a.example/">next`, "!previous",
 			"Memento-Datetime: Mon, 01 Jan 2024 00:00:00 GMT"}},
 		"year selects its capture": {root + "2025/http://a.example/", 200, []string{"second", "previous", "next"}},

@@ -58,6 +58,7 @@ func (x *exchange) newCapturePage(title string, t target, s selection) page {
 			p.Banner.Links = append(p.Banner.Links, render.Link{Name: "with scripts", Path: to})
 		}
 	}
+	p.Banner.Above = p.Trail
 	return p
 }
 

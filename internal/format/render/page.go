@@ -35,6 +35,7 @@ type Banner struct {
 	URL   string
 	Facts []Fact
 	Links []Link
+	Above []Link // links to the pages above, which only an inserted banner shows
 }
 
 // A Fact is a property of a document, such as the date of a capture.
@@ -89,7 +90,9 @@ func StyleSheet() []byte {
 	return text
 }
 
-// Insert writes b as HTML that the caller can insert into the page of a server.
+// Insert writes b as HTML that the caller can insert after the <body> tag of the
+// page of a server. It is a bar at the top of the window, which the user can
+// collapse. The page begins below the bar. The HTML is well-formed XML.
 func (b *Banner) Insert(w io.Writer) error { return execute(w, "inserted", b) }
 
 func execute(w io.Writer, name string, data any) error {
