@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +29,6 @@ type Options struct {
 	Name         string    // name of the only file; if empty, each file has a name with a serial number
 	MaxSize      int64     // size in bytes at which the Writer starts a new file; if 0, DefaultMaxSize
 	Uncompressed bool      // if true, files are written without compression
-	Zstd         bool      // if true, files are compressed with zstd in place of gzip
 	Digest       Algorithm // digest algorithm for blocks and payloads
 
 	// Info contains additional fields for the warcinfo record of each file,
@@ -46,8 +46,9 @@ type Options struct {
 // of Write creates the first file.
 //
 // If Options.Name is set, the Writer writes one file of any size with this name.
-// It replaces an existing file, and an unfinished file of an earlier Writer. The
-// caller must not call Write after Close.
+// It replaces an existing file, and an unfinished file of an earlier Writer. If
+// the name ends in ".zst", the records are compressed with zstd in place of
+// gzip. The caller must not call Write after Close.
 //
 // A Writer is safe for concurrent use. The caller must close it.
 type Writer struct {
@@ -131,7 +132,7 @@ func NewWriter(dir *os.Root, opts Options) (*Writer, error) {
 	var err error
 	switch {
 	case opts.Uncompressed:
-	case opts.Zstd:
+	case strings.HasSuffix(opts.Name, ".zst"):
 		w.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
 			zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow))
 	default:

@@ -67,11 +67,8 @@ func (w *Writer) createUnique() (file, error) {
 		return w.folder.OpenFile(w.name+OpenSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	}
 	extension := ".warc.gz"
-	switch {
-	case w.opts.Uncompressed:
+	if w.opts.Uncompressed {
 		extension = ".warc"
-	case w.opts.Zstd:
-		extension = ".warc.zst"
 	}
 	stamp := w.opts.Now().UTC().Format("20060102150405")
 	for ; w.serial < 1<<30; w.serial++ {

@@ -45,7 +45,7 @@ func openWARCFile(f *objectflags.Flags) (_ *warcFile, err error) {
 	if w.dir, err = os.OpenRoot(filepath.Dir(name)); err != nil {
 		return nil, console.LocalError(err)
 	}
-	o := warc.Options{Name: w.name, Uncompressed: strings.HasSuffix(name, ".warc"), Zstd: strings.HasSuffix(name, ".zst")}
+	o := warc.Options{Name: w.name, Uncompressed: strings.HasSuffix(name, ".warc")}
 	o.Info = fetch.Header{{Name: "software", Value: console.Product()}}
 	host, _ := os.Hostname()
 	agent, err := f.Client.HTTP.Agent()
