@@ -31,7 +31,7 @@ func TestPatches(t *testing.T) {
 		if err := b.apply(root, "--check"); err != nil {
 			t.Errorf("the source has changed: adapt internal/test/seeded/%s.patch: %v", b.name, err)
 		}
-		if row := "| `" + b.name + "` | " + b.text + " | " + b.layer + " |"; !strings.Contains(string(page), row) {
+		if row := "| `" + b.name + "` | " + b.text + " | " + b.layer + " | `" + strings.TrimPrefix(b.test, "go test ") + "` |"; !strings.Contains(string(page), row) {
 			t.Errorf("doc/testing.md lacks the row\n%s", row)
 		}
 	}
