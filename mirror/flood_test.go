@@ -112,6 +112,7 @@ func TestArticlesLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]mirror.Limits{"entries": {Entries: 4}, "queue": {Queue: 4}} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 2)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				g := &newsgroup{high: 9}

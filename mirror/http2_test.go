@@ -14,6 +14,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/peer"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/schemes"
 	"github.com/anyurl/fetch/schemes/http"
@@ -37,6 +38,7 @@ func TestHTTP2(t *testing.T) {
 	t.Parallel()
 	for _, compressed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("compressed=%v", compressed), func(t *testing.T) {
+			short.Sample(t, 2)
 			site := newValidatingSite()
 			site.webSite["/"] += `<a href=trailer><a href=coded.txt>`
 			server := httptest.NewUnstartedServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/fetch/override"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 	"github.com/anyurl/fetch/warc"
 )
@@ -144,6 +145,7 @@ func TestRedirectKeepsFile(t *testing.T) {
 	} {
 		for _, withWARC := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, WARC %t", c.name, withWARC), func(t *testing.T) {
+				short.Sample(t, 2)
 				synctest.Test(t, func(t *testing.T) {
 					w := newNetwork(t)
 					s := webSite{"/": `<a href=file.txt>`, "/file.txt": "important", "/maintenance": "back soon"}

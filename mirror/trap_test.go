@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/mirror"
 )
 
@@ -140,6 +141,7 @@ func TestSessions(t *testing.T) {
 		{"session that is kept", "/%d;jsessionid=%d", mirror.Scope{KeepSessionIDs: true, Depth: 2}, 1 + 5 + 25},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			short.Sample(t, 2)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				n := 0

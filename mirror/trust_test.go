@@ -228,6 +228,7 @@ func TestStrangersScope(t *testing.T) {
 		"login at depth 0":                      {"http://u:p@a.example/d/x", "", `{}`, 0, "http://a.example/d/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			short.Sample(t, 2)
 			synctest.Test(t, func(t *testing.T) {
 				w := newNetwork(t)
 				var mu sync.Mutex

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/schemes/ftp"
 )
 
@@ -103,6 +104,7 @@ func TestEndless(t *testing.T) {
 		{"one line of a listing", "", "0123456789", nil, fetch.Protocol},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, ftp.Options{NamesOnly: true}, test.change, control(), faultnet.Script{flood(test.data)})
 				defer w.end()

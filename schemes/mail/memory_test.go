@@ -9,6 +9,7 @@ import (
 
 	"github.com/anyurl/fetch/fetch"
 	"github.com/anyurl/fetch/internal/test/faultnet"
+	"github.com/anyurl/fetch/internal/test/short"
 	"github.com/anyurl/fetch/schemes/mail"
 )
 
@@ -90,6 +91,7 @@ func TestHostileMemory(t *testing.T) {
 		{"header", "/INBOX/;UID=7/;SECTION=1", []string{hello, examined, "* 2 FETCH (UID 7 BODY[1.MIME] {4294967295}\r\n"}, "x", "protocol"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			short.Sample(t, 3)
 			var script faultnet.Script
 			for i, text := range test.said {
 				if i > 0 {
