@@ -61,7 +61,9 @@ func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) (*Exchange
 		return nil, err
 	}
 	x := &Exchange{payload: h.Record.Spool(), body: h.Record.Spool()}
-	x.record = record.NewExchange(u, h.Client.Scheme(u.Scheme()), h.Record)
+	options := h.Record
+	options.Undecoded = true
+	x.record = record.NewExchange(u, h.Client.Scheme(u.Scheme()), options)
 	x.Request = &fetch.Request{URL: u, From: from, Header: fieldsOf(r), Trace: x.record.Trace(nil)}
 	x.Request.Outgoing = &outgoing.Message{Method: r.Method}
 	if err := h.storeBody(w, r, x); err != nil {

@@ -179,9 +179,21 @@ func (c *Client) dispatch(ctx context.Context, req *Request) (*Response, error) 
 	}
 	resp.menu = s.Menu
 	if resp.Input == nil {
-		resp.Body = newRateBody(resp.Body, &c.policy)
+		resp.Body = newRateBody(resp.Body, c.ratePolicy(req))
 	}
 	return resp, nil
+}
+
+// ratePolicy returns the Policy whose rate limits apply to the body of a
+// response. A browser keeps streams of events open that have few bytes, so that
+// its requests have no minimum rate.
+func (c *Client) ratePolicy(req *Request) *Policy {
+	if req.Outgoing == nil {
+		return &c.policy
+	}
+	p := c.policy
+	p.MinRate = -1
+	return &p
 }
 
 // sourceOf returns the scheme and the origin of the document that supplied the

@@ -1,13 +1,19 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/anyurl/fetch/fetch/scheme"
+	"github.com/anyurl/fetch/internal/wire/outgoing"
+	"github.com/anyurl/fetch/uri"
 )
 
 // A pacedBody is a body that yields n bytes after each of its delays. A Read
@@ -84,5 +90,33 @@ func TestStalledBody(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOutgoingRate checks that the responses to a browser have no minimum rate.
+func TestOutgoingRate(t *testing.T) {
+	for _, browser := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			open := func(Env) Driver {
+				return DriverFunc(func(context.Context, *Request) (*Response, error) {
+					delays := slices.Repeat([]time.Duration{50 * time.Second}, 5)
+					return &Response{Size: -1, Body: &pacedBody{n: 1, delays: delays, closed: make(chan struct{}), closeErr: net.ErrClosed}}, nil
+				})
+			}
+			c := New(Options{Policy: Typed()}, Scheme{Name: "slow", Port: 80, Ports: scheme.Ports{Class: scheme.WebPorts}, Traits: scheme.Traits{Web: true}, Open: open})
+			defer c.Close()
+			req := &Request{URL: uri.MustParse("slow://127.0.0.1/")}
+			if browser {
+				req.Outgoing = &outgoing.Message{Method: "GET"}
+			}
+			resp, err := c.Do(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if text, err := io.ReadAll(resp.Body); (err == nil) != browser || browser && len(text) != 5 {
+				t.Errorf("browser %v: %d bytes, %v", browser, len(text), err)
+			}
+		})
 	}
 }

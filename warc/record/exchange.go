@@ -44,7 +44,7 @@ type Exchange struct {
 func NewExchange(u uri.URI, s fetch.Scheme, o Options) *Exchange {
 	x := &Exchange{URL: u, Started: time.Now().UTC().Truncate(time.Microsecond), scheme: s}
 	if recordsMessages(&s) {
-		x.request, x.response = o.Spool(), response{keepCoding: o.KeepTransferCoding, body: o.Spool()}
+		x.request, x.response = o.Spool(), response{keepCoding: o.KeepTransferCoding, undecoded: o.Undecoded, body: o.Spool()}
 	}
 	return x
 }

@@ -55,6 +55,10 @@ type Options struct {
 	// records keep a transfer coding such as chunked. Most other software reads
 	// only bodies without a transfer coding.
 	KeepTransferCoding bool
+
+	// Undecoded means that the bodies of responses keep their content codings, so
+	// that OmitBody always applies.
+	Undecoded bool
 }
 
 // A Recorder writes the WARC records of all exchanges of one or more Clients. It

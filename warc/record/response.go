@@ -13,6 +13,7 @@ import (
 type response struct {
 	body       Spool
 	keepCoding bool // if true, the transfer coding is not removed
+	undecoded  bool // Options.Undecoded
 
 	received bool // at least one byte was received
 	message  http1.Message
@@ -55,7 +56,7 @@ func (r *response) keepsCoding() bool {
 // stored only once and can be resumed.
 func (r *response) omitBody(resp *fetch.Response) {
 	// A driver that removes a content coding returns no size and no validator.
-	decoded := resp.Header.Get("Content-Encoding") != "" && resp.Size < 0 && resp.Validator == ""
+	decoded := !r.undecoded && resp.Header.Get("Content-Encoding") != "" && resp.Size < 0 && resp.Validator == ""
 	if decoded || r.keepCoding && r.message.TransferCoded() {
 		return
 	}
@@ -79,7 +80,7 @@ func (r *response) trailerFields(resp *fetch.Response) (fields fetch.Header) {
 // reset discards the recorded response.
 func (r *response) reset() {
 	r.body.Free()
-	*r = response{keepCoding: r.keepCoding, body: r.body}
+	*r = response{keepCoding: r.keepCoding, undecoded: r.undecoded, body: r.body}
 }
 
 // head returns the head of the response as it was received. An HTTP/0.9 response
